@@ -1,0 +1,114 @@
+#include "ir/builder.h"
+
+namespace tilec::ir {
+
+OpId Builder::add(OpData data, std::span<const Type> result_types) {
+  OpId id{uint32_t(kernel_.ops.size())};
+  Op op{std::move(data), {}, span_};
+  for (const Type& type : result_types) {
+    op.results.push_back({uint32_t(kernel_.values.size())});
+    kernel_.values.push_back({kernel_.types.intern(type), id, {}, {}});
+  }
+  kernel_.ops.push_back(std::move(op));
+  kernel_.region(region_).ops.push_back(id);
+  return id;
+}
+
+ValueId Builder::value(OpData data, const Type& type, std::string hint) {
+  Type copy = type;  // `type` may lie in the table that interning grows
+  ValueId v = kernel_.op(add(std::move(data), std::span(&copy, 1))).result();
+  kernel_.value(v).hint = std::move(hint);
+  return v;
+}
+
+ValueId Builder::constant(Scalar type, Number number) {
+  return value(op::Constant{number}, scalar_type(type));
+}
+
+ValueId Builder::unary(UnaryFn fn, ValueId x) {
+  Type t = type(x);
+  if (auto c = kernel_.constant(x))
+    if (auto folded = evaluate(fn, t.element, *c)) return constant(fn == UnaryFn::IsNan ? Scalar::Bool : t.element, *folded);
+  if (const op::Unary* inner = kernel_.defined_by<op::Unary>(x); inner && fn == UnaryFn::Not && inner->fn == fn) return inner->x;
+  if (fn == UnaryFn::IsNan) t.element = Scalar::Bool;
+  return value(op::Unary{fn, x}, t);
+}
+
+namespace {
+
+bool is_number(std::optional<Number> n, int64_t value) { return n && !n->is_float && n->i == value; }
+
+}  // namespace
+
+ValueId Builder::simplify_binary(BinaryFn fn, ValueId a, ValueId b) const {
+  if (is_float(type(a).element)) return {};  // x + 0 is not x for -0
+  auto ca = kernel_.constant(a), cb = kernel_.constant(b);
+  bool is_bool = type(a).element == Scalar::Bool;
+  switch (fn) {
+    case BinaryFn::Add: return is_number(cb, 0) ? a : is_number(ca, 0) ? b : ValueId{};
+    case BinaryFn::Sub: case BinaryFn::Shl: case BinaryFn::Shr: return is_number(cb, 0) ? a : ValueId{};
+    case BinaryFn::Mul:
+      if (is_number(ca, 0) || is_number(cb, 1)) return a;
+      return is_number(cb, 0) || is_number(ca, 1) ? b : ValueId{};
+    case BinaryFn::Div: return is_number(cb, 1) ? a : ValueId{};
+    case BinaryFn::Min: case BinaryFn::Max: return a == b ? a : ValueId{};
+    case BinaryFn::And:
+      if (is_number(ca, 0) || (is_bool && is_number(cb, 1))) return a;
+      return is_number(cb, 0) || (is_bool && is_number(ca, 1)) ? b : ValueId{};
+    case BinaryFn::Or:
+      if (is_number(cb, 0) || (is_bool && is_number(ca, 1))) return a;
+      return is_number(ca, 0) || (is_bool && is_number(cb, 1)) ? b : ValueId{};
+    default: return {};
+  }
+}
+
+ValueId Builder::binary(BinaryFn fn, ValueId a, ValueId b) {
+  INVARIANT(type(a).element == type(b).element, "both operands of a binary function have one type");
+  Type t = type(a);
+  t.varying |= type(b).varying;
+  auto ca = kernel_.constant(a), cb = kernel_.constant(b);
+  if (ca && cb)
+    if (auto folded = evaluate(fn, t.element, *ca, *cb)) return constant(t.element, *folded);
+  if (ValueId same = simplify_binary(fn, a, b); same.valid()) return same;
+  // (x + c) + d = x + (c + d): offsets stay short.
+  if (fn == BinaryFn::Add && cb && t.element == Scalar::Index)
+    if (const op::Binary* inner = kernel_.defined_by<op::Binary>(a); inner && inner->fn == BinaryFn::Add)
+      if (auto c = kernel_.constant(inner->b))
+        if (auto sum = evaluate(fn, t.element, *c, *cb)) return binary(fn, inner->a, constant(t.element, *sum));
+  return value(op::Binary{fn, a, b}, t);
+}
+
+ValueId Builder::fma(ValueId a, ValueId b, ValueId c) {
+  Type t = type(a);
+  t.varying |= type(b).varying || type(c).varying;
+  auto ca = kernel_.constant(a), cb = kernel_.constant(b), cc = kernel_.constant(c);
+  if (ca && cb && cc) return constant(t.element, evaluate_fma(t.element, *ca, *cb, *cc));
+  return value(op::Fma{a, b, c}, t);
+}
+
+ValueId Builder::compare(CompareFn fn, ValueId a, ValueId b) {
+  INVARIANT(type(a).element == type(b).element, "both sides of a comparison have one type");
+  Type t = scalar_type(Scalar::Bool, type(a).varying || type(b).varying);
+  auto ca = kernel_.constant(a), cb = kernel_.constant(b);
+  if (ca && cb) return boolean(evaluate(fn, type(a).element, *ca, *cb));
+  if (a == b && !is_float(type(a).element)) return boolean(fn == CompareFn::Eq || fn == CompareFn::Le || fn == CompareFn::Ge);
+  return value(op::Compare{fn, a, b}, t);
+}
+
+ValueId Builder::select(ValueId condition, ValueId a, ValueId b) {
+  if (auto c = kernel_.constant(condition)) return c->i ? a : b;
+  if (a == b) return a;
+  Type t = type(a);
+  t.varying |= type(b).varying || type(condition).varying;
+  return value(op::Select{condition, a, b}, t);
+}
+
+ValueId Builder::convert(ValueId x, Scalar to, ConvertMode mode) {
+  Type t = type(x);
+  if (t.element == to) return x;
+  if (auto c = kernel_.constant(x)) return constant(to, evaluate_convert(t.element, to, mode, *c));
+  t.element = to;
+  return value(op::Convert{x, mode}, t);
+}
+
+}  // namespace tilec::ir

@@ -1,0 +1,53 @@
+// Appends operations to a region and simplifies as it goes: constants fold, x + 0 and x * 1 vanish. This is the one
+// simplifier of the compiler; passes that rewrite build through it.
+#pragma once
+#include <span>
+
+#include "ir/kernel.h"
+#include "ir/scalar_eval.h"
+
+namespace tilec::ir {
+
+class Builder {
+ public:
+  Builder(Kernel& kernel, RegionId region) : kernel_(kernel), region_(region) {}
+
+  Kernel& kernel() { return kernel_; }
+  RegionId region() const { return region_; }
+  void set_region(RegionId region) { region_ = region; }
+  void set_span(Span span) { span_ = span; }
+  Span span() const { return span_; }
+
+  // The operation as it is, with one result of each type.
+  OpId add(OpData data, std::span<const Type> result_types = {});
+  ValueId value(OpData data, const Type& type, std::string hint = {});
+  void yield(std::vector<ValueId> values) { add(op::Yield{std::move(values)}); }
+
+  // Scalars. A result's type is that of the operands; in Thread IR it varies when an operand does.
+  ValueId constant(Scalar type, Number number);
+  ValueId index(int64_t value) { return constant(Scalar::Index, Number::integer(value)); }
+  ValueId boolean(bool value) { return constant(Scalar::Bool, Number::integer(value)); }
+  ValueId real(Scalar type, double value) { return constant(type, Number::real(value)); }
+  ValueId unary(UnaryFn fn, ValueId x);
+  ValueId binary(BinaryFn fn, ValueId a, ValueId b);
+  ValueId add(ValueId a, ValueId b) { return binary(BinaryFn::Add, a, b); }
+  ValueId sub(ValueId a, ValueId b) { return binary(BinaryFn::Sub, a, b); }
+  ValueId mul(ValueId a, ValueId b) { return binary(BinaryFn::Mul, a, b); }
+  ValueId fma(ValueId a, ValueId b, ValueId c);
+  ValueId compare(CompareFn fn, ValueId a, ValueId b);
+  ValueId select(ValueId condition, ValueId a, ValueId b);
+  ValueId convert(ValueId x, Scalar to, ConvertMode mode = ConvertMode::Nearest);
+  ValueId logical_and(ValueId a, ValueId b) { return binary(BinaryFn::And, a, b); }
+  ValueId logical_or(ValueId a, ValueId b) { return binary(BinaryFn::Or, a, b); }
+  ValueId logical_not(ValueId a) { return unary(UnaryFn::Not, a); }
+
+ private:
+  const Type& type(ValueId v) const { return kernel_.type(v); }
+  ValueId simplify_binary(BinaryFn fn, ValueId a, ValueId b) const;  // an operand that is the result, or none
+
+  Kernel& kernel_;
+  RegionId region_;
+  Span span_;
+};
+
+}  // namespace tilec::ir

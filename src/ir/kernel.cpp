@@ -1,0 +1,56 @@
+#include "ir/kernel.h"
+
+namespace tilec::ir {
+
+std::string_view name(Form form) {
+  constexpr std::string_view kNames[] = {"typed", "placed", "staged", "thread"};
+  return kNames[int(form)];
+}
+
+std::optional<Number> Kernel::constant(ValueId v) const {
+  const op::Constant* c = defined_by<op::Constant>(v);
+  return c ? std::optional(c->number) : std::nullopt;
+}
+
+ValueId Kernel::new_arg(RegionId r, const Type& type, std::string hint) {
+  ValueId v{uint32_t(values.size())};
+  values.push_back({types.intern(type), {}, r, std::move(hint)});
+  region(r).args.push_back(v);
+  return v;
+}
+
+const Op& Kernel::terminator(RegionId r) const {
+  INVARIANT(!region(r).ops.empty() && op(region(r).ops.back()).is<op::Yield>(), "a region ends with a yield");
+  return op(region(r).ops.back());
+}
+
+const Param* Kernel::param_of(ValueId buffer) const {
+  for (const Param& p : params)
+    if (p.value == buffer) return &p;
+  return nullptr;
+}
+
+void each_op(const Kernel& kernel, RegionId region, const std::function<void(OpId)>& f) {
+  for (OpId id : kernel.region(region).ops) {
+    f(id);
+    each_region(kernel.op(id).data, [&](RegionId inner) { each_op(kernel, inner, f); });
+  }
+}
+
+std::vector<int> use_counts(const Kernel& kernel) {
+  std::vector<int> counts(kernel.values.size(), 0);
+  each_op(kernel, kernel.body, [&](OpId id) {
+    each_operand(kernel.op(id).data, [&](ValueId v) { ++counts[v.index]; });
+  });
+  return counts;
+}
+
+void replace_uses(Kernel& kernel, RegionId region, ValueId from, ValueId to) {
+  each_op(kernel, region, [&](OpId id) {
+    each_operand(kernel.op(id).data, [&](ValueId& v) {
+      if (v == from) v = to;
+    });
+  });
+}
+
+}  // namespace tilec::ir

@@ -1,0 +1,128 @@
+// A kernel: one monomorphic instance of an exported program, in any form, from the first typed tile to the program of one
+// thread. Values, operations and regions live in vectors and are named by ids; a copy of the struct is a copy of the kernel.
+//
+// The body region is the host's part: its arguments are the dims, strides and parameters; it holds scalar arithmetic,
+// workspaces and `launch` operations. Inside a launch's region is the program of one block (or, in Form::Thread, of one
+// thread). A region sees the values of the regions around it.
+#pragma once
+#include <optional>
+
+#include "ir/op.h"
+
+namespace tilec::ir {
+
+enum class Form : uint8_t {
+  Typed,   // tiles without layouts
+  Placed,  // every tile and shared buffer has a layout; conversions are operations
+  Staged,  // rings, tokens, roles and barriers are explicit
+  Thread,  // no tiles: the program of one thread
+};
+std::string_view name(Form form);
+
+struct Value {
+  TypeId type;
+  OpId op;          // its definition, or
+  RegionId region;  // the region whose argument it is
+  std::string hint; // the name in the source, if any
+};
+
+struct Region {
+  std::vector<ValueId> args;
+  std::vector<OpId> ops;
+};
+
+enum class Access : uint8_t { In, Out, InOut };
+
+struct Dim {
+  std::string name;
+  ValueId value;                 // an argument of the body, or the constant that `where` put in its place
+  std::optional<int64_t> fixed;  // by `where`
+  Span span;
+};
+
+struct Param {
+  std::string name;
+  Access access = Access::In;
+  bool may_alias = false, may_be_null = false;
+  ValueId value;                 // a buffer or a scalar argument of the body
+  std::vector<ValueId> extents;  // of a buffer: values of the body
+  std::vector<ValueId> strides;  // in elements; empty: dense, row-major
+  std::string type_text;         // as written, for the header and messages
+  std::string doc;
+  Span span;
+};
+
+// A contract of the caller's: the host checks `condition` (a bool of the body) before anything is launched.
+struct Requirement {
+  ValueId condition;
+  std::string text;
+  Span span;
+};
+
+// What the scheduler decided about one labelled statement.
+struct Placement {
+  std::string label, role;
+  int64_t stage = 0, order = 0;
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+struct Role {
+  std::string name;
+  int64_t warps = 0, registers = 0;
+  friend bool operator==(const Role&, const Role&) = default;
+};
+// The schedule of one kernel on one machine: made by `schedule` or written by the user; later passes only read it.
+struct Schedule {
+  std::vector<Role> roles;
+  std::vector<Placement> placements;
+  int64_t depth = 1, in_flight = 0, raster = 0;
+  std::vector<int64_t> cluster;
+  bool persistent = false;
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+struct Kernel {
+  std::string name, doc;
+  Form form = Form::Typed;
+  bool fast_math = false;
+  TypeTable types;
+  layout::LayoutTable layouts;
+  std::vector<Value> values;
+  std::vector<Op> ops;
+  std::vector<Region> regions;
+  RegionId body;
+  std::vector<Dim> dims;
+  std::vector<Param> params;
+  std::vector<Requirement> requirements;
+  Schedule schedule;
+  Span span;
+
+  const Type& type(ValueId v) const { return types[values[v.index].type]; }
+  Value& value(ValueId v) { return values[v.index]; }
+  const Value& value(ValueId v) const { return values[v.index]; }
+  Op& op(OpId o) { return ops[o.index]; }
+  const Op& op(OpId o) const { return ops[o.index]; }
+  Region& region(RegionId r) { return regions[r.index]; }
+  const Region& region(RegionId r) const { return regions[r.index]; }
+  // The operation that defines `v`, or null when it is an argument.
+  const Op* definition(ValueId v) const { return value(v).op.valid() ? &op(value(v).op) : nullptr; }
+  template <class T> const T* defined_by(ValueId v) const {
+    const Op* d = definition(v);
+    return d ? d->get<T>() : nullptr;
+  }
+  std::optional<Number> constant(ValueId v) const;  // its number, if it is one
+
+  RegionId new_region() { regions.emplace_back(); return {uint32_t(regions.size() - 1)}; }
+  ValueId new_arg(RegionId r, const Type& type, std::string hint = {});
+  const Op& terminator(RegionId r) const;  // the yield
+  // The parameter that a buffer value is, or null.
+  const Param* param_of(ValueId buffer) const;
+};
+
+// Uses of each value, counted over the reachable operations of the body.
+std::vector<int> use_counts(const Kernel& kernel);
+// Calls f for every reachable operation, outer before inner, in program order.
+void each_op(const Kernel& kernel, RegionId region, const std::function<void(OpId)>& f);
+// Puts `to` in the place of `from` wherever a reachable operation of `region` uses it.
+void replace_uses(Kernel& kernel, RegionId region, ValueId from, ValueId to);
+
+}  // namespace tilec::ir

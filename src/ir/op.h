@@ -1,0 +1,189 @@
+// Operations: a struct each, made from the tables `*_ops.def`, and the walk over their fields.
+//
+//   each_field(op, f)  calls f(Value{}, "name", field) ... for every field in order: operands, attributes, regions
+//   visit(data, f)     calls f(op::Gemm&) ...; an overload set that forgets an operation does not compile
+//   visit_scalar / visit_tile / visit_control / visit_thread: the same over one table; other operations go to `otherwise`
+#pragma once
+#include <functional>
+#include <variant>
+
+#include "base/check.h"
+#include "base/source.h"
+#include "ir/attributes.h"
+
+namespace tilec::ir {
+
+using ValueId = Id<struct ValueTag>;
+using OpId = Id<struct OpTag>;
+using RegionId = Id<struct RegionTag>;
+
+constexpr int64_t kUnknownStride = -1;
+
+enum class OpKind : uint8_t {
+#define OP(Kind, ...) Kind,
+#include "ir/control_ops.def"
+#define OP(Kind, ...) Kind,
+#include "ir/scalar_ops.def"
+#define OP(Kind, ...) Kind,
+#include "ir/tile_ops.def"
+#define OP(Kind, ...) Kind,
+#include "ir/thread_ops.def"
+};
+
+enum class OpTable : uint8_t { Control, Scalar, Tile, Thread };
+
+namespace op {
+#define VALUE(field) ValueId field;
+#define MAYBE(field) ValueId field;
+#define VALUES(field) std::vector<ValueId> field;
+#define ATTR(type, field, ...) type field = __VA_ARGS__;
+#define REGION(field) RegionId field;
+#define REGIONS(field) std::vector<RegionId> field;
+#define STRUCT(Kind, text, tab, fields)                        \
+  struct Kind {                                                \
+    static constexpr OpKind op_kind = OpKind::Kind;             \
+    static constexpr OpTable op_table = OpTable::tab;             \
+    static constexpr std::string_view text_name = text;            \
+    fields                                                     \
+  };
+#define OP(Kind, text, fields) STRUCT(Kind, text, Control, fields)
+#include "ir/control_ops.def"
+#define OP(Kind, text, fields) STRUCT(Kind, text, Scalar, fields)
+#include "ir/scalar_ops.def"
+#define OP(Kind, text, fields) STRUCT(Kind, text, Tile, fields)
+#include "ir/tile_ops.def"
+#define OP(Kind, text, fields) STRUCT(Kind, text, Thread, fields)
+#include "ir/thread_ops.def"
+#undef STRUCT
+#undef VALUE
+#undef MAYBE
+#undef VALUES
+#undef ATTR
+#undef REGION
+#undef REGIONS
+}  // namespace op
+
+using OpData = std::variant<
+#define OP(Kind, ...) op::Kind,
+#include "ir/control_ops.def"
+#define OP(Kind, ...) op::Kind,
+#include "ir/scalar_ops.def"
+#define OP(Kind, ...) op::Kind,
+#include "ir/tile_ops.def"
+#define OP(Kind, ...) op::Kind,
+#include "ir/thread_ops.def"
+    std::monostate>;
+
+// What a field of an operation is; the field itself is passed beside it.
+namespace field {
+struct Value {};      // ValueId
+struct Maybe {};      // ValueId, possibly none
+struct Values {};     // std::vector<ValueId>
+struct Attribute {};  // anything of attributes.h
+struct Region {};     // RegionId
+struct Regions {};    // std::vector<RegionId>
+}  // namespace field
+
+#define VALUE(name) f(field::Value{}, #name, op.name);
+#define MAYBE(name) f(field::Maybe{}, #name, op.name);
+#define VALUES(name) f(field::Values{}, #name, op.name);
+#define ATTR(type, name, ...) f(field::Attribute{}, #name, op.name);
+#define REGION(name) f(field::Region{}, #name, op.name);
+#define REGIONS(name) f(field::Regions{}, #name, op.name);
+#define OP(Kind, text, fields)                                                                       \
+  template <class F> void each_field([[maybe_unused]] op::Kind& op, [[maybe_unused]] F&& f) { fields } \
+  template <class F> void each_field([[maybe_unused]] const op::Kind& op, [[maybe_unused]] F&& f) { fields }
+#include "ir/control_ops.def"
+#define OP(Kind, text, fields)                                                                       \
+  template <class F> void each_field([[maybe_unused]] op::Kind& op, [[maybe_unused]] F&& f) { fields } \
+  template <class F> void each_field([[maybe_unused]] const op::Kind& op, [[maybe_unused]] F&& f) { fields }
+#include "ir/scalar_ops.def"
+#define OP(Kind, text, fields)                                                                       \
+  template <class F> void each_field([[maybe_unused]] op::Kind& op, [[maybe_unused]] F&& f) { fields } \
+  template <class F> void each_field([[maybe_unused]] const op::Kind& op, [[maybe_unused]] F&& f) { fields }
+#include "ir/tile_ops.def"
+#define OP(Kind, text, fields)                                                                       \
+  template <class F> void each_field([[maybe_unused]] op::Kind& op, [[maybe_unused]] F&& f) { fields } \
+  template <class F> void each_field([[maybe_unused]] const op::Kind& op, [[maybe_unused]] F&& f) { fields }
+#include "ir/thread_ops.def"
+#undef VALUE
+#undef MAYBE
+#undef VALUES
+#undef ATTR
+#undef REGION
+#undef REGIONS
+
+// Dispatch by the variant's index; `data` is never empty inside a kernel.
+template <class Data, class F>
+decltype(auto) visit(Data&& data, F&& f) {
+  switch (OpKind(data.index())) {
+#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
+#include "ir/control_ops.def"
+#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
+#include "ir/scalar_ops.def"
+#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
+#include "ir/tile_ops.def"
+#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
+#include "ir/thread_ops.def"
+  }
+  UNREACHABLE("an operation holds one of the table's structs");
+}
+
+template <class Data, class F, class Otherwise>
+decltype(auto) visit_control(Data&& data, F&& f, Otherwise&& otherwise) {
+  switch (OpKind(data.index())) {
+#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
+#include "ir/control_ops.def"
+    default: return otherwise();
+  }
+}
+template <class Data, class F, class Otherwise>
+decltype(auto) visit_scalar(Data&& data, F&& f, Otherwise&& otherwise) {
+  switch (OpKind(data.index())) {
+#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
+#include "ir/scalar_ops.def"
+    default: return otherwise();
+  }
+}
+template <class Data, class F, class Otherwise>
+decltype(auto) visit_tile(Data&& data, F&& f, Otherwise&& otherwise) {
+  switch (OpKind(data.index())) {
+#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
+#include "ir/tile_ops.def"
+    default: return otherwise();
+  }
+}
+template <class Data, class F, class Otherwise>
+decltype(auto) visit_thread(Data&& data, F&& f, Otherwise&& otherwise) {
+  switch (OpKind(data.index())) {
+#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
+#include "ir/thread_ops.def"
+    default: return otherwise();
+  }
+}
+
+struct Op {
+  OpData data = std::monostate{};
+  std::vector<ValueId> results;
+  Span span;
+  OpKind kind() const { return OpKind(data.index()); }
+  template <class T> bool is() const { return std::holds_alternative<T>(data); }
+  template <class T> T& as() { return *std::get_if<T>(&data); }
+  template <class T> const T& as() const { return *std::get_if<T>(&data); }
+  template <class T> T* get() { return std::get_if<T>(&data); }
+  template <class T> const T* get() const { return std::get_if<T>(&data); }
+  ValueId result() const { return results.empty() ? ValueId{} : results[0]; }
+};
+
+std::string_view name(OpKind kind);
+OpTable table(OpKind kind);
+// An operation of that kind with default fields.
+OpData make_op(OpKind kind);
+
+// Walks over operands and regions, in order.
+void each_operand(const OpData& data, const std::function<void(ValueId)>& f);
+void each_operand(OpData& data, const std::function<void(ValueId&)>& f);
+void each_region(const OpData& data, const std::function<void(RegionId)>& f);
+void each_region(OpData& data, const std::function<void(RegionId&)>& f);
+
+}  // namespace tilec::ir

@@ -1,0 +1,11 @@
+#include "machine/machine.h"
+
+namespace tilec {
+
+std::string_view name(Cap cap) {
+  constexpr std::string_view kNames[] = {"fused-multiply-add", "divergent-branches", "shuffles", "async-copy", "bulk-copy", "async-matrix",
+                                         "phase-barriers", "named-barriers", "register-budgets", "half-arithmetic", "native-math"};
+  return kNames[int(cap)];
+}
+
+}  // namespace tilec

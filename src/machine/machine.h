@@ -1,0 +1,74 @@
+// What a target *is*: data only. The middle of the compiler asks a machine what it can, never who it is.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include "base/scalar.h"
+
+namespace tilec {
+
+enum class Cap : uint8_t {
+  FusedMultiplyAdd,   // a * b + c rounded once, at the price of one operation
+  DivergentBranches,  // lanes of a warp may take different sides of an `if`; without it, lower/ converts to selects and masks
+  Shuffles,           // lanes of a warp exchange registers
+  AsyncCopy,          // a thread's copy from device to shared memory may complete later
+  BulkCopy,           // one engine copies a whole box and reports its bytes to a phase barrier
+  AsyncMatrix,        // matrix products run beside the threads and are awaited
+  PhaseBarriers,      // barriers in shared memory with phases, arrivals and byte counts
+  NamedBarriers,      // barriers of some of the block's warps
+  RegisterBudgets,    // roles may trade registers
+  HalfArithmetic,     // f16 and bf16 arithmetic of its own; without it they are computed in f32 and rounded
+  NativeMath,         // exp2, log2, rsqrt and their like are instructions; without it they expand to polynomials
+};
+std::string_view name(Cap cap);
+
+// How a matrix atom runs.
+enum class AtomKind : uint8_t {
+  OuterProduct,  // not one instruction: lower/ writes m x n multiply-adds, A broadcast from memory or registers, B a vector
+  Warp,          // one instruction of one warp, operands in registers
+  Group,         // one asynchronous instruction of several warps, B (and A, or A from registers) in shared memory
+};
+
+struct Cycles {
+  int issue = 1;    // cycles that the unit is taken
+  int latency = 1;  // cycles until the result is there
+};
+
+// One matrix instruction. Layouts are in the notation of `layout/`, over the axes m, n, k; the C layout of an OuterProduct
+// says which registers and lanes a block holds.
+struct MatrixAtom {
+  std::string_view name;
+  AtomKind kind;
+  int m, n, k;
+  Scalar a, b, c;            // elements; `c` is what it accumulates in
+  std::string_view a_layout, b_layout, c_layout;
+  int warps = 1;             // that execute it together
+  Cycles cycles;
+  std::string_view text = {};  // how the speller writes it
+};
+
+struct Machine {
+  std::string_view name;
+  std::string_view target;      // the row of targets.def that spells for it
+  int lanes;                    // of a warp
+  int max_warps;                // of a block
+  int default_warps;            // when the program does not say
+  int registers_per_lane;       // 32-bit ones (on a CPU: vector registers); a larger tile gets a home in memory
+  int64_t shared_bytes;         // of a block
+  int banks;                    // of shared memory, 4 bytes wide; 0: no banks, contiguity counts instead
+  int vector_bytes;             // widest load or store of one lane
+  int simd_bytes;               // widest vector register of a CPU; 0 elsewhere
+  uint64_t caps;
+  std::span<const MatrixAtom> matrix_atoms;  // best first
+  bool has(Cap cap) const { return caps >> int(cap) & 1; }
+};
+
+constexpr uint64_t cap_set(std::initializer_list<Cap> caps) {
+  uint64_t bits = 0;
+  for (Cap cap : caps) bits |= 1ull << int(cap);
+  return bits;
+}
+
+}  // namespace tilec
