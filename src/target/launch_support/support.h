@@ -1,0 +1,155 @@
+// The data that a generated object hands to the support code. A kernel is described by constants and by two kinds of
+// pure function: its plan and the bodies of its launches. The support code does everything else.
+//
+// SLOTS are the arguments of a call, eight bytes each: pointers, the bits of scalars, dims and strides, then the
+// addresses of workspaces (written by the support code), then the caller's workspace and its size.
+// PLAN values are what the generated plan function computes from the slots; the first two are fixed.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "abi.h"
+
+_Static_assert(sizeof(void *) == 8, "a slot holds a pointer");
+
+// Entry points of the support code: static in emitted C, hidden where the code becomes a module of its own.
+#ifndef TILE_ENTRY
+#define TILE_ENTRY static __attribute__((unused))
+#endif
+// One a process: the first of the equal definitions wins.
+#define TILE_SHARED __attribute__((weak, visibility("default")))
+
+#define TILE_MAX_RANK 8
+#define TILE_MAX_TENSORS 64
+#define TILE_MAX_SLOTS 512
+#define TILE_MAX_PLAN 512
+#define TILE_MAX_EXTENT INT64_C(2147483647)
+#define TILE_WORKSPACE_ALIGNMENT 256
+
+// CPU levels: a level runs the code of every lower one.
+enum { TILE_LEVEL_ANY = 1, TILE_LEVEL_X86_64_V2 = 2, TILE_LEVEL_X86_64_V3 = 3, TILE_LEVEL_X86_64_V4 = 4 };
+
+// A number known when the call is made.
+enum { TILE_NONE = 0, TILE_CONSTANT = 1, TILE_SLOT = 2, TILE_PLAN = 3 };
+struct tile_value {
+  int64_t value;  // the constant, or the index of the slot or of the plan value
+  int64_t kind;
+};
+
+enum { TILE_TENSOR = 0, TILE_SCALAR = 1 };
+enum { TILE_READ = 1, TILE_WRITTEN = 2 };
+struct tile_param {
+  const char *name;
+  const char *element;               // "f16"
+  const struct tile_value *extents;  // `rank` of them
+  const struct tile_value *strides;  // in elements; NULL: row-major and dense
+  int32_t kind;                      // TILE_TENSOR or TILE_SCALAR
+  int32_t element_bits;
+  int32_t alignment;  // bytes that the pointer must be a multiple of
+  int32_t access;     // TILE_READ, TILE_WRITTEN or both
+  int32_t may_alias;
+  int32_t is_nullable;
+  int32_t rank;
+  int32_t slot;
+  int32_t args_offset;  // of the member in the args struct
+  int32_t reserved;
+};
+
+struct tile_dim {
+  const char *name;
+  int64_t fixed;  // the value, where there is no slot
+  int32_t slot;   // -1: fixed at compile time
+  int32_t is_stride;
+};
+
+struct tile_requirement {
+  const char *text;   // "K % 8 == 0"
+  const char *place;  // "gemm.tile:3:14"
+};
+
+// A guarded access or an assertion: what the message says when it fails.
+struct tile_site {
+  const char *place;
+  const char *text;          // "A[i, k]"
+  struct tile_value extent;  // of the dimension that was left; TILE_NONE: not known
+  int64_t status;            // TILE_BOUNDS or TILE_ASSERT
+};
+
+struct tile_workspace {
+  const char *name;
+  int32_t plan_bytes;  // index of the plan value that is its size
+  int32_t slot;        // where its address goes
+};
+
+// Runs the blocks begin to end of a launch, numbered with the first launch index fastest. `scratch` is this thread's.
+// A failed guard puts a word into *fault with tile_fault.
+typedef void (*tile_blocks)(const int64_t *slots, const int64_t *plan, int64_t begin, int64_t end, void *scratch,
+                            int64_t *fault);
+
+struct tile_launch {
+  const char *place;
+  const char *const *index_names;  // `rank` of them
+  const int32_t *plan_extents;     // `rank` indices of plan values
+  tile_blocks body;
+  int64_t scratch_bytes;  // of one thread, 64-byte aligned
+  int64_t grain;          // fewest blocks that are worth a thread
+  int32_t rank;
+  int32_t reserved;
+};
+
+// One way to run the kernel. The first instance is taken whose level the CPU has and whose guard holds.
+struct tile_instance {
+  const char *guard;  // as text, for people
+  const struct tile_launch *launches;
+  const struct tile_workspace *workspaces;
+  int32_t level;
+  int32_t launch_count;
+  int32_t workspace_count;
+  int32_t reserved;
+};
+
+// Writes every plan value, those of instances that are not taken included; where a requirement fails, only the first.
+typedef void (*tile_plan)(const int64_t *slots, int64_t *plan);
+enum {
+  TILE_PLAN_FAILED = 0,  // index of the first requirement that does not hold, or -1
+  TILE_PLAN_GUARDS = 1,  // bit i: the guard of instance i holds; the last instance's always does
+  TILE_PLAN_FIRST = 2
+};
+
+struct tile_kernel {
+  tile_info info;
+  tile_plan plan;
+  const struct tile_param *params;
+  const struct tile_dim *dims;
+  const struct tile_requirement *requirements;
+  const struct tile_site *sites;
+  const struct tile_instance *instances;
+  int32_t param_count;
+  int32_t dim_count;
+  int32_t requirement_count;
+  int32_t site_count;
+  int32_t instance_count;
+  int32_t slot_count;
+  int32_t plan_count;
+  int32_t workspace_slot;         // the caller's workspace, then its size; -1: the kernel has none
+  int32_t args_size;              // of the args struct
+  int32_t args_workspace_offset;  // of the workspace in it, then its size
+  int32_t args_stream_offset;
+  int32_t reserved;
+};
+
+// A fault word: the site plus one in the upper 24 bits, the index in the lower 40, signed.
+#define TILE_FAULT_INDEX_BITS 40
