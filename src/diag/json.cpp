@@ -1,0 +1,122 @@
+// The one door to nlohmann/json.
+#include "diag/json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace tilec {
+
+namespace {
+const Json kNull;
+constexpr int kDeepest = 200;  // levels; a deeper text is refused, for every walk of a value recurs
+}  // namespace
+
+struct JsonDoor {
+  using Foreign = nlohmann::ordered_json;
+
+  static Foreign out(const Json& json) {
+    if (json.is_null()) return nullptr;
+    if (auto array = json.as_array()) {
+      Foreign foreign = Foreign::array();
+      for (const Json& item : *array) foreign.push_back(out(item));
+      return foreign;
+    }
+    if (auto object = json.as_object()) {
+      Foreign foreign = Foreign::object();
+      for (const auto& [key, value] : *object) foreign.push_back({key, out(value)});
+      return foreign;
+    }
+    if (auto text = json.as_string()) return *text;
+    if (auto truth = json.as_bool()) return *truth;
+    if (auto integer = json.as_integer()) return *integer;
+    return *json.as_number();
+  }
+
+  static Json in(const Foreign& foreign) {
+    if (foreign.is_boolean()) return foreign.get<bool>();
+    if (foreign.is_number_unsigned() && foreign.get<uint64_t>() > uint64_t(INT64_MAX)) return foreign.get<double>();
+    if (foreign.is_number_integer()) return foreign.get<int64_t>();
+    if (foreign.is_number()) return foreign.get<double>();
+    if (foreign.is_string()) return foreign.get<std::string>();
+    Json json;
+    if (foreign.is_array()) {
+      json = Json::array();
+      for (const Foreign& item : foreign) json.push(in(item));
+    } else if (foreign.is_object()) {
+      json = Json::object();
+      for (const auto& [key, value] : foreign.items()) json.set(key, in(value));
+    }
+    return json;
+  }
+};
+
+Json& Json::set(std::string_view key, Json value) {
+  if (is_null()) value_ = Object{};
+  auto object = std::get_if<Object>(&value_);
+  if (!object) return *this;
+  auto found = std::ranges::find(*object, key, [](const auto& member) { return std::string_view(member.first); });
+  if (found != object->end()) found->second = std::move(value);
+  else object->emplace_back(std::string(key), std::move(value));
+  return *this;
+}
+
+Json& Json::push(Json value) {
+  if (is_null()) value_ = Array{};
+  if (auto array = std::get_if<Array>(&value_)) array->push_back(std::move(value));
+  return *this;
+}
+
+std::optional<bool> Json::as_bool() const {
+  auto truth = std::get_if<bool>(&value_);
+  return truth ? std::optional(*truth) : std::nullopt;
+}
+
+std::optional<int64_t> Json::as_integer() const {
+  auto integer = std::get_if<int64_t>(&value_);
+  return integer ? std::optional(*integer) : std::nullopt;
+}
+
+std::optional<double> Json::as_number() const {
+  if (auto integer = as_integer()) return double(*integer);
+  auto number = std::get_if<double>(&value_);
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+const Json& Json::operator[](std::string_view key) const {
+  if (auto object = as_object())
+    for (const auto& [name, value] : *object)
+      if (name == key) return value;
+  return kNull;
+}
+
+const Json& Json::operator[](size_t index) const {
+  auto array = as_array();
+  return array && index < array->size() ? (*array)[index] : kNull;
+}
+
+size_t Json::size() const {
+  if (auto array = as_array()) return array->size();
+  auto object = as_object();
+  return object ? object->size() : 0;
+}
+
+std::string Json::text() const {
+  return JsonDoor::out(*this).dump(-1, ' ', false, JsonDoor::Foreign::error_handler_t::replace);
+}
+
+std::string Json::indented_text() const {
+  return JsonDoor::out(*this).dump(2, ' ', false, JsonDoor::Foreign::error_handler_t::replace) + "\n";
+}
+
+std::optional<Json> Json::parse(std::string_view text) {
+  bool is_too_deep = false;
+  auto watch = [&](int depth, JsonDoor::Foreign::parse_event_t, JsonDoor::Foreign&) {
+    is_too_deep |= depth > kDeepest;
+    return !is_too_deep;
+  };
+  JsonDoor::Foreign foreign = JsonDoor::Foreign::parse(text, watch, false);
+  if (foreign.is_discarded() || is_too_deep) return std::nullopt;
+  return JsonDoor::in(foreign);
+}
+
+}  // namespace tilec
