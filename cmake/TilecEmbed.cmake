@@ -5,7 +5,8 @@ function(tilec_embed target symbol)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]" OUTPUT_VARIABLE files)
   list(JOIN files "|" joined)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DSYMBOL=${symbol} "-DFILES=${joined}" -P ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake
+    COMMAND ${CMAKE_COMMAND}
+      -DOUT=${out} -DSYMBOL=${symbol} "-DFILES=${joined}" -P ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake
     DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake VERBATIM)
   target_sources(${target} PRIVATE ${out})
 endfunction()

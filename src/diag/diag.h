@@ -8,7 +8,8 @@ namespace tilec::diag {
 
 #define DIAG(code, name, severity, text, ...)                                              \
   inline constexpr Message<Severity::severity __VA_OPT__(, ) __VA_ARGS__> name{            \
-      {#code, #name, Severity::severity, Severity::severity == Severity::Warning ? std::string_view(kFlag<kebab(#name)>) : "", text}};
+      {#code, #name, Severity::severity,                                                   \
+       Severity::severity == Severity::Warning ? std::string_view(kFlag<kebab(#name)>) : "", text}};
 #define REMARK(code, name, group, text, ...)                                               \
   inline constexpr Message<Severity::Remark __VA_OPT__(, ) __VA_ARGS__> name{              \
       {#code, #name, Severity::Remark, kFlag<kebab(#group)>, text}};                       \

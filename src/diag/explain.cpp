@@ -100,8 +100,9 @@ std::optional<std::string> explain_page(std::string_view code_or_name) {
 }
 
 std::string errors_document() {
-  std::string out = "# Diagnostics\n\nEvery error, warning and remark of the compiler. `tilec explain T0100` or `tilec explain "
-                    "UnknownName` prints a page. This document is generated.\n";
+  std::string out =
+      "# Diagnostics\n\nEvery error, warning and remark of the compiler. `tilec explain T0100` or `tilec explain UnknownName`\n"
+      "prints a page. This document is generated.\n";
   for (const Page& page : pages()) {
     const Row* row = find_row(page.code);
     if (!row) continue;

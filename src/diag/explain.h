@@ -1,5 +1,5 @@
-// The long form of every diagnostic: `tilec explain T0123` or `explain OperandShape`. The pages are the Markdown files of
-// diag/pages/, built in; a unit test holds that every row has its page.
+// The long form of every diagnostic: `tilec explain T0123` or `explain OperandShape`. The pages are the Markdown files
+// of diag/pages/, built in; a unit test holds that every row has its page.
 #pragma once
 #include <optional>
 #include <string>

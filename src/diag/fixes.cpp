@@ -50,7 +50,8 @@ FixedText apply_helps(std::string_view text, FileId file, std::span<const Diagno
     auto help = std::ranges::find_if(diagnostic.helps, [](const Help& h) { return !h.fixes.empty(); });
     if (help == diagnostic.helps.end()) continue;
     auto is_refused = [&](const Fix& fix) {
-      return fix.span.file != file || std::ranges::any_of(accepted, [&](const Fix& other) { return conflicts(fix, other); });
+      auto stands_against = [&](const Fix& other) { return conflicts(fix, other); };
+      return fix.span.file != file || std::ranges::any_of(accepted, stands_against);
     };
     bool is_applied = std::ranges::none_of(help->fixes, is_refused);
     ++(is_applied ? out.applied : out.skipped);

@@ -1,4 +1,4 @@
-// Which warnings and remarks are shown, and which warnings count as errors. A value: the driver fills it from the options.
+// Which warnings and remarks are shown, and which warnings count as errors. A value, filled from the options.
 #pragma once
 #include <set>
 #include <string>

@@ -62,7 +62,8 @@ std::string difference(std::string_view old_text, std::string_view new_text, boo
   std::span<const std::string> before = old_lines, after = new_lines;
   while (!before.empty() && !after.empty() && before.back() == after.back())
     before = before.first(before.size() - 1), after = after.first(after.size() - 1);
-  while (!before.empty() && !after.empty() && before[0] == after[0]) before = before.subspan(1), after = after.subspan(1);
+  while (!before.empty() && !after.empty() && before[0] == after[0])
+    before = before.subspan(1), after = after.subspan(1);
   return lines_with('-', before, Ink::Error, has_color) + lines_with('+', after, Ink::Help, has_color);
 }
 

@@ -133,7 +133,8 @@ std::string render_sarif(std::span<const Diagnostic> diagnostics, const SourceMa
   Json driver = Json::object().set("name", "tilec").set("version", version).set("rules", rules);
   Json run = Json::object().set("tool", Json::object().set("driver", driver));
   run.set("columnKind", "unicodeCodePoints").set("results", results);
-  return Json::object().set("$schema", kSchema).set("version", "2.1.0").set("runs", Json::array().push(run)).indented_text();
+  Json document = Json::object().set("$schema", kSchema).set("version", "2.1.0");
+  return document.set("runs", Json::array().push(run)).indented_text();
 }
 
 }  // namespace tilec

@@ -19,7 +19,8 @@ std::string code_of(const Diagnostic& diagnostic) {
   return out + "]";
 }
 
-std::string head(Span span, std::string_view word, Ink ink, std::string_view message, const SourceMap& sources, TextStyle style) {
+std::string head(Span span, std::string_view word, Ink ink, std::string_view message, const SourceMap& sources,
+                 TextStyle style) {
   std::string out;
   if (is_known(span, sources)) out = paint(location(span, sources) + ": ", Ink::Bold, style.has_color);
   return out + paint(std::string(word) + ":", ink, style.has_color) + " " + printable(message);

@@ -43,8 +43,8 @@ bool Diagnostics::wants(RemarkGroup group) const {
 Report Diagnostics::add(Span span, const diag::Row& row, std::initializer_list<diag::Argument> arguments) {
   Policy::Verdict verdict = policy_.judge(row);
   if (!verdict.is_shown) return {*this, Report::kDropped};
-  return add(Diagnostic{.code = row.code, .name = row.name, .flag = row.flag, .severity = verdict.severity, .span = span,
-                        .message = diag::format(row.text, {arguments})});
+  return add(Diagnostic{.code = row.code, .name = row.name, .flag = row.flag, .severity = verdict.severity,
+                        .span = span, .message = diag::format(row.text, {arguments})});
 }
 
 Report Diagnostics::add(Diagnostic diagnostic) {

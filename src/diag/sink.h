@@ -124,11 +124,13 @@ Report Place::error(const diag::Message<Severity::Error, Args...>& message, std:
   return sink_->add(span_, message.row, {diag::argument(args)...});
 }
 template <class... Args>
-Report Place::warning(const diag::Message<Severity::Warning, Args...>& message, std::type_identity_t<Args>... args) const {
+Report Place::warning(const diag::Message<Severity::Warning, Args...>& message,
+                      std::type_identity_t<Args>... args) const {
   return sink_->add(span_, message.row, {diag::argument(args)...});
 }
 template <class... Args>
-Report Place::remark(const diag::Message<Severity::Remark, Args...>& message, std::type_identity_t<Args>... args) const {
+Report Place::remark(const diag::Message<Severity::Remark, Args...>& message,
+                      std::type_identity_t<Args>... args) const {
   return sink_->add(span_, message.row, {diag::argument(args)...});
 }
 

@@ -34,7 +34,10 @@ struct Strip {
   std::string letters;
   std::vector<Ink> inks;
   void put(int column, char letter, Ink ink) {
-    if (size_t(column) >= letters.size()) letters.resize(size_t(column) + 1, ' '), inks.resize(letters.size(), Ink::Plain);
+    if (size_t(column) >= letters.size()) {
+      letters.resize(size_t(column) + 1, ' ');
+      inks.resize(letters.size(), Ink::Plain);
+    }
     letters[size_t(column)] = letter;
     inks[size_t(column)] = ink;
   }
@@ -116,7 +119,8 @@ std::string with_gutter(std::string gutter, std::string_view text) {
   return gutter.append(text).append("\n");
 }
 
-std::string marked_line(std::string_view line, int number, const std::vector<Segment>& segments, size_t width, bool has_color) {
+std::string marked_line(std::string_view line, int number, const std::vector<Segment>& segments, size_t width,
+                        bool has_color) {
   const Segment* focus = nullptr;
   for (const Segment& segment : segments)
     if (!focus || (focus->ink == Ink::Second && segment.ink != Ink::Second)) focus = &segment;

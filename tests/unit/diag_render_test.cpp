@@ -120,11 +120,13 @@ TEST_CASE("a very long line is cut around its span") {
   std::string text(50000, 'x');
   text.append(" needle ").append(50000, 'y');
   Bench b(text);
-  b.diags.at(b.at("needle")).error(diag::UnknownName, "needle").mark(b.range(0, 3), "far").fix(b.at("needle"), "pin", "pin");
+  b.diags.at(b.at("needle")).error(diag::UnknownName, "needle")
+      .mark(b.range(0, 3), "far").fix(b.at("needle"), "pin", "pin");
   std::string out = b.shown();
   CHECK(out.find("k.tile:1:50002: ") == 0);
   CHECK(out.find("...xxx") != std::string::npos);
-  for (const char* part : {"x needle y", "^^^^^^", "far", "x pin y", "~~~"}) CHECK_MESSAGE(out.find(part) != out.npos, part);
+  for (const char* part : {"x needle y", "^^^^^^", "far", "x pin y", "~~~"})
+    CHECK_MESSAGE(out.find(part) != out.npos, part);
   CHECK(out.size() < 1200);
 }
 
@@ -134,7 +136,8 @@ TEST_CASE("a span outside its file, or in no file, breaks nothing") {
     for (uint32_t begin : {0u, 1u, 2u, 3u, 100u, ~0u})
       for (uint32_t end : {0u, 1u, 2u, 100u, ~0u})
         b.diags.at(b.range(begin, end)).error(diag::UnknownName, "x").mark(b.range(end, begin), "m")
-            .note(b.range(begin, end), diag::OpenedHere, "x").fix(b.range(begin, end), "new\ntext", "h").fix(b.range(end, end), "n", "h");
+            .note(b.range(begin, end), diag::OpenedHere, "x").fix(b.range(begin, end), "new\ntext", "h")
+            .fix(b.range(end, end), "n", "h");
     b.diags.at(Span{FileId{9}, 0, 1}).error(diag::UnknownName, "nowhere").fix(Span{FileId{9}, 0, 1}, "x", "h");
     std::string out = b.shown();
     CHECK(out.find("tilec: error: `nowhere` is not declared [T0100]\n") != out.npos);
@@ -145,7 +148,8 @@ TEST_CASE("a span outside its file, or in no file, breaks nothing") {
 
 TEST_CASE("colours only add escapes") {
   Bench b("  c = a @ b;\n");
-  b.diags.at(b.at("@")).error(diag::UnexpectedToken, "`@`").label("here").mark(b.at("a"), "a").fix(b.at("a"), "b", "c");
+  b.diags.at(b.at("@")).error(diag::UnexpectedToken, "`@`").label("here")
+      .mark(b.at("a"), "a").fix(b.at("a"), "b", "c");
   std::string colored = render_text(b.diags.all(), b.sources, {.has_color = true}), plain;
   CHECK(colored != b.shown());
   for (size_t i = 0; i < colored.size(); ++i) {
@@ -167,7 +171,8 @@ TEST_CASE("the counts make a line") {
 
 TEST_CASE("JSON is one object a line, with all places") {
   Bench b("let y = x;\n");
-  b.diags.at(b.at("x")).error(diag::UnknownName, "x").mark(b.at("y"), "m").note({}, diag::BecauseOf, "n").fix(b.at("x"), "y", "h");
+  b.diags.at(b.at("x")).error(diag::UnknownName, "x").mark(b.at("y"), "m")
+      .note({}, diag::BecauseOf, "n").fix(b.at("x"), "y", "h");
   b.diags.at(b.at("y")).warning(diag::UnusedName, "y");
   std::string out = render_json(b.diags.all(), b.sources);
   CHECK(std::count(out.begin(), out.end(), '\n') == 2);
@@ -185,7 +190,8 @@ TEST_CASE("JSON is one object a line, with all places") {
 
 TEST_CASE("SARIF holds rules, results, places and fixes") {
   Bench b("// \xC3\xA4\xC3\xB6 x\n");
-  b.diags.at(b.at("x")).error(diag::UnknownName, "x").help("look").fix(b.at("x"), "y", "write y").mark(b.range(0, 2), "m");
+  b.diags.at(b.at("x")).error(diag::UnknownName, "x").help("look")
+      .fix(b.at("x"), "y", "write y").mark(b.range(0, 2), "m");
   b.diags.at(b.at("x")).error(diag::UnexpectedToken, "x");
   b.diags.nowhere().error(diag::CannotRead, "q", "gone");
   std::optional<Json> json = Json::parse(render_sarif(b.diags.all(), b.sources, "1.2"));
@@ -217,7 +223,8 @@ TEST_CASE("fixes are applied in order, and none twice or across another") {
 
 TEST_CASE("the edits of a help are made together or not at all") {
   Bench b("abcdef\n");
-  b.diags.at(b.at("a")).error(diag::UnknownName, "a").help("words").fix(b.at("a"), "A", "h").fix(b.at("a"), "Z", "another way");
+  b.diags.at(b.at("a")).error(diag::UnknownName, "a").help("words")
+      .fix(b.at("a"), "A", "h").fix(b.at("a"), "Z", "another way");
   b.diags.at(b.at("c")).error(diag::UnknownName, "c").fix({{b.at("a"), "X"}, {b.at("c"), "C"}}, "conflicts at a");
   b.diags.at(b.at("d")).error(diag::UnknownName, "d").fix(b.at("d"), "D", "h");
   b.diags.at(b.at("e")).error(diag::UnknownName, "e");
