@@ -155,6 +155,9 @@ static int count_threads(void) {
 static void two_objects_share_one_pool(void) {
   static float x[40000], y[40000];
   EXPECT(tile1_set_threads(3) == TILE_OK);
+  int before = count_threads();
+  EXPECT(one_gemm_load() == TILE_OK);
+  EXPECT(count_threads() == before + 2);
   EXPECT(one_axpy(x, y, 1, 40000, NULL) == TILE_OK);
   int threads = count_threads();
   EXPECT(two_axpy(x, y, 1, 40000, NULL) == TILE_OK);

@@ -190,9 +190,7 @@ TILE_ENTRY int32_t tile_load_cpu(const struct tile_kernel *kernel) {
   const int32_t level = tile_cpu_level();
   for (int32_t i = 0; i < kernel->instance_count; i++) {
     if (kernel->instances[i].level > level) continue;
-    struct tile1_process_state *process = tile1_process();
-    const int has_hook = atomic_load(&process->hook) && atomic_load(&process->hook)->run;
-    if (!has_hook && tile1_threads() > 1 && !tile1_thread()->is_inside) tile_pool_start(process, tile1_threads() - 1);
+    tile1_start();
     return TILE_OK;
   }
   return tile_fail(TILE_NO_DEVICE_CODE, "%s: the object holds code for %s, which this CPU does not run",

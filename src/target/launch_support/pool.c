@@ -178,6 +178,17 @@ TILE_SHARED tile_status tile1_set_parallel_for(tile_parallel_for hook, void *hoo
   return TILE_OK;
 }
 
+// What the first loop would do before its work. Weak like all that leads to workers, so that they run the code of the
+// object that stops them when it is unloaded.
+void tile1_start(void);
+TILE_SHARED void tile1_start(void) {
+  struct tile1_process_state *process = tile1_process();
+  struct tile_hook *hook = atomic_load(&process->hook);
+  int32_t threads = tile1_threads();
+  if ((hook && hook->run) || threads == 1 || tile1_thread()->is_inside) return;
+  tile_pool_start(process, threads - 1);
+}
+
 static struct tile_job *tile_job_claim(struct tile1_process_state *process) {
   for (int i = 0; i < TILE_JOBS; i++) {
     int32_t free_job = 0;
