@@ -1,9 +1,11 @@
-// The attributes of operations: plain enums and small structs, each with a text that parses back (attributes.cpp).
+// The attributes of operations: plain enums and small structs, each with a text that parses back (attribute_text.h).
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "ir/type.h"
@@ -53,10 +55,26 @@ using AxesList = std::vector<Axes>;
 using BoundsList = std::vector<Bounds>;      // one per dimension of the buffer
 using Text = std::string;
 
-std::string_view name(UnaryFn fn);
-std::string_view name(BinaryFn fn);
-std::string_view name(CompareFn fn);
-std::string_view name(ReduceFn fn);
-std::string_view name(AtomicFn fn);
+// The words of an enum, in the order of its values; the argument only picks the enum.
+using EnumNames = std::span<const std::string_view>;
+EnumNames names_of(UnaryFn);
+EnumNames names_of(BinaryFn);
+EnumNames names_of(CompareFn);
+EnumNames names_of(ConvertMode);
+EnumNames names_of(ReduceFn);
+EnumNames names_of(AtomicFn);
+EnumNames names_of(MemoryOrder);
+EnumNames names_of(LoopKind);
+EnumNames names_of(ShuffleKind);
+EnumNames names_of(VoteKind);
+EnumNames names_of(Bounds);
+EnumNames names_of(CopyClass);
+
+template <class E>
+  requires std::is_enum_v<E> && requires(E e) { names_of(e); }
+std::string_view name(E value) {
+  EnumNames names = names_of(value);
+  return size_t(value) < names.size() ? names[size_t(value)] : "?";
+}
 
 }  // namespace tilec::ir

@@ -2,9 +2,14 @@
 
 namespace tilec::ir {
 
-std::string_view name(Form form) {
-  constexpr std::string_view kNames[] = {"typed", "placed", "staged", "thread"};
-  return kNames[int(form)];
+EnumNames names_of(Form) {
+  static constexpr std::string_view kNames[] = {"typed", "placed", "staged", "thread"};
+  return kNames;
+}
+
+EnumNames names_of(Access) {
+  static constexpr std::string_view kNames[] = {"in", "out", "inout"};
+  return kNames;
 }
 
 std::optional<Number> Kernel::constant(ValueId v) const {

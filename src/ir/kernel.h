@@ -17,7 +17,7 @@ enum class Form : uint8_t {
   Staged,  // rings, tokens, roles and barriers are explicit
   Thread,  // no tiles: the program of one thread
 };
-std::string_view name(Form form);
+EnumNames names_of(Form);
 
 struct Value {
   TypeId type;
@@ -32,6 +32,7 @@ struct Region {
 };
 
 enum class Access : uint8_t { In, Out, InOut };
+EnumNames names_of(Access);
 
 struct Dim {
   std::string name;
