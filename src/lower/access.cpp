@@ -1,0 +1,320 @@
+// From registers and lanes to coordinates, and from coordinates to addresses and masks.
+#include "lower/lowering.h"
+
+namespace tilec::lower {
+
+using ir::BinaryFn;
+using ir::CompareFn;
+
+// What lane and warp add to the coordinate along `axis`: the XOR of the columns of their set bits. Emitted once a launch.
+ValueId Lowering::lane_part(const layout::RegLayout& layout, int axis) {
+  auto column = [&](layout::Vec v) { return int(layout::axis_part(v, layout.shape.rank, axis)); };
+  std::vector<int> lanes, warps;
+  for (layout::Vec v : layout.lane) lanes.push_back(column(v));
+  for (layout::Vec v : layout.warp) warps.push_back(column(v));
+  std::string key;
+  for (int c : lanes) key += std::to_string(c) + ",";
+  for (int c : warps) key += ";" + std::to_string(c);
+  auto [found, is_new] = lane_parts_.try_emplace({key, 0});
+  if (!is_new) return found->second;
+  RegionId here = builder_.region();
+  builder_.set_region(prelude_);
+  auto is_zero = [](int c) { return c == 0; };
+  ValueId part;
+  if (!std::all_of(lanes.begin(), lanes.end(), is_zero))
+    part = linear(lanes, builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true)));
+  if (!std::all_of(warps.begin(), warps.end(), is_zero)) {
+    ValueId warp = linear(warps, builder_.value(ir::op::WarpIndex{}, ir::scalar_type(Scalar::Index)));
+    part = part.valid() ? builder_.binary(BinaryFn::Xor, part, warp) : warp;
+  }
+  builder_.set_region(here);
+  return lane_parts_[{key, 0}] = part;
+}
+
+ValueId Lowering::linear(std::span<const int> columns, ValueId index) {
+  // Runs of bits whose columns double travel together: ((index >> low) & mask) * first column.
+  ValueId sum = builder_.index(0);
+  int last = int(columns.size());
+  while (last > 0 && columns[last - 1] == 0) --last;
+  for (int low = 0; low < int(columns.size());) {
+    if (columns[low] == 0) {
+      ++low;
+      continue;
+    }
+    int high = low + 1;
+    while (high < int(columns.size()) && columns[high] == columns[high - 1] * 2) ++high;
+    ValueId run = low ? builder_.binary(BinaryFn::Shr, index, builder_.index(low)) : index;
+    if (high < int(columns.size()) || high < last) run = builder_.binary(BinaryFn::And, run, builder_.index((int64_t(1) << (high - low)) - 1));
+    run = builder_.mul(run, builder_.index(columns[low]));
+    int covered = 0;
+    for (int i = 0; i < low; ++i) covered |= columns[i];
+    bool is_disjoint = (covered & (columns[low] * ((1 << (high - low)) - 1))) == 0;
+    sum = is_disjoint ? builder_.add(sum, run) : builder_.binary(BinaryFn::Xor, sum, run);
+    low = high;
+  }
+  return sum;
+}
+
+ValueId Lowering::map_index(const layout::RegLayout& layout, const Point& point, int axis) {
+  ValueId uniform = coordinate(builder_, point, axis), lane = lane_part(layout, axis);
+  return lane.valid() ? builder_.add(uniform, lane) : uniform;
+}
+
+ValueId Lowering::extent(ValueId buffer, int axis) {
+  const Type& type = source_.type(buffer);
+  if (type.shape[axis] != ir::kDynamic) return builder_.index(type.shape[axis]);
+  if (const ir::Param* param = source_.param_of(buffer)) return scalar(param->extents[axis]);
+  const ir::op::Alloc* alloc = source_.defined_by<ir::op::Alloc>(buffer);
+  INVARIANT(alloc != nullptr, "a buffer of device memory is a parameter or a workspace");
+  // Operands of an alloc are the dynamic extents, in order.
+  int dynamic = 0;
+  for (int i = 0; i < axis; ++i) dynamic += type.shape[i] == ir::kDynamic;
+  return scalar(alloc->extents[dynamic]);
+}
+
+ValueId Lowering::stride(ValueId buffer, int axis) {
+  if (const ir::Param* param = source_.param_of(buffer); param && !param->strides.empty()) return scalar(param->strides[axis]);
+  if (axis + 1 == source_.type(buffer).rank()) return builder_.index(1);
+  return builder_.mul(stride(buffer, axis + 1), extent(buffer, axis + 1));
+}
+
+ValueId Lowering::address(ValueId buffer, std::span<const Coordinate> coordinates) {
+  if (const ir::op::Subview* view = source_.defined_by<ir::op::Subview>(buffer)) {
+    std::vector<Coordinate> inner;
+    for (ValueId offset : view->offsets) inner.push_back({scalar(offset), {}});
+    for (size_t i = 0; i < coordinates.size(); ++i) {
+      Coordinate& c = inner[view->axes[i]];
+      c = {builder_.add(c.uniform, coordinates[i].uniform), coordinates[i].lane};
+    }
+    return address(view->buffer, inner);
+  }
+  const Type& type = source_.type(buffer);
+  bool is_strided = type.space == Space::Global || type.space == Space::Workspace;
+  if (!is_strided && type.layout.valid()) return shared_address(source_.layouts.mem(type.layout), coordinates);
+  ValueId uniform = builder_.index(0), lanes;
+  for (size_t axis = 0; axis < coordinates.size(); ++axis) {
+    ValueId step = stride(buffer, int(axis));
+    uniform = builder_.add(uniform, builder_.mul(coordinates[axis].uniform, step));
+    if (!coordinates[axis].lane.valid()) continue;
+    ValueId part = builder_.mul(coordinates[axis].lane, step);
+    lanes = lanes.valid() ? builder_.add(lanes, part) : part;
+  }
+  return lanes.valid() ? builder_.add(uniform, lanes) : uniform;
+}
+
+namespace {
+
+// Address bits move with their coordinate bit alone, without XOR: then addresses of disjoint coordinates add up.
+bool adds_up(const layout::MemLayout& layout) {
+  if (layout.pad.every) return false;
+  layout::Vec seen = 0;
+  for (layout::Vec v : layout.addr) {
+    if (!std::has_single_bit(v) && v != 0) return false;
+    if (v & seen) return false;
+    seen |= v;
+  }
+  return true;
+}
+
+}  // namespace
+
+ValueId Lowering::shared_address(const layout::MemLayout& layout, std::span<const Coordinate> coordinates) {
+  std::vector<ValueId> uniform, lane, whole;
+  bool has_lanes = false, is_separable = adds_up(layout);
+  for (size_t axis = 0; axis < coordinates.size(); ++axis) {
+    const Coordinate& c = coordinates[axis];
+    uniform.push_back(c.uniform);
+    lane.push_back(c.lane.valid() ? c.lane : builder_.index(0));
+    whole.push_back(c.lane.valid() ? builder_.add(c.uniform, c.lane) : c.uniform);
+    has_lanes |= c.lane.valid();
+    // The lanes' part and the rest must not carry into each other: the uniform part is a multiple of the lanes' reach.
+    if (c.lane.valid() && layout.bits(int(axis)) > 0) is_separable &= is_multiple(c.uniform, machine_.lanes);
+  }
+  if (!has_lanes) return separable_address(layout, uniform);
+  if (!is_separable) return separable_address(layout, whole);
+  return builder_.add(separable_address(layout, uniform), separable_address(layout, lane));
+}
+
+// The address of a coordinate: bits, grids, padding, in the integers of the run time.
+ValueId Lowering::separable_address(const layout::MemLayout& layout, std::span<const ValueId> coordinates) {
+  int rank = layout.shape.rank;
+  ValueId sum = builder_.index(0);
+  bool is_xor = !adds_up(layout) && !layout.pad.every;
+  for (int axis = 0; axis < rank; ++axis) {
+    int bits = layout.bits(axis);
+    ValueId index = coordinates[axis];
+    std::vector<int> columns;
+    for (int bit = 0; bit < bits; ++bit) {
+      int column = 0;
+      for (size_t a = 0; a < layout.addr.size(); ++a)
+        if (layout.addr[a] & layout::coordinate_bit(rank, axis, bit)) column |= 1 << a;
+      columns.push_back(column);
+    }
+    bool has_grid = layout.grid_count(axis) > 1;
+    if (bits > 0) {
+      ValueId low = has_grid ? builder_.binary(BinaryFn::And, index, builder_.index((int64_t(1) << bits) - 1)) : index;
+      ValueId part = linear(columns, low);
+      sum = is_xor ? builder_.binary(BinaryFn::Xor, sum, part) : builder_.add(sum, part);
+    }
+  }
+  for (int axis = 0; axis < rank; ++axis) {
+    int bits = layout.bits(axis);
+    ValueId rest = bits ? builder_.binary(BinaryFn::Shr, coordinates[axis], builder_.index(bits)) : coordinates[axis];
+    std::vector<layout::MemGrid> grids;
+    for (const layout::MemGrid& g : layout.grids)
+      if (g.axis == axis) grids.push_back(g);
+    for (size_t i = 0; i < grids.size(); ++i) {
+      bool is_last = i + 1 == grids.size();
+      ValueId digit = is_last ? rest : builder_.binary(BinaryFn::Rem, rest, builder_.index(grids[i].count));
+      sum = builder_.add(sum, builder_.mul(digit, builder_.index(grids[i].stride)));
+      if (!is_last) rest = builder_.binary(BinaryFn::Div, rest, builder_.index(grids[i].count));
+    }
+  }
+  if (layout.pad.every)
+    sum = builder_.add(sum, builder_.mul(builder_.binary(BinaryFn::Div, sum, builder_.index(layout.pad.every)), builder_.index(layout.pad.add)));
+  return sum;
+}
+
+std::vector<Coordinate> Lowering::region_coordinates(const Region& region, const layout::RegLayout& layout, const Point& point) {
+  std::vector<Coordinate> out;
+  for (ValueId offset : region.offsets) out.push_back({offset, {}});
+  for (size_t axis = 0; axis < region.axes.size(); ++axis) {
+    Coordinate& c = out[region.axes[axis]];
+    c.uniform = builder_.add(c.uniform, coordinate(builder_, point, int(axis)));
+    c.lane = lane_part(layout, int(axis));
+  }
+  return out;
+}
+
+ValueId Lowering::tile_mask(const layout::RegLayout& layout, const Point& point) {
+  ValueId mask;
+  for (int axis = 0; axis < layout.shape.rank; ++axis) {
+    if (layout.covered(axis) == layout.shape[axis]) continue;
+    ValueId inside = builder_.compare(CompareFn::Lt, map_index(layout, point, axis), builder_.index(layout.shape[axis]));
+    auto constant = target_.constant(inside);
+    if (!constant || !constant->i) mask = all(mask, inside);
+  }
+  return mask;
+}
+
+ValueId Lowering::region_mask(const Region& region, const layout::RegLayout& layout, std::span<const Coordinate> coordinates,
+                              const Point& point, bool check_bounds) {
+  ValueId mask = tile_mask(layout, point);
+  for (size_t axis = 0; check_bounds && axis < coordinates.size(); ++axis) {
+    if (region.bounds.size() > axis && region.bounds[axis] == ir::Bounds::Inside) continue;
+    const Coordinate& c = coordinates[axis];
+    ValueId index = c.lane.valid() ? builder_.add(c.uniform, c.lane) : c.uniform;
+    if (!is_nonnegative(c.uniform)) mask = all(mask, builder_.compare(CompareFn::Ge, index, builder_.index(0)));
+    mask = all(mask, builder_.compare(CompareFn::Lt, index, extent(region.buffer, int(axis))));
+  }
+  return mask;
+}
+
+ValueId Lowering::region_is_inside(const Region& region, const std::vector<int64_t>& shape) {
+  ValueId inside;
+  for (size_t axis = 0; axis < region.offsets.size(); ++axis) {
+    if (region.bounds.size() > axis && region.bounds[axis] == ir::Bounds::Inside) continue;
+    int64_t length = 1;
+    for (size_t t = 0; t < region.axes.size(); ++t)
+      if (region.axes[t] == int64_t(axis)) length = shape[t];
+    ValueId end = builder_.add(region.offsets[axis], builder_.index(length));
+    if (!is_nonnegative(region.offsets[axis])) inside = all(inside, builder_.compare(CompareFn::Ge, region.offsets[axis], builder_.index(0)));
+    inside = all(inside, builder_.compare(CompareFn::Le, end, extent(region.buffer, int(axis))));
+  }
+  return inside;
+}
+
+void Lowering::inside_or_guarded(const Region& region, const std::vector<int64_t>& shape, const std::function<void(bool)>& emit) {
+  ValueId inside = region_is_inside(region, shape);
+  if (!inside.valid()) return emit(false);
+  if (auto constant = target_.constant(inside)) return emit(!constant->i);
+  RegionId outer = builder_.region(), fast = target_.new_region(), guarded = target_.new_region();
+  builder_.set_region(fast);
+  emit(false);
+  builder_.yield({});
+  builder_.set_region(guarded);
+  emit(true);
+  builder_.yield({});
+  builder_.set_region(outer);
+  builder_.add(ir::op::If{inside, fast, guarded});
+}
+
+// How an index moves from lane to lane, read off the operations that made it.
+int64_t Lowering::lane_stride(ValueId index) const {
+  if (!is_varying(index)) return 0;
+  const ir::Op* op = target_.definition(index);
+  if (!op) return ir::kUnknownStride;
+  if (op->is<ir::op::LaneIndex>() || op->is<ir::op::ThreadIndex>()) return 1;
+  if (auto* convert = op->get<ir::op::Convert>()) return is_varying(convert->x) ? lane_stride(convert->x) : 0;
+  const ir::op::Binary* binary = op->get<ir::op::Binary>();
+  if (!binary) return ir::kUnknownStride;
+  int64_t a = lane_stride(binary->a), b = lane_stride(binary->b);
+  if (a == ir::kUnknownStride || b == ir::kUnknownStride) return ir::kUnknownStride;
+  switch (binary->fn) {
+    case BinaryFn::Add: return a + b >= 0 ? a + b : ir::kUnknownStride;
+    case BinaryFn::Sub: return a >= b ? a - b : ir::kUnknownStride;
+    case BinaryFn::Mul: {
+      if (a == 0 && b == 0) return 0;
+      auto factor = target_.constant(b == 0 ? binary->b : binary->a);
+      return factor && factor->i >= 0 && (a == 0 || b == 0) ? (a + b) * factor->i : ir::kUnknownStride;
+    }
+    default: return ir::kUnknownStride;
+  }
+}
+
+bool Lowering::is_nonnegative(ValueId v) const {
+  if (auto c = target_.constant(v)) return c->i >= 0;
+  const ir::Op* op = target_.definition(v);
+  if (!op) {
+    // A dim (the host checks extents), a launch index, or the index of a loop that starts at or above zero.
+    RegionId region = target_.value(v).region;
+    if (region == target_.body) return std::any_of(target_.dims.begin(), target_.dims.end(), [&](const ir::Dim& d) { return d.value == v; });
+    return !signed_args_.contains(v.index);
+  }
+  if (op->is<ir::op::LaneIndex>() || op->is<ir::op::ThreadIndex>() || op->is<ir::op::WarpIndex>() || op->is<ir::op::Extent>()) return true;
+  if (auto* convert = op->get<ir::op::Convert>()) return target_.type(convert->x).element == Scalar::Index && is_nonnegative(convert->x);
+  if (auto* s = op->get<ir::op::Select>()) return is_nonnegative(s->a) && is_nonnegative(s->b);
+  const ir::op::Binary* b = op->get<ir::op::Binary>();
+  if (!b) return false;
+  switch (b->fn) {
+    case BinaryFn::Add: case BinaryFn::Mul: case BinaryFn::Div: case BinaryFn::Min: case BinaryFn::Shr: case BinaryFn::Xor:
+      return is_nonnegative(b->a) && is_nonnegative(b->b);
+    case BinaryFn::Max: case BinaryFn::And: return is_nonnegative(b->a) || is_nonnegative(b->b);
+    case BinaryFn::Rem: return is_nonnegative(b->b);
+    default: return false;
+  }
+}
+
+// A known multiple of `unit`, a power of two.
+bool Lowering::is_multiple(ValueId v, int64_t unit) const {
+  if (auto c = target_.constant(v)) return c->i % unit == 0;
+  const ir::op::Binary* b = target_.defined_by<ir::op::Binary>(v);
+  if (!b) return unit == 1;
+  if (b->fn == BinaryFn::Add || b->fn == BinaryFn::Sub) return is_multiple(b->a, unit) && is_multiple(b->b, unit);
+  if (b->fn != BinaryFn::Mul) return unit == 1;
+  for (ValueId factor : {b->a, b->b}) {
+    auto c = target_.constant(factor);
+    if (c && c->i != 0) {
+      int64_t twos = c->i & -c->i;
+      if (twos >= unit) return true;
+      return is_multiple(factor == b->a ? b->b : b->a, unit / twos);
+    }
+  }
+  return is_multiple(b->a, unit) || is_multiple(b->b, unit);
+}
+
+ValueId Lowering::load_element(ValueId buffer, ValueId index, ValueId mask, ir::Number pad) {
+  Scalar element = source_.type(buffer).element;
+  bool varies = is_varying(index) || (mask.valid() && is_varying(mask));
+  if (varies) index = broadcast(index);
+  ValueId value = builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, mask, lane_stride(index)}, ir::scalar_type(element, varies));
+  bool is_zero = pad.is_float ? pad.f == 0 && !std::signbit(pad.f) : pad.i == 0;
+  return mask.valid() && !is_zero ? builder_.select(mask, value, builder_.constant(element, pad)) : value;
+}
+
+void Lowering::store_element(ValueId buffer, ValueId index, ValueId value, ValueId mask) {
+  value = builder_.convert(value, source_.type(buffer).element);
+  builder_.add(ir::op::MemStore{scalar_buffer(buffer), index, value, mask, lane_stride(index)});
+}
+
+}  // namespace tilec::lower

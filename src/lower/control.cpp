@@ -1,0 +1,329 @@
+// The host's part, launches, loops and branches.
+#include "lower/lowering.h"
+
+namespace tilec::lower {
+
+void Lowering::lower_host() {
+  for (ValueId arg : source_.region(source_.body).args)
+    bind(arg, target_.new_arg(target_.body, source_.type(arg), source_.value(arg).hint));
+  target_.dims = source_.dims;
+  lower_region(source_.body);
+  builder_.yield({});
+  target_.params = source_.params;
+  for (ir::Dim& dim : target_.dims) dim.value = scalar(dim.value);
+  for (ir::Param& param : target_.params) {
+    param.value = scalar(param.value);
+    for (ValueId& v : param.extents) v = scalar(v);
+    for (ValueId& v : param.strides) v = scalar(v);
+  }
+  target_.requirements = source_.requirements;
+  for (ir::Requirement& r : target_.requirements) r.condition = scalar(r.condition);
+}
+
+void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
+  RegionId outer = builder_.region(), body = target_.new_region();
+  prelude_ = target_.new_region();
+  lane_parts_.clear();
+  free_arrays_.clear();
+  for (ValueId arg : source_.region(launch.body).args) bind(arg, target_.new_arg(body, source_.type(arg), source_.value(arg).hint));
+  builder_.set_region(body);
+  lower_region(launch.body);
+  builder_.yield({});
+  std::vector<OpId>& ops = target_.region(body).ops;
+  const std::vector<OpId>& prelude = target_.region(prelude_).ops;
+  ops.insert(ops.begin(), prelude.begin(), prelude.end());
+  builder_.set_region(outer);
+  ir::op::Launch lowered = launch;
+  lowered.extents = scalars(launch.extents);
+  lowered.body = body;
+  lowered.warps = launch.warps ? launch.warps : 1;
+  builder_.set_span(op.span);
+  builder_.add(std::move(lowered));
+}
+
+void Lowering::lower_region(RegionId region) {
+  for (OpId id : source_.region(region).ops)
+    if (!source_.op(id).is<ir::op::Yield>()) lower_op(id);
+}
+
+void Lowering::lower_op(OpId id) {
+  const ir::Op& op = source_.op(id);
+  builder_.set_span(op.span);
+  switch (ir::table(op.kind())) {
+    case ir::OpTable::Control:
+      if (auto* launch = op.get<ir::op::Launch>()) lower_launch(op, *launch);
+      if (auto* loop = op.get<ir::op::For>()) lower_for(op, *loop);
+      if (auto* loop = op.get<ir::op::While>()) lower_while(op, *loop);
+      if (auto* branch = op.get<ir::op::If>()) lower_if(op, *branch);
+      break;
+    case ir::OpTable::Scalar: lower_scalar(op); break;
+    case ir::OpTable::Tile: lower_tile(op); break;
+    case ir::OpTable::Thread: UNREACHABLE("lowering starts from tile forms");
+  }
+  release_dead(op);
+}
+
+namespace {
+
+// What a loop carries: scalars travel as values; a tile as its registers, or in a memory home that stays where it is.
+struct CarriedTile {
+  size_t position;  // among the loop's carried values
+  Home home;
+};
+
+}  // namespace
+
+void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
+  if (is_varying(scalar(loop.low)) || is_varying(scalar(loop.high)) || is_varying(scalar(loop.step))) return lower_varying_for(op, loop);
+  const ir::Region& body = source_.region(loop.body);
+  RegionId region = target_.new_region();
+  std::vector<ValueId> inits;
+  std::vector<CarriedTile> tiles;
+  for (size_t i = 0; i < loop.inits.size(); ++i) {
+    ValueId init = loop.inits[i];
+    if (!source_.type(init).is_tile()) {
+      inits.push_back(in_lanes_ ? broadcast(scalar(init)) : scalar(init));
+      continue;
+    }
+    Home home = result_home(op, op.results[i], std::span(&init, 1));
+    if (home.in_memory() && home.memory != this->home(init).memory) copy_home(this->home(init), home);
+    if (!home.in_memory()) {
+      const Home& from = this->home(init);
+      inits.insert(inits.end(), from.registers.begin(), from.registers.end());
+    }
+    tiles.push_back({i, std::move(home)});
+  }
+  ValueId low = scalar(loop.low), high = scalar(loop.high), step = scalar(loop.step);
+  bind(body.args[0], target_.new_arg(region, source_.type(body.args[0]), source_.value(body.args[0]).hint));
+  if (!is_nonnegative(low)) signed_args_.insert(scalar(body.args[0]).index);
+  std::vector<Type> types;
+  size_t tile = 0;
+  auto new_arg = [&](ValueId init) {
+    types.push_back(target_.type(init));
+    ValueId arg = target_.new_arg(region, types.back());
+    signed_args_.insert(arg.index);
+    return arg;
+  };
+  size_t next = 0;
+  for (size_t i = 0; i < loop.inits.size(); ++i) {
+    ValueId arg = body.args[i + 1];
+    if (tile < tiles.size() && tiles[tile].position == i) {
+      Home home = tiles[tile++].home;
+      if (!home.in_memory()) {
+        size_t count = this->home(loop.inits[i]).registers.size();
+        home.registers.clear();
+        for (size_t r = 0; r < count; ++r) home.registers.push_back(new_arg(inits[next++]));
+      }
+      bind_home(arg, std::move(home));
+    } else {
+      bind(arg, new_arg(inits[next++]));
+    }
+  }
+  RegionId outer = builder_.region();
+  builder_.set_region(region);
+  lower_region(loop.body);
+  // A yielded tile that lives in the home of another carried one must not be overwritten before it is read.
+  const auto& yielded = source_.terminator(loop.body).as<ir::op::Yield>().values;
+  std::vector<ValueId> values;
+  std::vector<std::pair<Home, Home>> copies;
+  for (size_t i = 0, t = 0; i < yielded.size(); ++i) {
+    if (!source_.type(yielded[i]).is_tile()) {
+      values.push_back(in_lanes_ ? broadcast(scalar(yielded[i])) : scalar(yielded[i]));
+      continue;
+    }
+    const Home& from = this->home(yielded[i]);
+    const Home& to = tiles[t++].home;
+    if (!to.in_memory()) values.insert(values.end(), from.registers.begin(), from.registers.end());
+    else if (from.memory != to.memory) copies.push_back({from, to});
+  }
+  for (auto& [from, to] : copies) {
+    bool is_carried = std::any_of(tiles.begin(), tiles.end(), [&, f = from.memory](const CarriedTile& c) { return c.home.memory == f; });
+    if (!is_carried) continue;
+    const Type& array = target_.type(from.memory);
+    Home safe{from.layout, {}, private_array(array.element, array.shape[0], array.varying)};
+    copy_home(from, safe);
+    from = safe;
+  }
+  for (auto& [from, to] : copies) copy_home(from, to);
+  builder_.yield(values);
+  builder_.set_region(outer);
+  ir::op::For lowered = loop;
+  lowered.low = low, lowered.high = high, lowered.step = step;
+  lowered.inits = inits;
+  lowered.body = region;
+  std::vector<ValueId> results = target_.op(builder_.add(std::move(lowered), types)).results;
+  next = tile = 0;
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    if (tile < tiles.size() && tiles[tile].position == i) {
+      Home home = std::move(tiles[tile++].home);
+      if (!home.in_memory()) {
+        size_t count = this->home(loop.inits[i]).registers.size();
+        home.registers.assign(results.begin() + next, results.begin() + next + count);
+        next += count;
+      }
+      bind_home(op.results[i], std::move(home));
+    } else {
+      bind(op.results[i], results[next++]);
+    }
+  }
+}
+
+// Lanes with different bounds: as many iterations as the longest lane has, each under the mask of the lanes still running.
+void Lowering::lower_varying_for(const ir::Op& op, const ir::op::For& loop) {
+  ValueId low = broadcast(scalar(loop.low)), high = broadcast(scalar(loop.high)), step = broadcast(scalar(loop.step));
+  ValueId one = builder_.index(1), zero = builder_.index(0);
+  ValueId span = builder_.sub(builder_.add(builder_.sub(high, low), step), one);
+  ValueId trips = builder_.binary(ir::BinaryFn::Max, builder_.binary(ir::BinaryFn::Div, span, step), zero);
+  if (mask_.valid()) trips = builder_.select(mask_, trips, zero);
+  ValueId longest = builder_.value(ir::op::WarpReduce{ir::ReduceFn::Max, trips}, ir::scalar_type(Scalar::Index));
+  RegionId region = target_.new_region(), outer = builder_.region();
+  const std::vector<ValueId>& args = source_.region(loop.body).args;
+  ValueId i = target_.new_arg(region, ir::scalar_type(Scalar::Index));
+  std::vector<ValueId> inits, carried;
+  std::vector<Type> types;
+  for (size_t k = 0; k < loop.inits.size(); ++k) {
+    inits.push_back(broadcast(scalar(loop.inits[k])));
+    types.push_back(target_.type(inits.back()));
+    carried.push_back(target_.new_arg(region, types.back()));
+    signed_args_.insert(carried.back().index);
+    bind(args[k + 1], carried.back());
+  }
+  builder_.set_region(region);
+  bind(args[0], builder_.add(low, builder_.mul(step, i)));
+  ValueId runs = builder_.compare(ir::CompareFn::Lt, scalar(args[0]), high), outside = mask_;
+  mask_ = all(outside, runs);
+  lower_region(loop.body);
+  std::vector<ValueId> next = scalars(source_.terminator(loop.body).as<ir::op::Yield>().values);
+  for (size_t k = 0; k < next.size(); ++k) next[k] = builder_.select(runs, broadcast(next[k]), carried[k]);
+  mask_ = outside;
+  builder_.yield(next);
+  builder_.set_region(outer);
+  ir::op::For lowered{zero, longest, one, inits, ir::LoopKind::Sequential, 0, {}, region};
+  std::vector<ValueId> results = target_.op(builder_.add(std::move(lowered), types)).results;
+  for (size_t k = 0; k < results.size(); ++k) bind(op.results[k], results[k]);
+}
+
+void Lowering::lower_while(const ir::Op& op, const ir::op::While& loop) {
+  // Tiles carried by a `while` live in memory or registers like those of a `for`; the condition sees the same homes.
+  std::vector<ValueId> inits;
+  std::vector<Type> types;
+  std::vector<Home> homes;
+  for (size_t i = 0; i < loop.inits.size(); ++i) {
+    if (source_.type(loop.inits[i]).is_tile()) {
+      Home home = result_home(op, op.results[i], std::span(&loop.inits[i], 1));
+      if (!home.in_memory()) home.memory = private_array(source_.type(loop.inits[i]).element, reg_layout(home.layout).registers(),
+                                                         !is_uniform(reg_layout(home.layout)));
+      if (home.memory != this->home(loop.inits[i]).memory) copy_home(this->home(loop.inits[i]), home);
+      homes.push_back(home);
+    } else {
+      inits.push_back(scalar(loop.inits[i]));
+      types.push_back(target_.type(inits.back()));
+    }
+  }
+  auto region_of = [&](RegionId source) {
+    RegionId region = target_.new_region();
+    size_t t = 0, s = 0;
+    for (ValueId arg : source_.region(source).args) {
+      if (source_.type(arg).is_tile()) bind_home(arg, homes[t++]);
+        else {
+        bind(arg, target_.new_arg(region, types[s++]));
+        signed_args_.insert(scalar(arg).index);
+      }
+    }
+    builder_.set_region(region);
+    lower_region(source);
+    std::vector<ValueId> values;
+    t = 0;
+    std::vector<std::pair<Home, Home>> copies;
+    for (ValueId v : source_.terminator(source).as<ir::op::Yield>().values) {
+      if (!source_.type(v).is_tile()) values.push_back(scalar(v));
+      else if (const Home& to = homes[t++]; this->home(v).memory != to.memory) {
+        const Home& from = this->home(v);
+        Home safe{from.layout, {}, private_array(source_.type(v).element, reg_layout(from.layout).registers(), !is_uniform(reg_layout(from.layout)))};
+        copy_home(from, safe);
+        copies.push_back({safe, to});
+      }
+    }
+    for (auto& [from, to] : copies) copy_home(from, to);
+    builder_.yield(values);
+    return region;
+  };
+  RegionId outer = builder_.region();
+  RegionId condition = region_of(loop.condition), body = region_of(loop.body);
+  builder_.set_region(outer);
+  std::vector<ValueId> results = target_.op(builder_.add(ir::op::While{inits, condition, body}, types)).results;
+  size_t t = 0, s = 0;
+  for (ValueId result : op.results) {
+    if (source_.type(result).is_tile()) bind_home(result, homes[t++]);
+    else bind(result, results[s++]);
+  }
+}
+
+void Lowering::lower_if(const ir::Op& op, const ir::op::If& branch) {
+  ValueId condition = scalar(branch.condition);
+  if (is_varying(condition) && !machine_.has(Cap::DivergentBranches)) return lower_varying_if(op, branch);
+  std::vector<Home> homes;
+  for (ValueId result : op.results)
+    if (source_.type(result).is_tile()) homes.push_back(new_home(source_.type(result)));
+  struct Side {
+    RegionId region;
+    std::vector<ValueId> values;
+  };
+  auto lower_side = [&](RegionId source) {
+    Side side{target_.new_region(), {}};
+    builder_.set_region(side.region);
+    lower_region(source);
+    size_t t = 0;
+    for (ValueId v : source_.terminator(source).as<ir::op::Yield>().values) {
+      if (!source_.type(v).is_tile()) side.values.push_back(scalar(v));
+      else if (Home& to = homes[t++]; to.in_memory()) copy_home(home(v), to);
+      else side.values.insert(side.values.end(), home(v).registers.begin(), home(v).registers.end());
+    }
+    return side;
+  };
+  RegionId outer = builder_.region();
+  Side taken = lower_side(branch.then_body), other = lower_side(branch.else_body);
+  std::vector<Type> types;
+  for (size_t i = 0; i < taken.values.size(); ++i) {
+    types.push_back(target_.type(taken.values[i]));
+    types.back().varying |= is_varying(other.values[i]) || is_varying(condition);
+  }
+  for (Side* side : {&taken, &other}) {
+    builder_.set_region(side->region);
+    for (size_t i = 0; i < types.size(); ++i)
+      if (types[i].varying) side->values[i] = broadcast(side->values[i]);
+    builder_.yield(side->values);
+  }
+  builder_.set_region(outer);
+  std::vector<ValueId> results = target_.op(builder_.add(ir::op::If{condition, taken.region, other.region}, types)).results;
+  size_t next = 0, t = 0;
+  for (ValueId result : op.results) {
+    if (!source_.type(result).is_tile()) {
+      bind(result, results[next++]);
+      continue;
+    }
+    Home home = homes[t++];
+    if (!home.in_memory()) {
+      size_t count = reg_layout(home.layout).registers();
+      home.registers.assign(results.begin() + next, results.begin() + next + count);
+      next += count;
+    }
+    bind_home(result, std::move(home));
+  }
+}
+
+// Both sides run, under masks; results are selected.
+void Lowering::lower_varying_if(const ir::Op& op, const ir::op::If& branch) {
+  ValueId condition = scalar(branch.condition), outer = mask_;
+  auto side = [&](RegionId source, ValueId active) {
+    mask_ = all(outer, active);
+    lower_region(source);
+    return scalars(source_.terminator(source).as<ir::op::Yield>().values);
+  };
+  std::vector<ValueId> taken = side(branch.then_body, condition);
+  std::vector<ValueId> other = side(branch.else_body, builder_.logical_not(condition));
+  mask_ = outer;
+  for (size_t i = 0; i < op.results.size(); ++i) bind(op.results[i], builder_.select(condition, taken[i], other[i]));
+}
+
+}  // namespace tilec::lower

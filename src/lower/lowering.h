@@ -1,0 +1,146 @@
+// The state of one lowering, shared by the files of this folder.
+#pragma once
+#include <unordered_map>
+
+#include "ir/builder.h"
+#include "layout/build.h"
+#include "lower/digits.h"
+#include "machine/machine.h"
+
+namespace tilec::lower {
+
+using ir::Builder;
+using ir::Kernel;
+using ir::OpId;
+using ir::RegionId;
+using ir::Space;
+using ir::Type;
+using ir::ValueId;
+
+// Where the elements of a tile are: in SSA values, one a register, or, when there are too many, in a private array.
+struct Home {
+  layout::LayoutId layout;
+  std::vector<ValueId> registers;
+  ValueId memory;
+  bool in_memory() const { return memory.valid(); }
+};
+
+// An index along one dimension as what the point contributes (one value a warp) and what the lane adds, if anything.
+struct Coordinate {
+  ValueId uniform;
+  ValueId lane;  // or none
+};
+
+// A region of a buffer, ready to be addressed: operands of load, store, copy.
+struct Region {
+  ValueId buffer;  // in the source kernel
+  std::vector<ValueId> offsets;  // lowered
+  std::vector<int64_t> axes;     // tile axis -> dimension
+  std::vector<ir::Bounds> bounds;
+};
+
+class Lowering {
+ public:
+  Lowering(const Kernel& source, const Machine& machine);
+  Kernel run();
+
+ private:
+  // --- control (control.cpp)
+  void lower_host();
+  void lower_launch(const ir::Op& op, const ir::op::Launch& launch);
+  void lower_region(RegionId region);  // all but the yield
+  void lower_op(OpId id);
+  void lower_for(const ir::Op& op, const ir::op::For& loop);
+  void lower_varying_for(const ir::Op& op, const ir::op::For& loop);
+  void lower_while(const ir::Op& op, const ir::op::While& loop);
+  void lower_if(const ir::Op& op, const ir::op::If& branch);
+  void lower_varying_if(const ir::Op& op, const ir::op::If& branch);
+
+  // --- scalars (scalar.cpp)
+  void lower_scalar(const ir::Op& op);
+  ValueId scalar(ValueId source) const;  // its lowered value
+  std::vector<ValueId> scalars(const std::vector<ValueId>& sources) const;
+  ValueId broadcast(ValueId v);  // the same number in every lane
+  void bind(ValueId source, ValueId lowered) { scalars_[source.index] = lowered; }
+
+  // --- homes (home.cpp)
+  Home new_home(const Type& tile);
+  const Home& home(ValueId tile) const;
+  void bind_home(ValueId tile, Home home);
+  ValueId read(const Home& home, const Point& point);
+  void write(Home& home, const Point& point, ValueId value);
+  void copy_home(const Home& from, Home& to);
+  // The home that `result` may take: that of one of the operands that dies here and has its layout, or a new one.
+  Home result_home(const ir::Op& op, ValueId result, std::span<const ValueId> reusable);
+  bool dies_at(ValueId value, const ir::Op& op) const;
+  void release_dead(const ir::Op& op);
+  ValueId private_array(Scalar element, int64_t count, bool varying);
+  bool is_uniform(const layout::RegLayout& layout) const;
+  bool fits_registers(const Type& tile) const;
+  int64_t unroll_limit(const Home& home) const;
+  std::vector<Digit> digits(const layout::RegLayout& layout) const;
+  const layout::RegLayout& reg_layout(layout::LayoutId id) const { return source_.layouts.reg(id); }
+
+  // --- places and addresses (access.cpp)
+  ValueId lane_part(const layout::RegLayout& layout, int axis);  // none when lanes and warps add nothing
+  ValueId map_index(const layout::RegLayout& layout, const Point& point, int axis);
+  ValueId linear(std::span<const int> columns, ValueId index);   // XOR of the columns of the bits of `index`
+  ValueId extent(ValueId buffer, int axis);
+  ValueId stride(ValueId buffer, int axis);
+  ValueId address(ValueId buffer, std::span<const Coordinate> coordinates);
+  ValueId shared_address(const layout::MemLayout& layout, std::span<const Coordinate> coordinates);
+  ValueId separable_address(const layout::MemLayout& layout, std::span<const ValueId> coordinates);
+  std::vector<Coordinate> region_coordinates(const Region& region, const layout::RegLayout& layout, const Point& point);
+  ValueId region_mask(const Region& region, const layout::RegLayout& layout, std::span<const Coordinate> coordinates,
+                      const Point& point, bool check_bounds);
+  ValueId tile_mask(const layout::RegLayout& layout, const Point& point);  // none when the layout covers no more than the tile
+  ValueId region_is_inside(const Region& region, const std::vector<int64_t>& shape);  // none when it always is
+  ValueId load_element(ValueId buffer, ValueId index, ValueId mask, ir::Number pad);
+  void store_element(ValueId buffer, ValueId index, ValueId value, ValueId mask);
+  int64_t lane_stride(ValueId index) const;
+  bool is_varying(ValueId v) const { return target_.type(v).varying; }
+  bool is_nonnegative(ValueId v) const;
+  bool is_multiple(ValueId v, int64_t unit) const;
+  ValueId all(ValueId a, ValueId b);  // conjunction, either may be none
+  // Emits `fast` where the region lies inside its buffer and `guarded` elsewhere.
+  void inside_or_guarded(const Region& region, const std::vector<int64_t>& shape, const std::function<void(bool guarded)>& emit);
+
+  // --- tile operations, one file each
+  void lower_tile(const ir::Op& op);
+  void lower_load(const ir::Op& op, const ir::op::Load& load);
+  void lower_store(const ir::Op& op, const ir::op::Store& store);
+  void lower_copy(const ir::Op& op, const ir::op::Copy& copy);
+  void lower_splat(const ir::Op& op, const ir::op::Splat& splat);
+  void lower_map(const ir::Op& op, const ir::op::Map& map);
+  void lower_gemm(const ir::Op& op, const ir::op::Gemm& gemm);
+  void lower_outer_product(const ir::Op& op, const ir::op::Gemm& gemm, const MatrixAtom& atom);
+  void lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce);
+  void lower_convert_layout(const ir::Op& op, const ir::op::ConvertLayout& convert);
+  void lower_alloc(const ir::Op& op, const ir::op::Alloc& alloc);
+  ValueId owner_mask(const layout::RegLayout& layout);
+  bool has_effects(RegionId body) const;
+  ValueId reduce_lanes(const layout::RegLayout& layout, int axis, ir::ReduceFn fn, ValueId value);
+  Carried multiply_block(const ir::op::Gemm& gemm, const MatrixAtom& atom, const layout::RegLayout& layout,
+                         std::span<const Point> points, int64_t depth, Carried registers);
+  ValueId scalar_buffer(ValueId buffer) const;  // the memory that a buffer or a view of it names
+  void lower_simt(const ir::Op& op, const ir::op::Simt& simt);
+
+  const Kernel& source_;
+  Kernel target_;
+  const Machine& machine_;
+  Builder builder_;
+  std::unordered_map<uint32_t, ValueId> scalars_;  // scalars and buffers
+  std::unordered_map<uint32_t, Home> homes_;
+  std::unordered_map<uint32_t, layout::MemLayout> mem_layouts_;  // of lowered buffers with a layout
+  std::vector<RegionId> region_of_;                // the region that an operation of the source lies in
+  std::vector<std::vector<OpId>> uses_;            // of each source value
+  std::vector<RegionId> home_region_;              // the region in which each source value is defined
+  std::multimap<std::tuple<Scalar, int64_t, bool>, ValueId> free_arrays_;
+  RegionId prelude_;                               // allocations and lane parts, at the head of the launch
+  std::map<std::pair<std::string, int>, ValueId> lane_parts_;
+  std::set<uint32_t> signed_args_;                 // lowered region arguments that may be negative
+  bool in_lanes_ = false;                          // inside a map or simt body: scalars may differ from lane to lane
+  ValueId mask_;                                   // lanes that run, inside if-converted code; none: all
+};
+
+}  // namespace tilec::lower

@@ -1,0 +1,93 @@
+// Elementwise code: one loop nest over the registers of the map's layout, the body once a register.
+#include "lower/lowering.h"
+
+namespace tilec::lower {
+
+void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
+  // A map for its effects alone has no result whose layout it could take.
+  std::vector<int> extents(map.shape.begin(), map.shape.end());
+  layout::RegLayout layout = op.results.empty() ? layout::blocked(layout::Shape(extents), machine_.lanes, machine_.default_warps, 1)
+                                                : reg_layout(source_.type(op.results[0]).layout);
+  std::vector<Home> inputs, outputs;
+  std::vector<ValueId> whole;  // inputs read at the map's own index: their homes may be taken over
+  for (size_t i = 0; i < map.inputs.size(); ++i) {
+    inputs.push_back(home(map.inputs[i]));
+    bool is_whole = map.input_axes[i].size() == map.shape.size();
+    for (size_t a = 0; a < map.input_axes[i].size(); ++a) is_whole &= map.input_axes[i][a] == int64_t(a);
+    if (is_whole) whole.push_back(map.inputs[i]);
+  }
+  for (ValueId result : op.results) {
+    outputs.push_back(result_home(op, result, whole));
+    bind_home(result, outputs.back());
+  }
+  bool in_memory = op.results.empty();
+  for (const Home& h : outputs) in_memory |= h.in_memory();
+  bool in_registers = false;
+  for (const Home& h : inputs) in_registers |= !h.in_memory();
+  for (const Home& h : outputs) in_registers |= !h.in_memory();
+  // Registers are named by constants: a small one next to an array forces the whole nest to be unrolled, unless it is
+  // projected away along the looping digits; arrays alone loop.
+  int64_t unroll = in_memory && !in_registers ? 4 : INT64_MAX;
+  const ir::Region& body = source_.region(map.body);
+  nest(builder_, digits(layout), unroll, {}, [&](const Point& point, const Carried&) -> Carried {
+    size_t rank = map.shape.size();
+    for (size_t axis = 0; axis < rank; ++axis) bind(body.args[axis], map_index(layout, point, int(axis)));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const ir::Axes& axes = map.input_axes[i];
+      Point at = projected(point, [&](int axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); });
+      bind(body.args[rank + i], read(inputs[i], at));
+    }
+    bool were_lanes = std::exchange(in_lanes_, true);
+    ValueId outer = std::exchange(mask_, ValueId{});
+    if (has_effects(map.body)) mask_ = all(tile_mask(layout, point), op.results.empty() ? owner_mask(layout) : ValueId{});
+    lower_region(map.body);
+    mask_ = outer;
+    in_lanes_ = were_lanes;
+    const auto& yielded = source_.terminator(map.body).as<ir::op::Yield>().values;
+    for (size_t r = 0; r < outputs.size(); ++r) write(outputs[r], point, scalar(yielded[r]));
+    return {};
+  });
+  for (size_t r = 0; r < outputs.size(); ++r) bind_home(op.results[r], std::move(outputs[r]));
+}
+
+// Touches memory: its lanes outside the tile must not run.
+bool Lowering::has_effects(RegionId body) const {
+  bool found = false;
+  each_op(source_, body, [&](OpId id) {
+    const ir::Op& op = source_.op(id);
+    found |= op.is<ir::op::ElementStore>() || op.is<ir::op::Atomic>() || op.is<ir::op::ElementLoad>();
+  });
+  return found;
+}
+
+void Lowering::lower_tile(const ir::Op& op) {
+  if (auto* o = op.get<ir::op::Load>()) return lower_load(op, *o);
+  if (auto* o = op.get<ir::op::Store>()) return lower_store(op, *o);
+  if (auto* o = op.get<ir::op::Copy>()) return lower_copy(op, *o);
+  if (auto* o = op.get<ir::op::Splat>()) return lower_splat(op, *o);
+  if (auto* o = op.get<ir::op::Map>()) return lower_map(op, *o);
+  if (auto* o = op.get<ir::op::Gemm>()) return lower_gemm(op, *o);
+  if (auto* o = op.get<ir::op::Reduce>()) return lower_reduce(op, *o);
+  if (auto* o = op.get<ir::op::ConvertLayout>()) return lower_convert_layout(op, *o);
+  if (auto* o = op.get<ir::op::Simt>()) return lower_simt(op, *o);
+  if (auto* o = op.get<ir::op::Alloc>()) return lower_alloc(op, *o);
+  if (op.is<ir::op::Subview>()) return;  // resolved where it is addressed
+  UNREACHABLE("operation '" + std::string(ir::name(op.kind())) + "' is expanded before lowering");
+}
+
+void Lowering::lower_alloc(const ir::Op& op, const ir::op::Alloc& alloc) {
+  const Type& type = source_.type(op.result());
+  if (type.space == Space::Workspace) {
+    bind(op.result(), builder_.value(ir::op::Alloc{scalars(alloc.extents), alloc.name}, type, source_.value(op.result()).hint));
+    return;
+  }
+  int64_t size = type.layout.valid() ? source_.layouts.mem(type.layout).size() : type.element_count();
+  Type flat = ir::buffer_type(type.space, type.element, {size});
+  flat.varying = type.space == Space::Private;
+  RegionId here = builder_.region();
+  builder_.set_region(prelude_);
+  bind(op.result(), builder_.value(ir::op::Alloc{{}, alloc.name}, flat, source_.value(op.result()).hint));
+  builder_.set_region(here);
+}
+
+}  // namespace tilec::lower

@@ -1,0 +1,134 @@
+// Loads, stores, copies, fills: elements between buffers and registers.
+#include "lower/lowering.h"
+
+namespace tilec::lower {
+
+namespace {
+
+constexpr int64_t kCopyUnroll = 4;
+
+}  // namespace
+
+void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
+  const Type& type = source_.type(op.result());
+  const layout::RegLayout& layout = reg_layout(type.layout);
+  Region region{load.buffer, scalars(load.offsets), load.axes, load.bounds};
+  Home home = result_home(op, op.result(), {});
+  auto element = [&](const Point& point, bool guarded) {
+    std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
+    ValueId mask = region_mask(region, layout, coordinates, point, guarded);
+    ValueId value = load_element(load.buffer, address(load.buffer, coordinates), mask, load.pad);
+    return builder_.convert(value, type.element);
+  };
+  auto emit = [&](bool guarded) {
+    nest(builder_, digits(layout), home.in_memory() ? kCopyUnroll : INT64_MAX, {}, [&](const Point& point, const Carried&) -> Carried {
+      write(home, point, element(point, guarded));
+      return {};
+    });
+  };
+  // Registers are SSA values, so the guarded form alone serves; a private array takes the fast side where it can.
+  if (home.in_memory()) inside_or_guarded(region, type.shape, emit);
+  else emit(true);
+  bind_home(op.result(), std::move(home));
+}
+
+void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
+  const Type& type = source_.type(store.tile);
+  const layout::RegLayout& layout = reg_layout(type.layout);
+  const Home& from = home(store.tile);
+  Region region{store.buffer, scalars(store.offsets), store.axes, store.bounds};
+  inside_or_guarded(region, type.shape, [&](bool guarded) {
+    nest(builder_, digits(layout), from.in_memory() ? kCopyUnroll : INT64_MAX, {}, [&](const Point& point, const Carried&) -> Carried {
+      std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
+      ValueId mask = region_mask(region, layout, coordinates, point, guarded);
+      mask = all(mask, owner_mask(layout));
+      store_element(store.buffer, address(store.buffer, coordinates), read(from, point), mask);
+      return {};
+    });
+  });
+}
+
+// A replica is written once: by the lanes and warps whose `_` bits are zero. None where every place holds its own.
+ValueId Lowering::owner_mask(const layout::RegLayout& layout) {
+  int64_t lanes = 0, warps = 0;
+  for (size_t i = 0; i < layout.lane.size(); ++i)
+    if (layout.lane[i] == 0) lanes |= int64_t(1) << i;
+  for (size_t i = 0; i < layout.warp.size(); ++i)
+    if (layout.warp[i] == 0) warps |= int64_t(1) << i;
+  ValueId mask;
+  // Lanes that all hold the same store one number at one address: the store itself is uniform.
+  bool all_lanes_same = lanes + 1 == int64_t(1) << layout.lane.size();
+  auto is_zero = [&](ValueId index, int64_t bits) {
+    return builder_.compare(ir::CompareFn::Eq, builder_.binary(ir::BinaryFn::And, index, builder_.index(bits)), builder_.index(0));
+  };
+  if (lanes && !(all_lanes_same && machine_.simd_bytes > 0))
+    mask = is_zero(builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true)), lanes);
+  if (warps) mask = all(mask, is_zero(builder_.value(ir::op::WarpIndex{}, ir::scalar_type(Scalar::Index)), warps));
+  return mask;
+}
+
+void Lowering::lower_copy(const ir::Op&, const ir::op::Copy& copy) {
+  std::vector<int> extents(copy.shape.begin(), copy.shape.end());
+  Region from{copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds};
+  Region to{copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds};
+  layout::RegLayout layout = layout::blocked(layout::Shape(extents), machine_.lanes, 1, 1);
+  auto emit = [&](bool guarded) {
+    nest(builder_, digits(layout), kCopyUnroll, {}, [&](const Point& point, const Carried&) -> Carried {
+      std::vector<Coordinate> source = region_coordinates(from, layout, point), target = region_coordinates(to, layout, point);
+      ValueId mask = region_mask(from, layout, source, point, guarded);
+      ValueId value = load_element(copy.src, address(copy.src, source), mask, copy.pad);
+      ValueId target_mask = all(region_mask(to, layout, target, point, guarded), owner_mask(layout));
+      store_element(copy.dst, address(copy.dst, target), value, target_mask);
+      return {};
+    });
+  };
+  if (!region_is_inside(to, copy.shape).valid()) return inside_or_guarded(from, copy.shape, emit);
+  emit(true);
+}
+
+void Lowering::lower_splat(const ir::Op& op, const ir::op::Splat& splat) {
+  const Type& type = source_.type(op.result());
+  Home home = result_home(op, op.result(), {});
+  ValueId value = builder_.convert(scalar(splat.x), type.element);
+  nest(builder_, digits(reg_layout(type.layout)), unroll_limit(home), {}, [&](const Point& point, const Carried&) -> Carried {
+    write(home, point, value);
+    return {};
+  });
+  bind_home(op.result(), std::move(home));
+}
+
+void Lowering::lower_convert_layout(const ir::Op& op, const ir::op::ConvertLayout& convert) {
+  const Type& from_type = source_.type(convert.x);
+  const Type& type = source_.type(op.result());
+  Home home = result_home(op, op.result(), {});
+  // Through memory that every lane reaches; one layout writes it, the other reads it.
+  std::vector<int> extents(type.shape.begin(), type.shape.end());
+  layout::MemLayout plain = layout::row_major(layout::Shape(extents));
+  RegionId here = builder_.region();
+  builder_.set_region(prelude_);
+  ValueId scratch = builder_.value(ir::op::Alloc{}, ir::buffer_type(Space::Shared, type.element, {plain.size()}), "convert");
+  builder_.set_region(here);
+  auto place = [&](const layout::RegLayout& layout, const Point& point) {
+    std::vector<Coordinate> c;
+    for (int axis = 0; axis < layout.shape.rank; ++axis) c.push_back({coordinate(builder_, point, axis), lane_part(layout, axis)});
+    return shared_address(plain, c);
+  };
+  const layout::RegLayout &source = reg_layout(from_type.layout), &target = reg_layout(type.layout);
+  const Home& from = this->home(convert.x);
+  if (machine_.max_warps > 1) builder_.add(ir::op::BlockBarrier{});
+  nest(builder_, digits(source), unroll_limit(from), {}, [&](const Point& point, const Carried&) -> Carried {
+    ValueId index = place(source, point), mask = all(tile_mask(source, point), owner_mask(source));
+    builder_.add(ir::op::MemStore{scratch, index, read(from, point), mask, lane_stride(index)});
+    return {};
+  });
+  if (machine_.max_warps > 1) builder_.add(ir::op::BlockBarrier{});
+  nest(builder_, digits(target), unroll_limit(home), {}, [&](const Point& point, const Carried&) -> Carried {
+    ValueId index = place(target, point), mask = tile_mask(target, point);
+    bool varies = is_varying(index) || (mask.valid() && is_varying(mask));
+    write(home, point, builder_.value(ir::op::MemLoad{scratch, index, mask, lane_stride(index)}, ir::scalar_type(type.element, varies)));
+    return {};
+  });
+  bind_home(op.result(), std::move(home));
+}
+
+}  // namespace tilec::lower

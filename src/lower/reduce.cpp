@@ -1,0 +1,111 @@
+// Reductions: registers along the axis first, then lanes.
+#include "lower/lowering.h"
+
+namespace tilec::lower {
+
+using ir::BinaryFn;
+using ir::ReduceFn;
+
+namespace {
+
+constexpr int64_t kChains = 4;  // partial results of one reduction kept apart, so that their latencies overlap
+
+BinaryFn step_of(ReduceFn fn) {
+  switch (fn) {
+    case ReduceFn::Sum: return BinaryFn::Add;
+    case ReduceFn::Prod: return BinaryFn::Mul;
+    case ReduceFn::Max: case ReduceFn::AbsMax: return BinaryFn::Max;
+    case ReduceFn::Min: return BinaryFn::Min;
+    case ReduceFn::Any: return BinaryFn::Or;
+    case ReduceFn::All: return BinaryFn::And;
+    default: UNREACHABLE("argmax and argmin are expanded before lowering");
+  }
+}
+
+}  // namespace
+
+void Lowering::lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce) {
+  const Type& from_type = source_.type(reduce.x);
+  const layout::RegLayout& layout = reg_layout(from_type.layout);
+  const Home& from = home(reduce.x);
+  Scalar element = from_type.element;
+  BinaryFn step = step_of(reduce.fn);
+  std::vector<Digit> kept, summed;
+  for (const Digit& d : digits(layout)) {
+    if (d.axis == int(reduce.axis)) summed.push_back(d);
+    else if (d.axis != layout::kReplica) kept.push_back(d);
+  }
+  bool unrolls = !from.in_memory();
+  ValueId identity = builder_.constant(element, ir::identity(reduce.fn, element));
+  auto element_at = [&](const Point& outer, const Point& inner) {
+    Point point = outer;
+    point.digits.insert(point.digits.end(), inner.digits.begin(), inner.digits.end());
+    point.values.insert(point.values.end(), inner.values.begin(), inner.values.end());
+    ValueId value = read(from, point);
+    if (reduce.fn == ReduceFn::AbsMax) value = builder_.unary(ir::UnaryFn::Abs, value);
+    if (ValueId mask = tile_mask(layout, point); mask.valid()) value = builder_.select(mask, value, identity);
+    return value;
+  };
+  // The innermost digit along the axis feeds several chains.
+  auto total_of = [&](const Point& outer) {
+    int64_t chains = summed.empty() || unrolls ? 1 : kChains;
+    while (chains > 1 && summed[0].count % chains != 0) chains /= 2;
+    ValueId start = is_uniform(layout) ? identity : broadcast(identity);
+    Carried partial(chains, start);
+    std::vector<Digit> rest = summed;
+    if (chains > 1) rest[0] = {summed[0].count / chains, summed[0].axis, summed[0].weight * chains, summed[0].place * chains};
+    partial = nest(builder_, rest, unrolls ? INT64_MAX : 1, partial, [&](const Point& inner, const Carried& carried) -> Carried {
+      Carried next;
+      for (int64_t c = 0; c < chains; ++c) {
+        Point at = inner;
+        if (chains > 1) {
+          at.digits.push_back({chains, summed[0].axis, summed[0].weight, summed[0].place});
+          at.values.push_back(builder_.index(c));
+        }
+        next.push_back(builder_.binary(step, carried[c], element_at(outer, at)));
+      }
+      return next;
+    });
+    for (int64_t width = chains / 2; width > 0; width /= 2)
+      for (int64_t c = 0; c < width; ++c) partial[c] = builder_.binary(step, partial[c], partial[c + width]);
+    return reduce_lanes(layout, int(reduce.axis), reduce.fn, partial[0]);
+  };
+  if (!source_.type(op.result()).is_tile()) {
+    bind(op.result(), total_of({}));
+    return;
+  }
+  Home result = result_home(op, op.result(), {});
+  int64_t unroll = unrolls || !result.in_memory() ? INT64_MAX : 1;
+  nest(builder_, kept, unroll, {}, [&](const Point& outer, const Carried&) -> Carried {
+    Point at = projected(outer, [&](int axis) { return axis != int(reduce.axis); });
+    for (Digit& d : at.digits)
+      if (d.axis > int(reduce.axis)) --d.axis;
+    write(result, at, total_of(outer));
+    return {};
+  });
+  bind_home(op.result(), std::move(result));
+}
+
+// Combines the lanes that differ along `axis` alone; each of them gets the result.
+ValueId Lowering::reduce_lanes(const layout::RegLayout& layout, int axis, ReduceFn fn, ValueId value) {
+  int rank = layout.shape.rank;
+  std::vector<int64_t> distances;
+  for (size_t bit = 0; bit < layout.lane.size(); ++bit)
+    if (layout::axis_part(layout.lane[bit], rank, axis)) distances.push_back(int64_t(1) << bit);
+  INVARIANT(std::none_of(layout.warp.begin(), layout.warp.end(), [&](layout::Vec v) { return layout::axis_part(v, rank, axis) != 0; }),
+            "a reduction across warps is expanded before lowering");
+  if (distances.empty()) return value;
+  Scalar element = target_.type(value).element;
+  value = broadcast(value);
+  bool is_whole_warp = distances.size() == layout.lane.size();
+  ReduceFn combine = fn == ReduceFn::AbsMax ? ReduceFn::Max : fn;
+  if (is_whole_warp && machine_.simd_bytes > 0)
+    return builder_.value(ir::op::WarpReduce{combine, value}, ir::scalar_type(element));
+  for (int64_t distance : distances) {
+    ValueId other = builder_.value(ir::op::Shuffle{ir::ShuffleKind::Xor, value, builder_.index(distance)}, ir::scalar_type(element, true));
+    value = builder_.binary(step_of(fn), value, other);
+  }
+  return value;
+}
+
+}  // namespace tilec::lower

@@ -1,0 +1,115 @@
+// Scalar operations: the same operations, with uniform and varying told apart, and elements at linear addresses.
+#include "lower/lowering.h"
+
+namespace tilec::lower {
+
+ValueId Lowering::scalar(ValueId source) const {
+  auto found = scalars_.find(source.index);
+  INVARIANT(found != scalars_.end(), "a scalar is lowered before its use");
+  return found->second;
+}
+
+std::vector<ValueId> Lowering::scalars(const std::vector<ValueId>& sources) const {
+  std::vector<ValueId> out;
+  for (ValueId v : sources) out.push_back(scalar(v));
+  return out;
+}
+
+ValueId Lowering::broadcast(ValueId v) {
+  Type type = target_.type(v);
+  if (type.varying) return v;
+  type.varying = true;
+  return builder_.value(ir::op::Convert{v}, type);
+}
+
+ValueId Lowering::all(ValueId a, ValueId b) {
+  if (!a.valid()) return b;
+  return b.valid() ? builder_.logical_and(a, b) : a;
+}
+
+void Lowering::lower_scalar(const ir::Op& op) {
+  struct Visitor {
+    Lowering& l;
+    const ir::Op& op;
+    Builder& b = l.builder_;
+
+    // True in the lanes that must not touch memory: outside of some extent. None when all may.
+    ValueId inside(ValueId buffer, const std::vector<ValueId>& indices) {
+      ValueId ok;
+      for (size_t axis = 0; axis < indices.size(); ++axis) {
+        if (!l.is_nonnegative(indices[axis])) ok = l.all(ok, b.compare(ir::CompareFn::Ge, indices[axis], b.index(0)));
+        ok = l.all(ok, b.compare(ir::CompareFn::Lt, indices[axis], l.extent(buffer, int(axis))));
+      }
+      return ok;
+    }
+    struct Element {
+      ValueId index, mask;
+    };
+    Element element(ValueId buffer, const std::vector<ValueId>& sources, ir::Bounds bounds) {
+      std::vector<ValueId> indices = l.scalars(sources);
+      Element e{{}, l.mask_};
+      if (bounds != ir::Bounds::Inside) {
+        ValueId ok = inside(buffer, indices);
+        e.mask = l.all(l.mask_, ok);
+        ValueId bad = l.all(l.mask_, b.logical_not(ok));
+        b.add(ir::op::Fault{bad, indices.empty() ? b.index(0) : indices.back(), int64_t(op.span.begin)});
+      }
+      std::vector<Coordinate> coordinates;
+      for (ValueId i : indices) coordinates.push_back({i, {}});
+      e.index = l.address(buffer, coordinates);
+      return e;
+    }
+    void done(ValueId v) { l.bind(op.result(), v); }
+
+    void operator()(const ir::op::Constant& c) { done(b.constant(l.source_.type(op.result()).element, c.number)); }
+    void operator()(const ir::op::Unary& o) { done(b.unary(o.fn, l.scalar(o.x))); }
+    void operator()(const ir::op::Binary& o) { done(b.binary(o.fn, l.scalar(o.a), l.scalar(o.b))); }
+    void operator()(const ir::op::Fma& o) { done(b.fma(l.scalar(o.a), l.scalar(o.b), l.scalar(o.c))); }
+    void operator()(const ir::op::Compare& o) { done(b.compare(o.fn, l.scalar(o.a), l.scalar(o.b))); }
+    void operator()(const ir::op::Select& o) { done(b.select(l.scalar(o.condition), l.scalar(o.a), l.scalar(o.b))); }
+    void operator()(const ir::op::Convert& o) { done(b.convert(l.scalar(o.x), l.source_.type(op.result()).element, o.mode)); }
+    void operator()(const ir::op::Extent& o) { done(l.extent(o.buffer, int(o.axis))); }
+    void operator()(const ir::op::Stride& o) { done(l.stride(o.buffer, int(o.axis))); }
+    void operator()(const ir::op::Present& o) { done(b.value(ir::op::Present{l.scalar(o.buffer)}, ir::scalar_type(Scalar::Bool))); }
+    void operator()(const ir::op::ElementLoad& o) {
+      Element e = element(o.buffer, o.indices, o.bounds);
+      Type type = ir::scalar_type(l.source_.type(op.result()).element, l.is_varying(e.index) || (e.mask.valid() && l.is_varying(e.mask)));
+      done(b.value(ir::op::MemLoad{l.scalar_buffer(o.buffer), e.index, e.mask, l.lane_stride(e.index)}, type));
+    }
+    void operator()(const ir::op::ElementStore& o) {
+      Element e = element(o.buffer, o.indices, o.bounds);
+      b.add(ir::op::MemStore{l.scalar_buffer(o.buffer), e.index, l.scalar(o.value), e.mask, l.lane_stride(e.index)});
+    }
+    void operator()(const ir::op::Atomic& o) {
+      Element e = element(o.buffer, o.indices, o.bounds);
+      std::vector<ValueId> operands = l.scalars(o.operands);
+      // Every lane does its own update, so operands and index are given to each.
+      if (l.in_lanes_) {
+        e.index = l.broadcast(e.index);
+        for (ValueId& v : operands) v = l.broadcast(v);
+      }
+      ir::op::MemAtomic atomic{o.fn, o.order, l.scalar_buffer(o.buffer), e.index, operands, e.mask};
+      if (op.results.empty()) {
+        b.add(std::move(atomic));
+        return;
+      }
+      done(b.value(std::move(atomic), ir::scalar_type(l.source_.type(op.result()).element, l.is_varying(e.index))));
+    }
+    void operator()(const ir::op::ThreadIndex&) { done(b.value(ir::op::ThreadIndex{}, ir::scalar_type(Scalar::Index, true))); }
+    void operator()(const ir::op::LaneIndex&) { done(b.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true))); }
+    void operator()(const ir::op::WarpIndex&) { done(b.value(ir::op::WarpIndex{}, ir::scalar_type(Scalar::Index))); }
+    void operator()(const ir::op::BlockBarrier&) { b.add(ir::op::BlockBarrier{}); }
+    void operator()(const ir::op::Shuffle& o) {
+      done(b.value(ir::op::Shuffle{o.how, l.broadcast(l.scalar(o.x)), l.scalar(o.lane)}, ir::scalar_type(l.source_.type(op.result()).element, true)));
+    }
+    void operator()(const ir::op::Vote& o) {
+      done(b.value(ir::op::Vote{o.how, l.broadcast(l.scalar(o.x))}, ir::scalar_type(l.source_.type(op.result()).element)));
+    }
+    void operator()(const ir::op::WarpReduce& o) {
+      done(b.value(ir::op::WarpReduce{o.fn, l.broadcast(l.scalar(o.x))}, ir::scalar_type(l.source_.type(op.result()).element)));
+    }
+  };
+  ir::visit_scalar(op.data, Visitor{*this, op}, [] {});
+}
+
+}  // namespace tilec::lower
