@@ -109,12 +109,4 @@ Basis complement(Vecs of, Vecs candidates) {
   return result;
 }
 
-Basis transposed(Vecs columns, int count) {
-  Basis rows(count, 0);
-  for (int i = 0; i < count; ++i) {
-    for (size_t j = 0; j < columns.size(); ++j) rows[i] |= (columns[j] >> i & 1) << j;
-  }
-  return rows;
-}
-
 }  // namespace tilec::layout

@@ -45,7 +45,5 @@ std::optional<uint64_t> solve(Vecs basis, Vec y);
 Basis intersection(Vecs a, Vecs b);
 // Those of `candidates`, first come first taken, that extend span(of) to span(of + candidates).
 Basis complement(Vecs of, Vecs candidates);
-// Rows of a matrix given by columns (row i has bit j when column j has bit i), `count` of them.
-Basis transposed(Vecs columns, int count);
 
 }  // namespace tilec::layout
