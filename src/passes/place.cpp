@@ -1,0 +1,320 @@
+#include "passes/place.h"
+
+#include "layout/build.h"
+#include "layout/notation.h"
+#include "layout/transform.h"
+#include "passes/rewrite.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+using layout::RegLayout;
+
+namespace {
+
+// Tiles that must share a layout form a group: what a loop carries, what a map reads and writes at its own index, an
+// accumulator and its product. A group takes the layout of the hardest demand in it.
+class Groups {
+ public:
+  explicit Groups(size_t count) : parent_(count) {
+    for (size_t i = 0; i < count; ++i) parent_[i] = uint32_t(i);
+  }
+  uint32_t root(ValueId v) {
+    uint32_t i = v.index;
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void unite(ValueId a, ValueId b) { parent_[std::max(root(a), root(b))] = std::min(root(a), root(b)); }
+
+ private:
+  std::vector<uint32_t> parent_;
+};
+
+class Placer {
+ public:
+  Placer(Kernel& kernel, const Machine& machine) : kernel_(kernel), machine_(machine), groups_(kernel.values.size()) {}
+
+  void run() {
+    each_op(kernel_, kernel_.body, [&](OpId id) {
+      if (auto* launch = kernel_.op(id).get<op::Launch>()) run_launch(*launch);
+    });
+    kernel_.form = Form::Placed;
+  }
+
+ private:
+  void run_launch(op::Launch& launch) {
+    launch.warps = warps_ = machine_.max_warps == 1 ? 1 : launch.threads ? std::max<int64_t>(1, launch.threads / machine_.lanes) : machine_.default_warps;
+    collect(launch.body);
+    unite();
+    demand_of_products();
+    settle();
+    write_types();
+    insert_conversions(launch.body);
+    place_buffers();
+  }
+
+  void collect(RegionId region) {
+    ops_.clear();
+    tiles_.clear();
+    std::function<void(RegionId)> walk = [&](RegionId r) {
+      for (ValueId v : kernel_.region(r).args)
+        if (kernel_.type(v).is_tile()) tiles_.push_back(v);
+      for (OpId id : kernel_.region(r).ops) {
+        ops_.push_back(id);
+        for (ValueId v : kernel_.op(id).results)
+          if (kernel_.type(v).is_tile()) tiles_.push_back(v);
+        each_region(kernel_.op(id).data, walk);
+      }
+    };
+    walk(region);
+  }
+
+  const std::vector<ValueId>& yielded(RegionId r) { return kernel_.terminator(r).as<op::Yield>().values; }
+
+  void unite_tile(ValueId a, ValueId b) {
+    if (kernel_.type(a).is_tile() && kernel_.type(b).is_tile()) groups_.unite(a, b);
+  }
+
+  static bool is_whole(const op::Map& map, size_t input) {
+    const Axes& axes = map.input_axes[input];
+    for (size_t a = 0; a < axes.size(); ++a)
+      if (axes[a] != int64_t(a)) return false;
+    return axes.size() == map.shape.size();
+  }
+
+  void unite() {
+    for (OpId id : ops_) {
+      const Op& op = kernel_.op(id);
+      if (auto* loop = op.get<op::For>()) {
+        for (size_t i = 0; i < loop->inits.size(); ++i) {
+          unite_tile(loop->inits[i], op.results[i]);
+          unite_tile(kernel_.region(loop->body).args[i + 1], op.results[i]);
+          unite_tile(yielded(loop->body)[i], op.results[i]);
+        }
+      } else if (auto* loop = op.get<op::While>()) {
+        for (size_t i = 0; i < loop->inits.size(); ++i) {
+          unite_tile(loop->inits[i], op.results[i]);
+          unite_tile(kernel_.region(loop->condition).args[i], op.results[i]);
+          unite_tile(yielded(loop->condition)[i + 1], op.results[i]);
+          unite_tile(kernel_.region(loop->body).args[i], op.results[i]);
+          unite_tile(yielded(loop->body)[i], op.results[i]);
+        }
+      } else if (auto* branch = op.get<op::If>()) {
+        for (size_t i = 0; i < op.results.size(); ++i) {
+          unite_tile(yielded(branch->then_body)[i], op.results[i]);
+          unite_tile(yielded(branch->else_body)[i], op.results[i]);
+        }
+      } else if (auto* map = op.get<op::Map>()) {
+        for (ValueId r : op.results) unite_tile(r, op.results[0]);
+        for (size_t i = 0; i < map->inputs.size(); ++i)
+          if (is_whole(*map, i) && !op.results.empty()) unite_tile(map->inputs[i], op.results[0]);
+      } else if (auto* gemm = op.get<op::Gemm>()) {
+        unite_tile(gemm->acc, op.result());
+      } else if (auto* scan = op.get<op::Scan>()) {
+        unite_tile(scan->x, op.result());
+      } else if (auto* insert = op.get<op::Insert>()) {
+        unite_tile(insert->tile, op.result());
+      }
+    }
+  }
+
+  layout::Shape shape_of(ValueId v) {
+    std::vector<int> extents(kernel_.type(v).shape.begin(), kernel_.type(v).shape.end());
+    return layout::Shape(extents);
+  }
+
+  const RegLayout& typed_layout(ValueId v) { return kernel_.layouts.reg(kernel_.type(v).layout); }  // once types are written
+  bool is_placed(ValueId v) { return layouts_.contains(groups_.root(v)); }
+  const RegLayout& layout_of(ValueId v) { return layouts_.at(groups_.root(v)); }
+  void give(ValueId v, RegLayout layout) {
+    layout.shape = shape_of(v);
+    layouts_.emplace(groups_.root(v), layout::normalized(std::move(layout)));
+  }
+
+  const MatrixAtom& atom_of(const op::Gemm& gemm) {
+    for (const MatrixAtom& atom : machine_.matrix_atoms)
+      if (atom.name == gemm.atom) return atom;
+    UNREACHABLE("select-atoms runs before place");
+  }
+
+  void demand_of_products() {
+    for (OpId id : ops_) {
+      const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
+      if (!gemm || is_placed(gemm->acc)) continue;
+      const MatrixAtom& atom = atom_of(*gemm);
+      std::vector<layout::WarpStep> steps;
+      if (warps_ > 1) steps.push_back({0, int(warps_ / atom.warps)});
+      give(gemm->acc, layout::tiled(layout::reg_layout(atom.c_layout, "mn"), shape_of(gemm->acc), steps));
+    }
+  }
+
+  // Demands travel along reductions, broadcasts and transposes; where none arrives, the largest tile left gets the layout
+  // that memory likes, and demands travel on from there.
+  void settle() {
+    for (;;) {
+      while (travel()) {}
+      ValueId largest;
+      for (ValueId v : tiles_)
+        if (!is_placed(v) && (!largest.valid() || kernel_.type(v).element_count() > kernel_.type(largest).element_count())) largest = v;
+      if (!largest.valid()) return;
+      give(largest, blocked(largest));
+    }
+  }
+
+  RegLayout blocked(ValueId v) {
+    int vector = machine_.simd_bytes ? 1 : std::max(1, std::min<int>(machine_.vector_bytes / byte_width(kernel_.type(v).element), 8));
+    return layout::blocked(shape_of(v), machine_.lanes, int(warps_), vector);
+  }
+
+  bool travel() {
+    bool changed = false;
+    for (OpId id : ops_) {
+      const Op& op = kernel_.op(id);
+      if (auto* reduce = op.get<op::Reduce>()) {
+        if (!kernel_.type(op.result()).is_tile() || !is_placed(reduce->x) || is_placed(op.result())) continue;
+        give(op.result(), reduced(layout_of(reduce->x), int(reduce->axis)));
+        changed = true;
+      } else if (auto* map = op.get<op::Map>()) {
+        if (op.results.empty() || !is_placed(op.results[0])) continue;
+        for (size_t i = 0; i < map->inputs.size(); ++i) {
+          if (is_placed(map->inputs[i]) || !is_simple(map->input_axes[i])) continue;
+          give(map->inputs[i], projected(layout_of(op.results[0]), map->input_axes[i]));
+          changed = true;
+        }
+      } else if (auto* permute = op.get<op::Permute>()) {
+        std::vector<int> order(permute->axes.begin(), permute->axes.end()), inverse(order.size());
+        for (size_t i = 0; i < order.size(); ++i) inverse[order[i]] = int(i);
+        if (is_placed(permute->x) && !is_placed(op.result())) {
+          give(op.result(), layout::transpose(layout_of(permute->x), order));
+          changed = true;
+        } else if (!is_placed(permute->x) && is_placed(op.result())) {
+          give(permute->x, layout::transpose(layout_of(op.result()), inverse));
+          changed = true;
+        }
+      }
+    }
+    return changed;
+  }
+
+  static bool is_simple(const Axes& axes) { return std::is_sorted(axes.begin(), axes.end()); }
+
+  static RegLayout reduced(const RegLayout& x, int axis) {
+    auto reduction = layout::reduce(x, axis);
+    INVARIANT(reduction.has_value(), "layouts of atoms and memory move along one axis with each bit");
+    return layout::normalized(reduction->result);
+  }
+
+  static RegLayout projected(const RegLayout& whole, const Axes& axes) {
+    RegLayout result = whole;
+    for (int axis = whole.shape.rank - 1; axis >= 0; --axis)
+      if (std::find(axes.begin(), axes.end(), axis) == axes.end()) result = layout::project(result, axis);
+    return layout::normalized(std::move(result));
+  }
+
+  void write_types() {
+    for (ValueId v : tiles_) set_layout(v, layout_of(v));
+  }
+
+  void set_layout(ValueId v, const RegLayout& layout) {
+    Type type = kernel_.type(v);
+    type.layout = kernel_.layouts.intern(layout);
+    retype(kernel_, v, type);
+  }
+
+  // Operations whose operands or results fix each other's layouts, and a group that was told otherwise: convert there.
+  void insert_conversions(RegionId body) {
+    each_op_in_region(kernel_, body, [&](RegionId region, OpId id) {
+      if (auto* reduce = kernel_.op(id).get<op::Reduce>()) {
+        if (kernel_.type(kernel_.op(id).result()).is_tile()) convert_result(region, id, reduced(typed_layout(reduce->x), int(reduce->axis)));
+      } else if (auto* permute = kernel_.op(id).get<op::Permute>()) {
+        std::vector<int> order(permute->axes.begin(), permute->axes.end());
+        convert_result(region, id, layout::normalized(layout::transpose(typed_layout(permute->x), order)));
+      } else if (kernel_.op(id).is<op::Map>()) {
+        convert_inputs(region, id);
+      }
+    });
+  }
+
+  void convert_result(RegionId region, OpId id, const RegLayout& natural) {
+    ValueId result = kernel_.op(id).result();
+    RegLayout wanted = typed_layout(result);
+    if (natural == wanted) return;
+    set_layout(result, natural);
+    ValueId converted;
+    OpId conversion;
+    insert_after(kernel_, region, id, [&](Builder& b) {
+      Type type = kernel_.type(result);
+      type.layout = kernel_.layouts.intern(wanted);
+      converted = b.value(op::ConvertLayout{result}, type);
+      conversion = kernel_.value(converted).op;
+    });
+    replace_uses(kernel_, kernel_.body, result, converted);
+    kernel_.op(conversion).as<op::ConvertLayout>().x = result;
+  }
+
+  void convert_inputs(RegionId region, OpId id) {
+    if (kernel_.op(id).results.empty()) return;
+    const RegLayout whole = typed_layout(kernel_.op(id).results[0]);
+    size_t count = kernel_.op(id).as<op::Map>().inputs.size();
+    for (size_t i = 0; i < count; ++i) {
+      op::Map map = kernel_.op(id).as<op::Map>();
+      RegLayout wanted = is_whole(map, i) ? whole : wanted_input(whole, map, i);
+      const Type type = kernel_.type(map.inputs[i]);
+      layout::LayoutId layout = kernel_.layouts.intern(wanted);
+      if (type.layout == layout) continue;
+      insert_before(kernel_, region, id, [&](Builder& b) {
+        Type converted = type;
+        converted.layout = layout;
+        map.inputs[i] = b.value(op::ConvertLayout{map.inputs[i]}, converted);
+      });
+      kernel_.op(id).data = map;
+    }
+  }
+
+  // What an input projected or permuted by its axes must look like so that each register of the map reads one of its own.
+  RegLayout wanted_input(const RegLayout& whole, const op::Map& map, size_t i) {
+    const Axes& axes = map.input_axes[i];
+    Axes sorted = axes;
+    std::sort(sorted.begin(), sorted.end());
+    RegLayout wanted = projected(whole, sorted);
+    if (sorted != axes) {
+      std::vector<int> order;
+      for (int64_t a : axes) order.push_back(int(std::find(sorted.begin(), sorted.end(), a) - sorted.begin()));
+      wanted = layout::transpose(wanted, order);
+    }
+    wanted.shape = shape_of(map.inputs[i]);
+    return layout::normalized(std::move(wanted));
+  }
+
+  // Shared buffers: an outer product reads its B in panels as wide as the atom; everything else is row-major.
+  void place_buffers() {
+    std::map<ValueId, layout::MemLayout> chosen;
+    for (OpId id : ops_) {
+      const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
+      if (!gemm || atom_of(*gemm).kind != AtomKind::OuterProduct || !kernel_.defined_by<op::Alloc>(gemm->b)) continue;
+      chosen[gemm->b] = layout::panels(shape_of(gemm->b), gemm->transpose_b ? 0 : 1, atom_of(*gemm).n);
+    }
+    for (OpId id : ops_) {
+      if (!kernel_.op(id).is<op::Alloc>()) continue;
+      ValueId v = kernel_.op(id).result();
+      Type type = kernel_.type(v);
+      if (type.space != Space::Shared) continue;
+      type.layout = kernel_.layouts.intern(chosen.contains(v) ? chosen.at(v) : layout::row_major(shape_of(v)));
+      retype(kernel_, v, type);
+    }
+  }
+
+  Kernel& kernel_;
+  const Machine& machine_;
+  Groups groups_;
+  int64_t warps_ = 1;
+  std::vector<OpId> ops_;
+  std::vector<ValueId> tiles_;
+  std::map<uint32_t, RegLayout> layouts_;  // by group
+};
+
+}  // namespace
+
+void place(Kernel& kernel, const Machine& machine, Diagnostics&) { Placer(kernel, machine).run(); }
+
+}  // namespace tilec::passes

@@ -1,0 +1,19 @@
+// Helpers for passes that insert operations into a kernel.
+#pragma once
+#include <functional>
+
+#include "ir/builder.h"
+
+namespace tilec::passes {
+
+// Calls `emit` with a builder whose operations come to stand before (after) operation `at` of `region`.
+void insert_before(ir::Kernel& kernel, ir::RegionId region, ir::OpId at, const std::function<void(ir::Builder&)>& emit);
+void insert_after(ir::Kernel& kernel, ir::RegionId region, ir::OpId at, const std::function<void(ir::Builder&)>& emit);
+
+// Calls f(region, operation) for a snapshot of every operation under `region`, so that f may insert.
+void each_op_in_region(const ir::Kernel& kernel, ir::RegionId region, const std::function<void(ir::RegionId, ir::OpId)>& f);
+
+// Gives `v` another type in place.
+void retype(ir::Kernel& kernel, ir::ValueId v, ir::Type type);
+
+}  // namespace tilec::passes

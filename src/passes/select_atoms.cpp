@@ -1,0 +1,136 @@
+#include "passes/select_atoms.h"
+
+#include "diag/diag.h"
+#include "passes/rewrite.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+
+namespace {
+
+int64_t rounded_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+// May `from` be widened to `to` without losing a value?
+bool widens(Scalar from, Scalar to) {
+  if (from == to) return true;
+  if (is_float(from) != is_float(to)) return false;
+  if (is_float(from)) {
+    FloatFormat a = float_format(from), b = float_format(to);
+    return a.mantissa_bits <= b.mantissa_bits && a.exponent_bits <= b.exponent_bits;
+  }
+  return bit_width(from) < bit_width(to) && (is_signed(to) || !is_signed(from));
+}
+
+struct Selector {
+  Kernel& kernel;
+  const Machine& machine;
+  Diagnostics& diagnostics;
+
+  // The row that wastes least of the tile; the first of equals, as tables list the best first.
+  const MatrixAtom* choose(const op::Gemm& gemm, const Type& c) {
+    const MatrixAtom* best = nullptr;
+    int64_t least = INT64_MAX;
+    for (const MatrixAtom& atom : machine.matrix_atoms) {
+      Scalar a = kernel.type(gemm.a).element, b = kernel.type(gemm.b).element;
+      bool takes = atom.kind == AtomKind::OuterProduct
+                       ? widens(a, atom.a) && widens(b, atom.b) && (atom.c == c.element || widens(c.element, atom.c))
+                       : a == atom.a && b == atom.b && c.element == atom.c;
+      if (!takes) continue;
+      int64_t area = rounded_up(c.shape[0], atom.m) * rounded_up(c.shape[1], atom.n);
+      if (area < least) least = area, best = &atom;
+    }
+    return best;
+  }
+
+  void run() {
+    each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
+      if (!kernel.op(id).is<op::Gemm>()) return;
+      op::Gemm gemm = kernel.op(id).as<op::Gemm>();
+      const Type c = kernel.type(kernel.op(id).result());
+      const MatrixAtom* atom = choose(gemm, c);
+      if (!atom) {
+        diagnostics.at(kernel.op(id).span)
+            .error(diag::NotSupportedYet, "a product of " + std::string(name(kernel.type(gemm.a).element)) + " and " +
+                                              std::string(name(kernel.type(gemm.b).element)) + " into " +
+                                              std::string(name(c.element)) + " on " + std::string(machine.name));
+        return;
+      }
+      if (atom->kind == AtomKind::OuterProduct) {
+        gemm.a = in_memory(region, id, gemm.a, atom->a);
+        gemm.b = in_memory(region, id, gemm.b, atom->b);
+      }
+      gemm.atom = std::string(atom->name);
+      kernel.op(id).data = gemm;
+    });
+  }
+
+  ValueId base_of(ValueId buffer) {
+    while (const op::Subview* view = kernel.defined_by<op::Subview>(buffer)) buffer = view->buffer;
+    return buffer;
+  }
+
+  // Only filled by copies and read by products: then its elements may as well be wider.
+  bool may_be_widened(ValueId buffer) {
+    bool ok = kernel.defined_by<op::Alloc>(buffer) != nullptr;
+    each_op(kernel, kernel.body, [&](OpId id) {
+      const Op& op = kernel.op(id);
+      bool uses = false;
+      each_operand(op.data, [&](ValueId v) { uses |= v == buffer; });
+      if (!uses) return;
+      const op::Copy* copy = op.get<op::Copy>();
+      ok &= op.is<op::Gemm>() || (copy && copy->dst == buffer && copy->src != buffer);
+    });
+    return ok;
+  }
+
+  ValueId in_memory(RegionId region, OpId at, ValueId operand, Scalar element) {
+    const Type type = kernel.type(operand);
+    if (type.is_buffer()) {
+      if (type.element == element) return operand;
+      if (base_of(operand) == operand && may_be_widened(operand)) {
+        Type wide = type;
+        wide.element = element;
+        retype(kernel, operand, wide);
+        return operand;
+      }
+    }
+    ValueId memory;
+    insert_before(kernel, region, at, [&](Builder& b) {
+      std::vector<ValueId> zeros(type.shape.size(), b.index(0));
+      Axes axes;
+      for (size_t i = 0; i < type.shape.size(); ++i) axes.push_back(int64_t(i));
+      BoundsList inside(type.shape.size(), Bounds::Inside);
+      ValueId tile = type.is_tile() ? operand : b.value(op::Load{operand, zeros, axes, zero_of(type.element), inside, {}}, tile_type(type.element, type.shape));
+      if (type.element != element) tile = converted(b, tile, element);
+      memory = b.value(op::Alloc{{}, "operand"}, buffer_type(Space::Shared, element, type.shape), "operand");
+      b.add(op::Store{tile, memory, zeros, axes, inside, {}});
+    });
+    return memory;
+  }
+
+  static Number zero_of(Scalar element) { return is_float(element) ? Number::real(0) : Number::integer(0); }
+
+  ValueId converted(Builder& b, ValueId tile, Scalar element) {
+    const Type type = kernel.type(tile);
+    op::Map map{{tile}, {{}}, type.shape, kernel.new_region()};
+    RegionId outer = b.region();
+    for (size_t i = 0; i < type.shape.size(); ++i) {
+      kernel.new_arg(map.body, scalar_type(Scalar::Index));
+      map.input_axes[0].push_back(int64_t(i));
+    }
+    ValueId x = kernel.new_arg(map.body, scalar_type(type.element));
+    b.set_region(map.body);
+    b.yield({b.convert(x, element)});
+    b.set_region(outer);
+    return b.value(std::move(map), tile_type(element, type.shape));
+  }
+};
+
+}  // namespace
+
+void select_atoms(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
+  Selector{kernel, machine, diagnostics}.run();
+}
+
+}  // namespace tilec::passes
