@@ -108,11 +108,11 @@ struct Index {
 };
 
 struct Expr {
-  Span span;  // without the parentheses around it
+  Span span;  // with the parentheses around it
   std::variant<Missing, IntLiteral, FloatLiteral, BoolLiteral, StringLiteral, NameRef, Member, Unary, Binary, Cast, IsTest,
                Tuple, List, IfExpr, Call, Index>
       node;
-  bool is_parenthesized = false;  // the program wrote ( ) around it: for the formatter
+  bool is_parenthesized = false;  // written in ( ): for the formatter, it changes nothing else
   template <class T>
   const T* as() const { return std::get_if<T>(&node); }
 };
@@ -349,10 +349,11 @@ class Ast {
   std::vector<ast::Comment> comments;          // in the order of the text, doc comments among them
   bool has_errors = false;                     // some part of the file is Missing or was skipped
 
-  const ast::Expr* add(ast::Expr node) { return &exprs_.emplace_back(std::move(node)); }
-  const ast::Stmt* add(ast::Stmt node) { return &stmts_.emplace_back(std::move(node)); }
-  const ast::Type* add(ast::Type node) { return &types_.emplace_back(std::move(node)); }
-  const ast::Decl* add(ast::Decl node) { return &decls_.emplace_back(std::move(node)); }
+  // The node stays at the address that comes back.
+  ast::Expr* add(ast::Expr node) { return &exprs_.emplace_back(std::move(node)); }
+  ast::Stmt* add(ast::Stmt node) { return &stmts_.emplace_back(std::move(node)); }
+  ast::Type* add(ast::Type node) { return &types_.emplace_back(std::move(node)); }
+  ast::Decl* add(ast::Decl node) { return &decls_.emplace_back(std::move(node)); }
 
  private:
   std::deque<ast::Expr> exprs_;

@@ -1,0 +1,223 @@
+// Messages and resynchronisation of the parser.
+//
+// A rule that fails reports once and skips to the end of its statement: to `;`, `{`, `}` or a word that begins a
+// statement or a declaration at the start of a line, which it leaves for the rules around it. These fail in silence until
+// one of them finds what it wants. Blocks and files skip what begins no statement or declaration.
+#include "syntax/recovery.h"
+
+#include "TileParser.h"
+#include "base/text.h"
+#include "diag/diag.h"
+
+namespace tilec::syntax {
+namespace {
+
+using antlr4::Parser;
+using antlr4::Token;
+using antlr4::misc::IntervalSet;
+
+bool is_in(size_t type, size_t first, size_t last) { return type >= first && type <= last; }
+bool is_reserved(size_t type) { return is_in(type, TileParser::IMPORT, TileParser::FALSE); }
+bool begins_declaration(size_t type) {
+  return is_in(type, TileParser::IMPORT, TileParser::STATIC_ASSERT) || type == TileParser::REFERENCE || type == TileParser::AT;
+}
+bool begins_statement(size_t type) {
+  return is_in(type, TileParser::STATIC_ASSERT, TileParser::ASM) && type != TileParser::ELSE && type != TileParser::IN;
+}
+
+bool begins_line(Parser& parser, size_t ahead = 1) {
+  const Token* before = parser.getTokenStream()->LT(ssize_t(ahead) - 1);
+  const Token* token = parser.getTokenStream()->LT(ssize_t(ahead));
+  return before == nullptr || ahead > 1 || before->getLine() != token->getLine();
+}
+
+const Token& current(Parser& parser) { return *parser.getTokenStream()->LT(1); }
+const Token* previous(Parser& parser) { return parser.getTokenStream()->LT(-1); }
+void skip(Parser& parser) { parser.getTokenStream()->consume(); }  // unlike Parser::consume, leaves no node in the tree
+
+// Stops at a token that the rules around may go on with.
+bool is_stop(Parser& parser) {
+  size_t type = current(parser).getType();
+  switch (type) {
+    case Token::EOF: case TileParser::SEMICOLON: case TileParser::LEFT_BRACE: case TileParser::RIGHT_BRACE: return true;
+    default:
+      return begins_line(parser) && (begins_statement(type) || is_in(type, TileParser::IMPORT, TileParser::STATIC_ASSERT));
+  }
+}
+
+void skip_to_stop(Parser& parser) {
+  while (!is_stop(parser)) skip(parser);
+}
+
+// Past the rest of what cannot be a declaration, braces and all.
+void skip_to_declaration(Parser& parser) {
+  int depth = 0;
+  for (; current(parser).getType() != Token::EOF; skip(parser)) {
+    size_t type = current(parser).getType();
+    if (depth <= 0 && begins_declaration(type)) return;
+    if (type == TileParser::LEFT_BRACE) ++depth;
+    if (type == TileParser::RIGHT_BRACE) --depth;
+  }
+}
+
+std::string_view what_ends(size_t rule) {
+  if (is_in(rule, TileParser::RuleImportDeclaration, TileParser::RuleMeshDeclaration)) return "declaration";
+  if (is_in(rule, TileParser::RuleScheduleItem, TileParser::RuleRequireItem)) return "item";
+  return "statement";
+}
+
+// What a rule is about, in words; empty when its tokens say it better.
+std::string_view subject(Parser& parser) {
+  antlr4::ParserRuleContext* context = parser.getContext();
+  switch (context->getRuleIndex()) {
+    case TileParser::RuleFile: case TileParser::RuleDeclaration: return "a declaration";
+    case TileParser::RuleBlock: case TileParser::RuleStatement: return "a statement";
+    case TileParser::RuleScheduleItem: return "an item of a schedule";
+    case TileParser::RuleType: return "a type";
+    case TileParser::RulePattern: case TileParser::RulePatternName: case TileParser::RuleTargetName:
+    case TileParser::RuleAxisName: return "a name";
+    case TileParser::RuleParameter: return "a parameter";
+    case TileParser::RuleExpression: case TileParser::RuleBinaryExpression: case TileParser::RuleOperand:
+    case TileParser::RulePrimary: case TileParser::RuleArgument: case TileParser::RuleSubscript:
+    case TileParser::RuleSimpleStatement: return "an expression";
+    case TileParser::RuleName: {
+      auto* path = dynamic_cast<antlr4::ParserRuleContext*>(context->parent);
+      bool is_type = path && path->getRuleIndex() == TileParser::RulePath && path->parent &&
+                     static_cast<antlr4::ParserRuleContext*>(path->parent)->getRuleIndex() == TileParser::RuleType;
+      return is_type && path->children.size() <= 1 ? "a type" : "a name";
+    }
+    default: return {};
+  }
+}
+
+}  // namespace
+
+bool Recovery::is_damaged(const Token& token) const {
+  uint32_t at = uint32_t(token.getStartIndex());
+  return std::ranges::any_of(damaged_, [&](Span span) { return span.begin <= at && at <= span.end; });
+}
+
+std::string Recovery::shown(const Token& token) const {
+  if (token.getType() == Token::EOF) return "the end of the file";
+  constexpr size_t kMost = 24;
+  std::string_view text = input_.spelling(token);
+  return "`" + std::string(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "") + "`";
+}
+
+std::string Recovery::wanted(Parser& parser, const IntervalSet& expected) const {
+  std::vector<ssize_t> types = expected.toList();
+  const Token* before = previous(parser);
+  bool is_closer = types.size() == 1 && (types[0] == TileParser::RIGHT_PAREN || types[0] == TileParser::RIGHT_BRACKET);
+  if (is_closer && before) {
+    size_t type = before->getType();
+    bool begins_list = type == TileParser::LEFT_PAREN || type == TileParser::LEFT_BRACKET || type == TileParser::COMMA;
+    if (begins_list && parser.getContext()->getRuleIndex() == TileParser::RuleParameters) return "a parameter";
+    if (begins_list && parser.getContext()->getRuleIndex() == TileParser::RuleGenericParameters) return "a name";
+    if (begins_list) return "an expression";
+    return types[0] == TileParser::RIGHT_PAREN ? "`,` or `)`" : "`,` or `]`";
+  }
+  if (std::string_view words = subject(parser); !words.empty() && types.size() != 1) return std::string(words);
+  constexpr size_t kMost = 5;
+  if (types.empty() || types.size() > kMost) return {};
+  std::string list;
+  for (size_t i = 0; i < types.size(); ++i) {
+    std::string word = parser.getVocabulary().getLiteralName(size_t(types[i]));
+    if (word.empty()) word = types[i] == TileParser::STRING ? "a string" : "a name";
+    else word = "`" + word.substr(1, word.size() - 2) + "`";
+    list += (i == 0 ? "" : i + 1 == types.size() ? " or " : ", ") + word;
+  }
+  return list;
+}
+
+void Recovery::report(Parser& parser, const Token& found, const IntervalSet& expected) {
+  has_recovered_ = true;
+  if (is_damaged(found)) return;
+  Span span = input_.span(found);
+  std::string words = wanted(parser, expected);
+  if (words.empty()) {
+    diagnostics_.at(span).error(diag::UnexpectedToken, shown(found));
+  } else if (words == "a name" && is_reserved(found.getType())) {
+    diagnostics_.at(span).error(diag::ReservedWord, input_.spelling(found));
+  } else {
+    auto said = diagnostics_.at(span).error(diag::ExpectedToken, words, shown(found));
+    if (words == "a declaration" && found.getType() == TileParser::LET) said.fix(span, "const", "a constant is declared so");
+    if (words == "a statement" && found.getType() == TileParser::CONST) said.fix(span, "let", "in a block, write `let`");
+  }
+}
+
+void Recovery::report_missing_semicolon(Parser& parser) {
+  has_recovered_ = true;
+  const Token* before = previous(parser);
+  if (before == nullptr || is_damaged(*before) || is_damaged(current(parser))) return;
+  Span end = input_.span(before->getStopIndex() + 1, before->getStopIndex() + 1);
+  diagnostics_.at(end)
+      .error(diag::MissingSemicolon, what_ends(parser.getContext()->getRuleIndex()))
+      .fix(end, ";", "end it here");
+}
+
+void Recovery::reportError(Parser* parser, const antlr4::RecognitionException& error) {
+  if (inErrorRecoveryMode(parser)) return;
+  beginErrorCondition(parser);
+  const Token* found = error.getOffendingToken();
+  bool is_ahead = found->getTokenIndex() != current(*parser).getTokenIndex();
+  if (!is_ahead) return report(*parser, *found, parser->getExpectedTokens());
+  // Where a choice failed beyond its first token, what it expected there is not known.
+  has_recovered_ = true;
+  if (!is_damaged(*found)) diagnostics_.at(input_.span(*found)).error(diag::UnexpectedToken, shown(*found));
+}
+
+void Recovery::recover(Parser* parser, std::exception_ptr) {
+  skip_to_stop(*parser);
+  size_t at = parser->getTokenStream()->index();
+  if (at != stuck_at_) stuck_states_.clear();
+  stuck_at_ = at;
+  // The same rule failing twice at one token would do so for ever.
+  if (!stuck_states_.insert(parser->getState()).second && current(*parser).getType() != Token::EOF) skip(*parser);
+}
+
+antlr4::Token* Recovery::recoverInline(Parser* parser) {
+  IntervalSet expected = parser->getExpectedTokens();
+  size_t type = current(*parser).getType();
+  bool ends_here = begins_line(*parser) || type == TileParser::RIGHT_BRACE || type == Token::EOF;
+  if (expected.contains(size_t(TileParser::SEMICOLON)) && ends_here && !inErrorRecoveryMode(parser)) {
+    beginErrorCondition(parser);
+    report_missing_semicolon(*parser);
+    return getMissingSymbol(parser);
+  }
+  if (expected.contains(size_t(TileParser::LEFT_BRACE)) && !inErrorRecoveryMode(parser)) {
+    for (ssize_t ahead = 1;; ++ahead) {
+      size_t next = parser->getTokenStream()->LA(ahead);
+      if (next == Token::EOF || next == TileParser::SEMICOLON || next == TileParser::RIGHT_BRACE) break;
+      if (next != TileParser::LEFT_BRACE) continue;
+      report(*parser, current(*parser), expected);
+      while (current(*parser).getType() != TileParser::LEFT_BRACE) skip(*parser);
+      Token* brace = parser->getTokenStream()->LT(1);
+      parser->consume();
+      return brace;
+    }
+  }
+  throw antlr4::InputMismatchException(parser);
+}
+
+void Recovery::sync(Parser* parser) {
+  size_t rule = parser->getContext()->getRuleIndex();
+  if (rule != TileParser::RuleBlock && rule != TileParser::RuleFile) return;
+  for (;;) {
+    size_t type = current(*parser).getType();
+    const IntervalSet& follow = parser->getATN().nextTokens(parser->getATN().states[parser->getState()]);
+    if (type == Token::EOF || follow.contains(type)) return;
+    if (!inErrorRecoveryMode(parser)) {
+      beginErrorCondition(parser);
+      report(*parser, current(*parser), {});
+    }
+    if (rule == TileParser::RuleFile) {
+      skip_to_declaration(*parser);
+    } else {
+      bool was_end = type == TileParser::SEMICOLON;
+      skip(*parser);
+      if (!was_end) skip_to_stop(*parser);
+    }
+  }
+}
+
+}  // namespace tilec::syntax

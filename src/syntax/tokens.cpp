@@ -1,0 +1,182 @@
+// Runs the lexer, keeps the comments and answers for tokens that are mistakes.
+#include "syntax/tokens.h"
+
+#include "TileLexer.h"
+#include "base/text.h"
+#include "diag/diag.h"
+
+namespace tilec::syntax {
+namespace {
+
+// Length of the UTF-8 character at `at`, or 0 when there is none.
+size_t character_length(std::string_view text, size_t at) {
+  auto byte = [&](size_t i) { return at + i < text.size() ? uint8_t(text[at + i]) : 0; };
+  auto follows = [&](size_t count) {
+    for (size_t i = 1; i <= count; ++i)
+      if ((byte(i) & 0xc0) != 0x80) return false;
+    return true;
+  };
+  uint8_t first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first < 0xe0) return follows(1) ? 2 : 0;
+  if (first >= 0xe0 && first < 0xf0) {
+    bool is_overlong = first == 0xe0 && byte(1) < 0xa0, is_surrogate = first == 0xed && byte(1) >= 0xa0;
+    return follows(2) && !is_overlong && !is_surrogate ? 3 : 0;
+  }
+  if (first >= 0xf0 && first < 0xf5) {
+    bool is_overlong = first == 0xf0 && byte(1) < 0x90, is_too_large = first == 0xf4 && byte(1) >= 0x90;
+    return follows(3) && !is_overlong && !is_too_large ? 4 : 0;
+  }
+  return 0;
+}
+
+std::string hex_byte(char byte) {
+  char text[8];
+  std::snprintf(text, sizeof text, "0x%02X", unsigned(uint8_t(byte)));
+  return text;
+}
+
+// Reports the first byte that is no UTF-8; true when there is one.
+bool report_encoding(const Input& input, Diagnostics& diagnostics) {
+  for (size_t at = 0; at < input.text.size();) {
+    size_t length = character_length(input.text, at);
+    if (length == 0) {
+      diagnostics.at(input.span(at, at + 1)).error(diag::InvalidUtf8, hex_byte(input.text[at]));
+      return true;
+    }
+    at += length;
+  }
+  return false;
+}
+
+class Reader {
+ public:
+  Reader(const Input& input, Diagnostics& diagnostics, Tokens& out)
+      : input_(input), diagnostics_(diagnostics), out_(out), has_bad_encoding_(report_encoding(input, diagnostics)) {}
+
+  void take(TokenPointer token) {
+    switch (token->getType()) {
+      case TileLexer::COMMENT:
+      case TileLexer::DOC_COMMENT: return comment(*token);
+      case TileLexer::BLOCK_COMMENT: return block_comment(*token);
+      case TileLexer::UNKNOWN: return unknown(*token);
+      case TileLexer::OPEN_STRING: return open_string(std::move(token));
+      case TileLexer::BAD_NUMBER: return bad_number(std::move(token));
+      default: out_.list.push_back(std::move(token));
+    }
+  }
+
+ private:
+  void comment(const antlr4::Token& token) {
+    size_t begin = token.getStartIndex();
+    size_t line = input_.text.find_last_of("\n", begin);
+    std::string_view before = input_.text.substr(line + 1, begin - line - 1);  // npos + 1 is the first line's begin
+    out_.comments.push_back(
+        {input_.span(token), token.getType() == TileLexer::DOC_COMMENT, before.find_first_not_of(" \t") == before.npos});
+  }
+
+  void block_comment(const antlr4::Token& token) {
+    diagnostics_.at(input_.span(token.getStartIndex(), token.getStartIndex() + 2)).error(diag::BlockComment);
+    if (!input_.spelling(token).ends_with("*/")) damage_line(token);
+  }
+
+  // Neighbouring unknown bytes are one mistake.
+  void unknown(const antlr4::Token& token) {
+    size_t at = token.getStartIndex();
+    bool is_mark = at < 3 && input_.text.starts_with("\xEF\xBB\xBF");
+    bool is_reported = at < unknown_end_ || (has_bad_encoding_ && uint8_t(input_.text[at]) >= 0x80);
+    if (is_mark) return;
+    damage_line(token);
+    if (is_reported) return;
+    size_t length = std::max<size_t>(1, character_length(input_.text, at));
+    unknown_end_ = at + length;
+    uint8_t first = uint8_t(input_.text[at]);
+    std::string shown = first < 0x20 || first == 0x7f ? hex_byte(input_.text[at]) : std::string(input_.text.substr(at, length));
+    diagnostics_.at(input_.span(at, at + length)).error(diag::UnknownCharacter, shown);
+  }
+
+  void open_string(TokenPointer token) {
+    diagnostics_.at(input_.span(*token))
+        .error(diag::UnterminatedString)
+        .fix(input_.span(token->getStopIndex() + 1, token->getStopIndex() + 1), "\"", "end the string");
+    damage_line(*token);
+    keep_as(std::move(token), TileLexer::STRING);
+  }
+
+  void bad_number(TokenPointer token) {
+    diagnostics_.at(input_.span(*token)).error(diag::BadNumber, input_.spelling(*token));
+    keep_as(std::move(token), TileLexer::INTEGER);
+  }
+
+  void keep_as(TokenPointer token, size_t type) {
+    auto* writable = static_cast<antlr4::CommonToken*>(token.get());
+    writable->setType(type);
+    writable->setChannel(antlr4::Token::DEFAULT_CHANNEL);
+    out_.list.push_back(std::move(token));
+  }
+
+  // What stands beside a token that was dropped or guessed, up to the end of the next line, says little.
+  void damage_line(const antlr4::Token& token) {
+    size_t end = input_.text.find('\n', token.getStopIndex() + 1);
+    size_t next = end == std::string_view::npos ? end : input_.text.find('\n', end + 1);
+    out_.damaged.push_back(input_.span(token.getStartIndex(), std::min(next, input_.text.size())));
+  }
+
+  const Input& input_;
+  Diagnostics& diagnostics_;
+  Tokens& out_;
+  bool has_bad_encoding_;
+  size_t unknown_end_ = 0;
+};
+
+}  // namespace
+
+Tokens read_tokens(const Input& input, antlr4::Lexer& lexer, Diagnostics& diagnostics) {
+  Tokens tokens;
+  Reader reader(input, diagnostics, tokens);
+  for (;;) {
+    TokenPointer token = lexer.nextToken();
+    bool is_end = token->getType() == antlr4::Token::EOF;
+    reader.take(std::move(token));
+    if (is_end) break;
+  }
+  balance_brackets(input, tokens, diagnostics);
+  limit_nesting(input, tokens, diagnostics);
+  return tokens;
+}
+
+void limit_nesting(const Input& input, Tokens& tokens, Diagnostics& diagnostics) {
+  // A tree is about as deep as the brackets around a place plus the operators beside it, since `a + b + c` nests to the
+  // left. Both are counted; a `,` or `;` begins anew.
+  constexpr int kMaxBrackets = 256, kMaxSteps = 1000;
+  std::vector<int> steps = {0};
+  int total = 0;
+  auto restart = [&] { total -= std::exchange(steps.back(), 0); };
+  for (size_t i = 0; i < tokens.list.size(); ++i) {
+    size_t type = tokens.list[i]->getType();
+    switch (type) {
+      case TileLexer::LEFT_PAREN: case TileLexer::LEFT_BRACKET: case TileLexer::LEFT_BRACE:
+        ++steps.back(), ++total;
+        steps.push_back(0);
+        break;
+      case TileLexer::RIGHT_PAREN: case TileLexer::RIGHT_BRACKET: case TileLexer::RIGHT_BRACE:
+        restart();
+        if (steps.size() > 1) steps.pop_back();
+        if (type == TileLexer::RIGHT_BRACE && tokens.list[i + 1]->getType() != TileLexer::ELSE) restart();
+        break;
+      case TileLexer::COMMA: case TileLexer::SEMICOLON: restart(); break;
+      default:
+        if ((type >= TileLexer::OR_OR && type <= TileLexer::TILDE) || type == TileLexer::DOT || type == TileLexer::AS ||
+            type == TileLexer::ELSE || type == TileLexer::ARROW || type == TileLexer::COLON)
+          ++steps.back(), ++total;
+    }
+    bool has_too_many_brackets = steps.size() > kMaxBrackets + 1;
+    if (has_too_many_brackets || total > kMaxSteps) {
+      diagnostics.at(input.span(*tokens.list[i])).error(diag::NestedTooDeep, has_too_many_brackets ? kMaxBrackets : kMaxSteps);
+      tokens.is_too_deep = true;
+      return;
+    }
+  }
+}
+
+}  // namespace tilec::syntax

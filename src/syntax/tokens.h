@@ -1,0 +1,47 @@
+// The tokens of a file, made fit for the parser.
+//   in:  the text            out: tokens whose brackets balance, comments, mistakes reported
+// Mistakes of single tokens and of brackets are found here, where more is known of them than the parser can say. What
+// they leave behind would make the parser stumble once more, so the ranges around them are `damaged`: it stays silent
+// there.
+#pragma once
+#include <antlr4-runtime.h>
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/source.h"
+#include "diag/sink.h"
+#include "syntax/ast.h"
+
+namespace tilec::syntax {
+
+using TokenPointer = std::unique_ptr<antlr4::Token>;
+
+// What the parts of the parser share about the file they read.
+struct Input {
+  FileId file;
+  std::string_view text;
+  Span span(size_t begin, size_t end) const { return {file, uint32_t(begin), uint32_t(end)}; }
+  Span span(const antlr4::Token& token) const { return span(token.getStartIndex(), token.getStopIndex() + 1); }
+  std::string_view spelling(const antlr4::Token& token) const {
+    return text.substr(token.getStartIndex(), token.getStopIndex() + 1 - token.getStartIndex());
+  }
+};
+
+struct Tokens {
+  std::vector<TokenPointer> list;  // ends with EOF
+  std::vector<ast::Comment> comments;
+  std::vector<Span> damaged;
+  bool is_too_deep = false;  // nested deeper than a recursive reader can take; reported
+};
+
+Tokens read_tokens(const Input& input, antlr4::Lexer& lexer, Diagnostics& diagnostics);
+
+// Makes the brackets of `tokens` balance: closers that are missing are put in, those that close nothing taken out.
+void balance_brackets(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
+
+// Sets `is_too_deep` and reports it.
+void limit_nesting(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
+
+}  // namespace tilec::syntax
