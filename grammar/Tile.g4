@@ -32,7 +32,7 @@ tuneDeclaration
 meshDeclaration: 'mesh' name '[' argument (',' argument)* ','? ']' ';';
 staticAssert: 'static_assert' arguments ';';
 
-attribute: '@' name arguments?;
+attribute: '@' (name | 'op') arguments?;
 
 signature: name genericParameters? parameters ('->' type)? fnCondition? requiresClause?;
 genericParameters: '[' (genericParameter (',' genericParameter)* ','?)? ']';

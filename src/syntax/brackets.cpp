@@ -196,7 +196,9 @@ void balance_brackets(const Input& input, Tokens& tokens, Diagnostics& diagnosti
     std::vector<Edit> judged = Balancer(input, tokens.list, true).run();
     if (!judged.empty() && judged.size() <= edits.size()) edits = std::move(judged);
   }
-  for (const Edit& edit : edits) report(input, tokens, edit, diagnostics);
+  std::vector<Edit> told = edits;
+  std::ranges::sort(told, {}, &Edit::opener);
+  for (const Edit& edit : told) report(input, tokens, edit, diagnostics);
 
   std::vector<TokenPointer> balanced;
   balanced.reserve(tokens.list.size() + edits.size());

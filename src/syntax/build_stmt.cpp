@@ -45,7 +45,10 @@ ast::Block Builder::block(P::BlockContext* context) {
 
 std::vector<ast::Attribute> Builder::attributes(const std::vector<P::AttributeContext*>& contexts) {
   std::vector<ast::Attribute> list;
-  for (auto* context : contexts) list.push_back({span(context), name(context->name()), arguments(context->arguments())});
+  for (auto* context : contexts) {
+    ast::Name word = context->OP() ? name_of(*context->OP()->getSymbol()) : name(context->name());
+    list.push_back({span(context), word, arguments(context->arguments())});
+  }
   return list;
 }
 

@@ -20,13 +20,13 @@ class Dumper {
   // ---- declarations
 
   void declaration(const Decl& decl) {
-    for (const std::string& text : decl.doc.empty() ? std::vector<std::string>{} : split(decl.doc, '\n')) line("doc " + quoted(text));
+    for (const std::string& text : decl.doc.empty() ? std::vector<std::string>{} : split(decl.doc, '\n')) line("doc " + tilec::quoted(text));
     attributes(decl.attributes);
     std::visit([&](const auto& node) { print(node); }, decl.node);
   }
 
   void print(const Import& d) {
-    line("import " + (d.file.empty() ? dump_path(d.path) : quoted(d.file)) + alias(d.alias));
+    line("import " + (d.file.empty() ? dump_path(d.path) : tilec::quoted(d.file)) + alias(d.alias));
   }
   void print(const Const& d) { line("const " + dump_name(d.name) + of_type(d.type) + " = " + dump(*d.value)); }
   void print(const Enum& d) {
@@ -160,7 +160,7 @@ class Dumper {
   }
   void print(const Asm& s) {
     constexpr std::string_view kKinds[] = {"in", "out", "inout", "option"};
-    line("asm " + quoted(s.target) + " " + quoted(s.text));
+    line("asm " + tilec::quoted(s.target) + " " + tilec::quoted(s.text));
     for (const AsmOperand& operand : s.operands) inner(std::string(kKinds[size_t(operand.kind)]) + dump_arguments(operand.arguments));
   }
 
@@ -171,7 +171,7 @@ class Dumper {
   }
   std::string alias(Name name) { return name.exists() ? " as " + dump_name(name) : ""; }
   std::string of_type(const Type* type) { return type ? ": " + dump(*type) : ""; }
-  std::string doc(const std::string& text) { return text.empty() ? "" : " doc " + quoted(text); }
+  std::string doc(const std::string& text) { return text.empty() ? "" : " doc " + tilec::quoted(text); }
   std::string generics(const std::vector<Argument>& list) { return list.empty() ? "" : " [" + dump_arguments(list).substr(1) + "]"; }
   std::string clauses(const std::vector<Clause>& list) {
     std::string text;

@@ -27,7 +27,7 @@ std::string print(const FloatLiteral& e) {
   return text.find_first_of(".e") == text.npos ? text + ".0" : text;
 }
 std::string print(const BoolLiteral& e) { return e.value ? "true" : "false"; }
-std::string print(const StringLiteral& e) { return quoted(e.value); }
+std::string print(const StringLiteral& e) { return tilec::quoted(e.value); }
 std::string print(const NameRef& e) { return dump_name(e.name); }
 std::string print(const Member& e) { return "(. " + dump(*e.base) + " " + dump_name(e.name) + ")"; }
 std::string print(const Unary& e) { return "(" + std::string(spelling(e.op)) + " " + dump(*e.operand) + ")"; }

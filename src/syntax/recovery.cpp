@@ -25,14 +25,14 @@ bool begins_statement(size_t type) {
   return is_in(type, TileParser::STATIC_ASSERT, TileParser::ASM) && type != TileParser::ELSE && type != TileParser::IN;
 }
 
-bool begins_line(Parser& parser, size_t ahead = 1) {
-  const Token* before = parser.getTokenStream()->LT(ssize_t(ahead) - 1);
-  const Token* token = parser.getTokenStream()->LT(ssize_t(ahead));
-  return before == nullptr || ahead > 1 || before->getLine() != token->getLine();
+const Token& current(Parser& parser) { return *parser.getTokenStream()->LT(1); }
+const Token* previous(Parser& parser) { return parser.getTokenStream()->LT(-1); }  // null before the first
+
+bool begins_line(Parser& parser) {
+  const Token* before = previous(parser);
+  return before == nullptr || before->getLine() != current(parser).getLine();
 }
 
-const Token& current(Parser& parser) { return *parser.getTokenStream()->LT(1); }
-const Token* previous(Parser& parser) { return parser.getTokenStream()->LT(-1); }
 void skip(Parser& parser) { parser.getTokenStream()->consume(); }  // unlike Parser::consume, leaves no node in the tree
 
 // Stops at a token that the rules around may go on with.
@@ -119,6 +119,10 @@ std::string Recovery::wanted(Parser& parser, const IntervalSet& expected) const 
   if (std::string_view words = subject(parser); !words.empty() && types.size() != 1) return std::string(words);
   constexpr size_t kMost = 5;
   if (types.empty() || types.size() > kMost) return {};
+  auto is_closing = [](ssize_t type) {
+    return type == TileParser::RIGHT_PAREN || type == TileParser::RIGHT_BRACKET || type == TileParser::RIGHT_BRACE;
+  };
+  std::ranges::stable_partition(types, std::not_fn(is_closing));
   std::string list;
   for (size_t i = 0; i < types.size(); ++i) {
     std::string word = parser.getVocabulary().getLiteralName(size_t(types[i]));
@@ -175,6 +179,14 @@ void Recovery::recover(Parser* parser, std::exception_ptr) {
   if (!stuck_states_.insert(parser->getState()).second && current(*parser).getType() != Token::EOF) skip(*parser);
 }
 
+// A token that stands nowhere: the tree holds it as an error node, which the builder passes over.
+antlr4::Token* Recovery::imagine_semicolon(const Token& before) {
+  auto& token = imagined_.emplace_back(TileParser::SEMICOLON);
+  token.setStartIndex(before.getStartIndex());
+  token.setStopIndex(before.getStartIndex() - 1);
+  return &token;
+}
+
 antlr4::Token* Recovery::recoverInline(Parser* parser) {
   IntervalSet expected = parser->getExpectedTokens();
   size_t type = current(*parser).getType();
@@ -182,7 +194,7 @@ antlr4::Token* Recovery::recoverInline(Parser* parser) {
   if (expected.contains(size_t(TileParser::SEMICOLON)) && ends_here && !inErrorRecoveryMode(parser)) {
     beginErrorCondition(parser);
     report_missing_semicolon(*parser);
-    return getMissingSymbol(parser);
+    return imagine_semicolon(current(*parser));
   }
   if (expected.contains(size_t(TileParser::LEFT_BRACE)) && !inErrorRecoveryMode(parser)) {
     for (ssize_t ahead = 1;; ++ahead) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <antlr4-runtime.h>
 
+#include <deque>
 #include <set>
 
 #include "diag/sink.h"
@@ -24,6 +25,7 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
  private:
   void report(antlr4::Parser& parser, const antlr4::Token& found, const antlr4::misc::IntervalSet& expected);
   void report_missing_semicolon(antlr4::Parser& parser);
+  antlr4::Token* imagine_semicolon(const antlr4::Token& before);
   bool is_damaged(const antlr4::Token& token) const;
   std::string wanted(antlr4::Parser& parser, const antlr4::misc::IntervalSet& expected) const;
   std::string shown(const antlr4::Token& token) const;
@@ -32,6 +34,7 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
   const std::vector<Span>& damaged_;
   Diagnostics& diagnostics_;
   bool has_recovered_ = false;
+  std::deque<antlr4::CommonToken> imagined_;
   size_t stuck_at_ = ~size_t(0);     // the token that the last recovery stopped at,
   std::set<size_t> stuck_states_;  // and the states in which it did
 };
