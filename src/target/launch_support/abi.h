@@ -3,6 +3,7 @@
 #ifndef TILE1_ABI_H
 #define TILE1_ABI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,7 +32,6 @@ enum {
 // Elements that C has no type for: their bit patterns.
 typedef uint16_t tile_f16;
 typedef uint16_t tile_bf16;
-typedef uint32_t tile_tf32;
 typedef uint8_t tile_f8e4m3;
 typedef uint8_t tile_f8e5m2;
 typedef uint8_t tile_f8e8m0;
