@@ -151,8 +151,15 @@ static void tile_pool_stop(struct tile1_process_state *process, int32_t threads)
 // When the object that holds the pool's code leaves the process, its workers must have left that code.
 __attribute__((destructor)) static void tile_pool_unload(void) {
   struct tile1_process_state *process = tile1_process();
-  if (process != &tile_process_state || tile1_thread()->is_inside) return;
+  struct tile1_thread_state *thread = tile1_thread();
+  if (process != &tile_process_state || thread->is_inside) return;
   if (atomic_load(&process->workers) > 0) tile_pool_stop(process, 1);
+  if (!process->has_scratch_key) return;
+  process->has_scratch_key = 0;
+  pthread_key_delete(process->scratch_key);
+  free(thread->scratch);
+  thread->scratch = NULL;
+  thread->scratch_bytes = 0;
 }
 
 TILE_SHARED tile_status tile1_set_threads(int32_t threads) {

@@ -40,6 +40,7 @@ struct tile1_process_state {
   _Atomic int32_t is_stopping;
   int32_t knows_fork;
   pthread_once_t scratch_once;
+  int32_t has_scratch_key;  // without one, scratch lives on after its thread
   pthread_key_t scratch_key;
   pthread_t handles[TILE_MAX_THREADS];
   struct tile_job jobs[TILE_JOBS];
@@ -77,7 +78,10 @@ __attribute__((format(printf, 2, 3))) static int32_t tile_fail(int32_t status, c
   return status;
 }
 
-static void tile_scratch_key_make(void) { pthread_key_create(&tile1_process()->scratch_key, free); }
+static void tile_scratch_key_make(void) {
+  struct tile1_process_state *process = tile1_process();
+  process->has_scratch_key = pthread_key_create(&process->scratch_key, free) == 0;
+}
 
 // This thread's scratch, at least `bytes` of it, or NULL. It lives until the thread ends or asks for more.
 static void *tile_scratch(int64_t bytes) {
@@ -89,6 +93,6 @@ static void *tile_scratch(int64_t bytes) {
   size_t rounded = ((size_t)bytes + 4095) / 4096 * 4096;
   thread->scratch = aligned_alloc(64, rounded);
   thread->scratch_bytes = thread->scratch ? (int64_t)rounded : 0;
-  pthread_setspecific(process->scratch_key, thread->scratch);
+  if (process->has_scratch_key) pthread_setspecific(process->scratch_key, thread->scratch);
   return thread->scratch;
 }
