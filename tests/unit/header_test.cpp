@@ -12,6 +12,7 @@
 #include "doctest/doctest.h"
 #include "host/arguments.h"
 #include "host/manifest.h"
+#include "ir/parse.h"
 
 using namespace tilec;
 using namespace tilec::host;
@@ -150,6 +151,43 @@ TEST_SUITE("header") {
                              "//   where K = 4096\n", "//   code for x86-64-v4 if A % 64 == 0\n",
                              "//   code for x86-64-v2\n", "// out f16[M, N]\n", "tile_status gemm_load(void);"})
       CHECK_MESSAGE(text.find(part) != std::string::npos, part);
+  }
+
+  TEST_CASE("an export is read off a kernel: dims by name, fixed numbers, computed extents, strides, workspace") {
+    std::string error;
+    auto kernel = ir::parse(R"(
+kernel "f", doc="Adds."
+  dim "N", %N
+  dim "K", %K, fixed=64
+  dim "ld", %ld
+  param "x", %x, extents=[%N, %K], strides=[%ld, %one], type="f16[N, K; ld, 1]"
+  param "y", %y, access=out, may_be_null=true, extents=[%twice], type="f32[N + N]?"
+  param "a", %a, type="f32"
+  requires %holds, "N >= 1"
+{ (%N: int, %ld: int, %x: buffer<global ?x64 f16>, %y: buffer<global ? f32>, %a: f32)
+  %one = constant 1 : int
+  %K = constant 64 : int
+  %twice = binary.add %N, %N : int
+  %holds = compare.ge %N, %one : bool
+  %w = alloc [%twice], name="w" : buffer<workspace ? f32>
+}
+)", &error);
+    REQUIRE_MESSAGE(kernel, error);
+    Export exported = export_of(*kernel, nullptr);
+    CHECK(exported.name == "f");
+    CHECK(exported.doc == "Adds.");
+    CHECK(exported.has_workspace);
+    CHECK(exported.parameters[0].extents == std::vector<std::string>{"N", "K"});
+    CHECK(exported.parameters[0].strides == std::vector<std::string>{"ld", "1"});
+    CHECK(exported.parameters[1].extents == std::vector<std::string>{""});
+    CHECK(exported.parameters[1].may_be_null);
+    CHECK_FALSE(exported.parameters[2].is_tensor);
+    CHECK(exported.contracts[0].text == "N >= 1");
+    std::vector<std::string> names;
+    for (const Argument& argument : arguments(exported, {})) names.push_back(argument.type + argument.name);
+    CHECK(join(names, "; ") ==
+          "const tile_f16 *x; float *y; float a; int64_t N; int64_t ld; void *workspace; size_t workspace_bytes; "
+          "void *stream");
   }
 
   TEST_CASE("the manifest holds the same as JSON") {

@@ -153,3 +153,10 @@ struct tile_kernel {
 
 // A fault word: the site plus one in the upper 24 bits, the index in the lower 40, signed.
 #define TILE_FAULT_INDEX_BITS 40
+
+// The compiler writes descriptors as constants of these sizes, without a C compiler to ask.
+_Static_assert(sizeof(tile_info) == 48 && sizeof(struct tile_value) == 16, "layout of a descriptor");
+_Static_assert(sizeof(struct tile_param) == 72 && sizeof(struct tile_dim) == 24, "layout of a descriptor");
+_Static_assert(sizeof(struct tile_requirement) == 16 && sizeof(struct tile_site) == 40, "layout of a descriptor");
+_Static_assert(sizeof(struct tile_workspace) == 16 && sizeof(struct tile_launch) == 56, "layout of a descriptor");
+_Static_assert(sizeof(struct tile_instance) == 40 && sizeof(struct tile_kernel) == 144, "layout of a descriptor");
