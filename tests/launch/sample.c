@@ -188,7 +188,7 @@ tile_status NAME(packed)(const tile_f16 *q, uint8_t *o, int64_t S, int64_t D, in
   return tile_launch_cpu(&packed_kernel, slots, stream);
 }
 
-// ---- blur(x: f32[N], out y: f32[N], bad: int) with workspace f32[N]: twice x, turned, plus one; two launches, scratch.
+// ---- blur(x: f32[N], out y: f32[N], bad: int) with workspace f32[N]: twice x, turned, plus one; two launches.
 // `bad` is an index that the first launch trips over, -2 an assertion, -3 a negative grid.
 static void blur_plan(const int64_t *slots, int64_t *plan) {
   plan[TILE_PLAN_FAILED] = -1;
