@@ -1,5 +1,7 @@
 #include "ir/builder.h"
 
+#include <bit>
+
 namespace tilec::ir {
 
 OpId Builder::add(OpData data, std::span<const Type> result_types) {
@@ -22,7 +24,9 @@ ValueId Builder::value(OpData data, const Type& type, std::string hint) {
 }
 
 ValueId Builder::constant(Scalar type, Number number) {
-  return value(op::Constant{number}, scalar_type(type));
+  auto [found, is_new] = constants_.try_emplace({region_, type, number.i, std::bit_cast<uint64_t>(number.f)});
+  if (is_new) found->second = value(op::Constant{number}, scalar_type(type));
+  return found->second;
 }
 
 ValueId Builder::unary(UnaryFn fn, ValueId x) {

@@ -1,7 +1,9 @@
 // Appends operations to a region and simplifies as it goes: constants fold, x + 0 and x * 1 vanish. This is the one
 // simplifier of the compiler; passes that rewrite build through it.
 #pragma once
+#include <map>
 #include <span>
+#include <tuple>
 
 #include "ir/kernel.h"
 #include "ir/scalar_eval.h"
@@ -48,6 +50,7 @@ class Builder {
   Kernel& kernel_;
   RegionId region_;
   Span span_;
+  std::map<std::tuple<RegionId, Scalar, int64_t, uint64_t>, ValueId> constants_;  // one of each a region
 };
 
 }  // namespace tilec::ir

@@ -1,0 +1,45 @@
+#include "pipeline/pipeline.h"
+
+#include "base/check.h"
+#include "lower/lower.h"
+#include "passes/place.h"
+#include "passes/select_atoms.h"
+
+namespace tilec {
+
+namespace {
+
+using enum ir::Form;
+
+void lower_to_threads(ir::Kernel& kernel, const Machine& machine, Diagnostics&) { kernel = lower::lower(kernel, machine); }
+
+constexpr Pass kPipeline[] = {
+    {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
+    {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
+    {"lower", Placed, Thread, lower_to_threads, "the program of one thread"},
+};
+
+consteval bool chains(std::span<const Pass> passes) {
+  for (size_t i = 1; i < passes.size(); ++i)
+    if (passes[i - 1].gives != passes[i].needs) return false;
+  return passes.front().needs == Typed && passes.back().gives == Thread;
+}
+static_assert(chains(kPipeline));
+
+}  // namespace
+
+std::span<const Pass> pass_list() { return kPipeline; }
+
+bool run_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options) {
+  for (const Pass& pass : kPipeline) {
+    INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
+    pass.run(kernel, machine, diagnostics);
+    if (diagnostics.has_errors()) return false;
+    INVARIANT(kernel.form == pass.gives, "a pass gives the form that it promises");
+    if (options.after) options.after(pass, kernel);
+    if (pass.name == options.stop_after) return true;
+  }
+  return true;
+}
+
+}  // namespace tilec
