@@ -1,0 +1,161 @@
+#include "target/llvm/functions.h"
+
+#include "target/llvm/speller.h"
+
+namespace tilec::target {
+
+using llvm::Function;
+using llvm::Value;
+
+const CpuCode& code_of(const Machine& machine, std::span<const CpuCode> codes) {
+  for (const CpuCode& code : codes)
+    if (code.machine->name == machine.name) return code;
+  UNREACHABLE("an instance of native code is for a machine of the CPU");
+}
+
+namespace {
+
+Function* new_function(llvm::Module& module, const std::string& name, llvm::Type* result,
+                       llvm::ArrayRef<llvm::Type*> parameters) {
+  auto* type = llvm::FunctionType::get(result, parameters, false);
+  Function* function = Function::Create(type, Function::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  return function;
+}
+
+void write_only_through(Function& function, unsigned parameter, bool is_read_only) {
+  function.addParamAttr(parameter, llvm::Attribute::NoAlias);
+  function.addParamAttr(parameter, llvm::Attribute::NoCapture);
+  if (is_read_only) function.addParamAttr(parameter, llvm::Attribute::ReadOnly);
+}
+
+void tune_for(Function& function, const CpuCode& code) {
+  function.addFnAttr("target-cpu", code.cpu);
+  if (!code.features.empty()) function.addFnAttr("target-features", code.features);
+  std::string bits = std::to_string(code.machine->simd_bytes * 8);
+  function.addFnAttr("prefer-vector-width", bits);
+  function.addFnAttr("min-legal-vector-width", bits);
+}
+
+Value* plan_address(llvm::IRBuilder<>& b, Value* plan, int index) {
+  return b.CreateConstGEP1_64(b.getInt64Ty(), plan, uint64_t(index));
+}
+
+// One instance's part of the plan; returns whether its guard holds, as 0 or 1. The first instance's kernel stands for the
+// requirements and the shapes of all.
+Function* add_plan_part(llvm::Module& module, const Export& exported, const Abi& abi, int index, const CpuCode& code) {
+  const Instance& instance = exported.instances[index];
+  const ir::Kernel& kernel = *instance.kernel;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type *pointer = llvm::PointerType::getUnqual(context), *number = llvm::Type::getInt64Ty(context);
+  Function* part = new_function(module, plan_name(exported) + std::to_string(index), number, {pointer, pointer});
+  part->addFnAttr(llvm::Attribute::AlwaysInline);
+  std::vector<ir::ValueId> roots;
+  if (index == 0)
+    for (const ir::Requirement& r : kernel.requirements) roots.push_back(r.condition);
+  if (instance.guard.valid()) roots.push_back(instance.guard);
+  for (const PlanEntry& entry : abi.plan) {
+    if (entry.instance != index) continue;
+    if (entry.value.valid()) roots.push_back(entry.value);
+    else for (ir::ValueId v : bytes_of(kernel, entry.alloc).factors) roots.push_back(v);
+  }
+  Speller speller(*part, {kernel, abi, index, code});
+  speller.open_body(part->getArg(0), roots);
+  llvm::IRBuilder<>& b = speller.builder();
+  if (index == 0) {
+    Value* failed = b.getInt64(uint64_t(-1));
+    for (size_t r = kernel.requirements.size(); r-- > 0;)
+      failed = b.CreateSelect(speller.uniform(kernel.requirements[r].condition), failed, b.getInt64(r));
+    b.CreateStore(failed, plan_address(b, part->getArg(1), kPlanFailed));
+  }
+  for (size_t i = 0; i < abi.plan.size(); ++i) {
+    const PlanEntry& entry = abi.plan[i];
+    if (entry.instance != index) continue;
+    Value* x = entry.value.valid() ? speller.uniform(entry.value) : speller.product(bytes_of(kernel, entry.alloc));
+    b.CreateStore(x, plan_address(b, part->getArg(1), kPlanFirst + int(i)));
+  }
+  b.CreateRet(instance.guard.valid() ? b.CreateZExt(speller.uniform(instance.guard), number) : b.getInt64(1));
+  return part;
+}
+
+Function* add_plan(llvm::Module& module, const Export& exported, const Abi& abi, std::span<const CpuCode> codes) {
+  llvm::LLVMContext& context = module.getContext();
+  auto* pointer = llvm::PointerType::getUnqual(context);
+  Function* plan = new_function(module, plan_name(exported), llvm::Type::getVoidTy(context), {pointer, pointer});
+  write_only_through(*plan, 0, true);
+  write_only_through(*plan, 1, false);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", plan));
+  Value* guards = b.getInt64(0);
+  for (size_t i = 0; i < exported.instances.size(); ++i) {
+    const CpuCode& code = code_of(*exported.instances[i].machine, codes);
+    Function* part = add_plan_part(module, exported, abi, int(i), code);
+    Value* holds = b.CreateCall(part, {plan->getArg(0), plan->getArg(1)});
+    guards = b.CreateOr(guards, b.CreateShl(holds, b.getInt64(i)));
+  }
+  b.CreateStore(guards, plan_address(b, plan->getArg(1), kPlanGuards));
+  b.CreateRetVoid();
+  return plan;
+}
+
+// The block indices of a linear block number; the first one varies fastest.
+llvm::SmallVector<Value*, 3> decompose(llvm::IRBuilder<>& b, Value* linear, llvm::ArrayRef<Value*> extents) {
+  llvm::SmallVector<Value*, 3> indices;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    bool is_last = i + 1 == extents.size();
+    indices.push_back(is_last ? linear : b.CreateURem(linear, extents[i]));
+    if (!is_last) linear = b.CreateUDiv(linear, extents[i]);
+  }
+  return indices;
+}
+
+LaunchFunction add_launch(llvm::Module& module, const Export& exported, const Abi& abi, int index, int number,
+                          const CpuCode& code) {
+  const ir::Kernel& kernel = *exported.instances[index].kernel;
+  const auto& launch = kernel.op(abi.instances[index].launches[number].launch).as<ir::op::Launch>();
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type *pointer = llvm::PointerType::getUnqual(context), *count = llvm::Type::getInt64Ty(context);
+  Function* function = new_function(module, launch_name(exported, index, number), llvm::Type::getVoidTy(context),
+                                    {pointer, pointer, count, count, pointer, pointer});
+  for (unsigned parameter : {0u, 1u, 4u, 5u}) write_only_through(*function, parameter, parameter < 2);
+  tune_for(*function, code);
+  std::vector<ir::ValueId> roots = captured_values(kernel, launch.body);
+  roots.insert(roots.end(), launch.extents.begin(), launch.extents.end());
+  Speller speller(*function, {kernel, abi, index, code});
+  speller.open_body(function->getArg(0), roots);
+  speller.open_launch(launch, function->getArg(4), function->getArg(5));
+  llvm::IRBuilder<>& b = speller.builder();
+  llvm::SmallVector<Value*, 3> extents;
+  for (ir::ValueId v : launch.extents) extents.push_back(speller.uniform(v));
+  llvm::BasicBlock* before = b.GetInsertBlock();
+  auto* head = llvm::BasicBlock::Create(context, "blocks", function);
+  auto* block = llvm::BasicBlock::Create(context, "block", function);
+  auto* done = llvm::BasicBlock::Create(context, "end", function);
+  b.CreateBr(head);
+  b.SetInsertPoint(head);
+  llvm::PHINode* linear = b.CreatePHI(count, 2);
+  linear->addIncoming(function->getArg(2), before);
+  b.CreateCondBr(b.CreateICmpSLT(linear, function->getArg(3)), block, done);
+  b.SetInsertPoint(block);
+  speller.spell_block(launch, decompose(b, linear, extents));
+  linear->addIncoming(b.CreateNSWAdd(linear, b.getInt64(1)), b.GetInsertBlock());
+  b.CreateBr(head);
+  b.SetInsertPoint(done);
+  b.CreateRetVoid();
+  return {function, speller.scratch_bytes()};
+}
+
+}  // namespace
+
+ExportFunctions add_functions(llvm::Module& module, const Export& exported, const Abi& abi, std::span<const CpuCode> codes) {
+  ExportFunctions functions;
+  functions.plan = add_plan(module, exported, abi, codes);
+  for (size_t i = 0; i < exported.instances.size(); ++i) {
+    const CpuCode& code = code_of(*exported.instances[i].machine, codes);
+    std::vector<LaunchFunction>& launches = functions.launches.emplace_back();
+    for (size_t k = 0; k < abi.instances[i].launches.size(); ++k)
+      launches.push_back(add_launch(module, exported, abi, int(i), int(k), code));
+  }
+  return functions;
+}
+
+}  // namespace tilec::target

@@ -1,0 +1,123 @@
+#include "target/llvm/optimise.h"
+
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/IPO/AlwaysInliner.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/DeadStoreElimination.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/IndVarSimplify.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopRotation.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+#include "base/check.h"
+
+namespace tilec::target {
+
+namespace {
+
+// Vector code comes from the IR, so neither vectoriser runs: what is left is scalar clean-up, loop-invariant motion and
+// redundancy, once each.
+llvm::FunctionPassManager function_passes() {
+  using namespace llvm;
+  FunctionPassManager passes;
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass(true));
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(InstCombinePass());
+  LoopPassManager loops;
+  loops.addPass(LoopRotatePass());
+  loops.addPass(LICMPass(LICMOptions()));
+  passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
+  passes.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+  passes.addPass(LoopUnrollPass(LoopUnrollOptions(2).setRuntime(false).setPartial(false)));
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(GVNPass());
+  passes.addPass(InstCombinePass());
+  passes.addPass(DSEPass());
+  LoopPassManager last;
+  last.addPass(LICMPass(LICMOptions()));
+  passes.addPass(createFunctionToLoopPassAdaptor(std::move(last), /*UseMemorySSA=*/true));
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(ADCEPass());
+  return passes;
+}
+
+void initialise_targets() {
+  static const bool once = [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeAArch64AsmParser();
+    return true;
+  }();
+  (void)once;
+}
+
+}  // namespace
+
+std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view triple) {
+  initialise_targets();
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(std::string(triple), error);
+  INVARIANT(target, "the triple of a CPU target is one that LLVM has: " + error);
+  llvm::TargetOptions options;
+  options.FunctionSections = true;
+  options.DataSections = true;
+  options.UniqueSectionNames = true;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, "", "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graph, modules);
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass());
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(function_passes()));
+  passes.run(module, modules);
+}
+
+std::string emit(llvm::Module& module, llvm::TargetMachine& machine, NativeForm form) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  if (form == NativeForm::LlvmIr) {
+    module.print(out, nullptr);
+    return {bytes.begin(), bytes.end()};
+  }
+  llvm::legacy::PassManager passes;
+  auto kind = form == NativeForm::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  bool refused = machine.addPassesToEmitFile(passes, out, nullptr, kind, /*DisableVerify=*/true);
+  INVARIANT(!refused, "a CPU target emits objects and assembly");
+  passes.run(module);
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace tilec::target

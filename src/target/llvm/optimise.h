@@ -1,0 +1,17 @@
+// The passes of LLVM that a module goes through, and what comes out of it.
+#pragma once
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <memory>
+#include <string>
+
+#include "target/llvm/code.h"
+
+namespace tilec::target {
+
+std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view triple);
+void optimise(llvm::Module& module, llvm::TargetMachine& machine);
+std::string emit(llvm::Module& module, llvm::TargetMachine& machine, NativeForm form);
+
+}  // namespace tilec::target

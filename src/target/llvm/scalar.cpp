@@ -1,0 +1,117 @@
+// Scalar operations, each on one number or on the lanes of a warp: the dispatch, and what floats do.
+#include <llvm/IR/Intrinsics.h>
+
+#include "target/llvm/elementwise.h"
+
+namespace tilec::target {
+
+using ir::BinaryFn;
+using ir::CompareFn;
+using ir::UnaryFn;
+using llvm::Intrinsic::ID;
+using llvm::Value;
+
+void Speller::one(const ir::Op& op, const ir::op::Constant& x) {
+  hold(op.result(), constant(type(op.result()).element, x.number));
+  if (type(op.result()).varying) held_[op.result().index].parts[0] = splat(uniform(op.result()));
+}
+
+void Speller::one(const ir::Op& op, const ir::op::Unary& x) {
+  elementwise(op, [&](auto pick) { return unary(x.fn, type(x.x).element, pick(x.x)); });
+}
+
+void Speller::one(const ir::Op& op, const ir::op::Binary& x) {
+  elementwise(op, [&](auto pick) { return binary(x.fn, type(x.a).element, pick(x.a), pick(x.b)); });
+}
+
+// Fused where the machine has it for the price of one, else a product and a sum; both are the language's x * y + z.
+void Speller::one(const ir::Op& op, const ir::op::Fma& x) {
+  bool fuses = is_float(type(op.result()).element);
+  elementwise(op, [&](auto pick) -> Value* {
+    Value *a = pick(x.a), *b = pick(x.b), *c = pick(x.c);
+    if (!fuses) return b_.CreateAdd(b_.CreateMul(a, b), c);
+    return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {a->getType()}, {a, b, c});
+  });
+}
+
+void Speller::one(const ir::Op& op, const ir::op::Compare& x) {
+  elementwise(op, [&](auto pick) { return compare(x.fn, type(x.a).element, pick(x.a), pick(x.b)); });
+}
+
+void Speller::one(const ir::Op& op, const ir::op::Select& x) {
+  elementwise(op, [&](auto pick) { return b_.CreateSelect(pick(x.condition), pick(x.a), pick(x.b)); });
+}
+
+void Speller::one(const ir::Op& op, const ir::op::Convert& x) {
+  Scalar from = type(x.x).element, to = type(op.result()).element;
+  elementwise(op, [&](auto pick) { return convert(from, to, x.mode, pick(x.x)); });
+}
+
+Value* Speller::unary(UnaryFn fn, Scalar element, Value* x) {
+  if (!is_float(element)) return integer_unary(fn, element, x);
+  INVARIANT(x->getType()->isFPOrFPVectorTy(), "narrow floats are legalised before they are spelled");
+  return float_unary(fn, x);
+}
+
+Value* Speller::float_unary(UnaryFn fn, Value* x) {
+  auto call = [&](ID id) { return b_.CreateUnaryIntrinsic(id, x); };
+  switch (fn) {
+    case UnaryFn::Neg: return b_.CreateFNeg(x);
+    case UnaryFn::Abs: return call(llvm::Intrinsic::fabs);
+    case UnaryFn::Sqrt: return call(llvm::Intrinsic::sqrt);
+    case UnaryFn::Rsqrt: return b_.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1), call(llvm::Intrinsic::sqrt));
+    case UnaryFn::Floor: return call(llvm::Intrinsic::floor);
+    case UnaryFn::Ceil: return call(llvm::Intrinsic::ceil);
+    case UnaryFn::Round: return call(llvm::Intrinsic::roundeven);
+    case UnaryFn::Trunc: return call(llvm::Intrinsic::trunc);
+    case UnaryFn::IsNan: return b_.CreateFCmpUNO(x, x);
+    default: UNREACHABLE("transcendental functions are expanded before they are spelled");
+  }
+}
+
+Value* Speller::binary(BinaryFn fn, Scalar element, Value* a, Value* b) {
+  if (element == Scalar::Bool) return bool_binary(fn, a, b);
+  if (!is_float(element)) return integer_binary(fn, element, a, b);
+  INVARIANT(a->getType()->isFPOrFPVectorTy(), "narrow floats are legalised before they are spelled");
+  return float_binary(fn, a, b);
+}
+
+Value* Speller::float_binary(BinaryFn fn, Value* a, Value* b) {
+  auto call = [&](ID id) { return b_.CreateBinaryIntrinsic(id, a, b); };
+  switch (fn) {
+    case BinaryFn::Add: return b_.CreateFAdd(a, b);
+    case BinaryFn::Sub: return b_.CreateFSub(a, b);
+    case BinaryFn::Mul: return b_.CreateFMul(a, b);
+    case BinaryFn::Div: return b_.CreateFDiv(a, b);
+    case BinaryFn::Rem: return float_remainder(a, b);
+    case BinaryFn::Min: return call(llvm::Intrinsic::minnum);
+    case BinaryFn::Max: return call(llvm::Intrinsic::maxnum);
+    case BinaryFn::Minimum: return call(llvm::Intrinsic::minimum);
+    case BinaryFn::Maximum: return call(llvm::Intrinsic::maximum);
+    default: UNREACHABLE("the function is expanded before it is spelled, or is not one of floats");
+  }
+}
+
+// a - b * floor(a / b), in f64: in f32 a quotient just below a whole number would round up to it.
+Value* Speller::float_remainder(Value* a, Value* b) {
+  llvm::Type* wide = shaped(b_.getDoubleTy(), a);
+  Value *x = b_.CreateFPExt(a, wide), *y = b_.CreateFPExt(b, wide);
+  Value* whole = b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, b_.CreateFDiv(x, y));
+  return b_.CreateFPTrunc(b_.CreateFSub(x, b_.CreateFMul(y, whole)), a->getType());
+}
+
+Value* Speller::compare(CompareFn fn, Scalar element, Value* a, Value* b) {
+  using P = llvm::CmpInst;
+  struct Row {
+    P::Predicate real, with_sign, without;
+  };
+  constexpr Row kRows[] = {{P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ},   {P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE},
+                           {P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT}, {P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE},
+                           {P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT}, {P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE}};
+  const Row& row = kRows[int(fn)];
+  if (!is_float(element)) return b_.CreateICmp(is_signed(element) ? row.with_sign : row.without, a, b);
+  INVARIANT(a->getType()->isFPOrFPVectorTy(), "narrow floats are legalised before they are spelled");
+  return b_.CreateFCmp(row.real, a, b);
+}
+
+}  // namespace tilec::target

@@ -1,0 +1,116 @@
+// The frame of a function: arguments of the body from the slots, places of the buffers, the region of a block.
+#include "target/llvm/speller.h"
+
+namespace tilec::target {
+
+using llvm::Value;
+
+Speller::Speller(llvm::Function& function, const Context& context)
+    : kernel_(context.kernel), abi_(context.abi), instance_(context.instance), code_(context.code),
+      lanes_(unsigned(context.code.machine->lanes)), function_(function), context_(function.getContext()),
+      b_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)), held_(context.kernel.values.size()) {
+  demand_.bits.assign(kernel_.values.size(), Demand::kLanes);
+  if (!kernel_.fast_math) return;
+  llvm::FastMathFlags flags;
+  flags.setAllowReassoc();
+  flags.setNoSignedZeros();
+  flags.setAllowReciprocal();
+  flags.setAllowContract(true);
+  b_.setFastMathFlags(flags);
+}
+
+Value* Speller::slot_value(Value* slots, int slot, llvm::Type* wanted) {
+  Value* address = b_.CreateConstGEP1_64(b_.getInt64Ty(), slots, uint64_t(slot));
+  if (wanted->isPointerTy()) return invariant_load(wanted, address);
+  Value* bits = invariant_load(b_.getInt64Ty(), address);
+  if (wanted->isIntegerTy(1)) return b_.CreateICmpNE(bits, b_.getInt64(0));
+  if (wanted->isIntegerTy()) return b_.CreateTrunc(bits, wanted);
+  return b_.CreateBitCast(b_.CreateTrunc(bits, b_.getIntNTy(wanted->getPrimitiveSizeInBits())), wanted);
+}
+
+// The slots do not change during a call.
+Value* Speller::invariant_load(llvm::Type* wanted, Value* address) {
+  llvm::LoadInst* load = b_.CreateAlignedLoad(wanted, address, llvm::Align(8));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+  return load;
+}
+
+void Speller::open_body(Value* slots, const std::vector<ir::ValueId>& roots) {
+  for (size_t i = 0; i < kernel_.params.size(); ++i) {
+    ir::ValueId v = kernel_.params[i].value;
+    if (type(v).is_buffer()) places_[v.index].pointer = slot_value(slots, abi_.params[i].slot, b_.getPtrTy());
+    else hold(v, slot_value(slots, abi_.params[i].slot, scalar_type(type(v).element)));
+  }
+  for (size_t i = 0; i < kernel_.dims.size(); ++i) {
+    const ir::Dim& dim = kernel_.dims[i];
+    if (abi_.dims[i].slot >= 0) hold(dim.value, slot_value(slots, abi_.dims[i].slot, scalar_type(type(dim.value).element)));
+    else if (!kernel_.definition(dim.value)) hold(dim.value, b_.getInt64(uint64_t(*dim.fixed)));
+  }
+  for (const WorkspaceAbi& w : abi_.instances[instance_].workspaces)
+    places_[kernel_.op(w.alloc).result().index].pointer = slot_value(slots, w.slot, b_.getPtrTy());
+  for (ir::OpId id : body_ops_for(kernel_, roots)) spell_op(id);
+}
+
+void Speller::open_launch(const ir::op::Launch& launch, Value* scratch, Value* fault) {
+  fault_ = fault;
+  demand_ = demand_of(kernel_, launch.body);
+  memory_ = plan_memory(kernel_, launch.body, int(lanes_));
+  for (const BufferHome& home : memory_.homes) {
+    const ir::Op& op = kernel_.op(home.alloc);
+    Place& place = places_[op.result().index];
+    if (!home.on_stack) {
+      place.pointer = b_.CreateConstGEP1_64(b_.getInt8Ty(), scratch, uint64_t(home.offset));
+      continue;
+    }
+    auto* array = llvm::ArrayType::get(memory_type(type(op.result()).element), uint64_t(home.elements));
+    llvm::AllocaInst* alloca = b_.CreateAlloca(array);
+    alloca->setAlignment(llvm::Align(kScratchAlignment));
+    place.pointer = alloca;
+  }
+  scope_places();
+}
+
+// Says which buffers never meet: all, but for read-only parameters, of which no write is seen, and those marked `alias`.
+void Speller::scope_places() {
+  llvm::MDBuilder metadata(context_);
+  llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain();
+  std::map<uint32_t, Place*> in_order;
+  for (auto& [value, place] : places_) in_order[value] = &place;
+  for (auto& [value, place] : in_order)
+    place->scope = llvm::MDNode::get(context_, {metadata.createAnonymousAliasScope(domain)});
+  for (auto& [value, place] : in_order) {
+    const ir::Param* own = kernel_.param_of({value});
+    llvm::SmallVector<llvm::Metadata*, 8> disjoint;
+    for (auto& [other_value, other] : in_order) {
+      const ir::Param* param = kernel_.param_of({other_value});
+      bool may_meet = own && param && (own->may_alias || param->may_alias);
+      if (other != place && !may_meet) disjoint.push_back(other->scope->getOperand(0));
+    }
+    place->disjoint = llvm::MDNode::get(context_, disjoint);
+  }
+}
+
+void Speller::spell_block(const ir::op::Launch& launch, llvm::ArrayRef<Value*> indices) {
+  const std::vector<ir::ValueId>& args = kernel_.region(launch.body).args;
+  INVARIANT(args.size() == indices.size(), "a launch's region takes its block indices");
+  for (size_t i = 0; i < args.size(); ++i) hold(args[i], indices[i]);
+  spell_ops(launch.body);
+}
+
+Value* Speller::product(const Product& product) {
+  Value* all = b_.getInt64(uint64_t(product.constant));
+  for (ir::ValueId v : product.factors) all = b_.CreateMul(all, uniform(v));
+  return all;
+}
+
+void Speller::one(const ir::Op& op, const ir::op::Extent& x) {
+  hold(op.result(), product(extent_of(kernel_, x.buffer, x.axis)));
+}
+void Speller::one(const ir::Op& op, const ir::op::Stride& x) {
+  hold(op.result(), product(stride_of(kernel_, x.buffer, x.axis)));
+}
+void Speller::one(const ir::Op& op, const ir::op::Present& x) {
+  hold(op.result(), b_.CreateIsNotNull(places_.at(x.buffer.index).pointer));
+}
+
+}  // namespace tilec::target
