@@ -32,8 +32,15 @@ class AbiMaker {
       const ir::Type& type = kernel_.type(param.value);
       slot_of_.emplace(param.value.index, abi_.slot_count);
       abi_.params.push_back({.slot = abi_.slot_count++, .is_tensor = type.is_buffer(), .element = type.element,
-                             .args_offset = next_argument(type.is_buffer() ? kSlotBytes : byte_width(type.element))});
+                             .args_offset = type.is_buffer() ? tensor_member(param) : next_argument(byte_width(type.element))});
     }
+  }
+
+  // A tensor's member is its pointer, its shape and, where the parameter states them, its strides.
+  int tensor_member(const ir::Param& param) {
+    int offset = next_argument();
+    for (size_t i = 0; i < param.extents.size() + param.strides.size(); ++i) next_argument();
+    return offset;
   }
 
   void add_dims() {
@@ -41,7 +48,6 @@ class AbiMaker {
       DimAbi out{.is_stride = is_stride(dim.value)};
       if (!dim.fixed) {
         out.slot = abi_.slot_count++;
-        out.args_offset = next_argument();
         slot_of_.emplace(dim.value.index, out.slot);
       }
       abi_.dims.push_back(out);

@@ -33,7 +33,6 @@ struct ParamAbi {
 struct DimAbi {
   int slot = -1;           // -1: fixed at compile time
   bool is_stride = false;  // named by strides alone
-  int args_offset = -1;
 };
 struct WorkspaceAbi {
   ir::OpId alloc;

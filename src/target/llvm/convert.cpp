@@ -16,6 +16,7 @@ bool is_narrow(Scalar s) { return is_float(s) && bit_width(s) < 32; }
 }  // namespace
 
 Value* Speller::convert(Scalar from, Scalar to, ConvertMode mode, Value* x) {
+  if (from == to) return x;  // a uniform value given to every lane
   if (mode == ConvertMode::Bits) return convert_bits(from, to, x);
   if (is_float(from) && is_float(to)) return convert_float(from, to, x);
   INVARIANT(!is_narrow(from) && !is_narrow(to), "narrow floats are legalised before they are spelled");
