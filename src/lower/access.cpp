@@ -43,8 +43,13 @@ ValueId Lowering::linear(std::span<const int> columns, ValueId index) {
     }
     int high = low + 1;
     while (high < int(columns.size()) && columns[high] == columns[high - 1] * 2) ++high;
+    if (is_below(index, int64_t(1) << low)) break;
+    if (is_multiple(index, int64_t(1) << high)) {
+      low = high;
+      continue;
+    }
     ValueId run = low ? builder_.binary(BinaryFn::Shr, index, builder_.index(low)) : index;
-    if (high < int(columns.size()) || high < last) run = builder_.binary(BinaryFn::And, run, builder_.index((int64_t(1) << (high - low)) - 1));
+    if ((high < int(columns.size()) || high < last) && !is_below(index, int64_t(1) << high)) run = builder_.binary(BinaryFn::And, run, builder_.index((int64_t(1) << (high - low)) - 1));
     run = builder_.mul(run, builder_.index(columns[low]));
     int covered = 0;
     for (int i = 0; i < low; ++i) covered |= columns[i];
@@ -159,6 +164,7 @@ ValueId Lowering::separable_address(const layout::MemLayout& layout, std::span<c
   }
   for (int axis = 0; axis < rank; ++axis) {
     int bits = layout.bits(axis);
+    if (layout.grid_count(axis) == 1 || is_below(coordinates[axis], int64_t(1) << bits)) continue;
     ValueId rest = bits ? builder_.binary(BinaryFn::Shr, coordinates[axis], builder_.index(bits)) : coordinates[axis];
     std::vector<layout::MemGrid> grids;
     for (const layout::MemGrid& g : layout.grids)
@@ -285,8 +291,18 @@ bool Lowering::is_nonnegative(ValueId v) const {
   }
 }
 
+// Known to be less than `limit`.
+bool Lowering::is_below(ValueId v, int64_t limit) const {
+  if (auto c = target_.constant(v)) return c->i < limit;
+  const ir::Op* op = target_.definition(v);
+  if (op && op->is<ir::op::LaneIndex>()) return machine_.lanes <= limit;
+  const ir::op::Binary* b = op ? op->get<ir::op::Binary>() : nullptr;
+  return b && b->fn == BinaryFn::And && (is_below(b->a, limit) || is_below(b->b, limit)) && is_nonnegative(b->a) && is_nonnegative(b->b);
+}
+
 // A known multiple of `unit`, a power of two.
 bool Lowering::is_multiple(ValueId v, int64_t unit) const {
+  if (unit == 1) return true;
   if (auto c = target_.constant(v)) return c->i % unit == 0;
   const ir::op::Binary* b = target_.defined_by<ir::op::Binary>(v);
   if (!b) return unit == 1;

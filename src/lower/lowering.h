@@ -100,6 +100,7 @@ class Lowering {
   int64_t lane_stride(ValueId index) const;
   bool is_varying(ValueId v) const { return target_.type(v).varying; }
   bool is_nonnegative(ValueId v) const;
+  bool is_below(ValueId v, int64_t limit) const;
   bool is_multiple(ValueId v, int64_t unit) const;
   ValueId all(ValueId a, ValueId b);  // conjunction, either may be none
   // Emits `fast` where the region lies inside its buffer and `guarded` elsewhere.
@@ -108,14 +109,15 @@ class Lowering {
   // --- tile operations, one file each
   void lower_tile(const ir::Op& op);
   void lower_load(const ir::Op& op, const ir::op::Load& load);
-  void lower_store(const ir::Op& op, const ir::op::Store& store);
-  void lower_copy(const ir::Op& op, const ir::op::Copy& copy);
+  void lower_store(const ir::op::Store& store);
+  void lower_copy(const ir::op::Copy& copy);
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);
   void lower_map(const ir::Op& op, const ir::op::Map& map);
   void lower_gemm(const ir::Op& op, const ir::op::Gemm& gemm);
   void lower_outer_product(const ir::Op& op, const ir::op::Gemm& gemm, const MatrixAtom& atom);
   void lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce);
   void lower_convert_layout(const ir::Op& op, const ir::op::ConvertLayout& convert);
+  void lower_permute(const ir::Op& op, const ir::op::Permute& permute);
   void lower_alloc(const ir::Op& op, const ir::op::Alloc& alloc);
   ValueId owner_mask(const layout::RegLayout& layout);
   bool has_effects(RegionId body) const;

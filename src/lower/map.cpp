@@ -62,17 +62,31 @@ bool Lowering::has_effects(RegionId body) const {
 
 void Lowering::lower_tile(const ir::Op& op) {
   if (auto* o = op.get<ir::op::Load>()) return lower_load(op, *o);
-  if (auto* o = op.get<ir::op::Store>()) return lower_store(op, *o);
-  if (auto* o = op.get<ir::op::Copy>()) return lower_copy(op, *o);
+  if (auto* o = op.get<ir::op::Store>()) return lower_store(*o);
+  if (auto* o = op.get<ir::op::Copy>()) return lower_copy(*o);
   if (auto* o = op.get<ir::op::Splat>()) return lower_splat(op, *o);
   if (auto* o = op.get<ir::op::Map>()) return lower_map(op, *o);
   if (auto* o = op.get<ir::op::Gemm>()) return lower_gemm(op, *o);
   if (auto* o = op.get<ir::op::Reduce>()) return lower_reduce(op, *o);
   if (auto* o = op.get<ir::op::ConvertLayout>()) return lower_convert_layout(op, *o);
+  if (auto* o = op.get<ir::op::Permute>()) return lower_permute(op, *o);
   if (auto* o = op.get<ir::op::Simt>()) return lower_simt(op, *o);
   if (auto* o = op.get<ir::op::Alloc>()) return lower_alloc(op, *o);
   if (op.is<ir::op::Subview>()) return;  // resolved where it is addressed
   UNREACHABLE("operation '" + std::string(ir::name(op.kind())) + "' is expanded before lowering");
+}
+
+// The same registers under other names of the axes.
+void Lowering::lower_permute(const ir::Op& op, const ir::op::Permute& permute) {
+  Home same = home(permute.x);
+  same.layout = source_.type(op.result()).layout;
+  if (same.in_memory() && !dies_at(permute.x, op)) {
+    const Type& array = target_.type(same.memory);
+    Home copy{home(permute.x).layout, {}, private_array(array.element, array.shape[0], array.varying)};
+    copy_home(home(permute.x), copy);
+    same.memory = copy.memory;
+  }
+  bind_home(op.result(), std::move(same));
 }
 
 void Lowering::lower_alloc(const ir::Op& op, const ir::op::Alloc& alloc) {

@@ -32,7 +32,7 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
   bind_home(op.result(), std::move(home));
 }
 
-void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
+void Lowering::lower_store(const ir::op::Store& store) {
   const Type& type = source_.type(store.tile);
   const layout::RegLayout& layout = reg_layout(type.layout);
   const Home& from = home(store.tile);
@@ -67,7 +67,7 @@ ValueId Lowering::owner_mask(const layout::RegLayout& layout) {
   return mask;
 }
 
-void Lowering::lower_copy(const ir::Op&, const ir::op::Copy& copy) {
+void Lowering::lower_copy(const ir::op::Copy& copy) {
   std::vector<int> extents(copy.shape.begin(), copy.shape.end());
   Region from{copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds};
   Region to{copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds};
