@@ -1,0 +1,15 @@
+// Kernel to bytecode, once before a run.
+#pragma once
+#include "interp/handlers.h"
+
+namespace tilec::interp {
+
+// What of the run's options the code depends on. The program refers to the kernel, which must outlive it.
+struct CompileOptions {
+  Numeric numeric = Numeric::Typed;
+  const Machine* machine = nullptr;
+};
+
+Program compile(const ir::Kernel& kernel, const CompileOptions& options);
+
+}  // namespace tilec::interp

@@ -1,0 +1,129 @@
+// Operations of Thread IR.
+#include "interp/emitter.h"
+#include "interp/layouts.h"
+
+namespace tilec::interp {
+
+using namespace ir;
+
+namespace {
+
+constexpr int kHasMask = 1;  // Instr::fn of memory accesses and phase arrivals
+
+}  // namespace
+
+void Emitter::on(const op::MemLoad& o, const Op& op) {
+  bool is_one = is_uniform(o.index) && (!o.mask.valid() || is_uniform(o.mask));
+  uint32_t buffer = view(o.buffer), index = reg(o.index), mask = o.mask.valid() ? reg(o.mask) : 0;
+  Location to = define(op.result());
+  Instr& i = emit(do_mem_load);
+  i.dst = to.slot, i.a = buffer, i.b = index, i.c = mask;
+  i.fn = o.mask.valid() ? kHasMask : 0;
+  i.imm = int64_t(to.count) | (o.lane_stride + 1) << 16;
+  i.type = type(o.buffer).element;
+  shape_lanes(i, op.result(), is_one);
+  check_uniform(op.result(), is_one);
+}
+
+void Emitter::on(const op::MemStore& o, const Op&) {
+  bool is_one = is_uniform(o.index) && is_uniform(o.value) && (!o.mask.valid() || is_uniform(o.mask));
+  uint32_t buffer = view(o.buffer), index = reg(o.index), mask = o.mask.valid() ? reg(o.mask) : 0;
+  Location value = find(o.value);
+  Instr& i = emit(do_mem_store);
+  i.dst = value.slot, i.a = buffer, i.b = index, i.c = mask;
+  i.fn = o.mask.valid() ? kHasMask : 0;
+  i.imm = int64_t(value.count) | (o.lane_stride + 1) << 16;
+  i.type = type(o.buffer).element;
+  if (is_one) i.lanes = 1;
+}
+
+// With uniform operands alone it is done once a warp.
+void Emitter::on(const op::MemAtomic& o, const Op& op) {
+  bool is_one = is_uniform(o.index) && (!o.mask.valid() || is_uniform(o.mask));
+  for (ValueId v : o.operands) is_one &= is_uniform(v);
+  TileData data;
+  for (ValueId v : o.operands) data.operands.push_back(find(v));
+  uint32_t buffer = view(o.buffer), index = reg(o.index), mask = o.mask.valid() ? reg(o.mask) : 0;
+  uint32_t to = op.results.empty() ? scratch() : define(op.result()).slot;
+  data.counts = {o.mask.valid(), int64_t(o.fn), int64_t(o.order)};
+  uint32_t extra = add_data(std::move(data));
+  Instr& i = emit(do_mem_atomic);
+  i.dst = to, i.a = buffer, i.b = index, i.c = mask, i.imm = extra;
+  i.type = type(o.buffer).element;
+  if (is_one) i.lanes = 1, i.spreads = frame_->width > 1;
+}
+
+void Emitter::on(const op::VectorMake& o, const Op& op) {
+  std::vector<Location> from;
+  for (ValueId v : o.elements) from.push_back(find(v));
+  Location to = define(op.result());
+  for (uint32_t k = 0; k < from.size(); ++k) move({Place::Register, to.slot + k * frame_->width, 1}, from[k], true, false);
+}
+
+void Emitter::on(const op::VectorElement& o, const Op& op) {
+  Location from = find(o.vector), to = define(op.result());
+  move(to, {Place::Register, from.slot + uint32_t(o.index) * frame_->width, 1}, true, false);
+}
+
+void Emitter::on(const op::Fault& o, const Op&) {
+  Instr& i = emit(do_fault);
+  i.a = reg(o.condition), i.b = reg(o.index), i.imm = o.line;
+}
+
+// Rows of one warp are instructions; an outer product is written as multiply-adds, a group's runs asynchronously.
+uint32_t Emitter::atom_index(std::string_view name) {
+  for (size_t k = 0; k < program_.atoms.size(); ++k)
+    if (program_.atoms[k].row->name == name) return uint32_t(k);
+  if (!options_.machine) return ~0u;
+  for (const MatrixAtom& row : options_.machine->matrix_atoms)
+    if (row.name == name && row.kind == AtomKind::Warp) {
+      program_.atoms.push_back(atom_table(row, program_.lanes));
+      return uint32_t(program_.atoms.size() - 1);
+    }
+  return ~0u;
+}
+
+void Emitter::on(const op::Atom& o, const Op& op) {
+  TileData data;
+  for (ValueId v : o.operands) data.operands.push_back(find(v));
+  for (ValueId v : o.operands) data.types.push_back(type(v).element);
+  data.atom = atom_index(o.name);
+  data.names = {o.name};
+  data.results = define_all(op.results);
+  if (!op.results.empty()) data.type = type(op.result()).element;
+  uint32_t index = add_data(std::move(data));
+  Instr& i = emit(do_atom);
+  i.imm = index;
+  i.fast = options_.numeric == Numeric::Wide;
+}
+
+void Emitter::on(const op::PhaseInit& o, const Op&) {
+  Instr& i = emit(do_phase_init);
+  i.a = view(o.barriers), i.b = reg(o.index), i.imm = o.arrivals;
+}
+
+void Emitter::on(const op::PhaseArrive& o, const Op&) {
+  uint32_t mask = o.mask.valid() ? reg(o.mask) : 0;
+  Instr& i = emit(do_phase_arrive);
+  i.a = view(o.barriers), i.b = reg(o.index), i.c = mask, i.dst = kNoSlot;
+  i.fn = o.mask.valid() ? kHasMask : 0;
+}
+
+void Emitter::on(const op::PhaseExpect& o, const Op&) {
+  uint32_t mask = o.mask.valid() ? reg(o.mask) : 0;
+  Instr& i = emit(do_phase_arrive);
+  i.a = view(o.barriers), i.b = reg(o.index), i.c = mask, i.dst = reg(o.bytes);
+  i.fn = o.mask.valid() ? kHasMask : 0;
+}
+
+void Emitter::on(const op::PhaseWait& o, const Op&) {
+  Instr& i = emit(do_phase_wait);
+  i.a = view(o.barriers), i.b = reg(o.index), i.c = reg(o.parity);
+}
+
+void Emitter::on(const op::NamedBarrier& o, const Op&) {
+  Instr& i = emit(do_named_barrier);
+  i.imm = o.id, i.a = uint32_t(o.warps);
+}
+
+}  // namespace tilec::interp

@@ -1,0 +1,80 @@
+// Conversions between scalar types.
+#include "interp/handlers.h"
+#include "interp/rounding.h"
+
+namespace tilec::interp {
+
+using namespace ir;
+
+namespace {
+
+template <class Round>
+Status do_float_to_float(Strand& s, const Instr& i) {
+  Slot* d = s.at(i.dst);
+  const Slot* a = s.at(i.a);
+  for (int lane = 0; lane < i.lanes; ++lane) d[lane].f = Round::apply(a[lane].f);
+  spread(s, i, d);
+  return Status::Next;
+}
+
+template <class Round>
+Status do_integer_to_float(Strand& s, const Instr& i) {
+  Slot* d = s.at(i.dst);
+  const Slot* a = s.at(i.a);
+  for (int lane = 0; lane < i.lanes; ++lane) d[lane].f = Round::apply(double(a[lane].i));
+  spread(s, i, d);
+  return Status::Next;
+}
+
+Status do_keep(Strand& s, const Instr& i) {
+  Slot* d = s.at(i.dst);
+  const Slot* a = s.at(i.a);
+  for (int lane = 0; lane < i.lanes; ++lane) d[lane] = a[lane];
+  spread(s, i, d);
+  return Status::Next;
+}
+
+Status do_saturate(Strand& s, const Instr& i) {
+  Slot* d = s.at(i.dst);
+  const Slot* a = s.at(i.a);
+  int64_t least = integer_min(i.type), greatest = int64_t(integer_max(i.type));
+  for (int lane = 0; lane < i.lanes; ++lane) d[lane].i = std::clamp(a[lane].i, least, greatest);
+  spread(s, i, d);
+  return Status::Next;
+}
+
+Status do_generic_convert(Strand& s, const Instr& i) {
+  Slot* d = s.at(i.dst);
+  const Slot* a = s.at(i.a);
+  for (int lane = 0; lane < i.lanes; ++lane)
+    d[lane] = to_slot(evaluate_convert(i.from, i.type, ConvertMode(i.fn), to_number(i.from, a[lane])));
+  spread(s, i, d);
+  return Status::Next;
+}
+
+template <template <class> class Pick>
+Handler rounded(Scalar to) {
+  switch (to) {
+    case Scalar::F64: return Pick<KeepF64>::handler;
+    case Scalar::F32: return Pick<RoundF32>::handler;
+    case Scalar::F16: return Pick<RoundF16>::handler;
+    case Scalar::BF16: return Pick<RoundBF16>::handler;
+    default: return do_generic_convert;
+  }
+}
+template <class Round> struct FromFloat { static constexpr Handler handler = do_float_to_float<Round>; };
+template <class Round> struct FromInteger { static constexpr Handler handler = do_integer_to_float<Round>; };
+
+}  // namespace
+
+// A slot holds every signed type, and every unsigned one below 64 bits, as a signed number.
+Handler convert_handler(Scalar from, Scalar to, ConvertMode mode) {
+  if (mode != ConvertMode::Nearest) return do_generic_convert;
+  bool is_plain = !is_float(from) && (is_signed(from) || bit_width(from) < 64);
+  if (is_float(to)) return is_float(from) ? rounded<FromFloat>(to) : is_plain ? rounded<FromInteger>(to) : do_generic_convert;
+  if (!is_plain || to == Scalar::Bool) return do_generic_convert;
+  if (is_signed(to) && bit_width(to) == 64) return do_keep;
+  return bit_width(to) < 64 ? do_saturate : do_generic_convert;
+}
+
+}  // namespace tilec::interp

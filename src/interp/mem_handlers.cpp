@@ -1,0 +1,186 @@
+// Memory of Thread IR: by linear element index, with masks and vectors.
+#include "interp/atomics.h"
+#include "interp/banks.h"
+#include "interp/handlers.h"
+
+namespace tilec::interp {
+
+using namespace ir;
+
+namespace {
+
+// What one access touches, lane by lane.
+struct Lanes {
+  uint64_t acting = 0;
+  int64_t bytes[64];  // of each lane's first element
+  int64_t step = 1;   // between the elements of one lane's vector
+};
+
+int count_of(const Instr& i) { return int(i.imm & 0xffff); }
+int64_t lane_stride_of(const Instr& i) { return (i.imm >> 16) - 1; }
+
+uint64_t masked(Strand& s, uint64_t lanes, const Slot* mask) {
+  each_lane(lanes, [&](int lane) {
+    if (!mask[lane].i) lanes &= ~(1ull << lane);
+  });
+  return lanes;
+}
+
+// The speller trusts `lane_stride`, so it has to be true.
+bool check_stride(Strand& s, const Instr& i, const Lanes& at, const Slot* index, int64_t stride) {
+  if (stride == kUnknownStride || i.lanes == 1 || !at.acting) return true;
+  int first = std::countr_zero(at.acting);
+  for (uint64_t left = at.acting; left; left &= left - 1) {
+    int lane = std::countr_zero(left);
+    if (index[lane].i - index[first].i == (lane - first) * stride) continue;
+    fail(s, FaultKind::LaneStride, i,
+         "lanes " + std::to_string(first) + " and " + std::to_string(lane) + " touch places " + std::to_string(index[first].i) +
+             " and " + std::to_string(index[lane].i) + ", which is not a stride of " + std::to_string(stride) + " a lane");
+    return false;
+  }
+  return true;
+}
+
+bool find_lanes(Strand& s, const Instr& i, const View& view, const Slot* index, int count, Lanes& at) {
+  if (!view.memory && at.acting) {
+    fail(s, FaultKind::OutOfBounds, i, "an absent tensor is touched");
+    return false;
+  }
+  if (!at.acting) return true;
+  const Allocation& m = *view.memory;
+  int width = byte_width(view.element);
+  at.step = int64_t(m.lanes) * width;
+  for (uint64_t left = at.acting; left; left &= left - 1) {
+    int lane = std::countr_zero(left);
+    int64_t place = index[lane].i;
+    if (place < 0 || place > view.reach - count) {
+      fail(s, FaultKind::OutOfBounds, i,
+           "place " + std::to_string(place) + (count > 1 ? " to " + std::to_string(place + count - 1) : "") + " of lane " +
+               std::to_string(lane) + " leaves " + name_of(m) + " of " + std::to_string(view.reach) + " elements");
+      return false;
+    }
+    at.bytes[lane] = (m.lanes == 1 ? view.base + place : place * m.lanes + lane) * width;
+  }
+  return true;
+}
+
+bool touch_lanes(Strand& s, const Instr& i, const View& view, const Lanes& at, int count, Touch how) {
+  Allocation& m = *view.memory;
+  if (m.is_plain()) return true;
+  Toucher who = toucher(s, i);
+  int width = byte_width(view.element);
+  for (uint64_t left = at.acting; left; left &= left - 1) {
+    int lane = std::countr_zero(left);
+    for (int k = 0; k < count; ++k)
+      if (!touch_bytes(who, m, at.bytes[lane] + k * at.step, width, lane, how)) return false;
+  }
+  return true;
+}
+
+void count_access(Strand& s, const Instr& i, const View& view, const Lanes& at, int count, uint64_t* by_space) {
+  int width = byte_width(view.element) * count;
+  by_space[int(view.memory->space)] += uint64_t(std::popcount(at.acting)) * uint64_t(width);
+  if (view.memory->space != Space::Shared || !s.run->options.count_conflicts || !s.run->program.banks) return;
+  Transactions t = transactions(at.acting, at.bytes, width, s.run->program.banks);
+  s.run->counters().shared_transactions += uint64_t(t.needed);
+  s.run->counters().bank_conflicts += uint64_t(t.needed - t.phases);
+  (void)i;
+}
+
+// Lanes of one instruction write at once: what they leave at one place must not depend on who is last.
+bool agree(Strand& s, const Instr& i, const View& view, const Lanes& at, int count, const Slot* values) {
+  bool rises = true, falls = true;
+  int64_t before = 0, extent = count * at.step;
+  int last = -1;
+  each_lane(at.acting, [&](int lane) {
+    if (last >= 0) rises &= at.bytes[lane] >= before + extent, falls &= at.bytes[lane] + extent <= before;
+    before = at.bytes[last = lane];
+  });
+  if (rises || falls || view.memory->lanes > 1) return true;
+  std::unordered_map<int64_t, std::pair<uint64_t, int>> written;
+  for (uint64_t left = at.acting; left; left &= left - 1) {
+    int lane = std::countr_zero(left);
+    for (int k = 0; k < count; ++k) {
+      uint64_t bits = to_bits(view.element, to_number(view.element, values[uint32_t(k) * s.width + uint32_t(lane)]));
+      auto [it, is_new] = written.try_emplace(at.bytes[lane] + k * at.step, bits, lane);
+      if (is_new || it->second.first == bits) continue;
+      fail(s, FaultKind::Race, i,
+           "lanes " + std::to_string(it->second.second) + " and " + std::to_string(lane) + " of " + s.name +
+               " write different numbers to byte " + std::to_string(it->first) + " of " + name_of(*view.memory) + " at once");
+      return false;
+    }
+  }
+  return true;
+}
+
+void read_lanes(const View& view, const Lanes& at, int count, uint32_t width, Slot* d) {
+  const uint8_t* data = view.memory->data;
+  int element = byte_width(view.element);
+  if (count == 1 && at.acting && at.acting == ~0ull >> (63 - std::bit_width(at.acting) + 1)) {
+    int n = std::bit_width(at.acting);
+    if (at.bytes[n - 1] - at.bytes[0] == int64_t(n - 1) * element) {
+      bool rises = true;
+      for (int lane = 1; lane < n; ++lane) rises &= at.bytes[lane] == at.bytes[lane - 1] + element;
+      if (rises) return load_elements(view.element, data + at.bytes[0], n, d);
+    }
+  }
+  each_lane(at.acting, [&](int lane) {
+    for (int k = 0; k < count; ++k) d[uint32_t(k) * width + uint32_t(lane)] = load_element(view.element, data + at.bytes[lane] + k * at.step);
+  });
+}
+
+}  // namespace
+
+Status do_mem_load(Strand& s, const Instr& i) {
+  const View& view = s.views[i.a];
+  int count = count_of(i);
+  Lanes at;
+  at.acting = i.fn ? masked(s, s.acting(i), s.at(i.c)) : s.acting(i);
+  if (!check_stride(s, i, at, s.at(i.b), lane_stride_of(i)) || !find_lanes(s, i, view, s.at(i.b), count, at)) return Status::Stop;
+  Slot* d = s.at(i.dst);
+  if (i.fn) std::memset(d, 0, size_t(count) * s.width * sizeof(Slot));
+  if (at.acting) {
+    if (!touch_lanes(s, i, view, at, count, Touch::Read)) return Status::Stop;
+    read_lanes(view, at, count, s.width, d);
+    count_access(s, i, view, at, count, s.run->counters().loaded);
+  }
+  for (int k = 0; k < count; ++k) spread(s, i, d + uint32_t(k) * s.width);
+  return Status::Next;
+}
+
+Status do_mem_store(Strand& s, const Instr& i) {
+  const View& view = s.views[i.a];
+  int count = count_of(i);
+  Lanes at;
+  at.acting = i.fn ? masked(s, s.acting(i), s.at(i.c)) : s.acting(i);
+  if (!check_stride(s, i, at, s.at(i.b), lane_stride_of(i)) || !find_lanes(s, i, view, s.at(i.b), count, at)) return Status::Stop;
+  if (!at.acting) return Status::Next;
+  const Slot* values = s.at(i.dst);
+  if (!agree(s, i, view, at, count, values) || !touch_lanes(s, i, view, at, count, Touch::Write)) return Status::Stop;
+  uint8_t* data = view.memory->data;
+  each_lane(at.acting, [&](int lane) {
+    for (int k = 0; k < count; ++k) store_element(view.element, data + at.bytes[lane] + k * at.step, values[uint32_t(k) * s.width + uint32_t(lane)]);
+  });
+  count_access(s, i, view, at, count, s.run->counters().stored);
+  return Status::Next;
+}
+
+Status do_mem_atomic(Strand& s, const Instr& i) {
+  const TileData& data = s.code->data[size_t(i.imm)];
+  const View& view = s.views[i.a];
+  Lanes at;
+  at.acting = data.counts[0] ? masked(s, s.acting(i), s.at(i.c)) : s.acting(i);
+  if (!find_lanes(s, i, view, s.at(i.b), 1, at)) return Status::Stop;
+  AtomicCall call{AtomicFn(data.counts[1]), MemoryOrder(data.counts[2]), i.type};
+  Slot* d = s.at(i.dst);
+  const Slot* first = s.at(data.operands[0].slot);
+  const Slot* second = data.operands.size() > 1 ? s.at(data.operands[1].slot) : first;
+  for (uint64_t left = at.acting; left; left &= left - 1) {
+    int lane = std::countr_zero(left);
+    if (!update(s, i, call, *view.memory, at.bytes[lane], lane, first[lane], second[lane], d[lane])) return Status::Stop;
+  }
+  spread(s, i, d);
+  return Status::Next;
+}
+
+}  // namespace tilec::interp
