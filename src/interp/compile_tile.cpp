@@ -11,11 +11,12 @@ void Emitter::on(const op::Alloc& o, const Op& op) {
   use_operands(data, o.extents);
   const Type& t = type(op.result());
   data.shape = t.shape;
+  bool varies = t.varying;
   data.type = t.element;
   data.names = {o.name.empty() ? kernel_.value(op.result()).hint : o.name};
   uint32_t to = define(op.result()).slot, index = add_data(std::move(data));
   Instr& i = emit(do_alloc);
-  i.dst = to, i.imm = index, i.fn = uint8_t(t.space);
+  i.dst = to, i.imm = index, i.fn = uint8_t(t.space), i.fast = varies;
 }
 
 void Emitter::on(const op::Subview& o, const Op& op) {

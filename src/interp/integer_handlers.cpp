@@ -56,7 +56,6 @@ Status overflow_fault(Strand& s, const Instr& i, int64_t a, int64_t b) {
 
 template <class Fn>
 Status do_exact(Strand& s, const Instr& i) {
-  Slot* d = s.at(i.dst);
   const Slot *a = s.at(i.a), *b = s.at(i.b);
   uint64_t overflown = 0;
   for (int lane = 0; lane < i.lanes; ++lane) overflown |= uint64_t(Fn::overflows(a[lane].i, b[lane].i)) << lane;

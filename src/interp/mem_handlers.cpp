@@ -19,7 +19,7 @@ struct Lanes {
 int count_of(const Instr& i) { return int(i.imm & 0xffff); }
 int64_t lane_stride_of(const Instr& i) { return (i.imm >> 16) - 1; }
 
-uint64_t masked(Strand& s, uint64_t lanes, const Slot* mask) {
+uint64_t masked(uint64_t lanes, const Slot* mask) {
   each_lane(lanes, [&](int lane) {
     if (!mask[lane].i) lanes &= ~(1ull << lane);
   });
@@ -77,14 +77,13 @@ bool touch_lanes(Strand& s, const Instr& i, const View& view, const Lanes& at, i
   return true;
 }
 
-void count_access(Strand& s, const Instr& i, const View& view, const Lanes& at, int count, uint64_t* by_space) {
+void count_access(Strand& s, const View& view, const Lanes& at, int count, uint64_t* by_space) {
   int width = byte_width(view.element) * count;
   by_space[int(view.memory->space)] += uint64_t(std::popcount(at.acting)) * uint64_t(width);
   if (view.memory->space != Space::Shared || !s.run->options.count_conflicts || !s.run->program.banks) return;
   Transactions t = transactions(at.acting, at.bytes, width, s.run->program.banks);
   s.run->counters().shared_transactions += uint64_t(t.needed);
   s.run->counters().bank_conflicts += uint64_t(t.needed - t.phases);
-  (void)i;
 }
 
 // Lanes of one instruction write at once: what they leave at one place must not depend on who is last.
@@ -135,14 +134,14 @@ Status do_mem_load(Strand& s, const Instr& i) {
   const View& view = s.views[i.a];
   int count = count_of(i);
   Lanes at;
-  at.acting = i.fn ? masked(s, s.acting(i), s.at(i.c)) : s.acting(i);
+  at.acting = i.fn ? masked(s.acting(i), s.at(i.c)) : s.acting(i);
   if (!check_stride(s, i, at, s.at(i.b), lane_stride_of(i)) || !find_lanes(s, i, view, s.at(i.b), count, at)) return Status::Stop;
   Slot* d = s.at(i.dst);
   if (i.fn) std::memset(d, 0, size_t(count) * s.width * sizeof(Slot));
   if (at.acting) {
     if (!touch_lanes(s, i, view, at, count, Touch::Read)) return Status::Stop;
     read_lanes(view, at, count, s.width, d);
-    count_access(s, i, view, at, count, s.run->counters().loaded);
+    count_access(s, view, at, count, s.run->counters().loaded);
   }
   for (int k = 0; k < count; ++k) spread(s, i, d + uint32_t(k) * s.width);
   return Status::Next;
@@ -152,7 +151,7 @@ Status do_mem_store(Strand& s, const Instr& i) {
   const View& view = s.views[i.a];
   int count = count_of(i);
   Lanes at;
-  at.acting = i.fn ? masked(s, s.acting(i), s.at(i.c)) : s.acting(i);
+  at.acting = i.fn ? masked(s.acting(i), s.at(i.c)) : s.acting(i);
   if (!check_stride(s, i, at, s.at(i.b), lane_stride_of(i)) || !find_lanes(s, i, view, s.at(i.b), count, at)) return Status::Stop;
   if (!at.acting) return Status::Next;
   const Slot* values = s.at(i.dst);
@@ -161,7 +160,7 @@ Status do_mem_store(Strand& s, const Instr& i) {
   each_lane(at.acting, [&](int lane) {
     for (int k = 0; k < count; ++k) store_element(view.element, data + at.bytes[lane] + k * at.step, values[uint32_t(k) * s.width + uint32_t(lane)]);
   });
-  count_access(s, i, view, at, count, s.run->counters().stored);
+  count_access(s, view, at, count, s.run->counters().stored);
   return Status::Next;
 }
 
@@ -169,7 +168,7 @@ Status do_mem_atomic(Strand& s, const Instr& i) {
   const TileData& data = s.code->data[size_t(i.imm)];
   const View& view = s.views[i.a];
   Lanes at;
-  at.acting = data.counts[0] ? masked(s, s.acting(i), s.at(i.c)) : s.acting(i);
+  at.acting = data.counts[0] ? masked(s.acting(i), s.at(i.c)) : s.acting(i);
   if (!find_lanes(s, i, view, s.at(i.b), 1, at)) return Status::Stop;
   AtomicCall call{AtomicFn(data.counts[1]), MemoryOrder(data.counts[2]), i.type};
   Slot* d = s.at(i.dst);

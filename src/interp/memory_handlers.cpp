@@ -9,8 +9,10 @@ using namespace ir;
 
 namespace {
 
-bool is_one_a_lane(const Strand& s, Space space) {
-  return space == Space::Private && (s.code->kind == FunctionKind::Thread || s.code->kind == FunctionKind::Simt);
+// In Thread IR a private array whose type does not vary is one a warp.
+bool is_one_a_lane(const Strand& s, const Instr& i) {
+  if (Space(i.fn) != Space::Private) return false;
+  return s.code->kind == FunctionKind::Simt || (s.code->kind == FunctionKind::Thread && i.fast);
 }
 
 std::vector<int64_t> extents_of(const Strand& s, const TileData& data) {
@@ -22,30 +24,31 @@ std::vector<int64_t> extents_of(const Strand& s, const TileData& data) {
   return extents;
 }
 
-Allocation* place_for(Strand& s, Space space, uint32_t op) {
+Allocation* place_for(Strand& s, const Instr& i) {
   if (!s.block) return &s.run->memory.emplace_back();
-  bool is_own = is_one_a_lane(s, space) || space == Space::Private;
+  bool is_own = Space(i.fn) == Space::Private;
   std::unordered_map<uint32_t, Allocation*>& table = is_own ? s.own : s.block->by_op;
-  Allocation*& memory = table[op];
+  Allocation*& memory = table[i.op];
   if (!memory) memory = is_own ? &s.private_memory.emplace_back() : &s.block->allocations.emplace_back();
   return memory;
 }
 
 // What is allocated anew holds nothing; in Thread IR all warps name the same memory.
-void prepare(Strand& s, Allocation& memory, Space space, const TileData& data, int64_t count, uint32_t op) {
+void prepare(Strand& s, const Instr& i, Allocation& memory, const TileData& data, int64_t count) {
+  uint32_t op = i.op;
   bool is_first = memory.bytes == 0 && !memory.data;
-  memory.space = space;
-  memory.lanes = is_one_a_lane(s, space) ? int(s.width) : 1;
+  memory.space = Space(i.fn);
+  memory.lanes = is_one_a_lane(s, i) ? int(s.width) : 1;
   memory.granule = s.run->program.granules[op] ? s.run->program.granules[op] : byte_width(data.type);
   int64_t bytes = count * memory.lanes * byte_width(data.type);
-  bool is_shared_by_warps = s.code->kind == FunctionKind::Thread && memory.lanes == 1;
+  bool is_shared_by_warps = s.code->kind == FunctionKind::Thread && memory.space != Space::Private;
   if (!is_first && memory.bytes == bytes && is_shared_by_warps) return;
   memory.name = data.names[0];
   memory.bytes = bytes;
   memory.owned.assign(size_t(bytes), 0xcd);
   memory.data = memory.owned.data();
   memory.state.assign(size_t(memory.granules()), Allocation::kExists);
-  bool judges = s.run->program.tracks_touches && s.run->options.check_races && memory.lanes == 1;
+  bool judges = s.run->program.tracks_touches && s.run->options.check_races && memory.space != Space::Private;
   if (judges && int64_t(memory.cells.size()) != memory.granules()) memory.cells.assign(size_t(memory.granules()), {});
   if (!s.block && s.run->program.written[s.run->kernel.params.size() + op]) memory.blocks.resize(1);
 }
@@ -60,8 +63,8 @@ Status do_alloc(Strand& s, const Instr& i) {
     if (extent < 0) return fail(s, FaultKind::Contract, i, "an extent of `" + data.names[0] + "` is " + std::to_string(extent));
     count *= extent;
   }
-  Allocation* memory = place_for(s, Space(i.fn), i.op);
-  prepare(s, *memory, Space(i.fn), data, count, i.op);
+  Allocation* memory = place_for(s, i);
+  prepare(s, i, *memory, data, count);
   s.views[i.dst] = dense_view(memory, data.type, extents);
   return Status::Next;
 }
