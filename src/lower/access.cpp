@@ -94,9 +94,11 @@ ValueId Lowering::address(ValueId buffer, std::span<const Coordinate> coordinate
     return address(view->buffer, inner);
   }
   const Type& type = source_.type(buffer);
+  ValueId own;  // where the array of this warp of threads begins
+  if (threads_ && threads_->locals.contains(buffer)) own = builder_.mul(threads_->warp, builder_.index(threads_->locals.at(buffer)));
   bool is_strided = type.space == Space::Global || type.space == Space::Workspace;
   if (!is_strided && type.layout.valid()) return shared_address(source_.layouts.mem(type.layout), coordinates);
-  ValueId uniform = builder_.index(0), lanes;
+  ValueId uniform = own.valid() ? own : builder_.index(0), lanes;
   for (size_t axis = 0; axis < coordinates.size(); ++axis) {
     ValueId step = stride(buffer, int(axis));
     uniform = builder_.add(uniform, builder_.mul(coordinates[axis].uniform, step));

@@ -74,7 +74,7 @@ struct CarriedTile {
 }  // namespace
 
 void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
-  if (is_varying(scalar(loop.low)) || is_varying(scalar(loop.high)) || is_varying(scalar(loop.step))) return lower_varying_for(op, loop);
+  if (!machine_.has(Cap::DivergentBranches) && (is_varying(scalar(loop.low)) || is_varying(scalar(loop.high)) || is_varying(scalar(loop.step)))) return lower_varying_for(op, loop);
   const ir::Region& body = source_.region(loop.body);
   RegionId region = target_.new_region();
   std::vector<ValueId> inits;
@@ -204,6 +204,7 @@ void Lowering::lower_varying_for(const ir::Op& op, const ir::op::For& loop) {
 }
 
 void Lowering::lower_while(const ir::Op& op, const ir::op::While& loop) {
+  if (in_lanes_ && !machine_.has(Cap::DivergentBranches)) return lower_varying_while(op, loop);
   // Tiles carried by a `while` live in memory or registers like those of a `for`; the condition sees the same homes.
   std::vector<ValueId> inits;
   std::vector<Type> types;

@@ -5,6 +5,7 @@
 #include "ir/builder.h"
 #include "layout/build.h"
 #include "lower/digits.h"
+#include "lower/simt.h"
 #include "machine/machine.h"
 
 namespace tilec::lower {
@@ -125,6 +126,18 @@ class Lowering {
   Carried multiply_block(const ir::op::Gemm& gemm, const MatrixAtom& atom, const layout::RegLayout& layout,
                          std::span<const Point> points, int64_t depth, Carried registers);
   ValueId scalar_buffer(ValueId buffer) const;  // the memory that a buffer or a view of it names
+  // --- thread-level code (simt.cpp)
+  void split_region(RegionId region);
+  void split_for(const ir::Op& op, const ir::op::For& loop);
+  void split_if(const ir::Op& op, const ir::op::If& branch);
+  void lower_part(const std::vector<OpId>& part);
+  void lower_local(const ir::Op& op);
+  void run_threads(const std::function<void(ValueId warp)>& body);
+  ValueId thread_array(ValueId source);
+  ValueId read_thread_array(ValueId source, ValueId warp);
+  void write_thread_array(ValueId source, ValueId warp, ValueId value);
+  void move_thread_values(const std::vector<std::pair<ValueId, ValueId>>& from_to);
+  void lower_varying_while(const ir::Op& op, const ir::op::While& loop);
   void lower_simt(const ir::Op& op, const ir::op::Simt& simt);
 
   const Kernel& source_;
@@ -141,6 +154,7 @@ class Lowering {
   RegionId prelude_;                               // allocations and lane parts, at the head of the launch
   std::map<std::pair<std::string, int>, ValueId> lane_parts_;
   std::set<uint32_t> signed_args_;                 // lowered region arguments that may be negative
+  Threads* threads_ = nullptr;                     // inside a simt region that is split
   bool in_lanes_ = false;                          // inside a map or simt body: scalars may differ from lane to lane
   ValueId mask_;                                   // lanes that run, inside if-converted code; none: all
 };

@@ -95,18 +95,27 @@ void Lowering::lower_scalar(const ir::Op& op) {
       }
       done(b.value(std::move(atomic), ir::scalar_type(l.source_.type(op.result()).element, l.is_varying(e.index))));
     }
-    void operator()(const ir::op::ThreadIndex&) { done(b.value(ir::op::ThreadIndex{}, ir::scalar_type(Scalar::Index, true))); }
+    void operator()(const ir::op::ThreadIndex&) {
+      done(l.threads_ ? l.scalar(l.threads_->thread) : b.value(ir::op::ThreadIndex{}, ir::scalar_type(Scalar::Index, true)));
+    }
     void operator()(const ir::op::LaneIndex&) { done(b.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true))); }
-    void operator()(const ir::op::WarpIndex&) { done(b.value(ir::op::WarpIndex{}, ir::scalar_type(Scalar::Index))); }
+    void operator()(const ir::op::WarpIndex&) {
+      done(l.threads_ ? l.threads_->warp : b.value(ir::op::WarpIndex{}, ir::scalar_type(Scalar::Index)));
+    }
     void operator()(const ir::op::BlockBarrier&) { b.add(ir::op::BlockBarrier{}); }
     void operator()(const ir::op::Shuffle& o) {
       done(b.value(ir::op::Shuffle{o.how, l.broadcast(l.scalar(o.x)), l.scalar(o.lane)}, ir::scalar_type(l.source_.type(op.result()).element, true)));
     }
     void operator()(const ir::op::Vote& o) {
-      done(b.value(ir::op::Vote{o.how, l.broadcast(l.scalar(o.x))}, ir::scalar_type(l.source_.type(op.result()).element)));
+      ValueId x = l.broadcast(l.scalar(o.x));
+      if (l.mask_.valid()) x = o.how == ir::VoteKind::All ? b.logical_or(x, b.logical_not(l.mask_)) : b.logical_and(x, l.mask_);
+      done(b.value(ir::op::Vote{o.how, x}, ir::scalar_type(l.source_.type(op.result()).element)));
     }
     void operator()(const ir::op::WarpReduce& o) {
-      done(b.value(ir::op::WarpReduce{o.fn, l.broadcast(l.scalar(o.x))}, ir::scalar_type(l.source_.type(op.result()).element)));
+      ValueId x = l.broadcast(l.scalar(o.x));
+      // Lanes that do not run take no part.
+      if (l.mask_.valid()) x = b.select(l.mask_, x, b.constant(l.target_.type(x).element, ir::identity(o.fn, l.target_.type(x).element)));
+      done(b.value(ir::op::WarpReduce{o.fn, x}, ir::scalar_type(l.source_.type(op.result()).element)));
     }
   };
   ir::visit_scalar(op.data, Visitor{*this, op}, [] {});

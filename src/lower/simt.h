@@ -1,0 +1,33 @@
+// What the splitting of a thread-level region needs to know of it.
+#pragma once
+#include <map>
+#include <set>
+
+#include "ir/kernel.h"
+
+namespace tilec::lower {
+
+// Which values of a `simt` region may differ from thread to thread: what derives from the thread, lanes, loads, atomics.
+class Uniformity {
+ public:
+  Uniformity(const ir::Kernel& kernel, ir::RegionId body);
+  bool is_divergent(ir::ValueId v) const { return divergent_.contains(v); }
+
+ private:
+  bool visit(ir::RegionId region);
+  bool mark(ir::ValueId v);
+  const ir::Kernel& kernel_;
+  std::set<ir::ValueId> divergent_;
+};
+
+// The threads of a block as warps that run one after the other.
+struct Threads {
+  int64_t count, warps;
+  ir::ValueId thread;  // the region's argument
+  Uniformity uniform;
+  std::map<ir::ValueId, ir::ValueId> arrays;  // of values that live across barriers
+  std::map<ir::ValueId, int64_t> locals;      // elements a thread of its own arrays
+  ir::ValueId warp = {};                      // the warp that runs now
+};
+
+}  // namespace tilec::lower
