@@ -38,7 +38,8 @@ Basis flipped_by_grids(const MemLayout& mem, const RegLayout& reg) {
 
 // What is added as an integer, strides and padding, keeps addresses on multiples of `unit` elements.
 bool steps_are_multiples(const MemLayout& mem, int64_t unit) {
-  bool strides = std::all_of(mem.grids.begin(), mem.grids.end(), [&](const MemGrid& g) { return g.stride % unit == 0; });
+  bool strides = std::all_of(mem.grids.begin(), mem.grids.end(),
+                             [&](const MemGrid& grid) { return grid.stride % unit == 0; });
   return strides && (mem.pad.every == 0 || (mem.pad.every % unit == 0 && mem.pad.add % unit == 0));
 }
 

@@ -1,5 +1,5 @@
-// Memory after registers: questions about mem ∘ reg, the addresses that lanes touch when a tile held as `reg` is loaded
-// from or stored to a buffer laid out as `mem`. Addresses count elements.
+// Memory after registers: questions about mem ∘ reg, the addresses that lanes touch when a tile held as `reg` is
+// loaded from or stored to a buffer laid out as `mem`. Addresses count elements.
 #pragma once
 #include <optional>
 

@@ -60,7 +60,7 @@ int deal(Basis& bits, AxisCover& cover, int rank, int axis, int count) {
 RegLayout blocked(const Shape& shape, int lanes, int warps, int vector) {
   INVARIANT(std::has_single_bit(static_cast<unsigned>(lanes)) && std::has_single_bit(static_cast<unsigned>(vector)),
             "lanes and vectors are powers of two");
-  int lane_bits = std::countr_zero(static_cast<unsigned>(lanes)), vector_bits = std::countr_zero(static_cast<unsigned>(vector));
+  int lane_bits = split_extent(lanes).bits, vector_bits = split_extent(vector).bits;
   auto [warp_odd, warp_bits] = split_extent(warps);
   std::vector<AxisCover> axes = covers(shape, vector_bits + lane_bits + warp_bits, vector_bits);
   RegLayout layout{.shape = shape};
@@ -126,7 +126,9 @@ RegLayout tiled(const RegLayout& atom, const Shape& shape, std::span<const WarpS
     return odd;
   };
   std::vector<Grid> dealt;
-  for (const WarpStep& step : warps) dealt.push_back({step.axis, add_bits(layout.warp, step.axis, step.count), GridPlace::Warp});
+  for (const WarpStep& step : warps) {
+    dealt.push_back({step.axis, add_bits(layout.warp, step.axis, step.count), GridPlace::Warp});
+  }
   for (int axis = rank - 1; axis >= 0; --axis) {
     int odd = add_bits(layout.reg, axis, repeats[axis]);
     layout.grids.push_back({axis, odd, GridPlace::Register});

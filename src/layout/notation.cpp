@@ -1,6 +1,7 @@
 #include "layout/notation.h"
 
 #include <cctype>
+#include <cmath>
 
 #include "base/check.h"
 
@@ -50,7 +51,7 @@ class Reader {
       fail("expected a number");
       return 0;
     }
-    constexpr int64_t kMost = int64_t{1} << 40;
+    constexpr int64_t kMost = int64_t{1} << 30;
     int64_t value = 0;
     while (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_]))) {
       value = value * 10 + (text_[at_++] - '0');
@@ -61,10 +62,10 @@ class Reader {
     }
     return value;
   }
-  // At least one; also the end of a failed text.
+  // At least one, also when the text has failed.
   int count() {
     int64_t value = number();
-    if (value < 1 || value > (1 << 30)) fail("a count is at least one and at most 2^30");
+    if (value < 1) fail("a count is at least one");
     return failed() ? 1 : static_cast<int>(value);
   }
   int axis() {
@@ -84,7 +85,8 @@ class Reader {
     do {
       int on = axis();
       int64_t bit = number();
-      if (bit >= run_width(rank())) fail("an axis of this tile has at most " + std::to_string(run_width(rank())) + " bits");
+      int most = run_width(rank());
+      if (bit >= most) fail("an axis of this tile has at most " + std::to_string(most) + " bits");
       if (failed()) return 0;
       v ^= coordinate_bit(rank(), on, static_cast<int>(bit));
     } while (take('^'));
@@ -97,7 +99,7 @@ class Reader {
   std::string error_;
 };
 
-constexpr size_t kMostBits = 40;
+constexpr size_t kMostBits = 24;  // of one group
 
 void read_bits(Reader& reader, Basis& bits, std::string_view group) {
   if (!bits.empty()) reader.fail("`" + std::string(group) + "` is written twice");
@@ -171,10 +173,26 @@ MemLayout read_mem_layout(Reader& reader) {
   return layout;
 }
 
+// Sizes that no machine has, and whose arithmetic would overflow. Doubles do not.
+bool is_too_large(const RegLayout& layout) {
+  constexpr double kMostPlaces = 1 << 30;
+  double registers = std::exp2(layout.reg.size()), warps = std::exp2(layout.warp.size());
+  for (const Grid& grid : layout.grids) (grid.place == GridPlace::Register ? registers : warps) *= grid.count;
+  return registers > kMostPlaces || warps > kMostPlaces;
+}
+bool is_too_large(const MemLayout& layout) {
+  constexpr double kMostElements = 1ll << 40;
+  double last = std::exp2(layout.addr.size());
+  for (const MemGrid& grid : layout.grids) last += (grid.count - 1.0) * static_cast<double>(grid.stride);
+  if (layout.pad.every > 0) last += last / static_cast<double>(layout.pad.every) * static_cast<double>(layout.pad.add);
+  return last > kMostElements;
+}
+
 // Gives the layout its shape (by default what it covers) and judges it by its law.
 template <class Layout>
 Parsed<Layout> finished(Layout layout, Reader& reader, const std::optional<Shape>& shape) {
   if (reader.failed()) return {{}, reader.error(), reader.offset()};
+  if (is_too_large(layout)) return {{}, "the layout is larger than any machine", 0};
   layout.shape.rank = reader.rank();
   for (int axis = 0; axis < reader.rank(); ++axis) {
     if (layout.bits(axis) > 30) return {{}, "an axis has at most 2^30 elements", 0};
@@ -292,8 +310,8 @@ std::string print(const MemLayout& layout, std::string_view letters) {
   std::string text, grids;
   if (!bits.empty() || layout.grids.empty()) add_group(text, "addr", bits);
   for (const MemGrid& grid : layout.grids) {
-    grids += (grids.empty() ? "" : ", ") + std::string(1, letters[grid.axis]) + " " + std::to_string(grid.count) + " : " +
-             std::to_string(grid.stride);
+    grids += (grids.empty() ? "" : ", ") + std::string(1, letters[grid.axis]) + " " + std::to_string(grid.count);
+    grids += " : " + std::to_string(grid.stride);
   }
   if (!grids.empty()) add_group(text, "grid", grids);
   if (layout.pad.every > 0) {

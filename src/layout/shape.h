@@ -59,7 +59,7 @@ int bits_of_axis(Vecs vectors, int rank, int axis);
 Vec moved(Vec v, int rank, std::span<const int> new_axis, int new_rank);
 
 // --- names of axes ----------------------------------------------------------------------------------------------
-// The letters of a tile's axes, one each: "c", "rc", "arc", "abrc", "abdrc", "abderc". Atom tables have their own ("mk").
+// The letters of a tile's axes, one each: "c", "rc", "arc", "abrc", "abdrc", "abderc". Atom tables have others ("mk").
 std::string_view axis_letters(int rank);
 
 }  // namespace tilec::layout

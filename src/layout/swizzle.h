@@ -10,6 +10,7 @@ namespace tilec::layout {
 // on different banks for the writer and for the reader. It is built, not searched: coordinates that both sides step
 // through get banks first, the others share banks in pairs, one of the writer's with one of the reader's.
 // None when the two do not cover the tile by the same bits.
-std::optional<MemLayout> swizzle_for(const RegLayout& writer, const RegLayout& reader, int element_bits, Banks banks = {});
+std::optional<MemLayout> swizzle_for(const RegLayout& writer, const RegLayout& reader, int element_bits,
+                                     Banks banks = {});
 
 }  // namespace tilec::layout

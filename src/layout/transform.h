@@ -1,4 +1,5 @@
-// What operations on a tile do to its layout: division by an atom, reduction, projection, broadcast, transpose, reshape.
+// What operations on a tile do to its layout: division by an atom, reduction, projection, broadcast, transpose and
+// reshape.
 #pragma once
 #include <optional>
 #include <span>
@@ -13,7 +14,9 @@ struct Division {
   RegLayout rest;                      // where the repeats are, in units of the atom; its lanes are the atom's
   int64_t registers_of_atom = 0;
   std::vector<int64_t> registers{};    // the tile's register, by repeat and then by register of the atom
-  int64_t tile_register(int64_t repeat, int64_t of_atom) const { return registers[repeat * registers_of_atom + of_atom]; }
+  int64_t tile_register(int64_t repeat, int64_t of_atom) const {
+    return registers[repeat * registers_of_atom + of_atom];
+  }
 };
 // Does the atom divide the tile: the same lanes, the atom's warps first, and in every lane whole fragments?
 std::optional<Division> divide(const RegLayout& tile, const RegLayout& atom);

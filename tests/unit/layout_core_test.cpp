@@ -60,7 +60,7 @@ std::vector<Coordinate> elements(const Shape& shape) {
   for (int64_t i = 0; i < shape.elements(); ++i) {
     Coordinate at{};
     int64_t rest = i;
-    for (int axis = shape.rank - 1; axis >= 0; --axis) at[axis] = static_cast<int>(rest % shape[axis]), rest /= shape[axis];
+    for (int axis = shape.rank - 1; axis >= 0; rest /= shape[axis--]) at[axis] = static_cast<int>(rest % shape[axis]);
     result.push_back(at);
   }
   return result;
@@ -106,7 +106,8 @@ TEST_SUITE("layout") {
   }
 
   TEST_CASE("fragments of matrix instructions are what the vendor's tables say") {
-    CHECK(same_as(reg_layout("reg(k0 m3 k3) lane(k1 k2 m0 m1 m2)", "mk"), {{4, 32}, {8, 1}}, {{2, 16}, {2, 8}, {2, 128}}));
+    CHECK(same_as(reg_layout("reg(k0 m3 k3) lane(k1 k2 m0 m1 m2)", "mk"), {{4, 32}, {8, 1}},
+                  {{2, 16}, {2, 8}, {2, 128}}));
     CHECK(same_as(reg_layout("reg(k0 k3) lane(k1 k2 n0 n1 n2)", "nk"), {{4, 16}, {8, 1}}, {{2, 8}, {2, 64}}));
     CHECK(same_as(reg_layout("reg(n0 m3) lane(n1 n2 m0 m1 m2)", "mn"), {{4, 32}, {8, 1}}, {{2, 16}, {2, 8}}));
     CHECK(same_as(reg_layout("reg(n0 m3 n3 n4 n5) lane(n1 n2 m0 m1 m2) warp(m4 m5)", "mn"), {{4, 128}, {8, 1}, {4, 16}},
@@ -163,7 +164,8 @@ TEST_SUITE("layout") {
     CHECK(print(reg_layout("reg(c0) grid(r 3, c 2)")) == "reg(c0) grid(r 3, c 2)");
     CHECK(print(mem_layout("grid(c 64 : 1, r 3 : 64)")) == "addr(c0 c1 c2 c3 c4 c5) grid(r 3 : 64)");
     RegLayout raw = reg_layout("lane(c0 c1)");
-    raw.grids = {{1, 3, GridPlace::Register}, {0, 4, GridPlace::Warp}, {1, 4, GridPlace::Register}, {0, 1, GridPlace::Warp}};
+    raw.grids = {{1, 3, GridPlace::Register}, {0, 4, GridPlace::Warp}, {1, 4, GridPlace::Register},
+                 {0, 1, GridPlace::Warp}};
     raw.shape = raw.cover();
     RegLayout tidy = normalized(raw);
     CHECK(print(tidy) == "reg(c2 c3) lane(c0 c1) warp(r0 r1) grid(c 3)");
@@ -179,7 +181,8 @@ TEST_SUITE("layout") {
                                "reg(c0) lane(c1^r0 c2 r0) warp(r1 _) cta(r2) grid(c 3, r 5) warpgrid(_ 3)",
                                "reg()"};
     for (const char* text : reg_texts) CHECK(print(reg_layout(text)) == text);
-    const char* mem_texts[] = {"addr(c0 c1 c2 c3^r0 c4^r1 c5^r2 r0 r1 r2 r3)", "addr(c0 c1 c2 c3 c4 r0 r1 r2 r3 r4 r5 c5 c6)",
+    const char* mem_texts[] = {"addr(c0 c1 c2 c3^r0 c4^r1 c5^r2 r0 r1 r2 r3)",
+        "addr(c0 c1 c2 c3 c4 r0 r1 r2 r3 r4 r5 c5 c6)",
                                "addr(c0 c1 _ * r0)", "addr(c0 c1 c2 c3 c4) grid(c 3 : 32, r 64 : 96)",
                                "grid(c 33 : 1, r 33 : 33)", "addr(c0 c1 c2 c3 c4 r0 r1) pad(32 + 4)", "addr()"};
     for (const char* text : mem_texts) CHECK(print(mem_layout(text)) == text);
@@ -194,13 +197,17 @@ TEST_SUITE("layout") {
     for (int n = 0; n < 2000; ++n) {
       RegLayout layout{.shape = Shape{1, 1, 1}};
       std::vector<Vec> bits;
-      for (int i = 0; i < 9; ++i) bits.push_back(coordinate_bit(3, i % 3, i / 3) ^ (i > 0 && random() % 3 == 0 ? bits[random() % i] : 0));
+      for (int i = 0; i < 9; ++i) {
+        Vec other = i > 0 && random() % 3 == 0 ? bits[random() % i] : 0;
+        bits.push_back(coordinate_bit(3, i % 3, i / 3) ^ other);
+      }
       std::shuffle(bits.begin(), bits.end(), random);
       Basis* places[] = {&layout.reg, &layout.lane, &layout.warp, &layout.cta};
       for (Vec v : bits) places[random() % 4]->push_back(v);
       if (random() % 2) layout.lane.push_back(0);
       for (int i = random() % 4; i > 0; --i) {
-        layout.grids.push_back({static_cast<int>(random() % 4) - 1, static_cast<int>(random() % 5) + 1, GridPlace(random() % 2)});
+        int axis = static_cast<int>(random() % 4) - 1, count = static_cast<int>(random() % 5) + 1;
+        layout.grids.push_back({axis, count, GridPlace(random() % 2)});
       }
       layout.shape = layout.cover();
       REQUIRE(flaw(layout) == "");
@@ -209,7 +216,8 @@ TEST_SUITE("layout") {
       REQUIRE_MESSAGE(parsed, parsed.error);
       REQUIRE(*parsed == tidy);
       for (int probe = 0; probe < 20; ++probe) {
-        int r = random() % layout.registers(), t = random() % layout.lanes(), w = random() % layout.warps(), c = random() % layout.ctas();
+        int r = random() % layout.registers(), t = random() % layout.lanes();
+        int w = random() % layout.warps(), c = random() % layout.ctas();
         REQUIRE(layout.coordinate(r, t, w, c) == tidy.coordinate(r, t, w, c));
       }
     }
@@ -238,11 +246,14 @@ TEST_SUITE("layout") {
     CHECK_FALSE(parse_mem_layout("addr(c0) grid(c 3)", "rc"));
     CHECK_FALSE(parse_mem_layout("addr(c0) pad(32 4)", "rc"));
     CHECK_FALSE(parse_mem_layout("grid(c 1000000000 : 1, c 1000000000 : 5)", "rc"));
+    CHECK_FALSE(parse_mem_layout("grid(c 1000000 : 1000000, r 1000000 : 1000000)", "rc"));
+    CHECK_FALSE(parse_mem_layout("grid(c 1000000 : 1000) pad(1 + 1000000)", "rc"));
+    CHECK_FALSE(parse_reg_layout("warpgrid(_ 1000000000, _ 1000000000)", "rc"));
   }
 
   TEST_CASE("row-major memory of any shape") {
-    for (const Shape& shape : {Shape{3, 33}, Shape{64, 96}, Shape{16, 576}, Shape{33, 33}, Shape{128, 64}, Shape{7}, Shape{},
-                               Shape{2, 3, 4, 5}, Shape{1, 1}, Shape{3, 1, 96}}) {
+    for (const Shape& shape : {Shape{3, 33}, Shape{64, 96}, Shape{16, 576}, Shape{33, 33}, Shape{128, 64}, Shape{7},
+                               Shape{}, Shape{2, 3, 4, 5}, Shape{1, 1}, Shape{3, 1, 96}}) {
       MemLayout layout = row_major(shape);
       CHECK(flaw(layout) == "");
       CHECK(layout.size() == shape.elements());
@@ -278,7 +289,8 @@ TEST_SUITE("layout") {
           CHECK(layout->size() == shape.elements());
           int mask = bytes / 16 - 1;
           for (const Coordinate& at : elements(shape)) {
-            int64_t plain = (int64_t{at[1]} / row * shape[0] * row + int64_t{at[0]} * row + at[1] % row) * element_bytes;
+            int64_t plain =
+                (int64_t{at[1]} / row * shape[0] * row + int64_t{at[0]} * row + at[1] % row) * element_bytes;
             int64_t swizzle = plain ^ (plain >> 7 & mask) << 4;
             CHECK(layout->address(at) * element_bytes == swizzle);
           }
@@ -306,7 +318,8 @@ TEST_SUITE("layout") {
   }
 
   TEST_CASE("stacked memory repeats a layout at equal distances") {
-    for (const char* text : {"addr(c0 c1 c2 c3^r0 c4 r0)", "grid(c 33 : 1, r 3 : 33)", "addr(c0 c1 c2 c3 c4 r0 r1) pad(32 + 4)"}) {
+    for (const char* text : {"addr(c0 c1 c2 c3^r0 c4 r0)", "grid(c 33 : 1, r 3 : 33)",
+        "addr(c0 c1 c2 c3 c4 r0 r1) pad(32 + 4)"}) {
       MemLayout one = mem_layout(text), three = stacked(one, 3);
       CHECK(flaw(three) == "");
       CHECK(is_injective(three));
@@ -319,8 +332,8 @@ TEST_SUITE("layout") {
   }
 
   TEST_CASE("blocked layouts hold every element of any shape") {
-    for (const Shape& shape : {Shape{64, 96}, Shape{16, 576}, Shape{33}, Shape{3, 33}, Shape{128, 128}, Shape{1, 1}, Shape{5, 7, 9},
-                               Shape{2048}, Shape{2, 2, 2, 2, 2, 2}, Shape{}}) {
+    for (const Shape& shape : {Shape{64, 96}, Shape{16, 576}, Shape{33}, Shape{3, 33}, Shape{128, 128}, Shape{1, 1},
+                               Shape{5, 7, 9}, Shape{2048}, Shape{2, 2, 2, 2, 2, 2}, Shape{}}) {
       for (int lanes : {4, 16, 32, 64}) {
         for (int warps : {1, 4, 12}) {
           for (int vector : {1, 4, 8}) {
@@ -350,7 +363,8 @@ TEST_SUITE("layout") {
     RegLayout c = reg_layout("reg(n0 m3) lane(n1 n2 m0 m1 m2)", "mn");
     WarpStep rows4[] = {{0, 4}}, rows2_columns2[] = {{0, 2}, {1, 2}};
     CHECK(print(tiled(c, {64, 32}, rows4)) == "reg(c0 r3 c3 c4) lane(c1 c2 r0 r1 r2) warp(r4 r5)");
-    CHECK(print(tiled(c, {128, 96}, rows2_columns2)) == "reg(c0 r3 c4 r5 r6) lane(c1 c2 r0 r1 r2) warp(r4 c3) grid(c 3)");
+    CHECK(print(tiled(c, {128, 96}, rows2_columns2)) ==
+        "reg(c0 r3 c4 r5 r6) lane(c1 c2 r0 r1 r2) warp(r4 c3) grid(c 3)");
     RegLayout a = reg_layout("reg(k0 m3 k3) lane(k1 k2 m0 m1 m2)", "mk");
     WarpStep of_a[] = {{0, 2}, {kReplica, 2}};
     CHECK(print(tiled(a, {32, 32}, of_a)) == "reg(c0 r3 c3 c4) lane(c1 c2 r0 r1 r2) warp(r4 _)");
@@ -362,7 +376,9 @@ TEST_SUITE("layout") {
     CHECK(two.coordinate(48, 0, 0)[1] == 96);
     CHECK(tiled(c, {33, 20}, rows2_columns2).cover() == Shape{64, 32});
     CHECK(print(tiled(c, {5, 16, 8}, {})) == "reg(c0 r3) lane(c1 c2 r0 r1 r2) grid(a 5)");
-    for (const Shape& shape : {Shape{64, 96}, Shape{48, 40}, Shape{33, 20}}) CHECK(holds_all(tiled(c, shape, rows2_columns2)));
+    for (const Shape& shape : {Shape{64, 96}, Shape{48, 40}, Shape{33, 20}}) {
+      CHECK(holds_all(tiled(c, shape, rows2_columns2)));
+    }
   }
 
   TEST_CASE("equal layouts have one id") {

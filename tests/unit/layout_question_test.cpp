@@ -30,18 +30,19 @@ Places held_by_cta(const RegLayout& l, int cta) {
   for (int w = 0; w < l.warps(); ++w) places.merge(held_by_warp(l, w, cta));
   return places;
 }
-bool includes(const Places& have, const Places& want) { return std::includes(have.begin(), have.end(), want.begin(), want.end()); }
+bool includes(const Places& have, const Places& want) {
+  return std::includes(have.begin(), have.end(), want.begin(), want.end());
+}
 
 // The least tier by looking at who has what.
 Tier counted_tier(const RegLayout& src, const RegLayout& dst) {
   bool lane = true, warp = true, cta = true;
   for (int c = 0; c < dst.ctas(); ++c) {
+    cta = cta && includes(held_by_cta(src, c), held_by_cta(dst, c));
     for (int w = 0; w < dst.warps(); ++w) {
+      warp = warp && includes(held_by_warp(src, w, c), held_by_warp(dst, w, c));
       for (int t = 0; t < dst.lanes(); ++t) {
-        Places want = held_by_lane(dst, t, w, c);
-        lane = lane && includes(held_by_lane(src, t, w, c), want);
-        warp = warp && includes(held_by_warp(src, w, c), want);
-        cta = cta && includes(held_by_cta(src, c), want);
+        lane = lane && includes(held_by_lane(src, t, w, c), held_by_lane(dst, t, w, c));
       }
     }
   }
@@ -49,7 +50,8 @@ Tier counted_tier(const RegLayout& src, const RegLayout& dst) {
 }
 
 RegLayout raw(Basis reg, Basis lane, Basis warp, Basis cta, Shape shape) {
-  return {.shape = shape, .reg = std::move(reg), .lane = std::move(lane), .warp = std::move(warp), .cta = std::move(cta)};
+  return {.shape = shape, .reg = std::move(reg), .lane = std::move(lane), .warp = std::move(warp),
+          .cta = std::move(cta)};
 }
 
 }  // namespace
@@ -64,7 +66,8 @@ TEST_SUITE("layout") {
     RegLayout two = reg_layout("reg(c0 c1) lane(c2 c3 r0 r1 r2) warp(r3)");
     CHECK(move_tier(two, reg_layout("reg(c0 c1) lane(c2 c3 r0 r1 r3) warp(r2)")) == Tier::Warp);
     CHECK(move_tier(reg_layout("reg(c0) lane(c1) cta(r0)"), reg_layout("reg(c0) lane(r0) cta(c1)")) == Tier::Cta);
-    CHECK(move_tier(reg_layout("reg(c0) lane(c1) warp(c2) cta(r0)"), reg_layout("reg(c0) lane(c2) warp(c1) cta(r0)")) == Tier::Warp);
+    CHECK(move_tier(reg_layout("reg(c0) lane(c1) warp(c2) cta(r0)"),
+        reg_layout("reg(c0) lane(c2) warp(c1) cta(r0)")) == Tier::Warp);
     CHECK(move_tier(reg_layout("reg(c0) lane(_)"), reg_layout("lane(c0)")) == Tier::Register);
     CHECK(name(Tier::Lane) == "lane");
   }
@@ -114,10 +117,12 @@ TEST_SUITE("layout") {
     CHECK(dealt.shape == nine.shape);
     CHECK(move_tier(dealt, dealt_inside) == Tier::Warp);
     CHECK(counted_tier(dealt, dealt_inside) == Tier::Warp);
-    CHECK(move_tier(reg_layout("lane(c0) cta(r0) grid(c 3)"), reg_layout("lane(c0) cta(r0) warpgrid(c 3)")) == Tier::Cta);
+    CHECK(move_tier(reg_layout("lane(c0) cta(r0) grid(c 3)"), reg_layout("lane(c0) cta(r0) warpgrid(c 3)")) ==
+        Tier::Cta);
     // An order of register grids is a renaming.
     CHECK(move_tier(reg_layout("lane(c0) grid(c 3, r 5)"), reg_layout("lane(c0) grid(r 5, c 3)")) == Tier::Register);
-    CHECK(move_tier(reg_layout("lane(c0) warpgrid(c 3, r 5)"), reg_layout("lane(c0) warpgrid(r 5, c 3)")) == Tier::Warp);
+    CHECK(move_tier(reg_layout("lane(c0) warpgrid(c 3, r 5)"), reg_layout("lane(c0) warpgrid(r 5, c 3)")) ==
+        Tier::Warp);
   }
 
   TEST_CASE("a lane holds what it touches: rank agrees with enumeration") {
@@ -152,8 +157,10 @@ TEST_SUITE("layout") {
     RegLayout row = reg_layout("reg(c0) lane(c1 c2 _ _) warp(_) grid(c 3)", "c");
     CHECK(holds(loop, loop, axis_access(2, std::array{0, 1})));
     CHECK(holds(row, loop, axis_access(2, std::array{1})));
-    CHECK_FALSE(holds(reg_layout("reg(c0) lane(c1 c2 _ _) warp(_) grid(c 5)", "c"), loop, axis_access(2, std::array{1})));
-    CHECK_FALSE(holds(reg_layout("reg(c0) lane(c2 c1 _ _) warp(_) grid(c 3)", "c"), loop, axis_access(2, std::array{1})));
+    CHECK_FALSE(holds(reg_layout("reg(c0) lane(c1 c2 _ _) warp(_) grid(c 5)", "c"), loop,
+                      axis_access(2, std::array{1})));
+    CHECK_FALSE(holds(reg_layout("reg(c0) lane(c2 c1 _ _) warp(_) grid(c 3)", "c"), loop,
+                      axis_access(2, std::array{1})));
     CHECK(holds(reg_layout("lane(_ _ c0 c1) warp(c2)", "c"), loop, axis_access(2, std::array{0})));
     CHECK(holds(reg_layout("lane(_ _ r0 r1) warp(r2) grid(c 3)"), loop, axis_access(2, std::array{0, kReplica})));
     RegLayout groups = reg_layout("lane(c0) warp(r0) warpgrid(r 3)");
@@ -227,7 +234,9 @@ TEST_SUITE("layout") {
   }
 
   TEST_CASE("the lanes' stride is 0, 1, k or unknown") {
-    auto stride = [](const MemLayout& mem, const char* reg) { return lane_stride(mem, *parse_reg_layout(reg, mem.shape)); };
+    auto stride = [](const MemLayout& mem, const char* reg) {
+      return lane_stride(mem, *parse_reg_layout(reg, mem.shape));
+    };
     CHECK(stride(row_major({8, 64}), "reg(r0 r1 r2 c4 c5) lane(c0 c1 c2 c3)") == 1);
     CHECK(stride(row_major({8, 64}), "reg(c0 c1 r0 r1 r2) lane(c2 c3 c4 c5)") == 4);
     CHECK(stride(row_major({16, 64}), "reg(c0 c1 c2 c3 c4 c5) lane(r0 r1 r2 r3)") == 64);
@@ -253,8 +262,10 @@ TEST_SUITE("layout") {
     CHECK(bank_conflicts(row_major({32, 32}), columns, 32, 1) == 32);
     auto padded = parse_mem_layout("addr(c0 c1 c2 c3 c4 r0 r1 r2 r3 r4) pad(32 + 1)", Shape{32, 32});
     CHECK(bank_conflicts(*padded, columns, 32, 1) == 1);
-    CHECK(bank_conflicts(row_major({32, 33}), *parse_reg_layout("reg(c0 c1 c2 c3 c4 c5) lane(r0 r1 r2 r3 r4)", Shape{32, 33}), 32, 1) == 1);
-    CHECK(bank_conflicts(row_major({32, 96}), reg_layout("reg(c0 c1 c2 c3 c4) lane(r0 r1 r2 r3 r4) grid(c 3)"), 32, 1) == 32);
+    RegLayout of_33 = *parse_reg_layout("reg(c0 c1 c2 c3 c4 c5) lane(r0 r1 r2 r3 r4)", Shape{32, 33});
+    CHECK(bank_conflicts(row_major({32, 33}), of_33, 32, 1) == 1);
+    RegLayout of_96 = reg_layout("reg(c0 c1 c2 c3 c4) lane(r0 r1 r2 r3 r4) grid(c 3)");
+    CHECK(bank_conflicts(row_major({32, 96}), of_96, 32, 1) == 32);
     // Two halves of one word, and one element for all lanes, are shared.
     CHECK(bank_conflicts(row_major({64}), reg_layout("reg(c5) lane(c0 c1 c2 c3 c4)", "c"), 16, 1) == 1);
     CHECK(bank_conflicts(row_major({2}), reg_layout("reg(c0) lane(_ _ _ _ _)", "c"), 32, 1) == 1);
@@ -296,7 +307,8 @@ TEST_SUITE("layout") {
     CHECK(fits_rows(row_major({16, 16}), b, transposed_matrix));
     CHECK_FALSE(fits_rows(row_major({16, 16}), b, matrix));
     CHECK(fits_rows(row_major({16, 96}), reg_layout("reg(c0 r3 c3 c4) lane(c1 c2 r0 r1 r2) grid(c 3)"), matrix));
-    CHECK_FALSE(fits_rows(row_major({16, 33}), *parse_reg_layout("reg(c0 r3 c3 c4 c5) lane(c1 c2 r0 r1 r2)", Shape{16, 33}), matrix));
+    RegLayout of_33 = *parse_reg_layout("reg(c0 r3 c3 c4 c5) lane(c1 c2 r0 r1 r2)", Shape{16, 33});
+    CHECK_FALSE(fits_rows(row_major({16, 33}), of_33, matrix));
     CHECK_FALSE(fits_rows(*parse_mem_layout("addr(c0 c1 c2 c3 r0 r1 r2 r3) pad(16 + 4)", Shape{16, 16}),
                           reg_layout("reg(c0 r3 c3) lane(c1 c2 r0 r1 r2)"), matrix));
   }

@@ -83,7 +83,8 @@ bool reshape_is_true(const RegLayout& before, const RegLayout& after) {
   for (int w = 0; w < before.warps(); ++w) {
     for (int t = 0; t < before.lanes(); ++t) {
       for (int64_t r = 0; r < before.registers(); ++r) {
-        if (number_of(before.coordinate(r, t, w), before.shape) != number_of(after.coordinate(r, t, w), after.shape)) return false;
+        int64_t number = number_of(before.coordinate(r, t, w), before.shape);
+        if (number != number_of(after.coordinate(r, t, w), after.shape)) return false;
       }
     }
   }
@@ -158,9 +159,11 @@ TEST_SUITE("layout") {
   }
 
   TEST_CASE("reductions add every element once, whatever the layout") {
-    for (const char* text : {"reg(c0 c1 c2 r2 r3) lane(c3 c4 c5 c6 c7) warp(r0 r1)", "reg(c0) lane(c1 c2 r0) grid(c 3, r 5)",
-                             "reg(r0) lane(c0) warp(c1) warpgrid(c 3)", "reg(c0 _) lane(c0 c1 _) warp(r0)",
-                             "reg(c0 c0 r0) lane(r1 r1) warp(c1 c1)", "reg(r0) lane(r1) grid(c 9)", "lane(c0 r0) grid(_ 2, c 3)"}) {
+    for (const char* text : {"reg(c0 c1 c2 r2 r3) lane(c3 c4 c5 c6 c7) warp(r0 r1)",
+                             "reg(c0) lane(c1 c2 r0) grid(c 3, r 5)", "reg(r0) lane(c0) warp(c1) warpgrid(c 3)",
+                             "reg(c0 _) lane(c0 c1 _) warp(r0)",
+                             "reg(c0 c0 r0) lane(r1 r1) warp(c1 c1)", "reg(r0) lane(r1) grid(c 9)",
+                             "lane(c0 r0) grid(_ 2, c 3)"}) {
       RegLayout tile = reg_layout(text);
       for (int axis : {0, 1}) {
         auto plan = reduce(tile, axis);
