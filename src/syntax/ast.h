@@ -1,13 +1,13 @@
 // The abstract syntax tree of one file: what the parser hands to sema, the formatter and the editor.
 //
-//   Ast            owns every node and the comments; nodes refer to each other by `const Node*`, which stay put when the
-//                  Ast is moved
+//   Ast            owns every node and the comments; nodes refer to each other by `const Node*`, which stay put
+//                  when the Ast is moved
 //   Expr Stmt Type Decl    a span and a variant of the structs below
 //
 // Laws: a pointer is never null unless its comment says "or null". Names and comments are views of the text in the
 // source map, which must outlive the Ast. A place that could not be parsed holds `Missing` (an error has been reported
-// for it): treat it as poison and stay silent. The syntax knows no meaning: `A.tile(i, j)`, `m.max(axis = 1)`, `x.T` and
-// `random.normal[f16](M)` are a Call or a Member on an expression like any other.
+// for it): treat it as poison and stay silent. The syntax knows no meaning: `A.tile(i, j)`, `m.max(axis = 1)`, `x.T`
+// and `random.normal[f16](M)` are a Call or a Member on an expression like any other.
 #pragma once
 #include <deque>
 #include <optional>
@@ -109,10 +109,11 @@ struct Index {
 
 struct Expr {
   Span span;  // with the parentheses around it
-  std::variant<Missing, IntLiteral, FloatLiteral, BoolLiteral, StringLiteral, NameRef, Member, Unary, Binary, Cast, IsTest,
-               Tuple, List, IfExpr, Call, Index>
+  std::variant<Missing, IntLiteral, FloatLiteral, BoolLiteral, StringLiteral, NameRef, Member, Unary, Binary, Cast,
+               IsTest, Tuple, List, IfExpr, Call, Index>
       node;
   bool is_parenthesized = false;  // written in ( ): for the formatter, it changes nothing else
+  Span bare_span = {};            // when parenthesized: the span without the parentheses
   template <class T>
   const T* as() const { return std::get_if<T>(&node); }
 };

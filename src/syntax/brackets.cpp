@@ -127,7 +127,8 @@ class Balancer {
       return;
     }
     while (is_inner()) {
-      bool is_ended = (type == TileLexer::SEMICOLON && !is_strides(i)) || (type == TileLexer::LEFT_BRACE && !stack_.back().has_if) ||
+      bool is_ended = (type == TileLexer::SEMICOLON && !is_strides(i)) ||
+          (type == TileLexer::LEFT_BRACE && !stack_.back().has_if) ||
                       (begins_line_ && begins_statement(type));
       if (!is_ended) return;
       end_innermost(i);
@@ -158,7 +159,8 @@ class Balancer {
 };
 
 bool is_about_braces(const Input& input, const Tokens& tokens, const Edit& edit) {
-  return edit.insert == Shape::Brace || (edit.insert == Shape::None && input.spelling(*tokens.list[edit.before]) == "}");
+  return edit.insert == Shape::Brace || (edit.insert == Shape::None &&
+      input.spelling(*tokens.list[edit.before]) == "}");
 }
 
 void report(const Input& input, Tokens& tokens, const Edit& edit, Diagnostics& diagnostics) {

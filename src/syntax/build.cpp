@@ -19,8 +19,7 @@ ast::Name Builder::name_of(const antlr4::Token& token) { return {input_.spelling
 
 ast::Name Builder::name(P::NameContext* context) {
   if (!context || context->children.empty()) return {};
-  const antlr4::Token* token = token_of(context->children[0]);
-  return token ? name_of(*token) : ast::Name{};
+  return name_of(*context->start);
 }
 
 std::vector<ast::Name> Builder::names(const std::vector<P::NameContext*>& contexts) {

@@ -3,6 +3,8 @@
 #pragma once
 #include <antlr4-runtime.h>
 
+#include <typeinfo>
+
 #include "TileParser.h"
 #include "diag/sink.h"
 #include "syntax/ast.h"
@@ -12,7 +14,8 @@ namespace tilec::syntax {
 
 class Builder {
  public:
-  Builder(const Input& input, Ast& ast, Diagnostics& diagnostics) : input_(input), ast_(ast), diagnostics_(diagnostics) {}
+  Builder(const Input& input, Ast& ast, Diagnostics& diagnostics) : input_(input), ast_(ast),
+      diagnostics_(diagnostics) {}
   void file(TileParser::FileContext* context);
 
  private:
@@ -64,7 +67,7 @@ class Builder {
   ast::Expr* operand(P::OperandContext*);
   ast::Expr* primary(P::PrimaryContext*);
   ast::Expr* literal(const antlr4::Token&);
-  ast::Expr* postfix(ast::Expr* base, Rule* context, P::PostfixContext* next, bool& takes_next);
+  ast::Expr* postfix(ast::Expr* base, P::PostfixContext*, P::PostfixContext* next, bool& takes_next);
   ast::Expr* index(ast::Expr* base, P::RegionContext*);
   ast::Expr* call(ast::Expr* callee, P::RegionContext* generics, P::ArgumentsContext*);
   ast::Subscript subscript(P::SubscriptContext*);
@@ -92,14 +95,23 @@ class Builder {
   Diagnostics& diagnostics_;
 };
 
+// The rule that a child is, or null for a token. ANTLR's own answer is a dynamic_cast, which would be a fifth of
+// parsing.
+inline antlr4::ParserRuleContext* rule_of(antlr4::tree::ParseTree* child) {
+  const std::type_info& type = typeid(*child);
+  bool is_token = type == typeid(antlr4::tree::TerminalNodeImpl) || type == typeid(antlr4::tree::ErrorNodeImpl);
+  return is_token ? nullptr : static_cast<antlr4::ParserRuleContext*>(child);
+}
+// The child as the context `Context` of rule `rule`, or null when it is another or there is none.
+template <class Context>
+Context* rule_as(antlr4::tree::ParseTree* child, size_t rule) {
+  antlr4::ParserRuleContext* found = child ? rule_of(child) : nullptr;
+  return found && found->getRuleIndex() == rule ? static_cast<Context*>(found) : nullptr;
+}
 // The token of a child that is one, else null.
 inline const antlr4::Token* token_of(antlr4::tree::ParseTree* child) {
-  auto* terminal = dynamic_cast<antlr4::tree::TerminalNode*>(child);
-  return terminal && !dynamic_cast<antlr4::tree::ErrorNode*>(child) ? terminal->getSymbol() : nullptr;
-}
-// The rule that a child is, else null.
-inline antlr4::ParserRuleContext* rule_of(antlr4::tree::ParseTree* child) {
-  return dynamic_cast<antlr4::ParserRuleContext*>(child);
+  if (typeid(*child) != typeid(antlr4::tree::TerminalNodeImpl)) return nullptr;
+  return dynamic_cast<antlr4::tree::TerminalNodeImpl*>(child)->getSymbol();
 }
 
 }  // namespace tilec::syntax

@@ -4,14 +4,17 @@
 
 namespace tilec::syntax {
 
-// `next` is the postfix after this one: a region with arguments right behind it is a list of generic arguments, and both
-// become one call.
-ast::Expr* Builder::postfix(ast::Expr* base, Rule* context, P::PostfixContext* next, bool& takes_next) {
-  auto* link = dynamic_cast<P::PostfixContext*>(context);
-  if (!link || link->children.empty()) return base;
-  if (auto* arguments = link->arguments()) return call(base, nullptr, arguments);
-  if (auto* region = link->region()) {
-    if (auto* arguments = next ? next->arguments() : nullptr) {
+// `next` is the postfix after this one: a region with arguments right behind it is a list of generic arguments, and
+// both become one call.
+ast::Expr* Builder::postfix(ast::Expr* base, P::PostfixContext* link, P::PostfixContext* next, bool& takes_next) {
+  auto arguments_in = [](P::PostfixContext* context) {
+    bool has_child = context && !context->children.empty();
+    return rule_as<P::ArgumentsContext>(has_child ? context->children[0] : nullptr, P::RuleArguments);
+  };
+  if (link->children.empty()) return base;
+  if (auto* arguments = arguments_in(link)) return call(base, nullptr, arguments);
+  if (auto* region = rule_as<P::RegionContext>(link->children[0], P::RuleRegion)) {
+    if (auto* arguments = arguments_in(next)) {
       takes_next = true;
       return call(base, region, arguments);
     }
@@ -23,7 +26,8 @@ ast::Expr* Builder::postfix(ast::Expr* base, Rule* context, P::PostfixContext* n
 }
 
 ast::Expr* Builder::call(ast::Expr* callee, P::RegionContext* generics, P::ArgumentsContext* context) {
-  ast::Call node{.callee = callee, .generics = {}, .generics_span = {}, .arguments = {}, .arguments_span = span(context)};
+  ast::Call node{.callee = callee, .generics = {}, .generics_span = {}, .arguments = {}, .arguments_span =
+      span(context)};
   if (generics) {
     node.generics = generics_of(generics);
     node.generics_span = span(generics);
@@ -75,8 +79,9 @@ std::vector<ast::Argument> Builder::generics_of(P::RegionContext* context) {
 }
 
 ast::Argument Builder::argument(P::ArgumentContext* context) {
-  if (!context) return {{}, missing({}), {}};
-  return {name(context->name()), expression(context->expression()), span(context)};
+  if (!context || context->children.empty()) return {{}, missing(span(context)), span(context)};
+  ast::Name given = name(rule_as<P::NameContext>(context->children[0], P::RuleName));
+  return {given, expression(rule_as<P::ExpressionContext>(context->children.back(), P::RuleExpression)), span(context)};
 }
 
 std::vector<ast::Argument> Builder::arguments_of(const std::vector<P::ArgumentContext*>& contexts) {

@@ -87,7 +87,8 @@ ast::Enum Builder::enumeration(P::EnumDeclarationContext* context) {
 }
 
 ast::Fn Builder::function(P::FnDeclarationContext* context) {
-  ast::Fn result{.signature = signature(context->signature()), .is_reference = context->REFERENCE() != nullptr, .body = {}};
+  ast::Fn result{.signature = signature(context->signature()), .is_reference = context->REFERENCE() != nullptr,
+      .body = {}};
   if (auto* with = context->signature(); with && with->fnCondition())
     result.condition = expression(with->fnCondition()->expression());
   if (context->block()) result.body = block(context->block());
@@ -99,13 +100,15 @@ ast::Export Builder::export_of(P::ExportDeclarationContext* context) {
   ast::Export result{path(context->path()), generic_arguments(context->genericArguments()), name(context->name()), {}};
   if (auto* where = context->whereClause()) result.where = arguments_of(where->argument());
   // `where N = 4096 as name` reads as a cast of the number.
-  if (const auto* cast = result.where.empty() ? nullptr : result.where.back().value->as<ast::Cast>(); cast && !result.alias.exists())
+  const auto* cast = result.where.empty() ? nullptr : result.where.back().value->as<ast::Cast>();
+  if (cast && !result.alias.exists())
     diagnostics_.at(cast->element.span).error(diag::AliasAfterWhere, "as", "where");
   return result;
 }
 
 ast::Tune Builder::tune(P::TuneDeclarationContext* context) {
-  ast::Tune result{.path = path(context->path()), .generics = generic_arguments(context->genericArguments()), .axes = {}, .problem = {}};
+  ast::Tune result{.path = path(context->path()), .generics = generic_arguments(context->genericArguments()),
+                   .axes = {}, .problem = {}};
   for (auto* axis : context->tuneAxis()) result.axes.push_back({name(axis->name()), expression(axis->expression())});
   if (auto* given = context->givenClause()) result.given = expression(given->expression());
   if (context->pattern()) {
@@ -146,7 +149,8 @@ ast::Parameter Builder::parameter(P::ParameterContext* context) {
     if (!mode->start) continue;
     size_t type = mode->start->getType();
     bool* flag = type == P::CONST ? &result.is_const : type == P::ALIAS ? &result.is_alias : &has_direction;
-    if (std::exchange(*flag, true)) diagnostics_.at(span(mode)).error(diag::RepeatedModifier, input_.spelling(*mode->start));
+    if (std::exchange(*flag, true))
+      diagnostics_.at(span(mode)).error(diag::RepeatedModifier, input_.spelling(*mode->start));
     if (type == P::IN) result.says_in = true;
     if (type == P::OUT) result.direction = ast::Direction::Out;
     if (type == P::INOUT) result.direction = ast::Direction::InOut;

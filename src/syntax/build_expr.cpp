@@ -87,7 +87,8 @@ class Climber {
     if (left.is_parenthesized) return;
     const auto* before = left.as<ast::Binary>();
     bool is_comparison = before && precedence(before->op) == kComparison;
-    if (is_comparison) diagnostics_.at(span).error(diag::ChainedComparison, text, spelling(before->op)).mark(before->op_span);
+    if (is_comparison) diagnostics_.at(span).error(diag::ChainedComparison, text,
+        spelling(before->op)).mark(before->op_span);
     if (left.as<ast::IsTest>()) diagnostics_.at(span).error(diag::ChainedComparison, text, "is");
   }
 
@@ -110,9 +111,10 @@ ast::Expr* Builder::missing(Span where) {
 }
 
 ast::Expr* Builder::expression(P::ExpressionContext* context) {
-  if (!context) return missing({});
-  if (auto* chosen = context->ifExpression()) return if_expression(chosen);
-  return binary(context->binaryExpression());
+  if (!context || context->children.empty()) return missing(span(context));
+  antlr4::tree::ParseTree* child = context->children[0];
+  if (auto* chosen = rule_as<P::IfExpressionContext>(child, P::RuleIfExpression)) return if_expression(chosen);
+  return binary(rule_as<P::BinaryExpressionContext>(child, P::RuleBinaryExpression));
 }
 
 std::vector<const ast::Expr*> Builder::expressions(const std::vector<P::ExpressionContext*>& contexts) {
@@ -125,23 +127,24 @@ std::vector<const ast::Expr*> Builder::expressions(const std::vector<P::Expressi
 ast::Expr* Builder::if_expression(P::IfExpressionContext* context) {
   const ast::Expr* otherwise =
       context->ifExpression() ? if_expression(context->ifExpression()) : expression(context->expression(2));
-  return make(span(context), ast::IfExpr{expression(context->expression(0)), expression(context->expression(1)), otherwise});
+  return make(span(context), ast::IfExpr{expression(context->expression(0)), expression(context->expression(1)),
+      otherwise});
 }
 
 ast::Expr* Builder::binary(P::BinaryExpressionContext* context) {
   if (!context || context->children.empty()) return missing(span(context));
   Climber climber(ast_, diagnostics_);
   auto& children = context->children;
-  climber.operand(operand(dynamic_cast<P::OperandContext*>(children[0])));
+  climber.operand(operand(rule_as<P::OperandContext>(children[0], P::RuleOperand)));
   for (size_t i = 1; i < children.size(); i += 2) {
     antlr4::tree::ParseTree* next = i + 1 < children.size() ? children[i + 1] : nullptr;
     if (const antlr4::Token* word = token_of(children[i])) {
-      ast::Name element = name(dynamic_cast<P::NameContext*>(next));
+      ast::Name element = name(rule_as<P::NameContext>(next, P::RuleName));
       if (word->getType() == P::AS) climber.cast(element);
       else climber.is_test(element, span(*word));
-    } else if (auto* op = dynamic_cast<P::BinaryOperatorContext*>(children[i]); op && op->start) {
+    } else if (auto* op = rule_as<P::BinaryOperatorContext>(children[i], P::RuleBinaryOperator); op && op->start) {
       climber.binary(operator_of(op->start->getType()), span(*op->start));
-      climber.operand(operand(dynamic_cast<P::OperandContext*>(next)));
+      climber.operand(operand(rule_as<P::OperandContext>(next, P::RuleOperand)));
     }
   }
   return climber.finish();
@@ -159,10 +162,10 @@ ast::Expr* Builder::operand(P::OperandContext* context) {
       if (rule->start) prefixes.push_back(rule->start);
     } else if (rule->getRuleIndex() == P::RulePrimary) {
       expr = primary(static_cast<P::PrimaryContext*>(rule));
-    } else if (expr) {
-      auto* next = i + 1 < children.size() ? dynamic_cast<P::PostfixContext*>(children[i + 1]) : nullptr;
+    } else if (expr && rule->getRuleIndex() == P::RulePostfix) {
+      auto* next = rule_as<P::PostfixContext>(i + 1 < children.size() ? children[i + 1] : nullptr, P::RulePostfix);
       bool takes_next = false;
-      expr = postfix(expr, rule, next, takes_next);
+      expr = postfix(expr, static_cast<P::PostfixContext*>(rule), next, takes_next);
       i += takes_next;
     }
   }
@@ -176,7 +179,7 @@ ast::Expr* Builder::operand(P::OperandContext* context) {
 
 ast::Expr* Builder::primary(P::PrimaryContext* context) {
   if (context->children.empty()) return missing(span(context));
-  if (auto* simple = context->name()) {
+  if (auto* simple = rule_as<P::NameContext>(context->children[0], P::RuleName)) {
     ast::Name id = name(simple);
     return id.exists() ? make(id.span, ast::NameRef{id}) : missing(span(context));
   }
@@ -191,8 +194,10 @@ ast::Expr* Builder::primary(P::PrimaryContext* context) {
   }
   std::vector<P::ExpressionContext*> elements = context->expression();
   if (!is_paren) return make(span(context), ast::List{expressions(elements)});
-  if (elements.size() != 1 || context->COMMA().size() > 0) return make(span(context), ast::Tuple{expressions(elements)});
+  if (elements.size() != 1 || context->COMMA().size() > 0) return
+      make(span(context), ast::Tuple{expressions(elements)});
   ast::Expr* inner = expression(elements[0]);
+  if (!inner->is_parenthesized) inner->bare_span = inner->span;
   inner->span = span(context);
   inner->is_parenthesized = true;
   return inner;

@@ -43,7 +43,8 @@ ast::ScheduleItem Builder::schedule_item(P::ScheduleItemContext* context) {
     return {where, ast::PlaceItem{names(item->nameList() ? item->nameList()->name() : std::vector<P::NameContext*>{}),
                                   clauses(item->clause())}};
   if (auto* item = context->requireItem())
-    return {where, ast::RequireItem{names(item->nameList() ? item->nameList()->name() : std::vector<P::NameContext*>{})}};
+    return {where, ast::RequireItem{names(item->nameList() ? item->nameList()->name()
+        : std::vector<P::NameContext*>{})}};
   return {where, launch_option(context->launchOption())};
 }
 

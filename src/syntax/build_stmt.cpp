@@ -177,7 +177,8 @@ ast::StaticAssert Builder::static_assertion(P::StaticAssertContext* context) {
   std::vector<ast::Argument> list = arguments(context->arguments());
   const ast::Expr* condition = list.empty() ? missing(span(context)) : list[0].value;
   if (context->arguments() && (list.empty() || list.size() > 2))
-    diagnostics_.at(span(context->arguments())).error(diag::ExpectedToken, "a condition and a message", list.empty() ? "nothing" : "more");
+    diagnostics_.at(span(context->arguments())).error(diag::ExpectedToken, "a condition and a message", list.empty()
+        ? "nothing" : "more");
   return {condition, list.size() > 1 ? list[1].value : nullptr};
 }
 

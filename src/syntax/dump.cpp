@@ -20,7 +20,8 @@ class Dumper {
   // ---- declarations
 
   void declaration(const Decl& decl) {
-    for (const std::string& text : decl.doc.empty() ? std::vector<std::string>{} : split(decl.doc, '\n')) line("doc " + tilec::quoted(text));
+    for (const std::string& text : decl.doc.empty() ? std::vector<std::string>{} : split(decl.doc, '\n'))
+        line("doc " + tilec::quoted(text));
     attributes(decl.attributes);
     std::visit([&](const auto& node) { print(node); }, decl.node);
   }
@@ -83,8 +84,10 @@ class Dumper {
     }
     inner("layout " + dump_names(i.names) + ": " + text);
   }
-  void item(const PipelineItem& i) { inner("pipeline " + dump_name(i.name) + ": " + dump_names(i.members) + clauses(i.clauses)); }
-  void item(const RoleItem& i) { inner("role " + dump_name(i.name) + clauses(i.clauses) + " {" + dump_names(i.labels) + "}"); }
+  void item(const PipelineItem& i) { inner("pipeline " + dump_name(i.name) + ": " + dump_names(i.members) +
+      clauses(i.clauses)); }
+  void item(const RoleItem& i) { inner("role " + dump_name(i.name) + clauses(i.clauses) + " {" +
+      dump_names(i.labels) + "}"); }
   void item(const PlaceItem& i) { inner("place " + dump_names(i.labels) + clauses(i.clauses)); }
   void item(const RequireItem& i) { inner("require " + dump_names(i.names)); }
 
@@ -120,7 +123,8 @@ class Dumper {
     body(s);
   }
   void print(const Let& s) { line("let " + dump_pattern(s.pattern) + of_type(s.type) + " = " + dump(*s.value)); }
-  void print(const Var& s) { line("var " + dump_name(s.name) + of_type(s.type) + (s.value ? " = " + dump(*s.value) : "")); }
+  void print(const Var& s) { line("var " + dump_name(s.name) + of_type(s.type) +
+      (s.value ? " = " + dump(*s.value) : "")); }
   void print(const Assign& s) {
     line("assign " + (s.op ? std::string(spelling(*s.op)) : "") + "= " + dump(*s.target) + " " + dump(*s.value));
   }
@@ -139,7 +143,8 @@ class Dumper {
     body(s.body);
   }
   void print(const For& s) {
-    std::string kind = s.kind == LoopKind::Interval ? "interval" : s.kind == LoopKind::Each ? "each" : std::string(spelling(s.kind));
+    std::string kind = s.kind == LoopKind::Interval ? "interval" : s.kind == LoopKind::Each ? "each"
+        : std::string(spelling(s.kind));
     line("for " + dump_pattern(s.pattern) + " in " + kind + dump_arguments(s.arguments));
     body(s.body);
   }
@@ -151,7 +156,8 @@ class Dumper {
     line("simt " + dump_name(s.thread));
     body(s.body);
   }
-  void print(const StaticAssert& s) { line("static_assert " + dump(*s.condition) + (s.message ? " " + dump(*s.message) : "")); }
+  void print(const StaticAssert& s) { line("static_assert " + dump(*s.condition) +
+      (s.message ? " " + dump(*s.message) : "")); }
   void print(const Launch& s) {
     line("launch");
     for (const LaunchAxis& axis : s.axes) inner("axis " + dump_name(axis.name) + " in " + dump(*axis.extent));
@@ -161,7 +167,8 @@ class Dumper {
   void print(const Asm& s) {
     constexpr std::string_view kKinds[] = {"in", "out", "inout", "option"};
     line("asm " + tilec::quoted(s.target) + " " + tilec::quoted(s.text));
-    for (const AsmOperand& operand : s.operands) inner(std::string(kKinds[size_t(operand.kind)]) + dump_arguments(operand.arguments));
+    for (const AsmOperand& operand : s.operands) inner(std::string(kKinds[size_t(operand.kind)]) +
+        dump_arguments(operand.arguments));
   }
 
   // ---- parts of lines
@@ -172,13 +179,15 @@ class Dumper {
   std::string alias(Name name) { return name.exists() ? " as " + dump_name(name) : ""; }
   std::string of_type(const Type* type) { return type ? ": " + dump(*type) : ""; }
   std::string doc(const std::string& text) { return text.empty() ? "" : " doc " + tilec::quoted(text); }
-  std::string generics(const std::vector<Argument>& list) { return list.empty() ? "" : " [" + dump_arguments(list).substr(1) + "]"; }
+  std::string generics(const std::vector<Argument>& list) { return list.empty() ? "" : " [" +
+      dump_arguments(list).substr(1) + "]"; }
   std::string clauses(const std::vector<Clause>& list) {
     std::string text;
     for (const Clause& c : list) text += ", " + dump_name(c.name) + (c.value ? " " + dump(*c.value) : "");
     return text;
   }
-  std::string option(const LaunchOption& o) { return std::string(spelling(o.kind)) + (o.value ? " " + dump(*o.value) : ""); }
+  std::string option(const LaunchOption& o) { return std::string(spelling(o.kind)) +
+      (o.value ? " " + dump(*o.value) : ""); }
 
   void line(std::string_view text) {
     out_.append(size_t(depth_) * 2, ' ');

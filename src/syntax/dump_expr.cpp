@@ -31,7 +31,8 @@ std::string print(const StringLiteral& e) { return tilec::quoted(e.value); }
 std::string print(const NameRef& e) { return dump_name(e.name); }
 std::string print(const Member& e) { return "(. " + dump(*e.base) + " " + dump_name(e.name) + ")"; }
 std::string print(const Unary& e) { return "(" + std::string(spelling(e.op)) + " " + dump(*e.operand) + ")"; }
-std::string print(const Binary& e) { return "(" + std::string(spelling(e.op)) + " " + dump(*e.lhs) + " " + dump(*e.rhs) + ")"; }
+std::string print(const Binary& e) { return "(" + std::string(spelling(e.op)) + " " + dump(*e.lhs) + " " +
+    dump(*e.rhs) + ")"; }
 std::string print(const Cast& e) { return "(as " + dump(*e.operand) + " " + dump_name(e.element) + ")"; }
 std::string print(const IsTest& e) { return "(is " + dump(*e.operand) + " " + dump_name(e.name) + ")"; }
 std::string print(const Tuple& e) { return "(tuple" + list_of(e.elements) + ")"; }
@@ -63,7 +64,8 @@ std::string print(const Index& e) {
 std::string print(const ShapedType& t) {
   std::string text = t.space == Space::None ? "" : std::string(spelling(t.space)) + " ";
   text += dump_path(t.path);
-  if (t.has_extents) text += "[" + std::string(trim(list_of(t.extents))) + (t.strides.empty() ? "" : ";" + list_of(t.strides)) + "]";
+  if (t.has_extents) text += "[" + std::string(trim(list_of(t.extents))) +
+      (t.strides.empty() ? "" : ";" + list_of(t.strides)) + "]";
   if (t.is_nullable) text += "?";
   if (t.distribution == Distribution::Sharded) text += " sharded(" + dump_names(t.axes) + ") on " + dump_name(t.mesh);
   if (t.distribution == Distribution::Replicated) text += " replicated on " + dump_name(t.mesh);

@@ -17,7 +17,8 @@ std::optional<double> float_value(std::string_view text);
 
 struct Unescaped {
   std::string value;
-  size_t bad_at = 0, bad_length = 0;  // the first escape that is none, from the opening quote; length 0 when all are good
+  // the first escape that is none, from the opening quote; length 0 when all are good
+  size_t bad_at = 0, bad_length = 0;
 };
 // The string between the quotes; the closing one may be missing.
 Unescaped unescape(std::string_view text);

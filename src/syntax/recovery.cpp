@@ -1,8 +1,8 @@
 // Messages and resynchronisation of the parser.
 //
 // A rule that fails reports once and skips to the end of its statement: to `;`, `{`, `}` or a word that begins a
-// statement or a declaration at the start of a line, which it leaves for the rules around it. These fail in silence until
-// one of them finds what it wants. Blocks and files skip what begins no statement or declaration.
+// statement or a declaration at the start of a line, which it leaves for the rules around it. These fail in silence
+// until one of them finds what it wants. Blocks and files skip what begins no statement or declaration.
 #include "syntax/recovery.h"
 
 #include "TileParser.h"
@@ -19,7 +19,8 @@ using antlr4::misc::IntervalSet;
 bool is_in(size_t type, size_t first, size_t last) { return type >= first && type <= last; }
 bool is_reserved(size_t type) { return is_in(type, TileParser::IMPORT, TileParser::FALSE); }
 bool begins_declaration(size_t type) {
-  return is_in(type, TileParser::IMPORT, TileParser::STATIC_ASSERT) || type == TileParser::REFERENCE || type == TileParser::AT;
+  return is_in(type, TileParser::IMPORT, TileParser::STATIC_ASSERT) || type == TileParser::REFERENCE ||
+      type == TileParser::AT;
 }
 bool begins_statement(size_t type) {
   return is_in(type, TileParser::STATIC_ASSERT, TileParser::ASM) && type != TileParser::ELSE && type != TileParser::IN;
@@ -41,7 +42,8 @@ bool is_stop(Parser& parser) {
   switch (type) {
     case Token::EOF: case TileParser::SEMICOLON: case TileParser::LEFT_BRACE: case TileParser::RIGHT_BRACE: return true;
     default:
-      return begins_line(parser) && (begins_statement(type) || is_in(type, TileParser::IMPORT, TileParser::STATIC_ASSERT));
+      return begins_line(parser) && (begins_statement(type) ||
+          is_in(type, TileParser::IMPORT, TileParser::STATIC_ASSERT));
   }
 }
 
@@ -144,8 +146,10 @@ void Recovery::report(Parser& parser, const Token& found, const IntervalSet& exp
     diagnostics_.at(span).error(diag::ReservedWord, input_.spelling(found));
   } else {
     auto said = diagnostics_.at(span).error(diag::ExpectedToken, words, shown(found));
-    if (words == "a declaration" && found.getType() == TileParser::LET) said.fix(span, "const", "a constant is declared so");
-    if (words == "a statement" && found.getType() == TileParser::CONST) said.fix(span, "let", "in a block, write `let`");
+    if (words == "a declaration" && found.getType() == TileParser::LET)
+        said.fix(span, "const", "a constant is declared so");
+    if (words == "a statement" && found.getType() == TileParser::CONST)
+        said.fix(span, "let", "in a block, write `let`");
   }
 }
 

@@ -72,7 +72,8 @@ class Reader {
     size_t line = input_.text.find_last_of("\n", begin);
     std::string_view before = input_.text.substr(line + 1, begin - line - 1);  // npos + 1 is the first line's begin
     out_.comments.push_back(
-        {input_.span(token), token.getType() == TileLexer::DOC_COMMENT, before.find_first_not_of(" \t") == before.npos});
+        {input_.span(token), token.getType() == TileLexer::DOC_COMMENT,
+            before.find_first_not_of(" \t") == before.npos});
   }
 
   void block_comment(const antlr4::Token& token) {
@@ -91,7 +92,8 @@ class Reader {
     size_t length = std::max<size_t>(1, character_length(input_.text, at));
     unknown_end_ = at + length;
     uint8_t first = uint8_t(input_.text[at]);
-    std::string shown = first < 0x20 || first == 0x7f ? hex_byte(input_.text[at]) : std::string(input_.text.substr(at, length));
+    std::string shown = first < 0x20 || first == 0x7f ? hex_byte(input_.text[at])
+        : std::string(input_.text.substr(at, length));
     diagnostics_.at(input_.span(at, at + length)).error(diag::UnknownCharacter, shown);
   }
 
@@ -172,7 +174,8 @@ void limit_nesting(const Input& input, Tokens& tokens, Diagnostics& diagnostics)
     }
     bool has_too_many_brackets = steps.size() > kMaxBrackets + 1;
     if (has_too_many_brackets || total > kMaxSteps) {
-      diagnostics.at(input.span(*tokens.list[i])).error(diag::NestedTooDeep, has_too_many_brackets ? kMaxBrackets : kMaxSteps);
+      diagnostics.at(input.span(*tokens.list[i])).error(diag::NestedTooDeep, has_too_many_brackets ? kMaxBrackets
+          : kMaxSteps);
       tokens.is_too_deep = true;
       return;
     }

@@ -29,7 +29,8 @@ struct Parsed {
     std::string list;
     for (const Diagnostic& d : diagnostics.all()) {
       LineColumn place = d.span.valid() ? sources.place(d.span) : LineColumn{};
-      list += (list.empty() ? "" : "\n") + std::to_string(place.line) + ":" + std::to_string(place.column) + " " + d.message;
+      list += (list.empty() ? "" : "\n") + std::to_string(place.line) + ":" + std::to_string(place.column) + " " +
+          d.message;
     }
     return list;
   }
@@ -191,13 +192,15 @@ TEST_SUITE("parse robustness") {
       return text;
     };
     CHECK(tree(repeat("(", 200) + "1" + repeat(")", 200)) == "1");
-    CHECK(tree(repeat("(", 20000) + "1" + repeat(")", 20000)).find("nested more than 256 levels deep") != std::string::npos);
+    CHECK(tree(repeat("(", 20000) + "1" + repeat(")", 20000)).find("nested more than 256 levels deep")
+        != std::string::npos);
     CHECK(tree(repeat("(", 100000)).find("never closed") != std::string::npos);
     CHECK(tree(repeat("-", 20000) + "1").find("nested more than") != std::string::npos);
     CHECK(tree("1" + repeat(" + 1", 20000)).find("nested more than") != std::string::npos);
     CHECK(tree("a" + repeat(".b", 20000)).find("nested more than") != std::string::npos);
     CHECK(tree("[1" + repeat(", 1", 20000) + "]").size() > 40000);
-    CHECK(Parsed(in_kernel("if a { }" + repeat(" else if b { }", 20000))).first().find("nested more than") != std::string::npos);
+    CHECK(Parsed(in_kernel("if a { }" + repeat(" else if b { }", 20000))).first().find("nested more than")
+        != std::string::npos);
     CHECK(Parsed(repeat("kernel a() { { ", 3000)).diagnostics.has_errors());
   }
 
