@@ -1,0 +1,160 @@
+// tilec compile: one object and one header, or what --emit says.
+#include <chrono>
+
+#include "base/text.h"
+#include "driver/files.h"
+#include "driver/session.h"
+#include "host/header.h"
+#include "host/manifest.h"
+#include "ir/print.h"
+#include "syntax/dump.h"
+#include "target/cpu/machine.h"
+#include "target/launch_support/launch_support.h"
+#include "target/llvm/code.h"
+
+namespace tilec {
+
+namespace {
+
+int fail(const std::string& error) {
+  std::fprintf(stderr, "tilec: %s\n", error.c_str());
+  return kEnvironment;
+}
+
+// Where the primary output goes when -o does not say.
+std::string default_output(const Options& options) {
+  std::string stem = options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);
+  if (options.emit == "obj") return stem + ".o";
+  if (options.emit == "header") return stem + ".h";
+  if (options.emit == "manifest") return stem + ".json";
+  return "-";
+}
+
+// A file name as Make reads it in a rule.
+std::string escaped_for_make(std::string_view name) {
+  std::string out;
+  for (char c : name) {
+    if (c == ' ' || c == '#' || c == '\\') out += '\\';
+    if (c == '$') out += '$';
+    out += c;
+  }
+  return out;
+}
+
+std::string dependency_rule(const Session& session, const std::vector<std::string>& outputs) {
+  std::string rule;
+  if (!session.options.depends_target.empty()) {
+    rule = session.options.depends_target;
+  } else {
+    for (const std::string& output : outputs) rule += (rule.empty() ? "" : " ") + escaped_for_make(output);
+  }
+  rule += ":";
+  for (const std::string& file : session.read_files) rule += " " + escaped_for_make(file);
+  rule += "\n";
+  for (size_t i = 1; session.options.phony && i < session.read_files.size(); ++i)
+    rule += "\n" + escaped_for_make(session.read_files[i]) + ":\n";
+  return rule;
+}
+
+struct PassClock {
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+  void tick(const char* what) {
+    auto now = std::chrono::steady_clock::now();
+    std::fprintf(stderr, "%8.2f ms  %s\n", std::chrono::duration<double, std::milli>(now - last).count(), what);
+    last = now;
+  }
+};
+
+std::string native(const Compiled& compiled, const std::vector<const Machine*>& machines, target::NativeForm form) {
+  bool is_arm = machines.front()->name == "aarch64";
+  std::string triple = is_arm ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
+  std::span<const uint8_t> support = target::support_bitcode(triple);
+  target::NativeRequest request{triple, is_arm ? target::cpu::aarch64_codes() : target::cpu::x86_64_codes(),
+                                {reinterpret_cast<const char*>(support.data()), support.size()}};
+  return target::native_code(compiled.program, request, form);
+}
+
+struct Outputs {
+  std::string primary, header;
+};
+
+int write_outputs(Session& session, const Outputs& paths, const std::string& primary, const Compiled* compiled) {
+  const Options& o = session.options;
+  std::string error;
+  std::vector<std::string> written{paths.primary};
+  if (!write_file(paths.primary, primary, o.emit == "header", error)) return fail(error);
+  if (compiled && !paths.header.empty()) {
+    written.push_back(paths.header);
+    if (!write_file(paths.header, host::header_text(compiled->library), true, error)) return fail(error);
+  }
+  if (compiled && !o.manifest.empty() && !write_file(o.manifest, host::manifest_text(compiled->library), true, error)) return fail(error);
+  if (o.depends || o.depends_no_system || !o.depends_file.empty()) {
+    std::string file = o.depends_file.empty() ? folder_of(paths.primary) + stem_of(paths.primary) + ".d" : o.depends_file;
+    if (!write_file(file, dependency_rule(session, written), false, error)) return fail(error);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int compile_command(const Options& options) {
+  if (options.inputs.size() != 1) {
+    std::fprintf(stderr, "tilec: one source file makes one object; %zu were given\n", options.inputs.size());
+    return kUsage;
+  }
+  Session session(options);
+  PassClock clock;
+  auto tick = [&](const char* what) {
+    if (options.time_passes) clock.tick(what);
+  };
+  Outputs paths{options.output.empty() ? default_output(options) : options.output, options.header};
+  if (options.emit == "ast") {
+    if (int code = session.parse_only(options.inputs[0])) return code;
+    if (int code = session.tell()) return code;
+    return write_outputs(session, paths, dump(session.ast), nullptr);
+  }
+  auto machines = session.machines();
+  if (!machines) return kNoTarget;
+  if (int code = session.load(options.inputs[0])) return code;
+  tick("parse and analyse");
+  std::string name = !options.name.empty() ? options.name : options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);
+  if (options.emit == "obj" && options.output.empty() && paths.header.empty()) paths.header = name + ".h";
+  std::string printed;
+  if (options.emit == "tile-ir" && options.stop_after.empty())
+    for (const ExportInstance& e : session.program.exports) printed += ir::print(e.kernel, {});
+  PassOptions passes{.stop_after = options.stop_after};
+  passes.after = [&](const Pass& pass, const ir::Kernel& kernel) {
+    tick(std::string(pass.name).c_str());
+    if (pass.name == options.print_after) std::fputs(ir::print(kernel, {}).c_str(), stderr);
+    bool is_wanted = options.stop_after.empty() ? options.emit == "thread-ir" && &pass == &pass_list().back() : pass.name == options.stop_after;
+    if (is_wanted) printed += ir::print(kernel, {});
+  };
+  CompileRequest request{*machines, options.prefix, std::string("tilec ") + kVersion, name};
+  if (session.diagnostics.has_errors()) return session.tell();
+  std::optional<Compiled> compiled;
+  if (printed.empty()) compiled = compile(session.program, request, session.sources, session.diagnostics, passes);
+  if (int code = session.tell()) return code;
+  if (!options.stop_after.empty() || options.emit == "tile-ir" || options.emit == "thread-ir")
+    return write_outputs(session, {options.output.empty() ? "-" : options.output, {}}, printed, nullptr);
+  std::string primary;
+  if (options.emit == "header") primary = host::header_text(compiled->library);
+  else if (options.emit == "manifest") primary = host::manifest_text(compiled->library);
+  else if (options.emit == "llvm-ir") primary = native(*compiled, *machines, target::NativeForm::LlvmIr);
+  else if (options.emit == "asm") primary = native(*compiled, *machines, target::NativeForm::Assembly);
+  else primary = native(*compiled, *machines, target::NativeForm::Object);
+  tick("native code");
+  return write_outputs(session, paths, primary, &*compiled);
+}
+
+int check_command(const Options& options) {
+  int worst = kDone;
+  for (const std::string& input : options.inputs) {
+    Session session(options);
+    int code = session.load(input);
+    if (code == kDone) code = session.tell();
+    worst = std::max(worst, code);
+  }
+  return worst;
+}
+
+}  // namespace tilec

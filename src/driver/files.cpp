@@ -1,0 +1,69 @@
+#include "driver/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace tilec {
+
+namespace {
+
+std::optional<std::string> read_all(std::FILE* file) {
+  std::string text;
+  char buffer[1 << 16];
+  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, n);
+  return std::ferror(file) ? std::nullopt : std::optional(std::move(text));
+}
+
+}  // namespace
+
+std::optional<std::string> read_file(const std::string& path, std::string& error) {
+  std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (!file) {
+    error = "cannot open '" + path + "': " + std::strerror(errno);
+    return std::nullopt;
+  }
+  auto text = read_all(file);
+  if (!text) error = "cannot read '" + path + "': " + std::strerror(errno);
+  if (file != stdin) std::fclose(file);
+  return text;
+}
+
+bool write_file(const std::string& path, std::string_view content, bool keep_if_same, std::string& error) {
+  if (path == "-") return std::fwrite(content.data(), 1, content.size(), stdout) == content.size() && std::fflush(stdout) == 0;
+  struct stat status{};
+  bool exists = stat(path.c_str(), &status) == 0;
+  if (keep_if_same && exists) {
+    std::string ignored;
+    if (auto old = read_file(path, ignored); old && *old == content) return true;
+  }
+  // A device or a pipe is written in place: there is nothing to rename over.
+  bool in_place = exists && !S_ISREG(status.st_mode);
+  std::string aside = in_place ? path : path + ".tmp" + std::to_string(getpid());
+  std::FILE* file = std::fopen(aside.c_str(), "wb");
+  bool ok = file && std::fwrite(content.data(), 1, content.size(), file) == content.size();
+  if (file) ok = std::fclose(file) == 0 && ok;
+  if (ok && !in_place) ok = std::rename(aside.c_str(), path.c_str()) == 0;
+  if (!ok) {
+    error = "cannot write '" + path + "': " + std::strerror(errno);
+    if (!in_place) std::remove(aside.c_str());
+  }
+  return ok;
+}
+
+std::string folder_of(const std::string& path) {
+  size_t slash = path.rfind('/');
+  return slash == path.npos ? "" : path.substr(0, slash + 1);
+}
+
+std::string stem_of(const std::string& path) {
+  std::string base = path.substr(folder_of(path).size());
+  size_t dot = base.rfind('.');
+  return dot == base.npos || dot == 0 ? base : base.substr(0, dot);
+}
+
+}  // namespace tilec

@@ -1,0 +1,16 @@
+// Reading and writing files. Outputs are written aside and renamed, so that nobody sees half of one.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tilec {
+
+std::optional<std::string> read_file(const std::string& path, std::string& error);  // "-": standard input
+// True when done; else `error` says why. "-": standard output. With `keep_if_same`, a file whose content would not change
+// keeps its time stamp.
+bool write_file(const std::string& path, std::string_view content, bool keep_if_same, std::string& error);
+std::string folder_of(const std::string& path);  // with its slash; "" for none
+std::string stem_of(const std::string& path);    // the name without folder and suffix
+
+}  // namespace tilec

@@ -1,0 +1,145 @@
+#include "driver/options.h"
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+
+#include "diag/catalogue.h"
+
+namespace tilec {
+
+const char* const kVersion = TILEC_VERSION;
+
+namespace {
+
+// -W and -R take their word directly behind them, as in every C compiler; the parser behind us would want a space.
+struct WarningOptions {
+  std::vector<std::string> rest;
+  std::string error;
+};
+WarningOptions take_warnings(int argc, const char* const* argv, Policy& policy) {
+  WarningOptions out;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i];
+    bool known = true;
+    if (word == "-w") policy.no_warnings = true;
+    else if (word.starts_with("-W") && word.size() > 2) known = apply_warning_option(policy, word.substr(2));
+    else if (word == "-R" && i + 1 < argc) known = apply_remark_option(policy, argv[++i]);
+    else if (word.starts_with("-R") && word.size() > 2) known = apply_remark_option(policy, word.substr(2));
+    else out.rest.emplace_back(word);
+    if (!known && out.error.empty()) out.error = "unknown warning or remark option '" + std::string(argv[i]) + "'";
+  }
+  return out;
+}
+
+void add_source_options(CLI::App& app, Options& o) {
+  app.add_option("inputs", o.inputs, "source files (.tile); - is standard input")->required();
+  app.add_option("--stdlib", o.stdlib, "folder of the standard library, instead of the built-in one");
+  static const std::map<std::string, DiagnosticsFormat> kFormats = {
+      {"text", DiagnosticsFormat::Text}, {"json", DiagnosticsFormat::Json}, {"sarif", DiagnosticsFormat::Sarif}};
+  app.add_option("--diagnostics-format", o.format, "text, json (one object a line) or sarif")
+      ->transform(CLI::CheckedTransformer(kFormats));
+  app.add_option("--color", o.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--error-limit", o.policy.error_limit, "stop after so many errors; 0: never");
+}
+
+void add_target_options(CLI::App& app, Options& o) {
+  app.add_option("--target", o.targets, "machines to compile for, separated by commas; see --print-targets")->delimiter(',');
+  app.add_option("--stop-after", o.stop_after, "end after this pass and print the kernels");
+  app.add_option("--print-after", o.print_after, "print the kernels after this pass, to standard error");
+  app.add_flag("--time-passes", o.time_passes, "say how long each pass took, on standard error");
+}
+
+void add_compile_options(CLI::App& app, Options& o) {
+  add_source_options(app, o);
+  add_target_options(app, o);
+  app.add_option("-o,--output", o.output, "the primary output");
+  app.add_option("--header", o.header, "the C header");
+  app.add_option("--manifest", o.manifest, "the manifest, as JSON");
+  app.add_option("--emit", o.emit, "what the primary output is")
+      ->check(CLI::IsMember({"obj", "asm", "llvm-ir", "c", "tile-ir", "thread-ir", "ast", "header", "manifest"}));
+  app.add_option("--prefix", o.prefix, "put before the name of every exported function");
+  app.add_option("--name", o.name, "of the library in the header; the input's name if left out");
+  app.add_flag("--MD", o.depends, "write the files that the output depends on, for Make");
+  app.add_flag("--MMD", o.depends_no_system, "as -MD, without the standard library");
+  app.add_option("--MF", o.depends_file, "where -MD writes");
+  app.add_option("--MT", o.depends_target, "the target that -MD names");
+  app.add_flag("--MP", o.phony, "with -MD: a phony target for each file");
+}
+
+void add_run_options(CLI::App& app, Options& o) {
+  add_source_options(app, o);
+  add_target_options(app, o);
+  app.add_option("--kernel", o.kernel, "the export to run, where there are several");
+  app.add_option("--dim", o.dims, "NAME=VALUE, for every dim")->delimiter(',');
+  app.add_option("--form", o.form, "typed, placed, staged or thread")->check(CLI::IsMember({"typed", "placed", "staged", "thread"}));
+  app.add_option("--numeric", o.numeric, "wide (floats in f64) or typed (as declared)")->check(CLI::IsMember({"wide", "typed"}));
+  app.add_option("--completion", o.completion, "of asynchronous operations: late or early")->check(CLI::IsMember({"late", "early"}));
+  app.add_flag("--after-each", o.after_each, "run after every pass and name the first that changes a result");
+  app.add_flag("--counters", o.counters, "print what was counted");
+  app.add_option("--seed", o.seed, "of the data and of the order of blocks");
+}
+
+constexpr std::pair<const char*, Verb> kVerbs[] = {{"compile", Verb::Compile}, {"check", Verb::Check},     {"run", Verb::Run},
+                                                   {"explain", Verb::Explain}, {"fmt", Verb::Format},      {"inspect", Verb::Inspect},
+                                                   {"doctor", Verb::Doctor}};
+
+bool is_verb(std::string_view word) {
+  return std::any_of(std::begin(kVerbs), std::end(kVerbs), [&](const auto& row) { return word == row.first; });
+}
+
+// gcc's spellings with one dash become the parser's with two.
+std::string spelled(std::string word) {
+  for (const char* flag : {"-MD", "-MMD", "-MF", "-MT", "-MP"})
+    if (word == flag) return "-" + word;
+  return word;
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int argc, const char* const* argv) {
+  Options o;
+  WarningOptions words = take_warnings(argc, argv, o.policy);
+  if (!words.error.empty()) {
+    std::fprintf(stderr, "tilec: %s\n", words.error.c_str());
+    return {std::nullopt, kUsage};
+  }
+  std::vector<std::string>& rest = words.rest;
+  for (std::string& word : rest) word = spelled(word);
+  CLI::App app{"tilec: kernels over tiles, compiled ahead of time to one object and one C header"};
+  app.name("tilec");
+  app.set_version_flag("--version", std::string("tilec ") + kVersion);
+  app.require_subcommand(1);
+  app.footer("Without a verb, tilec compiles. Warnings: -Wno-NAME, -Werror[=NAME], -w; remarks: -R GROUP or -R all.");
+  CLI::App* compile = app.add_subcommand("compile", "to one object and one header, or what --emit says");
+  add_compile_options(*compile, o);
+  CLI::App* check = app.add_subcommand("check", "parse, types, contracts, proofs; no code");
+  add_source_options(*check, o);
+  CLI::App* run = app.add_subcommand("run", "interpret an exported kernel on generated data");
+  add_run_options(*run, o);
+  CLI::App* explain = app.add_subcommand("explain", "a diagnostic (T0123), or a file's kernels: layouts, memory, schedule");
+  add_source_options(*explain, o);
+  add_target_options(*explain, o);
+  explain->add_option("--kernel", o.kernel, "only this export");
+  CLI::App* format = app.add_subcommand("fmt", "format source files");
+  add_source_options(*format, o);
+  format->add_flag("--check", o.check_only, "change nothing; exit 5 when a file is not formatted");
+  format->add_flag("-i,--in-place", o.in_place, "write the files back");
+  CLI::App* inspect = app.add_subcommand("inspect", "what an object holds");
+  inspect->add_option("inputs", o.inputs, "object files")->required();
+  app.add_subcommand("doctor", "versions and paths of what tilec uses");
+  if (rest.empty() || (!is_verb(rest[0]) && rest[0] != "--help" && rest[0] != "-h" && rest[0] != "--version"))
+    rest.insert(rest.begin(), "compile");
+  try {
+    std::reverse(rest.begin(), rest.end());
+    app.parse(rest);
+  } catch (const CLI::ParseError& error) {
+    int code = app.exit(error, std::cout, std::cerr);
+    return {std::nullopt, code == 0 ? kDone : kUsage};
+  }
+  for (auto [word, verb] : kVerbs)
+    if (app.got_subcommand(word)) o.verb = verb;
+  return {o, kDone};
+}
+
+}  // namespace tilec

@@ -1,0 +1,240 @@
+// tilec run: interprets an exported kernel on generated data, at one form or after every pass.
+#include <cmath>
+#include <random>
+
+#include "base/text.h"
+#include "driver/session.h"
+#include "interp/interp.h"
+
+namespace tilec {
+
+namespace {
+
+struct Data {
+  std::vector<interp::Tensor> tensors;      // one a parameter, empty for scalars
+  std::vector<interp::Argument> arguments;  // point into `tensors`
+};
+
+constexpr int64_t kDefaultDim = 33;  // odd on purpose: edges are what goes wrong
+
+std::optional<std::map<std::string, int64_t>> dims_of(const Options& options, const ir::Kernel& kernel) {
+  std::map<std::string, int64_t> dims;
+  for (const ir::Dim& dim : kernel.dims) dims[dim.name] = dim.fixed.value_or(kDefaultDim);
+  for (const std::string& text : options.dims) {
+    size_t equal = text.find('=');
+    std::string name = text.substr(0, equal);
+    char* end = nullptr;
+    int64_t value = equal == text.npos ? -1 : std::strtoll(text.c_str() + equal + 1, &end, 10);
+    if (!dims.contains(name) || !end || *end != 0 || value < 0) {
+      std::fprintf(stderr, "tilec: --dim %s: %s\n", text.c_str(),
+                   dims.contains(name) ? "an extent is a whole number from 0" : "the kernel has no dim of that name");
+      return std::nullopt;
+    }
+    dims[name] = value;
+  }
+  return dims;
+}
+
+// The number that a value of the body has when the dims have theirs.
+std::optional<int64_t> host_value(const ir::Kernel& kernel, ir::ValueId v, const std::map<std::string, int64_t>& dims) {
+  for (const ir::Dim& dim : kernel.dims)
+    if (dim.value == v) return dims.at(dim.name);
+  const ir::Op* op = kernel.definition(v);
+  if (!op) return std::nullopt;
+  if (auto* c = op->get<ir::op::Constant>()) return c->number.i;
+  if (auto* u = op->get<ir::op::Unary>()) {
+    auto x = host_value(kernel, u->x, dims);
+    auto y = x ? ir::evaluate(u->fn, kernel.type(v).element, ir::Number::integer(*x)) : std::nullopt;
+    return y ? std::optional(y->i) : std::nullopt;
+  }
+  if (auto* b = op->get<ir::op::Binary>()) {
+    auto x = host_value(kernel, b->a, dims), y = host_value(kernel, b->b, dims);
+    auto z = x && y ? ir::evaluate(b->fn, kernel.type(v).element, ir::Number::integer(*x), ir::Number::integer(*y)) : std::nullopt;
+    return z ? std::optional(z->i) : std::nullopt;
+  }
+  if (auto* s = op->get<ir::op::Select>()) {
+    auto c = host_value(kernel, s->condition, dims);
+    return c ? host_value(kernel, *c ? s->a : s->b, dims) : std::nullopt;
+  }
+  if (auto* c = op->get<ir::op::Compare>()) {
+    auto x = host_value(kernel, c->a, dims), y = host_value(kernel, c->b, dims);
+    if (x && y) return ir::evaluate(c->fn, kernel.type(c->a).element, ir::Number::integer(*x), ir::Number::integer(*y));
+  }
+  return std::nullopt;
+}
+
+// Random data of the parameters' types; integers small, so that products stay exact. Outputs hold a pattern that no kernel
+// writes, to show what stays unwritten.
+std::optional<Data> make_data(const ir::Kernel& kernel, const std::map<std::string, int64_t>& dims, uint64_t seed) {
+  Data data;
+  data.tensors.resize(kernel.params.size());
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    const ir::Param& p = kernel.params[i];
+    const ir::Type& type = kernel.type(p.value);
+    auto number = [&]() { return is_float(type.element) ? normal(random) : double(random() % 8); };
+    if (!type.is_buffer()) {
+      data.arguments.push_back(is_float(type.element) ? ir::Number::real(std::fabs(number()) + 0.1) : ir::Number::integer(int64_t(number())));
+      continue;
+    }
+    std::vector<int64_t> extents, strides;
+    for (ir::ValueId v : p.extents) {
+      auto extent = host_value(kernel, v, dims);
+      if (!extent || *extent < 0) return std::nullopt;
+      extents.push_back(*extent);
+    }
+    for (ir::ValueId v : p.strides) strides.push_back(host_value(kernel, v, dims).value_or(1));
+    data.tensors[i] = strides.empty() ? interp::Tensor(type.element, extents) : interp::Tensor(type.element, extents, strides);
+    if (p.access != ir::Access::Out) data.tensors[i].fill([&](int64_t) { return number(); });
+    data.arguments.push_back(&data.tensors[i]);
+  }
+  return data;
+}
+
+// Strides that are dims of their own (`lda`) default to what a dense tensor has.
+void default_strides(const ir::Kernel& kernel, const Options& options, std::map<std::string, int64_t>& dims) {
+  for (const ir::Param& p : kernel.params) {
+    int64_t dense = 1;
+    for (size_t axis = p.strides.size(); axis-- > 0;) {
+      for (const ir::Dim& dim : kernel.dims) {
+        bool given = std::any_of(options.dims.begin(), options.dims.end(), [&](const std::string& s) { return s.starts_with(dim.name + "="); });
+        if (dim.value == p.strides[axis] && !dim.fixed && !given) dims[dim.name] = std::max<int64_t>(dense, 1);
+      }
+      dense *= host_value(kernel, p.extents[axis], dims).value_or(1);
+    }
+  }
+}
+
+struct Difference {
+  double greatest = 0;   // relative to the greatest magnitude of the reference
+  std::string where;
+};
+
+Difference compare(const ir::Kernel& kernel, const Data& got, const Data& want) {
+  Difference out;
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    if (kernel.params[i].access == ir::Access::In || got.tensors[i].bytes.empty()) continue;
+    double scale = 1e-30;
+    for (int64_t k = 0; k < want.tensors[i].size(); ++k)
+      if (std::isfinite(want.tensors[i].real(k))) scale = std::max(scale, std::fabs(want.tensors[i].real(k)));
+    for (int64_t k = 0; k < want.tensors[i].size(); ++k) {
+      double a = got.tensors[i].real(k), b = want.tensors[i].real(k);
+      if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+      double error = std::isfinite(a) && std::isfinite(b) ? std::fabs(a - b) / scale : INFINITY;
+      if (error > out.greatest) out = {error, kernel.params[i].name + "[" + std::to_string(k) + "]"};
+    }
+  }
+  return out;
+}
+
+void print_fault(const Session& session, const interp::Fault& fault) {
+  std::string place = "<generated>";
+  if (fault.span.valid() && fault.span.file.index < session.sources.size()) {
+    LineColumn at = session.sources.place(fault.span);
+    place = std::string(session.sources.name(fault.span.file)) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  }
+  std::printf("%s: fault: %s [%s]\n", place.c_str(), fault.text.c_str(), std::string(interp::name(fault.kind)).c_str());
+}
+
+struct Run {
+  interp::RunResult result;
+  Data data;
+};
+
+Run execute(const ir::Kernel& kernel, const ir::Kernel& typed, const std::map<std::string, int64_t>& dims, const Options& options,
+            interp::Numeric numeric, const Machine* machine) {
+  Run run{{}, *make_data(typed, dims, options.seed)};
+  for (size_t i = 0; i < run.data.arguments.size(); ++i)
+    if (auto* tensor = std::get_if<interp::Tensor*>(&run.data.arguments[i])) *tensor = &run.data.tensors[i];
+  interp::RunOptions ro;
+  ro.numeric = numeric;
+  ro.completion = options.completion == "early" ? interp::Completion::Early : interp::Completion::Late;
+  ro.machine = machine;
+  ro.seed = options.seed;
+  ro.dims = dims;
+  run.result = interp::run(kernel, run.data.arguments, ro);
+  return run;
+}
+
+void print_counters(const interp::Counters& c) {
+  std::printf("lane operations %llu, bank conflicts %llu, shuffles %llu, barriers %llu, atoms %llu, converted %llu/%llu/%llu\n",
+              (unsigned long long)c.lane_operations, (unsigned long long)c.bank_conflicts, (unsigned long long)c.shuffles,
+              (unsigned long long)c.barriers, (unsigned long long)c.atoms, (unsigned long long)c.registers_converted,
+              (unsigned long long)c.lanes_converted, (unsigned long long)c.warps_converted);
+}
+
+int run_export(Session& session, const ExportInstance& exported, const Machine& machine) {
+  const Options& o = session.options;
+  auto dims = dims_of(o, exported.kernel);
+  if (!dims) return kUsage;
+  default_strides(exported.kernel, o, *dims);
+  if (!make_data(exported.kernel, *dims, o.seed)) {
+    std::fprintf(stderr, "tilec: the extents of %s cannot be computed from the dims\n", exported.name.c_str());
+    return kUsage;
+  }
+  interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;
+  Run reference = execute(exported.kernel, exported.kernel, *dims, o, numeric, &machine);
+  if (reference.result.fault) {
+    print_fault(session, *reference.result.fault);
+    return kSaidNo;
+  }
+  // With every number in f64 a lost element is far above what the order of a sum can do.
+  double tolerance = numeric == interp::Numeric::Wide ? 1e-3 : 2e-2;
+  int code = kDone;
+  std::string last = "typed";
+  auto judge = [&](std::string_view what, const ir::Kernel& kernel) {
+    Run run = execute(kernel, exported.kernel, *dims, o, numeric, &machine);
+    if (run.result.fault) {
+      std::printf("%s after %s: ", exported.name.c_str(), std::string(what).c_str());
+      print_fault(session, *run.result.fault);
+      code = kSaidNo;
+      return;
+    }
+    Difference d = compare(exported.kernel, run.data, reference.data);
+    bool ok = d.greatest <= tolerance;
+    std::printf("%s after %s: %s, greatest difference %.3g%s%s\n", exported.name.c_str(), std::string(what).c_str(), ok ? "agrees" : "DIFFERS",
+                d.greatest, d.where.empty() ? "" : " at ", d.where.c_str());
+    if (o.counters) print_counters(run.result.counters);
+    if (!ok) code = kSaidNo;
+  };
+  if (o.form == "typed" && !o.after_each) {
+    std::printf("%s: done\n", exported.name.c_str());
+    if (o.counters) print_counters(reference.result.counters);
+    return kDone;
+  }
+  ir::Kernel kernel = exported.kernel;
+  PassOptions passes;
+  std::string_view pending;
+  passes.after = [&](const Pass& pass, const ir::Kernel& now) {
+    if (code != kDone && o.after_each) return;
+    bool is_last_of_form = ir::name(now.form) == o.form && (&pass == &pass_list().back() || (&pass + 1)->gives != now.form);
+    if (o.after_each || is_last_of_form) judge(pass.name, now);
+  };
+  if (!run_passes(kernel, machine, session.diagnostics, passes)) return session.tell();
+  return code;
+}
+
+}  // namespace
+
+int run_command(const Options& options) {
+  Session session(options);
+  auto machines = session.machines();
+  if (!machines) return kNoTarget;
+  if (int code = session.load(options.inputs[0])) return code;
+  if (int code = session.tell()) return code;
+  int code = kDone;
+  bool found = false;
+  for (const ExportInstance& e : session.program.exports) {
+    if (!options.kernel.empty() && e.name != options.kernel) continue;
+    found = true;
+    code = std::max(code, run_export(session, e, *machines->front()));
+  }
+  if (!found) {
+    std::fprintf(stderr, options.kernel.empty() ? "tilec: the file exports nothing\n" : "tilec: no export is named '%s'\n", options.kernel.c_str());
+    return kUsage;
+  }
+  return code;
+}
+
+}  // namespace tilec

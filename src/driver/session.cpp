@@ -1,0 +1,111 @@
+#include "driver/session.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "diag/render.h"
+#include "driver/files.h"
+#include "syntax/parse.h"
+#include "target/cpu/machine.h"
+
+namespace tilec {
+
+namespace {
+
+SourceProvider provider_for(Session& session) {
+  SourceProvider provider = embedded_library();
+  if (!session.options.stdlib.empty())
+    provider.module = [&session](std::string_view path) -> std::optional<SourceProvider::Source> {
+      std::string name = session.options.stdlib + "/";
+      std::string_view inner = path.starts_with("std.") ? path.substr(4) : path;
+      for (char c : inner) name += c == '.' ? '/' : c;
+      std::string error;
+      for (const std::string& file : {name + ".tile", session.options.stdlib + "/core/" + std::string(inner) + ".tile"})
+        if (auto text = read_file(file, error)) {
+          session.read_files.push_back(file);
+          return SourceProvider::Source{file, std::move(*text)};
+        }
+      return std::nullopt;
+    };
+  provider.file = [&session](std::string_view importer, std::string_view file) -> std::optional<SourceProvider::Source> {
+    std::string name = file.starts_with("/") ? std::string(file) : folder_of(std::string(importer)) + std::string(file), error;
+    auto text = read_file(name, error);
+    if (!text) return std::nullopt;
+    session.read_files.push_back(name);
+    return SourceProvider::Source{name, std::move(*text)};
+  };
+  return provider;
+}
+
+}  // namespace
+
+int Session::parse_only(const std::string& input) {
+  std::string error;
+  auto text = read_file(input, error);
+  if (!text) {
+    std::fprintf(stderr, "tilec: %s\n", error.c_str());
+    return kEnvironment;
+  }
+  read_files.push_back(input);
+  FileId file = sources.add(input == "-" ? "<stdin>" : input, std::move(*text));
+  ast = parse(file, sources, diagnostics);
+  return kDone;
+}
+
+int Session::load(const std::string& input) {
+  if (int code = parse_only(input)) return code;
+  program = analyse(ast, sources, provider_for(*this), diagnostics);
+  return kDone;
+}
+
+int Session::tell() const {
+  if (options.format == DiagnosticsFormat::Json) {
+    std::fputs(render_json(diagnostics.all(), sources).c_str(), stderr);
+  } else if (options.format == DiagnosticsFormat::Sarif) {
+    std::fputs(render_sarif(diagnostics.all(), sources, kVersion).c_str(), stderr);
+  } else {
+    bool has_color = options.color == "always" || (options.color == "auto" && isatty(2));
+    std::fputs(render_text(diagnostics.all(), sources, {has_color}).c_str(), stderr);
+    std::string count = count_line(diagnostics);
+    if (!count.empty()) std::fprintf(stderr, "%s\n", count.c_str());
+  }
+  return diagnostics.has_errors() ? kSourceErrors : kDone;
+}
+
+std::vector<const Machine*> all_machines() {
+  std::vector<const Machine*> out;
+  for (const Machine& m : target::cpu::x86_64_machines()) out.push_back(&m);
+  for (const Machine& m : target::cpu::aarch64_machines()) out.push_back(&m);
+  return out;
+}
+
+std::optional<std::vector<const Machine*>> Session::machines() const {
+  std::vector<const Machine*> out;
+  std::vector<std::string> wanted = options.targets;
+  if (wanted.empty()) {
+    utsname host{};
+    uname(&host);
+    bool is_arm = std::string_view(host.machine) == "aarch64";
+    for (const Machine& m : is_arm ? target::cpu::aarch64_machines() : target::cpu::x86_64_machines()) out.push_back(&m);
+    return out;
+  }
+  for (const std::string& name : wanted) {
+    const Machine* found = nullptr;
+    std::vector<std::string_view> names;
+    for (const Machine* m : all_machines()) {
+      names.push_back(m->name);
+      if (m->name == name) found = m;
+    }
+    if (!found) {
+      std::string_view near = nearest(name, names);
+      std::fprintf(stderr, "tilec: no target is named '%s'%s\n", name.c_str(),
+                   near.empty() ? "; see `tilec doctor`" : (std::string("; did you mean '") + std::string(near) + "'?").c_str());
+      return std::nullopt;
+    }
+    out.push_back(found);
+  }
+  return out;
+}
+
+}  // namespace tilec

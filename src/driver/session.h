@@ -1,0 +1,43 @@
+// One run of the command on one input: its sources, what was found, and how it is told.
+#pragma once
+#include <memory>
+
+#include "base/source.h"
+#include "diag/diag.h"
+#include "driver/options.h"
+#include "pipeline/compile.h"
+#include "sema/sema.h"
+
+namespace tilec {
+
+struct Session {
+  explicit Session(const Options& o) : options(o), diagnostics(o.policy) {}
+
+  const Options& options;
+  SourceMap sources;
+  Diagnostics diagnostics;
+  Ast ast;
+  Program program;
+  std::vector<std::string> read_files;  // in order, without the embedded library
+
+  // Reads, parses and analyses; an exit code other than kDone ends the command (diagnostics are still to be told).
+  int load(const std::string& input);
+  int parse_only(const std::string& input);
+  // Prints the diagnostics; kSourceErrors when there are errors.
+  int tell() const;
+  // The machines that --target names; none: every level of this computer's CPU. An unknown name is reported.
+  std::optional<std::vector<const Machine*>> machines() const;
+};
+
+// Every machine that some target spells for, or that the interpreter knows.
+std::vector<const Machine*> all_machines();
+
+int compile_command(const Options& options);
+int check_command(const Options& options);
+int run_command(const Options& options);
+int explain_command(const Options& options);
+int format_command(const Options& options);
+int inspect_command(const Options& options);
+int doctor_command(const Options& options);
+
+}  // namespace tilec

@@ -1,0 +1,33 @@
+// From the typed program to what a target spells: every export through the pass list, once for each machine.
+#pragma once
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/export.h"
+#include "pipeline/pipeline.h"
+#include "sema/sema.h"
+#include "target/abi/export.h"
+
+namespace tilec {
+
+struct CompileRequest {
+  std::vector<const Machine*> machines;  // each gets an instance of every export
+  std::string prefix;                    // of the names of C functions
+  std::string compiler;                  // name and version, for the header
+  std::string library;                   // name of the header
+};
+
+// Owns the kernels that `program` points to; do not move the deque's elements.
+struct Compiled {
+  std::deque<ir::Kernel> kernels;
+  target::Program program;
+  host::Library library;
+};
+
+// None when there are errors (in the sink).
+std::optional<Compiled> compile(const Program& typed, const CompileRequest& request, const SourceMap& sources,
+                                Diagnostics& diagnostics, const PassOptions& options = {});
+
+}  // namespace tilec
