@@ -4,26 +4,62 @@
 #include "diag/explain.h"
 #include "driver/files.h"
 #include "driver/session.h"
+#include "explain/explain.h"
+#include "syntax/format.h"
 #include "target/llvm/code.h"
 
 namespace tilec {
 
+namespace {
+
+int explain_file(const Options& options, const std::string& input) {
+  Session session(options);
+  auto machines = session.machines();
+  if (!machines) return kNoTarget;
+  if (int code = session.load(input)) return code;
+  if (int code = session.tell()) return code;
+  for (const ExportInstance& e : session.program.exports) {
+    if (!options.kernel.empty() && e.name != options.kernel) continue;
+    for (const Machine* machine : *machines) {
+      ir::Kernel kernel = e.kernel, tiles;
+      PassOptions passes;
+      passes.after = [&](const Pass&, const ir::Kernel& now) {
+        if (now.form != ir::Form::Thread) tiles = now;
+      };
+      if (!run_passes(kernel, *machine, session.diagnostics, passes)) return session.tell();
+      std::fputs(explain(tiles, kernel, *machine, session.sources).c_str(), stdout);
+    }
+  }
+  return kDone;
+}
+
+}  // namespace
+
 int explain_command(const Options& options) {
   int code = kDone;
   for (const std::string& input : options.inputs) {
-    if (auto page = explain_page(input)) {
-      std::fputs(page->c_str(), stdout);
-    } else {
-      std::fprintf(stderr, "tilec: '%s' is no diagnostic\n", input.c_str());
-      code = kUsage;
-    }
+    if (auto page = diag::explain_page(input)) std::fputs(page->c_str(), stdout);
+    else code = std::max(code, explain_file(options, input));
   }
   return code;
 }
 
-int format_command(const Options&) {
-  std::fprintf(stderr, "tilec: fmt is not supported yet\n");
-  return kNoTarget;
+int format_command(const Options& options) {
+  int code = kDone;
+  for (const std::string& input : options.inputs) {
+    Session session(options);
+    if (int failed = session.parse_only(input)) return failed;
+    if (int errors = session.tell()) return errors;
+    std::string text = format(session.ast, session.sources), error;
+    bool is_formatted = text == session.sources.text(session.ast.file);
+    if (options.check_only) {
+      if (!is_formatted) std::printf("%s\n", input.c_str()), code = kSaidNo;
+    } else if (!write_file(options.in_place ? input : "-", text, true, error)) {
+      std::fprintf(stderr, "tilec: %s\n", error.c_str());
+      return kEnvironment;
+    }
+  }
+  return code;
 }
 
 int inspect_command(const Options&) {

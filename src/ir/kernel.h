@@ -81,6 +81,13 @@ struct Schedule {
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
+// Why a tile or buffer has the layout that it has: the line whose demand decided. Kept for people; not part of the text form.
+struct LayoutNote {
+  ValueId value;
+  Span span;
+  std::string reason;
+};
+
 struct Kernel {
   std::string name, doc;
   Form form = Form::Typed;
@@ -95,6 +102,7 @@ struct Kernel {
   std::vector<Param> params;
   std::vector<Requirement> requirements;
   Schedule schedule;
+  std::vector<LayoutNote> layout_notes;
   Span span;
 
   const Type& type(ValueId v) const { return types[values[v.index].type]; }

@@ -126,9 +126,11 @@ class Placer {
   const RegLayout& typed_layout(ValueId v) { return kernel_.layouts.reg(kernel_.type(v).layout); }  // once types are written
   bool is_placed(ValueId v) { return layouts_.contains(groups_.root(v)); }
   const RegLayout& layout_of(ValueId v) { return layouts_.at(groups_.root(v)); }
-  void give(ValueId v, RegLayout layout) {
+  // `by` is the operation whose demand this is.
+  void give(ValueId v, RegLayout layout, Span by, std::string reason) {
     layout.shape = shape_of(v);
     layouts_.emplace(groups_.root(v), layout::normalized(std::move(layout)));
+    reasons_.emplace(groups_.root(v), LayoutNote{v, by, std::move(reason)});
   }
 
   const MatrixAtom& atom_of(const op::Gemm& gemm) {
@@ -144,7 +146,8 @@ class Placer {
       const MatrixAtom& atom = atom_of(*gemm);
       std::vector<layout::WarpStep> steps;
       if (warps_ > 1) steps.push_back({0, int(warps_ / atom.warps)});
-      give(gemm->acc, layout::tiled(layout::reg_layout(atom.c_layout, "mn"), shape_of(gemm->acc), steps));
+      give(gemm->acc, layout::tiled(layout::reg_layout(atom.c_layout, "mn"), shape_of(gemm->acc), steps), kernel_.op(id).span,
+           "the accumulator of " + gemm->atom);
     }
   }
 
@@ -157,7 +160,7 @@ class Placer {
       for (ValueId v : tiles_)
         if (!is_placed(v) && (!largest.valid() || kernel_.type(v).element_count() > kernel_.type(largest).element_count())) largest = v;
       if (!largest.valid()) return;
-      give(largest, blocked(largest));
+      give(largest, blocked(largest), span_of(largest), "no product asks for another: lanes along the last axis, as memory likes it");
     }
   }
 
@@ -172,23 +175,23 @@ class Placer {
       const Op& op = kernel_.op(id);
       if (auto* reduce = op.get<op::Reduce>()) {
         if (!kernel_.type(op.result()).is_tile() || !is_placed(reduce->x) || is_placed(op.result())) continue;
-        give(op.result(), reduced(layout_of(reduce->x), int(reduce->axis)));
+        give(op.result(), reduced(layout_of(reduce->x), int(reduce->axis)), op.span, "what the reduction leaves");
         changed = true;
       } else if (auto* map = op.get<op::Map>()) {
         if (op.results.empty() || !is_placed(op.results[0])) continue;
         for (size_t i = 0; i < map->inputs.size(); ++i) {
           if (is_placed(map->inputs[i]) || !is_simple(map->input_axes[i])) continue;
-          give(map->inputs[i], projected(layout_of(op.results[0]), map->input_axes[i]));
+          give(map->inputs[i], projected(layout_of(op.results[0]), map->input_axes[i]), op.span, "what the elementwise code reads");
           changed = true;
         }
       } else if (auto* permute = op.get<op::Permute>()) {
         std::vector<int> order(permute->axes.begin(), permute->axes.end()), inverse(order.size());
         for (size_t i = 0; i < order.size(); ++i) inverse[order[i]] = int(i);
         if (is_placed(permute->x) && !is_placed(op.result())) {
-          give(op.result(), layout::transpose(layout_of(permute->x), order));
+          give(op.result(), layout::transpose(layout_of(permute->x), order), op.span, "the transpose of its source");
           changed = true;
         } else if (!is_placed(permute->x) && is_placed(op.result())) {
-          give(permute->x, layout::transpose(layout_of(op.result()), inverse));
+          give(permute->x, layout::transpose(layout_of(op.result()), inverse), op.span, "the source of a transpose");
           changed = true;
         }
       }
@@ -211,8 +214,18 @@ class Placer {
     return layout::normalized(std::move(result));
   }
 
+  Span span_of(ValueId v) {
+    const Op* op = kernel_.definition(v);
+    return op ? op->span : kernel_.span;
+  }
+
   void write_types() {
-    for (ValueId v : tiles_) set_layout(v, layout_of(v));
+    for (ValueId v : tiles_) {
+      set_layout(v, layout_of(v));
+      LayoutNote note = reasons_.at(groups_.root(v));
+      note.value = v;
+      kernel_.layout_notes.push_back(std::move(note));
+    }
   }
 
   void set_layout(ValueId v, const RegLayout& layout) {
@@ -293,12 +306,14 @@ class Placer {
       const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
       if (!gemm || atom_of(*gemm).kind != AtomKind::OuterProduct || !kernel_.defined_by<op::Alloc>(gemm->b)) continue;
       chosen[gemm->b] = layout::panels(shape_of(gemm->b), gemm->transpose_b ? 0 : 1, atom_of(*gemm).n);
+      kernel_.layout_notes.push_back({gemm->b, kernel_.op(id).span, "panels that " + gemm->atom + " reads row by row"});
     }
     for (OpId id : ops_) {
       if (!kernel_.op(id).is<op::Alloc>()) continue;
       ValueId v = kernel_.op(id).result();
       Type type = kernel_.type(v);
       if (type.space != Space::Shared) continue;
+      if (!chosen.contains(v)) kernel_.layout_notes.push_back({v, kernel_.op(id).span, "row-major: nothing asks for another order"});
       type.layout = kernel_.layouts.intern(chosen.contains(v) ? chosen.at(v) : layout::row_major(shape_of(v)));
       retype(kernel_, v, type);
     }
@@ -310,7 +325,8 @@ class Placer {
   int64_t warps_ = 1;
   std::vector<OpId> ops_;
   std::vector<ValueId> tiles_;
-  std::map<uint32_t, RegLayout> layouts_;  // by group
+  std::map<uint32_t, RegLayout> layouts_;     // by group
+  std::map<uint32_t, LayoutNote> reasons_;    // by group
 };
 
 }  // namespace

@@ -1,0 +1,134 @@
+#include "explain/explain.h"
+
+#include "ir/print.h"
+#include "layout/notation.h"
+
+namespace tilec {
+
+namespace {
+
+std::string place_of(Span span, const SourceMap& sources) {
+  if (!span.valid() || span.file.index >= sources.size()) return "";
+  LineColumn at = sources.place(span);
+  return std::string(sources.name(span.file)) + ":" + std::to_string(at.line);
+}
+
+std::string shape_text(const ir::Type& type) {
+  std::string text = std::string(name(type.element)) + "[";
+  for (size_t i = 0; i < type.shape.size(); ++i) text += (i ? ", " : "") + std::to_string(type.shape[i]);
+  return text + "]";
+}
+
+std::string bytes_text(int64_t bytes) {
+  if (bytes < 1024 || bytes % 1024 != 0) return std::to_string(bytes) + " bytes";
+  return std::to_string(bytes / 1024) + " KB";
+}
+
+// A variable's tiles all have its name; the first says it for all of the same layout.
+void add_layouts(const ir::Kernel& kernel, const SourceMap& sources, std::string& out) {
+  std::set<std::pair<std::string, uint32_t>> seen;
+  out += "layouts:\n";
+  for (const ir::LayoutNote& note : kernel.layout_notes) {
+    const ir::Value& value = kernel.value(note.value);
+    const ir::Type& type = kernel.type(note.value);
+    if (value.hint.empty() || !type.layout.valid() || !seen.insert({value.hint, type.layout.index}).second) continue;
+    bool is_tile = type.is_tile();
+    std::string layout = is_tile ? layout::print(kernel.layouts.reg(type.layout)) : layout::print(kernel.layouts.mem(type.layout));
+    out += "  " + value.hint + ": " + (is_tile ? "fragment " : "shared ") + shape_text(type) + "\n    " + layout + "\n    decided at " +
+           place_of(note.span, sources) + ": " + note.reason + "\n";
+  }
+}
+
+struct Memory {
+  int64_t shared = 0, homes = 0;
+};
+
+Memory add_memory(const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine, std::string& out) {
+  Memory total;
+  out += "shared memory:\n";
+  each_op(placed, placed.body, [&](ir::OpId id) {
+    if (!placed.op(id).is<ir::op::Alloc>()) return;
+    ir::ValueId v = placed.op(id).result();
+    const ir::Type& type = placed.type(v);
+    if (type.space != ir::Space::Shared || !type.layout.valid()) return;
+    int64_t bytes = placed.layouts.mem(type.layout).size() * byte_width(type.element);
+    total.shared += bytes;
+    out += "  " + (placed.value(v).hint.empty() ? "(made by the compiler)" : placed.value(v).hint) + ": " + bytes_text(bytes) + "\n";
+  });
+  out += "  in all " + bytes_text(total.shared) + " of " + bytes_text(machine.shared_bytes) + "\n";
+  each_op(lowered, lowered.body, [&](ir::OpId id) {
+    if (!lowered.op(id).is<ir::op::Alloc>()) return;
+    const ir::Type& type = lowered.type(lowered.op(id).result());
+    if (type.space == ir::Space::Private) total.homes += type.element_count() * byte_width(type.element) * (type.varying ? machine.lanes : 1);
+  });
+  out += "fragments too large for registers: " + bytes_text(total.homes) + "\n";
+  return total;
+}
+
+void add_products(const ir::Kernel& placed, const SourceMap& sources, std::string& out) {
+  each_op(placed, placed.body, [&](ir::OpId id) {
+    if (auto* gemm = placed.op(id).get<ir::op::Gemm>())
+      out += "product at " + place_of(placed.op(id).span, sources) + ": " + gemm->atom + "\n";
+  });
+}
+
+void add_barriers(const ir::Kernel& placed, const SourceMap& sources, std::string& out) {
+  int count = 0;
+  each_op(placed, placed.body, [&](ir::OpId id) {
+    auto* barrier = placed.op(id).get<ir::op::Barrier>();
+    if (!barrier) return;
+    if (!count++) out += "barriers:\n";
+    out += "  " + place_of(placed.op(id).span, sources) + ": " + barrier->why + "\n";
+  });
+  if (!count) out += "barriers: none\n";
+}
+
+// The schedule as one could write it beside the kernel.
+void add_schedule(const ir::Kernel& placed, const Machine& machine, std::string& out) {
+  const ir::Schedule& s = placed.schedule;
+  out += "schedule " + placed.name + " for " + std::string(machine.name) + " {\n";
+  if (!s.cluster.empty()) {
+    out += "    cluster (";
+    for (size_t i = 0; i < s.cluster.size(); ++i) out += (i ? ", " : "") + std::to_string(s.cluster[i]);
+    out += ");\n";
+  }
+  if (s.raster) out += "    raster column(" + std::to_string(s.raster) + ");\n";
+  if (s.persistent) out += "    persistent;\n";
+  for (const ir::Role& role : s.roles) {
+    out += "    role " + role.name + ": warps " + std::to_string(role.warps) +
+           (role.registers ? ", registers " + std::to_string(role.registers) : "") + " {";
+    for (const ir::Placement& p : s.placements)
+      if (p.role == role.name) out += " " + p.label + ";";
+    out += " }\n";
+  }
+  for (const ir::Placement& p : s.placements)
+    out += "    place " + p.label + ": stage " + std::to_string(p.stage) + ", order " + std::to_string(p.order) + ";\n";
+  std::set<std::pair<std::string, uint32_t>> seen;
+  for (const ir::LayoutNote& note : placed.layout_notes) {
+    const std::string& hint = placed.value(note.value).hint;
+    const ir::Type& type = placed.type(note.value);
+    if (hint.empty() || !type.layout.valid() || !seen.insert({hint, 0}).second) continue;
+    out += "    layout " + hint + ": " +
+           (type.is_tile() ? layout::print(placed.layouts.reg(type.layout)) : layout::print(placed.layouts.mem(type.layout))) + ";\n";
+  }
+  out += "}\n";
+}
+
+}  // namespace
+
+std::string explain(const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine, const SourceMap& sources) {
+  std::string out = "kernel " + placed.name + " on " + std::string(machine.name) + "\n";
+  each_op(placed, placed.body, [&](ir::OpId id) {
+    if (auto* launch = placed.op(id).get<ir::op::Launch>())
+      out += "launch at " + place_of(placed.op(id).span, sources) + ": " + std::to_string(launch->warps ? launch->warps : 1) + " warps of " +
+             std::to_string(machine.lanes) + " lanes a block\n";
+  });
+  add_layouts(placed, sources, out);
+  add_products(placed, sources, out);
+  add_memory(placed, lowered, machine, out);
+  add_barriers(placed, sources, out);
+  add_schedule(placed, machine, out);
+  return out;
+}
+
+}  // namespace tilec
