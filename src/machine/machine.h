@@ -20,6 +20,7 @@ enum class Cap : uint8_t {
   NamedBarriers,      // barriers of some of the block's warps
   RegisterBudgets,    // roles may trade registers
   HalfArithmetic,     // f16 and bf16 arithmetic of its own; without it they are computed in f32 and rounded
+  HalfConvert,        // f16 to f32 and back in one instruction, even where f16 has no arithmetic
   NativeMath,         // exp2, log2, rsqrt and their like are instructions; without it they expand to polynomials
 };
 std::string_view name(Cap cap);

@@ -1,0 +1,163 @@
+// Makes Thread form spellable: after it, floats of 8 and 16 bits are only moved, and no math function is left but those that
+// the machine has.
+//   in:  Thread    out: Thread; narrow floats appear only in constants, loads, stores, shuffles, vectors, selects, carried
+//                  values and conversions of mode Bits (and f16 <-> f32 where the machine has HalfConvert)
+//
+// A narrow value has two forms: its bits, and the f32 that it stands for. Both are written down where the value is made;
+// whoever computes reads the f32, whoever stores reads the bits, and `cleanup` drops the form that nobody reads.
+// An fma of f16 is rounded to f32 first, so that a rare tie may fall the other way.
+#include <unordered_map>
+
+#include "passes/math.h"
+#include "passes/narrow.h"
+#include "passes/passes.h"
+#include "passes/rebuild.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+
+namespace {
+
+class Legaliser : public Rebuilder {
+ public:
+  Legaliser(Kernel& kernel, const Machine& machine) : Rebuilder(kernel), machine_(machine), narrow_(builder_, machine) {}
+
+ private:
+  Builder& b_ = builder_;
+  const Machine& machine_;
+  Narrow narrow_;
+  std::unordered_map<uint32_t, ValueId> wide_;  // the f32 of a narrow value, where one is at hand
+  std::vector<std::vector<uint32_t>> made_;     // for each open region the narrow values widened in it
+
+  void enter_region() override { made_.emplace_back(); }
+  void leave_region() override {
+    for (uint32_t v : made_.back()) wide_.erase(v);
+    made_.pop_back();
+  }
+  void remember(ValueId narrow, ValueId wide) {
+    if (wide_.emplace(narrow.index, wide).second) made_.back().push_back(narrow.index);
+  }
+
+  Scalar element(ValueId v) const { return kernel_.type(v).element; }
+  bool is_narrow(ValueId v) const { return is_storage_only(machine_, element(v)); }
+  // The number to compute with: narrow floats as f32.
+  ValueId wide(ValueId v) {
+    if (!is_narrow(v)) return v;
+    if (auto found = wide_.find(v.index); found != wide_.end()) return found->second;
+    ValueId f32 = narrow_.widen(v);
+    remember(v, f32);
+    return f32;
+  }
+  // Binds a result that was computed in f32, rounded to its type.
+  bool round(ValueId result, ValueId computed) {
+    if (!is_narrow(result)) {
+      bind(result, b_.convert(computed, element(result)));
+      return true;
+    }
+    bind(result, narrow_.narrow(computed, element(result)));
+    return true;
+  }
+  // Binds a result that is one of the operands, known in both forms.
+  bool both(ValueId result, ValueId bits, ValueId f32) {
+    bind(result, bits);
+    remember(bits, f32);
+    return true;
+  }
+
+  // The type that a math function is expanded in; narrow types with arithmetic of their own have no math either.
+  Math math(Scalar type) { return Math(b_, machine_, type == Scalar::F64 ? Scalar::F64 : Scalar::F32); }
+  ValueId math_operand(ValueId v) { return element(v) == Scalar::F64 ? v : b_.convert(wide(v), Scalar::F32); }
+
+  bool rewrite(OpId id) override {
+    OpData data = kernel_.op(id).data;
+    std::vector<ValueId> results = kernel_.op(id).results;
+    if (const auto* o = std::get_if<op::Unary>(&data)) return unary(*o, results[0]);
+    if (const auto* o = std::get_if<op::Binary>(&data)) return binary(*o, results[0]);
+    if (const auto* o = std::get_if<op::Fma>(&data)) return fma(*o, results[0]);
+    if (const auto* o = std::get_if<op::Compare>(&data)) return compare(*o, results[0]);
+    if (const auto* o = std::get_if<op::Convert>(&data)) return convert(*o, results[0]);
+    if (const auto* o = std::get_if<op::WarpReduce>(&data)) return warp_reduce(*o, results[0]);
+    return false;
+  }
+
+  bool unary(const op::Unary& o, ValueId result) {
+    if (is_math(o.fn) && !machine_.has(Cap::NativeMath))
+      return round(result, math(element(o.x)).unary(o.fn, math_operand(o.x)));
+    if (!is_narrow(o.x)) return false;
+    ValueId x = wide(o.x);
+    if (o.fn == UnaryFn::IsNan) return bind_value(result, b_.unary(o.fn, x));
+    if (o.fn == UnaryFn::Neg || o.fn == UnaryFn::Abs) return both(result, sign_changed(o), b_.unary(o.fn, x));
+    return round(result, b_.unary(o.fn, x));
+  }
+
+  // The bits of a narrow float negated, or without their sign.
+  ValueId sign_changed(const op::Unary& o) {
+    Scalar type = element(o.x), word = bit_width(type) == 8 ? Scalar::U8 : Scalar::U16;
+    int64_t sign = int64_t(1) << (bit_width(type) - 1);
+    ValueId bits = b_.convert(o.x, word, ConvertMode::Bits);
+    ValueId changed = o.fn == UnaryFn::Neg ? b_.binary(BinaryFn::Xor, bits, b_.constant(word, Number::integer(sign)))
+                                           : b_.binary(BinaryFn::And, bits, b_.constant(word, Number::integer(sign - 1)));
+    return b_.convert(changed, type, ConvertMode::Bits);
+  }
+
+  bool binary(const op::Binary& o, ValueId result) {
+    if (is_math(o.fn, element(o.a)) && (o.fn == BinaryFn::Rem || !machine_.has(Cap::NativeMath)))
+      return round(result, math(element(o.a)).binary(o.fn, math_operand(o.a), math_operand(o.b)));
+    if (!is_narrow(o.a)) return false;
+    ValueId a = wide(o.a), b = wide(o.b);
+    switch (o.fn) {
+      case BinaryFn::Min: case BinaryFn::Max: case BinaryFn::Minimum: case BinaryFn::Maximum: {
+        bool is_least = o.fn == BinaryFn::Min || o.fn == BinaryFn::Minimum;
+        bool passes_nan = o.fn == BinaryFn::Minimum || o.fn == BinaryFn::Maximum;
+        ValueId is_first = b_.compare(is_least ? CompareFn::Lt : CompareFn::Gt, a, b);
+        ValueId nan = passes_nan ? a : b;  // whose being a NaN means that `a` is the answer
+        ValueId takes_a = b_.logical_or(is_first, b_.compare(CompareFn::Ne, nan, nan));
+        return both(result, b_.select(takes_a, o.a, o.b), b_.select(takes_a, a, b));
+      }
+      default: return round(result, b_.binary(o.fn, a, b));
+    }
+  }
+
+  bool fma(const op::Fma& o, ValueId result) {
+    if (!is_float(element(o.a))) return false;
+    if (!is_narrow(o.a) && machine_.has(Cap::FusedMultiplyAdd)) return false;
+    Math m = math(element(o.a));
+    return round(result, m.fma(math_operand(o.a), math_operand(o.b), math_operand(o.c)));
+  }
+
+  bool compare(const op::Compare& o, ValueId result) {
+    return is_narrow(o.a) && bind_value(result, b_.compare(o.fn, wide(o.a), wide(o.b)));
+  }
+
+  bool convert(const op::Convert& o, ValueId result) {
+    Scalar from = element(o.x), to = element(result);
+    if (from == to || o.mode == ConvertMode::Bits || !kernel_.type(result).is_scalar()) return false;
+    if (is_narrow(o.x)) {
+      ValueId x = wide(o.x);
+      if (!is_narrow(result)) return bind_value(result, b_.convert(x, to, o.mode));
+      return round(result, x);
+    }
+    return is_narrow(result) && bind_value(result, narrow_.convert(o.x, to, o.mode));
+  }
+
+  bool warp_reduce(const op::WarpReduce& o, ValueId result) {
+    if (!is_narrow(o.x)) return false;
+    ValueId x = wide(o.x);
+    return round(result, b_.value(op::WarpReduce{o.fn, x}, scalar_type(Scalar::F32, kernel_.type(result).varying)));
+  }
+
+  bool bind_value(ValueId result, ValueId value) {
+    bind(result, value);
+    return true;
+  }
+};
+
+}  // namespace
+
+void legalise(Kernel& kernel, const Machine& machine, Diagnostics&) {
+  INVARIANT(kernel.form == Form::Thread, "legalise works on the program of one thread");
+  Legaliser(kernel, machine).run();
+}
+
+}  // namespace tilec::passes

@@ -1,0 +1,142 @@
+// How a narrow float becomes an f32 and back.
+//
+// Between the formats the mantissa moves by `shift` bits and the exponent by the difference of the biases. What is
+// subnormal in the narrow format is a normal f32: it is shifted into place by adding, and taking away, the power of two
+// whose last bit weighs as much as the narrow format's. No step reads or makes a subnormal f32 that matters, so flushing
+// them changes nothing. Patterns are i32, not u32: machines of 128 and 256 bits compare only signed words.
+#include "passes/narrow.h"
+
+#include <bit>
+
+namespace tilec::passes {
+
+using ir::BinaryFn;
+using ir::CompareFn;
+using ir::ConvertMode;
+using ir::ValueId;
+
+namespace {
+
+constexpr int kMantissa = 23, kBias = 127;
+constexpr uint32_t kInfinity = 0x7f800000, kSign = 0x80000000;
+
+// The numbers that tell a narrow format from f32.
+struct Format {
+  int shift, sign_shift;
+  uint32_t top, ones;     // exponent all ones; mantissa all ones
+  uint32_t rebias;        // what a normal's exponent gains on the way to f32, in place
+  uint32_t least_normal;  // as bits of f32
+  uint32_t magic;         // bits of the f32 whose last place is the narrow format's least subnormal
+  bool has_infinity, saturates;
+
+  explicit Format(Scalar type) {
+    FloatFormat f = float_format(type);
+    shift = kMantissa - f.mantissa_bits;
+    sign_shift = 32 - bit_width(type);
+    ones = (1u << f.mantissa_bits) - 1;
+    top = ((1u << f.exponent_bits) - 1) << f.mantissa_bits;
+    rebias = uint32_t(kBias - f.bias) << kMantissa;
+    least_normal = uint32_t(kBias + 1 - f.bias) << kMantissa;
+    magic = uint32_t(kBias + 1 - f.bias - f.mantissa_bits + kMantissa) << kMantissa;
+    has_infinity = f.has_infinity;
+    saturates = bit_width(type) == 8;
+  }
+  uint32_t nan() const { return top | (has_infinity ? (ones + 1) >> 1 : ones); }
+  uint32_t greatest() const { return has_infinity ? top - 1 : (top | ones) - 1; }
+};
+
+}  // namespace
+
+bool is_storage_only(const Machine& machine, Scalar type) {
+  switch (type) {
+    case Scalar::F16: case Scalar::BF16: return !machine.has(Cap::HalfArithmetic);
+    case Scalar::F8E4M3: case Scalar::F8E5M2: return true;
+    default: return false;
+  }
+}
+
+bool Narrow::converts_natively(Scalar type) const {
+  if (type == Scalar::F16) return machine_.has(Cap::HalfConvert) || machine_.has(Cap::HalfArithmetic);
+  return type == Scalar::BF16 && machine_.has(Cap::HalfArithmetic);
+}
+
+ValueId Narrow::unpack(ValueId x) {
+  Scalar word = bit_width(b_.kernel().type(x).element) == 8 ? Scalar::U8 : Scalar::U16;
+  return b_.convert(bits(x, word), Scalar::I32, ConvertMode::Wrap);
+}
+
+ValueId Narrow::pack(ValueId pattern, Scalar to) {
+  return bits(b_.convert(pattern, bit_width(to) == 8 ? Scalar::U8 : Scalar::U16, ConvertMode::Wrap), to);
+}
+
+ValueId Narrow::widen(ValueId x) {
+  Scalar type = b_.kernel().type(x).element;
+  if (converts_natively(type) || b_.kernel().constant(x)) return b_.convert(x, Scalar::F32);
+  Format f(type);
+  ValueId pattern = unpack(x);
+  if (type == Scalar::BF16) return bits(b_.binary(BinaryFn::Shl, pattern, word(16)), Scalar::F32);
+  ValueId sign = b_.binary(BinaryFn::Shl, b_.binary(BinaryFn::And, pattern, word(kSign >> f.sign_shift)), word(f.sign_shift));
+  ValueId magnitude = b_.binary(BinaryFn::And, pattern, word(f.top | f.ones));
+  ValueId placed = b_.binary(BinaryFn::Shl, magnitude, word(f.shift));
+  ValueId normal = b_.add(placed, word(f.rebias));
+  ValueId is_special = f.has_infinity ? b_.compare(CompareFn::Ge, magnitude, word(f.top))
+                                      : b_.compare(CompareFn::Eq, magnitude, word(f.top | f.ones));
+  ValueId special = b_.binary(BinaryFn::Or, placed, word(kInfinity));
+  ValueId magic = b_.real(Scalar::F32, std::bit_cast<float>(f.magic));
+  ValueId subnormal = bits(b_.sub(bits(b_.add(magnitude, word(f.magic)), Scalar::F32), magic), Scalar::I32);
+  ValueId is_normal = b_.compare(CompareFn::Gt, magnitude, word(f.ones));
+  ValueId result = b_.select(is_normal, b_.select(is_special, special, normal), subnormal);
+  return bits(b_.binary(BinaryFn::Or, result, sign), Scalar::F32);
+}
+
+ValueId Narrow::narrow(ValueId x, Scalar to) {
+  if (converts_natively(to) || b_.kernel().constant(x)) return b_.convert(x, to);
+  Format f(to);
+  ValueId pattern = bits(x, Scalar::I32);
+  // Half of the last place less one, and one more when the last bit is set: ties go to even.
+  ValueId odd = b_.binary(BinaryFn::And, b_.binary(BinaryFn::Shr, pattern, word(f.shift)), word(1));
+  uint32_t half = (1u << (f.shift - 1)) - 1;
+  if (to == Scalar::BF16) {
+    ValueId rounded = b_.binary(BinaryFn::Shr, b_.add(b_.add(pattern, word(half)), odd), word(f.shift));
+    ValueId is_nan = b_.compare(CompareFn::Ne, x, x);
+    return pack(b_.select(is_nan, word(f.nan()), rounded), to);
+  }
+  ValueId magnitude = b_.binary(BinaryFn::And, pattern, word(~kSign));
+  ValueId sign = b_.binary(BinaryFn::And, b_.binary(BinaryFn::Shr, pattern, word(f.sign_shift)), word(kSign >> f.sign_shift));
+  ValueId normal = b_.binary(BinaryFn::Shr, b_.add(b_.add(magnitude, word(half - f.rebias)), odd), word(f.shift));
+  ValueId magic = b_.real(Scalar::F32, std::bit_cast<float>(f.magic));
+  ValueId subnormal = b_.sub(bits(b_.add(bits(magnitude, Scalar::F32), magic), Scalar::I32), word(f.magic));
+  ValueId greatest = word(f.saturates ? f.greatest() : f.top);
+  ValueId finite = b_.select(b_.compare(CompareFn::Lt, magnitude, word(f.least_normal)), subnormal,
+                             b_.binary(BinaryFn::Min, normal, greatest));
+  if (f.saturates && f.has_infinity)  // infinities stay, finite values do not reach them
+    finite = b_.select(b_.compare(CompareFn::Eq, magnitude, word(kInfinity)), word(f.top), finite);
+  ValueId is_nan = b_.compare(CompareFn::Gt, magnitude, word(kInfinity));
+  return pack(b_.binary(BinaryFn::Or, b_.select(is_nan, word(f.nan()), finite), sign), to);
+}
+
+// Rounding to odd keeps, in the last bit, that something was cut off; a later rounding to fewer bits is then as if it
+// had been the only one.
+ValueId Narrow::f32_rounded_to_odd(ValueId x) {
+  ValueId nearest = b_.convert(x, Scalar::F32);
+  ValueId back = b_.unary(ir::UnaryFn::Abs, b_.convert(nearest, Scalar::F64));
+  ValueId magnitude = b_.unary(ir::UnaryFn::Abs, x);
+  ValueId is_above = b_.compare(CompareFn::Gt, back, magnitude), is_below = b_.compare(CompareFn::Lt, back, magnitude);
+  ValueId pattern = bits(nearest, Scalar::I32);
+  ValueId cut = b_.select(is_above, b_.sub(pattern, word(1)), pattern);
+  ValueId odd = b_.binary(BinaryFn::Or, cut, word(1));
+  return bits(b_.select(b_.logical_or(is_above, is_below), odd, cut), Scalar::F32);
+}
+
+ValueId Narrow::convert(ValueId x, Scalar to, ConvertMode mode) {
+  Scalar from = b_.kernel().type(x).element;
+  if (mode == ConvertMode::Bits || b_.kernel().constant(x)) return b_.convert(x, to, mode);
+  if (is_storage_only(machine_, from)) return convert(widen(x), to, mode);
+  if (!is_storage_only(machine_, to)) return b_.convert(x, to, mode);
+  // Integers of up to 16 bits are exact in f32, wider ones go through f64.
+  if (is_float(from) && from != Scalar::F64) return narrow(b_.convert(x, Scalar::F32), to);
+  if (bit_width(from) <= 16) return narrow(b_.convert(x, Scalar::F32), to);
+  return narrow(f32_rounded_to_odd(b_.convert(x, Scalar::F64)), to);
+}
+
+}  // namespace tilec::passes

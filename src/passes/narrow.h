@@ -1,0 +1,31 @@
+// Floats of 8 and 16 bits as integer code: exact for every pattern and every value, whatever the machine does to subnormals.
+#pragma once
+#include "ir/builder.h"
+#include "machine/machine.h"
+
+namespace tilec::passes {
+
+// Does the machine hold this type only in memory, so that it is computed in f32?
+bool is_storage_only(const Machine& machine, Scalar type);
+
+class Narrow {
+ public:
+  Narrow(ir::Builder& builder, const Machine& machine) : b_(builder), machine_(machine) {}
+
+  ir::ValueId widen(ir::ValueId x);                       // a narrow float as f32
+  ir::ValueId narrow(ir::ValueId x, Scalar to);           // an f32 rounded to a narrow float
+  ir::ValueId convert(ir::ValueId x, Scalar to, ir::ConvertMode mode);  // any scalar to any, one of them narrow
+
+ private:
+  bool converts_natively(Scalar type) const;
+  ir::ValueId f32_rounded_to_odd(ir::ValueId x);          // an f64 as the f32 that rounds on as the f64 would
+  ir::ValueId word(uint32_t bits) { return b_.constant(Scalar::I32, ir::Number::integer(int32_t(bits))); }
+  ir::ValueId bits(ir::ValueId x, Scalar as) { return b_.convert(x, as, ir::ConvertMode::Bits); }
+  ir::ValueId pack(ir::ValueId pattern, Scalar to);       // the low bits of an i32 as a narrow float
+  ir::ValueId unpack(ir::ValueId x);                      // the bits of a narrow float as an i32
+
+  ir::Builder& b_;
+  const Machine& machine_;
+};
+
+}  // namespace tilec::passes

@@ -1,0 +1,188 @@
+// Narrow floats as integer code, against the meaning in ir/scalar_eval: every pattern, every tie and its neighbours.
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <random>
+
+#include "passes/passes.h"
+#include "thread_eval.h"
+
+using namespace tilec;
+using ir::Number;
+
+namespace {
+
+constexpr Scalar kNarrow[] = {Scalar::F16, Scalar::BF16, Scalar::F8E4M3, Scalar::F8E5M2};
+
+Machine machine_with(std::initializer_list<Cap> caps) {
+  Machine m{};
+  m.caps = cap_set(caps);
+  return m;
+}
+
+bool same(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
+test::ScalarKernel conversion(Scalar from, Scalar to) {
+  test::ScalarKernel k({from});
+  auto b = k.builder();
+  b.yield({b.convert(k.args[0], to)});
+  Diagnostics diags;
+  passes::legalise(k.kernel, machine_with({}), diags);
+  return k;
+}
+
+// Values around every step of `to`: each number, each tie, and what lies just beside them in `from`.
+std::vector<double> critical_values(Scalar to, Scalar from) {
+  std::vector<double> out = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e-46, 3e38, -3e38, 448, 464, 464.1, 480, 65504, 65519, 65520, 65536,
+                             57344, 61440, 61441, 1e5};
+  uint64_t count = 1ull << (bit_width(to) - 1);
+  for (uint64_t bits = 0; bits + 1 < count; ++bits) {
+    double low = decode(to, bits), high = decode(to, bits + 1);
+    if (!std::isfinite(low) || !std::isfinite(high)) continue;
+    for (double v : {low, (low + high) / 2}) {
+      double below = from == Scalar::F64 ? std::nextafter(v, -INFINITY) : std::nextafter(float(v), -INFINITY);
+      double above = from == Scalar::F64 ? std::nextafter(v, INFINITY) : std::nextafter(float(v), INFINITY);
+      for (double x : {v, below, above}) {
+        out.push_back(x);
+        out.push_back(-x);
+      }
+    }
+  }
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 20000; ++i) out.push_back(round_to(from, std::bit_cast<double>(random())));
+  for (int i = 0; i < 20000; ++i) out.push_back(std::bit_cast<float>(uint32_t(random())));
+  return out;
+}
+
+bool has_narrow_arithmetic(const ir::Kernel& kernel) {
+  bool found = false;
+  auto is_narrow = [&](ir::ValueId v) { return is_float(kernel.type(v).element) && bit_width(kernel.type(v).element) < 32; };
+  ir::each_op(kernel, kernel.body, [&](ir::OpId id) {
+    const ir::Op& op = kernel.op(id);
+    if (op.is<ir::op::Yield>() || op.is<ir::op::Constant>() || op.is<ir::op::Select>()) return;
+    if (const auto* c = op.get<ir::op::Convert>(); c && c->mode == ir::ConvertMode::Bits) return;
+    for (ir::ValueId r : op.results) found |= is_narrow(r);
+    ir::each_operand(op.data, [&](ir::ValueId v) { found |= is_narrow(v); });
+  });
+  return found;
+}
+
+}  // namespace
+
+TEST_SUITE("passes_narrow") {
+  TEST_CASE("every pattern of a narrow float widens exactly, flushed subnormals or not") {
+    for (Scalar from : kNarrow)
+      for (Scalar to : {Scalar::F32, Scalar::F64}) {
+        auto k = conversion(from, to);
+        REQUIRE_FALSE(has_narrow_arithmetic(k.kernel));
+        for (bool flushes : {false, true}) {
+          if (flushes && to == Scalar::F64) continue;  // f64 reads bf16's subnormals through f32
+          test::Evaluator run(k.kernel, flushes);
+          int wrong = 0;
+          for (uint64_t bits = 0; bits < 1ull << bit_width(from); ++bits)
+            wrong += !same(run({Number::real(decode(from, bits))}).f, decode(from, bits));
+          CHECK_MESSAGE(wrong == 0, name(from), " to ", name(to));
+        }
+      }
+  }
+
+  TEST_CASE("floats round to narrow ones once, to nearest even") {
+    for (Scalar to : kNarrow)
+      for (Scalar from : {Scalar::F32, Scalar::F64}) {
+        auto k = conversion(from, to);
+        REQUIRE_FALSE(has_narrow_arithmetic(k.kernel));
+        for (bool flushes : {false, true}) {
+          if (flushes && from == Scalar::F64) continue;
+          test::Evaluator run(k.kernel, flushes);
+          int wrong = 0;
+          for (double x : critical_values(to, from)) {
+            double expected = round_to(to, x), got = run({Number::real(x)}).f;
+            wrong += !same(got, expected);
+          }
+          CHECK_MESSAGE(wrong == 0, name(from), " to ", name(to));
+        }
+      }
+  }
+
+  TEST_CASE("narrow floats convert to each other and to integers as they mean") {
+    for (Scalar from : kNarrow)
+      for (Scalar to : {Scalar::F16, Scalar::BF16, Scalar::F8E4M3, Scalar::F8E5M2, Scalar::I8, Scalar::U8, Scalar::I32, Scalar::Bool}) {
+        if (from == to) continue;
+        auto k = conversion(from, to);
+        test::Evaluator run(k.kernel);
+        int wrong = 0;
+        for (uint64_t bits = 0; bits < 1ull << bit_width(from); ++bits) {
+          Number x = Number::real(decode(from, bits)), want = ir::evaluate_convert(from, to, ir::ConvertMode::Nearest, x);
+          Number got = run({x});
+          wrong += is_float(to) ? !same(got.f, want.f) : got.i != want.i;
+        }
+        CHECK_MESSAGE(wrong == 0, name(from), " to ", name(to));
+      }
+  }
+
+  TEST_CASE("integers round to narrow floats once") {
+    for (Scalar from : {Scalar::I8, Scalar::U16, Scalar::I32, Scalar::U32, Scalar::I64, Scalar::Index})
+      for (Scalar to : kNarrow) {
+        auto k = conversion(from, to);
+        test::Evaluator run(k.kernel);
+        std::mt19937_64 random(3);
+        int wrong = 0;
+        for (int i = 0; i < 20000; ++i) {
+          Number x = Number::integer(wrap(from, int64_t(random() >> (random() % 64))));
+          wrong += !same(run({x}).f, ir::evaluate_convert(from, to, ir::ConvertMode::Nearest, x).f);
+        }
+        CHECK_MESSAGE(wrong == 0, name(from), " to ", name(to));
+      }
+  }
+
+  TEST_CASE("arithmetic of f16 and bf16 rounds at every operation") {
+    for (Scalar type : {Scalar::F16, Scalar::BF16})
+      for (ir::BinaryFn fn : {ir::BinaryFn::Add, ir::BinaryFn::Sub, ir::BinaryFn::Mul, ir::BinaryFn::Div, ir::BinaryFn::Min,
+                              ir::BinaryFn::Max, ir::BinaryFn::Minimum, ir::BinaryFn::Maximum}) {
+        test::ScalarKernel k({type, type});
+        auto b = k.builder();
+        auto y = b.binary(fn, k.args[0], k.args[1]);
+        b.yield({b.unary(ir::UnaryFn::Neg, b.binary(fn, y, k.args[1]))});
+        test::ScalarKernel before = k;
+        Diagnostics diags;
+        passes::legalise(k.kernel, machine_with({}), diags);
+        REQUIRE_FALSE(has_narrow_arithmetic(k.kernel));
+        test::Evaluator want(before.kernel), got(k.kernel);
+        std::mt19937 random(5);
+        int wrong = 0;
+        for (int i = 0; i < 20000; ++i) {
+          Number x = Number::real(decode(type, random() & 0xffff)), y = Number::real(decode(type, random() & 0xffff));
+          double a = got({x, y}).f, e = want({x, y}).f;
+          wrong += !same(a, e) && !(a == 0 && e == 0);  // min and max of two zeros may give either
+        }
+        CHECK_MESSAGE(wrong == 0, name(type), " ", ir::name(fn));
+      }
+  }
+
+  TEST_CASE("a machine that converts f16 keeps the conversion, and f64 still rounds once") {
+    test::ScalarKernel k({Scalar::F64});
+    auto b = k.builder();
+    b.yield({b.convert(k.args[0], Scalar::F16)});
+    Diagnostics diags;
+    passes::legalise(k.kernel, machine_with({Cap::HalfConvert}), diags);
+    int kept = 0;
+    ir::each_op(k.kernel, k.kernel.body, [&](ir::OpId id) {
+      const auto* c = k.kernel.op(id).get<ir::op::Convert>();
+      kept += c && c->mode == ir::ConvertMode::Nearest && k.kernel.type(k.kernel.op(id).result()).element == Scalar::F16;
+    });
+    CHECK(kept == 1);
+    test::Evaluator run(k.kernel);
+    double tie_and_more = 1 + 0x1p-11 + 0x1p-40;
+    CHECK(run({Number::real(tie_and_more)}).f == 1 + 0x1p-10);
+  }
+
+  TEST_CASE("a widened bf16 is one shift") {
+    auto k = conversion(Scalar::BF16, Scalar::F32);
+    int operations = 0;
+    ir::each_op(k.kernel, k.kernel.body, [&](ir::OpId id) { operations += k.kernel.op(id).is<ir::op::Binary>(); });
+    CHECK(operations == 1);
+  }
+}
