@@ -11,4 +11,13 @@ namespace tilec::passes {
 // Thread -> Thread: narrow floats become integer code, math functions polynomials, where the machine lacks them.
 void legalise(ir::Kernel& kernel, const Machine& machine, Diagnostics& diags);
 
+// Any form -> the same: equal scalars are one, what a loop does not change stands in front of it, dead code is gone.
+void cleanup(ir::Kernel& kernel, const Machine& machine, Diagnostics& diags);
+
+// Typed -> Typed: scalars fold once more, decided branches are spliced in, loops without a trip and dead code vanish.
+void simplify(ir::Kernel& kernel, const Machine& machine, Diagnostics& diags);
+
+// Typed -> Typed: chains of maps become one map each, so that what lies between them is never a tile.
+void fuse_elementwise(ir::Kernel& kernel, const Machine& machine, Diagnostics& diags);
+
 }  // namespace tilec::passes

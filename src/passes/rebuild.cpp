@@ -1,10 +1,17 @@
 #include "passes/rebuild.h"
 
+#include "passes/cleanup.h"
+
 namespace tilec::passes {
 
 using ir::OpId;
 using ir::RegionId;
 using ir::ValueId;
+
+void Rebuilder::run() {
+  rebuild_region(kernel_.body);
+  remap_interface(kernel_, [this](ValueId v) { return current(v); });
+}
 
 void Rebuilder::bind(ValueId from, ValueId to) {
   const ir::Type &old_type = kernel_.type(from), &new_type = kernel_.type(to);

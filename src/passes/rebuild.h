@@ -11,7 +11,7 @@ class Rebuilder {
  public:
   explicit Rebuilder(ir::Kernel& kernel) : kernel_(kernel), builder_(kernel, kernel.body) {}
   virtual ~Rebuilder() = default;
-  void run() { rebuild_region(kernel_.body); }
+  void run();
 
  protected:
   // Inheritance, because the walk and the rewrite call each other at every region.
