@@ -99,16 +99,17 @@ def main(only):
         if want("exp2"):  # 2^x = 1 + x P(x), x in [0, 1]; both ends are to come out exact
             fit("exp2", kind, series(lambda x: exp2_m1(x) / x, LN2), range(exp_terms), 0, 1, lambda x: x)
         if want("exp"):  # e^x = 1 + x (1 + x P(x)), x in [0, ln 2]
-            fit("exp", kind, series(lambda x: (mp.expm1(x) - x) / x ** 2, 0.5), range(exp_terms - 1), 0, LN2, lambda x: x ** 2)
+            fit("exp", kind, series(lambda x: (mp.expm1(x) - x) / x ** 2, 0.5), range(exp_terms - 1),
+                0, LN2, lambda x: x ** 2)
         if want("expm1"):  # e^x - 1 = x + x^2 P(x), |x| <= ln 2 / 2, relative
             fit("expm1", kind, series(lambda x: (mp.expm1(x) - x) / x ** 2, 0.5), range(expm1_terms), -LN2 / 2, LN2 / 2,
                 series(lambda x: abs(x ** 2 / mp.expm1(x)), 0))
         if want("sin"):  # sin x = x + x^3 P(x^2), |x| <= pi / 4, in z = x^2, relative
-            fit("sin", kind, lambda z: (mp.sin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z if z > 1e-30 else -mp.mpf(1) / 6, range(sin_terms),
-                0, (mp.pi / 4) ** 2 * 1.02, lambda z: z)
+            fit("sin", kind, lambda z: (mp.sin(mp.sqrt(z)) / mp.sqrt(z) - 1) / z if z > 1e-30 else -mp.mpf(1) / 6,
+                range(sin_terms), 0, (mp.pi / 4) ** 2 * 1.02, lambda z: z)
         if want("cos"):  # cos x = 1 - z / 2 + z^2 P(z)
-            fit("cos", kind, lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z ** 2 if z > 1e-20 else mp.mpf(1) / 24, range(cos_terms),
-                0, (mp.pi / 4) ** 2 * 1.02, lambda z: z ** 2)
+            fit("cos", kind, lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z ** 2 if z > 1e-20 else mp.mpf(1) / 24,
+                range(cos_terms), 0, (mp.pi / 4) ** 2 * 1.02, lambda z: z ** 2)
     low, high = ROOT - 1, 2 * ROOT - 1
     if want("log2"):  # log2(1 + x) = x P(x), relative
         fit("log2", "f32", series(lambda x: mp.log1p(x) / LN2 / x, 1 / LN2), range(10), low, high,
@@ -118,9 +119,9 @@ def main(only):
             series(lambda x: x ** 3 / mp.log1p(x), 0))
     if want("atanh"):  # 2 atanh(s) = 2 s + s z P(z), z = s^2
         top = ((high) / (2 + high)) ** 2
-        fit("atanh", "f64", lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z if z > 1e-30 else mp.mpf(2) / 3, range(8), 0, top,
-            lambda z: z)
-    # erf: near zero x (2/sqrt(pi) + z P(z)) in z = x^2; beyond it 1 - exp(P(x)), weighted by what erfc leaves of an error.
+        fit("atanh", "f64", lambda z: (2 * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) - 2) / z if z > 1e-30 else mp.mpf(2) / 3,
+            range(8), 0, top, lambda z: z)
+    # erf: near zero x P(z) in z = x^2; beyond it 1 - exp(P(x)), weighted by what erfc leaves of an error.
     near = lambda z: (mp.erf(mp.sqrt(z)) / mp.sqrt(z) if z > 1e-30 else 2 / mp.sqrt(mp.pi))
     far = lambda x: mp.log(mp.erfc(x))
     if want("erf"):

@@ -1,7 +1,8 @@
-// Drops what nobody reads: operations without effect, and the results, carried values and inputs of ifs, loops and maps.
+// Drops what nobody reads: operations without effect, and the results, carried values and inputs of ifs, loops and
+// maps.
 //
-// Marks from the effects backwards. A loop's k-th carried value is one thing with its initial value, its region argument and
-// its result, so that a value that only feeds itself around the loop is dead.
+// Marks from the effects backwards. A loop's k-th carried value is one thing with its initial value, its region
+// argument and its result, so that a value that only feeds itself around the loop is dead.
 #include "passes/cleanup.h"
 #include "passes/effects.h"
 #include "passes/passes.h"
@@ -15,7 +16,10 @@ namespace {
 class DeadCode {
  public:
   explicit DeadCode(Kernel& kernel)
-      : kernel_(kernel), live_ops_(kernel.ops.size()), live_values_(kernel.values.size()), owner_(kernel.regions.size()),
+      : kernel_(kernel),
+        live_ops_(kernel.ops.size()),
+        live_values_(kernel.values.size()),
+        owner_(kernel.regions.size()),
         region_of_(kernel.ops.size()) {}
 
   void run() {

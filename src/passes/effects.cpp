@@ -6,10 +6,24 @@ using namespace ir;
 
 bool is_pure(const Op& op) {
   switch (op.kind()) {
-    case OpKind::Constant: case OpKind::Unary: case OpKind::Binary: case OpKind::Fma: case OpKind::Compare: case OpKind::Select:
-    case OpKind::Convert: case OpKind::Extent: case OpKind::Stride: case OpKind::Present: case OpKind::ThreadIndex:
-    case OpKind::LaneIndex: case OpKind::WarpIndex: case OpKind::VectorMake: case OpKind::VectorElement: return true;
-    default: return false;
+    case OpKind::Constant:
+    case OpKind::Unary:
+    case OpKind::Binary:
+    case OpKind::Fma:
+    case OpKind::Compare:
+    case OpKind::Select:
+    case OpKind::Convert:
+    case OpKind::Extent:
+    case OpKind::Stride:
+    case OpKind::Present:
+    case OpKind::ThreadIndex:
+    case OpKind::LaneIndex:
+    case OpKind::WarpIndex:
+    case OpKind::VectorMake:
+    case OpKind::VectorElement:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -24,9 +38,18 @@ bool may_be_hoisted(const Kernel& kernel, const Op& op) {
 
 bool reads_memory(const Op& op) {
   switch (op.kind()) {
-    case OpKind::ElementLoad: case OpKind::MemLoad: case OpKind::Load: case OpKind::Copy: case OpKind::CopyAsync: case OpKind::Gemm:
-    case OpKind::GemmAsync: case OpKind::Atomic: case OpKind::MemAtomic: return true;
-    default: return false;
+    case OpKind::ElementLoad:
+    case OpKind::MemLoad:
+    case OpKind::Load:
+    case OpKind::Copy:
+    case OpKind::CopyAsync:
+    case OpKind::Gemm:
+    case OpKind::GemmAsync:
+    case OpKind::Atomic:
+    case OpKind::MemAtomic:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -34,23 +57,43 @@ bool has_effect(const Kernel& kernel, const Op& op) {
   if (is_pure(op)) return false;
   switch (op.kind()) {
     // A read that may miss its buffer reports that.
-    case OpKind::ElementLoad: return op.as<op::ElementLoad>().bounds != Bounds::Inside;
+    case OpKind::ElementLoad:
+      return op.as<op::ElementLoad>().bounds != Bounds::Inside;
     case OpKind::Fault: {
       auto condition = kernel.constant(op.as<op::Fault>().condition);
       return !condition || condition->i != 0;
     }
-    case OpKind::MemLoad: case OpKind::Shuffle: case OpKind::Vote: case OpKind::WarpReduce: case OpKind::Alloc: case OpKind::Subview:
-    case OpKind::Load: case OpKind::Splat: case OpKind::Gemm: case OpKind::Reduce: case OpKind::Scan: case OpKind::Permute:
-    case OpKind::Reshape: case OpKind::Insert: case OpKind::Extract: case OpKind::ConvertLayout: case OpKind::RingAlloc: return false;
-    case OpKind::If: case OpKind::For: case OpKind::Map: {
+    case OpKind::MemLoad:
+    case OpKind::Shuffle:
+    case OpKind::Vote:
+    case OpKind::WarpReduce:
+    case OpKind::Alloc:
+    case OpKind::Subview:
+    case OpKind::Load:
+    case OpKind::Splat:
+    case OpKind::Gemm:
+    case OpKind::Reduce:
+    case OpKind::Scan:
+    case OpKind::Permute:
+    case OpKind::Reshape:
+    case OpKind::Insert:
+    case OpKind::Extract:
+    case OpKind::ConvertLayout:
+    case OpKind::RingAlloc:
+      return false;
+    case OpKind::If:
+    case OpKind::For:
+    case OpKind::Map: {
       bool found = false;
       each_region(op.data, [&](RegionId r) {
         for (OpId inner : kernel.region(r).ops) found = found || has_effect(kernel, kernel.op(inner));
       });
       return found;
     }
-    case OpKind::Yield: return false;  // it stands and falls with its region
-    default: return true;              // launches, loops that may not end, stores, atomics, barriers, rings, roles, atoms
+    case OpKind::Yield:
+      return false;  // it stands and falls with its region
+    default:
+      return true;  // launches, loops that may not end, stores, atomics, barriers, rings, roles, atoms
   }
 }
 

@@ -1,8 +1,10 @@
-// Puts a map into the map that alone reads it: the element is worked out where it is used, and the tile between them is gone.
-//   in:  Typed    out: Typed; chains of maps over one shape are one map, splats are scalars, dead results and inputs dropped
+// Puts a map into the map that alone reads it: the element is worked out where it is used, and the tile between them is
+// gone.
+//   in:  Typed
+//   out: Typed; chains of maps over one shape are one map, splats are scalars, dead results and inputs dropped
 //
-// A producer goes into its consumer when both stand in one region over one shape, every use of its results is an input of the
-// consumer read at the map's own index, and moving its reads of memory down to the consumer passes no write.
+// A producer goes into its consumer when both stand in one region over one shape, every use of its results is an input
+// of the consumer read at the map's own index, and moving its reads of memory down to the consumer passes no write.
 #include "passes/cleanup.h"
 #include "passes/effects.h"
 #include "passes/passes.h"
@@ -117,7 +119,9 @@ class Fuser {
 
   bool may_absorb(OpId consumer, ValueId input) {
     OpId producer = kernel_.value(input).op;
-    if (!producer.valid() || !kernel_.op(producer).is<op::Map>() || region_of_[producer.index] != region_of_[consumer.index]) return false;
+    if (!producer.valid() || !kernel_.op(producer).is<op::Map>() ||
+        region_of_[producer.index] != region_of_[consumer.index])
+      return false;
     if (map(producer).shape != map(consumer).shape || has_effect(kernel_, kernel_.op(producer))) return false;
     const op::Map& m = map(consumer);
     int all_uses = 0, own_uses = 0;
@@ -146,7 +150,8 @@ class Fuser {
   void inline_producer(OpId producer, OpId consumer) {
     RegionId from = map(producer).body, into = map(consumer).body;
     size_t rank = map(consumer).shape.size();
-    for (size_t axis = 0; axis < rank; ++axis) replace(kernel_.region(from).args[axis], kernel_.region(into).args[axis]);
+    for (size_t axis = 0; axis < rank; ++axis)
+      replace(kernel_.region(from).args[axis], kernel_.region(into).args[axis]);
     std::vector<OpId> body = kernel_.region(from).ops;
     std::vector<ValueId> yielded = kernel_.op(body.back()).as<op::Yield>().values;
     body.pop_back();

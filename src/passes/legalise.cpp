@@ -1,10 +1,11 @@
-// Makes Thread form spellable: after it, floats of 8 and 16 bits are only moved, and no math function is left but those that
-// the machine has.
-//   in:  Thread    out: Thread; narrow floats appear only in constants, loads, stores, shuffles, vectors, selects, carried
-//                  values and conversions of mode Bits (and f16 <-> f32 where the machine has HalfConvert)
+// Makes Thread form spellable: after it, floats of 8 and 16 bits are only moved, and no math function is left but those
+// that the machine has.
+//   in:  Thread
+//   out: Thread; narrow floats appear only in constants, loads, stores, shuffles, vectors, selects, carried values and
+//        conversions of mode Bits (and f16 <-> f32 where the machine has HalfConvert)
 //
-// A narrow value has two forms: its bits, and the f32 that it stands for. Both are written down where the value is made;
-// whoever computes reads the f32, whoever stores reads the bits, and `cleanup` drops the form that nobody reads.
+// A narrow value has two forms: its bits, and the f32 that it stands for. Both are written down where the value is
+// made; whoever computes reads the f32, whoever stores reads the bits; `cleanup` drops the form that nobody reads.
 // An fma of f16 is rounded to f32 first, so that a rare tie may fall the other way.
 #include <unordered_map>
 
@@ -21,7 +22,8 @@ namespace {
 
 class Legaliser : public Rebuilder {
  public:
-  Legaliser(Kernel& kernel, const Machine& machine) : Rebuilder(kernel), machine_(machine), narrow_(builder_, machine) {}
+  Legaliser(Kernel& kernel, const Machine& machine)
+      : Rebuilder(kernel), machine_(machine), narrow_(builder_, machine) {}
 
  private:
   Builder& b_ = builder_;
@@ -96,8 +98,9 @@ class Legaliser : public Rebuilder {
     Scalar type = element(o.x), word = bit_width(type) == 8 ? Scalar::U8 : Scalar::U16;
     int64_t sign = int64_t(1) << (bit_width(type) - 1);
     ValueId bits = b_.convert(o.x, word, ConvertMode::Bits);
-    ValueId changed = o.fn == UnaryFn::Neg ? b_.binary(BinaryFn::Xor, bits, b_.constant(word, Number::integer(sign)))
-                                           : b_.binary(BinaryFn::And, bits, b_.constant(word, Number::integer(sign - 1)));
+    ValueId changed = o.fn == UnaryFn::Neg
+                          ? b_.binary(BinaryFn::Xor, bits, b_.constant(word, Number::integer(sign)))
+                          : b_.binary(BinaryFn::And, bits, b_.constant(word, Number::integer(sign - 1)));
     return b_.convert(changed, type, ConvertMode::Bits);
   }
 

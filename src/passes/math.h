@@ -1,9 +1,9 @@
 // Math functions as arithmetic, for machines that have none of their own: no call of a library may remain.
 //
 // They are built here, in C++, rather than parsed from a module of the standard library at each compilation: one text
-// serves f32 and f64, a machine with and without fused multiply-add, and Thread IR of any kernel. Coefficients come from
-// tools/minimax.py. The errors stated at each function are measured by tests/unit/passes_math_test.cpp. Nothing depends on
-// whether subnormals are flushed, but an f32 result below 2^-126 may be zero.
+// serves f32 and f64, a machine with and without fused multiply-add, and Thread IR of any kernel. Coefficients come
+// from tools/minimax.py. The errors stated at each function are measured by tests/unit/passes_math_test.cpp. Nothing
+// depends on whether subnormals are flushed, but an f32 result below 2^-126 may be zero.
 #pragma once
 #include <span>
 

@@ -1,7 +1,7 @@
 // exp2, exp and tanh: a whole power of two times a polynomial.
 //
-// Rounding the exponent down, not to the nearest, keeps 2^n in range whenever the result is: n = 128 is infinity, n = -127
-// is zero, and no case is told apart. A NaN passes through the polynomial.
+// Rounding the exponent down, not to the nearest, keeps 2^n in range whenever the result is: n = 128 is infinity, n =
+// -127 is zero, and no case is told apart. A NaN passes through the polynomial.
 #include "passes/math.h"
 
 namespace tilec::passes {
@@ -20,14 +20,22 @@ constexpr double kExp2F64[] = {0.69314718055994617,     0.24022650695905098,    
                                6.5385855487278269e-9,   6.3022980993906138e-10};
 // e^x = 1 + x (1 + x P(x)) on [0, ln 2].
 constexpr double kExpF32[] = {0.500002742, 0.166627064, 0.0418726057, 0.0078418171, 0.0019267936};
-constexpr double kExpF64[] = {0.49999999999996653,    0.16666666666818791,    0.041666666639555053,  0.0083333335907340104,
-                              0.0013888874169478921,  0.00019841807292199536, 2.4788769934474334e-5, 2.7755681543085733e-6,
-                              2.5648778791969674e-7,  3.5236691095988921e-8};
+constexpr double kExpF64[] = {
+    0.49999999999996653,    0.16666666666818791,   0.041666666639555053,  0.0083333335907340104, 0.0013888874169478921,
+    0.00019841807292199536, 2.4788769934474334e-5, 2.7755681543085733e-6, 2.5648778791969674e-7, 3.5236691095988921e-8};
 // e^x - 1 = x + x^2 P(x) for |x| <= ln 2 / 2.
 constexpr double kExpm1F32[] = {0.49999997, 0.166665778, 0.0416683331, 0.00836478639, 0.00137937337};
-constexpr double kExpm1F64[] = {0.5,                    0.16666666666666671,   0.04166666666666699,   0.0083333333333270292,
-                                0.0013888888888611524,  0.00019841269870918393, 2.4801588025513795e-5, 2.7557258923305009e-6,
-                                2.7556538288873969e-7,  2.5104905551151456e-8, 2.1195554414385912e-9};
+constexpr double kExpm1F64[] = {0.5,
+                                0.16666666666666671,
+                                0.04166666666666699,
+                                0.0083333333333270292,
+                                0.0013888888888611524,
+                                0.00019841269870918393,
+                                2.4801588025513795e-5,
+                                2.7557258923305009e-6,
+                                2.7556538288873969e-7,
+                                2.5104905551151456e-8,
+                                2.1195554414385912e-9};
 
 constexpr double kLog2E = 1.4426950408889634;
 // ln 2 in two parts; the first has so few bits that its product with any exponent is exact.
@@ -65,7 +73,8 @@ ValueId Math::exp(ValueId x) {
   return b_.mul(p, power_of_two(n));
 }
 
-// tanh |x| = e / (e + 2) with e = exp(2 |x|) - 1, which keeps its precision near zero. At most 4 ulp (f32), 4 ulp (f64).
+// tanh |x| = e / (e + 2) with e = exp(2 |x|) - 1, which keeps its precision near zero. At most 4 ulp (f32), 4 ulp
+// (f64).
 ValueId Math::tanh(ValueId x) {
   ValueId y = at_most(abs(x), is_double() ? 20 : 10);
   y = b_.add(y, y);

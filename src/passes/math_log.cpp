@@ -33,8 +33,8 @@ Math::Logarithm Math::split(ValueId x) {
   ValueId is_small = b_.compare(CompareFn::Lt, x, real(least));
   ValueId normal = b_.select(is_small, b_.mul(x, real(is_double() ? 0x1p54 : 0x1p24)), x);
   double offset = is_double() ? 54 : 24;
-  // Counted from the bits of sqrt(1/2), the exponent steps where the fraction must; it is read through a float whose last
-  // place is 1.
+  // Counted from the bits of sqrt(1/2), the exponent steps where the fraction must; it is read through a float whose
+  // last place is 1.
   uint64_t root = ir::to_bits(type_, ir::Number::real(0.70710678118654752));
   uint64_t one = uint64_t(bias()) << mantissa();
   ValueId shifted = b_.add(bits(normal), word(one - root));
@@ -92,7 +92,8 @@ ValueId Math::pow(ValueId x, ValueId y) {
   ValueId half = b_.mul(y, real(0.5));
   ValueId is_odd = b_.logical_and(is_whole, b_.compare(CompareFn::Ne, b_.unary(UnaryFn::Floor, half), half));
   ValueId signed_power = b_.select(is_odd, with_sign(power, sign(x)), power);
-  ValueId is_negative = b_.logical_and(b_.compare(CompareFn::Lt, x, real(0)), b_.compare(CompareFn::Gt, x, real(-kInfinity)));
+  ValueId is_negative =
+      b_.logical_and(b_.compare(CompareFn::Lt, x, real(0)), b_.compare(CompareFn::Gt, x, real(-kInfinity)));
   ValueId has_no_value = b_.logical_and(is_negative, b_.logical_not(b_.logical_or(is_whole, is_zeroth)));
   return b_.select(has_no_value, real(std::numeric_limits<double>::quiet_NaN()), signed_power);
 }

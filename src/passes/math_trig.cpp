@@ -1,7 +1,7 @@
 // sin and cos: the angle less a whole number of right angles, then a polynomial for each.
 //
-// Both are within 2 ulp (f32), and within 2 ulp (f64) where the rest is not almost zero, up to |x| = 2^22 (f32) and 2^20 (f64).
-// Beyond, where an argument says little about the angle, the answer is NaN rather than a wrong number.
+// Both are within 2 ulp (f32), and within 2 ulp (f64) where the rest is not almost zero, up to |x| = 2^22 (f32) and
+// 2^20 (f64). Beyond, where an argument says little about the angle, the answer is NaN rather than a wrong number.
 #include <limits>
 
 #include "passes/math.h"

@@ -1,8 +1,8 @@
 // Merges equal scalar operations and moves what does not change in a loop in front of it.
 //
-// One walk in program order. A table holds the operations that dominate the place where the walk stands; leaving a region
-// takes its entries out again. An operation is put into the outermost region in which its operands exist, crossing loops
-// only (constants cross ifs as well), never a launch, a map, a role or a simt region.
+// One walk in program order. A table holds the operations that dominate the place where the walk stands; leaving a
+// region takes its entries out again. An operation is put into the outermost region in which its operands exist,
+// crossing loops only (constants cross ifs as well), never a launch, a map, a role or a simt region.
 #include "passes/cleanup.h"
 #include "passes/effects.h"
 
@@ -90,7 +90,8 @@ class Merger {
     int needed = 0, at = int(frames_.size()) - 1;
     each_operand(op.data, [&](ValueId v) { needed = std::max(needed, depth_[v.index]); });
     if (!may_be_hoisted(kernel_, op)) return at;
-    while (at > needed && (frames_[size_t(at)].is_loop || (frames_[size_t(at)].is_branch && op.is<op::Constant>()))) --at;
+    while (at > needed && (frames_[size_t(at)].is_loop || (frames_[size_t(at)].is_branch && op.is<op::Constant>())))
+      --at;
     return at;
   }
 

@@ -2,8 +2,8 @@
 //
 // Between the formats the mantissa moves by `shift` bits and the exponent by the difference of the biases. What is
 // subnormal in the narrow format is a normal f32: it is shifted into place by adding, and taking away, the power of two
-// whose last bit weighs as much as the narrow format's. No step reads or makes a subnormal f32 that matters, so flushing
-// them changes nothing. Patterns are i32, not u32: machines of 128 and 256 bits compare only signed words.
+// whose last bit weighs as much as the narrow format's. No step reads or makes a subnormal f32 that matters, so
+// flushing them changes nothing. Patterns are i32, not u32: machines of 128 and 256 bits compare only signed words.
 #include "passes/narrow.h"
 
 #include <bit>
@@ -75,7 +75,8 @@ ValueId Narrow::widen(ValueId x) {
   Format f(type);
   ValueId pattern = unpack(x);
   if (type == Scalar::BF16) return bits(b_.binary(BinaryFn::Shl, pattern, word(16)), Scalar::F32);
-  ValueId sign = b_.binary(BinaryFn::Shl, b_.binary(BinaryFn::And, pattern, word(kSign >> f.sign_shift)), word(f.sign_shift));
+  ValueId sign =
+      b_.binary(BinaryFn::Shl, b_.binary(BinaryFn::And, pattern, word(kSign >> f.sign_shift)), word(f.sign_shift));
   ValueId magnitude = b_.binary(BinaryFn::And, pattern, word(f.top | f.ones));
   ValueId placed = b_.binary(BinaryFn::Shl, magnitude, word(f.shift));
   ValueId normal = b_.add(placed, word(f.rebias));
@@ -102,7 +103,8 @@ ValueId Narrow::narrow(ValueId x, Scalar to) {
     return pack(b_.select(is_nan, word(f.nan()), rounded), to);
   }
   ValueId magnitude = b_.binary(BinaryFn::And, pattern, word(~kSign));
-  ValueId sign = b_.binary(BinaryFn::And, b_.binary(BinaryFn::Shr, pattern, word(f.sign_shift)), word(kSign >> f.sign_shift));
+  ValueId sign =
+      b_.binary(BinaryFn::And, b_.binary(BinaryFn::Shr, pattern, word(f.sign_shift)), word(kSign >> f.sign_shift));
   ValueId normal = b_.binary(BinaryFn::Shr, b_.add(b_.add(magnitude, word(half - f.rebias)), odd), word(f.shift));
   ValueId magic = b_.real(Scalar::F32, std::bit_cast<float>(f.magic));
   ValueId subnormal = b_.sub(bits(b_.add(bits(magnitude, Scalar::F32), magic), Scalar::I32), word(f.magic));

@@ -1,4 +1,5 @@
-// Floats of 8 and 16 bits as integer code: exact for every pattern and every value, whatever the machine does to subnormals.
+// Floats of 8 and 16 bits as integer code: exact for every pattern and every value, whatever the machine does to
+// subnormals.
 #pragma once
 #include "ir/builder.h"
 #include "machine/machine.h"

@@ -1,7 +1,7 @@
 // The walk that rewriting passes share: regions are rebuilt operation by operation, in order, through one Builder.
 //
-// A rewrite is asked about every operation, whose operands are already the new ones. It either builds what stands in its
-// place and binds its results, or keeps it. Regions of a kept operation are rewritten as well.
+// A rewrite is asked about every operation, whose operands are already the new ones. It either builds what stands in
+// its place and binds its results, or keeps it. Regions of a kept operation are rewritten as well.
 #pragma once
 #include "ir/builder.h"
 

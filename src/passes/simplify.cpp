@@ -1,5 +1,5 @@
-// Folds what has become constant since the kernel was written: after `where` and `instantiate` have put numbers in the place of
-// names, scalars fold, branches that are decided are spliced in, loops without a trip vanish.
+// Folds what has become constant since the kernel was written: after `where` and `instantiate` have put numbers in the
+// place of names, scalars fold, branches that are decided are spliced in, loops without a trip vanish.
 //   in:  Typed    out: Typed
 #include "passes/cleanup.h"
 #include "passes/passes.h"

@@ -222,8 +222,9 @@ TEST_SUITE("passes_simplify") {
 
   TEST_CASE("a loop without a trip gives what it was given") {
     Fixture f(Form::Typed);
-    auto results = f.loop(f.b.index(0), {f.b.real(Scalar::F32, 5)},
-                          [&](ValueId, std::vector<ValueId> c) -> std::vector<ValueId> { return {f.b.add(c[0], c[0])}; });
+    auto results =
+        f.loop(f.b.index(0), {f.b.real(Scalar::F32, 5)},
+               [&](ValueId, std::vector<ValueId> c) -> std::vector<ValueId> { return {f.b.add(c[0], c[0])}; });
     f.b.add(op::ElementStore{f.buffer, {f.scalar}, results[0]});
     f.finish();
     passes::simplify(f.kernel, f.machine, f.diags);
@@ -238,7 +239,8 @@ TEST_SUITE("passes_fuse") {
     ValueId x = load_tile(f);
     ValueId two = f.b.value(op::Splat{f.b.real(Scalar::F32, 2)}, tile_type(Scalar::F32, {4, 8}));
     ValueId a = map_of(f, {x, two}, {{0, 1}, {0, 1}}, [&](auto, auto e) { return f.b.mul(e[0], e[1]); });
-    ValueId b = map_of(f, {a}, kIdentity, [&](auto i, auto e) { return f.b.add(e[0], f.b.convert(i[0], Scalar::F32)); });
+    ValueId b =
+        map_of(f, {a}, kIdentity, [&](auto i, auto e) { return f.b.add(e[0], f.b.convert(i[0], Scalar::F32)); });
     ValueId c = map_of(f, {b, b}, {{0, 1}, {0, 1}}, [&](auto, auto e) { return f.b.mul(e[0], e[1]); });
     store_tile(f, c);
     f.finish();
@@ -257,7 +259,9 @@ TEST_SUITE("passes_fuse") {
   TEST_CASE("a result that is read twice, transposed or broadcast stays a tile") {
     Fixture f(Form::Typed);
     ValueId x = load_tile(f);
-    auto negated = [&](ValueId v) { return map_of(f, {v}, kIdentity, [&](auto, auto e) { return f.b.unary(UnaryFn::Neg, e[0]); }); };
+    auto negated = [&](ValueId v) {
+      return map_of(f, {v}, kIdentity, [&](auto, auto e) { return f.b.unary(UnaryFn::Neg, e[0]); });
+    };
     ValueId shared = negated(x);
     store_tile(f, shared);
     store_tile(f, negated(shared));

@@ -27,7 +27,8 @@ bool calls_remain(const ir::Kernel& kernel) {
     if (const auto* u = kernel.op(id).get<ir::op::Unary>())
       found |= u->fn == UnaryFn::Rsqrt || (u->fn >= UnaryFn::Exp && u->fn <= UnaryFn::Erf);
     if (const auto* b = kernel.op(id).get<ir::op::Binary>())
-      found |= is_float(kernel.type(kernel.op(id).result()).element) && (b->fn == BinaryFn::Pow || b->fn == BinaryFn::Rem);
+      found |=
+          is_float(kernel.type(kernel.op(id).result()).element) && (b->fn == BinaryFn::Pow || b->fn == BinaryFn::Rem);
   });
   return found;
 }
@@ -67,7 +68,8 @@ long double exact(UnaryFn fn, long double x) {
   }
 }
 
-// The error in units of the last place that the exact value has in `type`; a result that may be flushed counts for nothing.
+// The error in units of the last place that the exact value has in `type`; a result that may be flushed counts for
+// nothing.
 double ulps(Scalar type, double got, long double want) {
   int mantissa = type == Scalar::F64 ? 52 : 23, least = type == Scalar::F64 ? -1022 : -126;
   if (std::fabs(want) < std::ldexp(1.0L, least)) return std::fabs(got) <= std::ldexp(1.0, least) ? 0 : INFINITY;
@@ -107,7 +109,8 @@ double worst_error(const Range& range, Scalar type, bool fused) {
   double worst = 0;
   for (int i = 0; i < 8000; ++i) {
     double t = unit(random);
-    double x = range.is_logarithmic ? range.low * std::pow(range.high / range.low, t) : range.low + (range.high - range.low) * t;
+    double x = range.is_logarithmic ? range.low * std::pow(range.high / range.low, t)
+                                    : range.low + (range.high - range.low) * t;
     x = round_to(type, x);
     worst = std::max(worst, ulps(type, run({Number::real(x)}).f, exact(range.fn, x)));
   }
@@ -119,7 +122,9 @@ double value(UnaryFn fn, double x, Scalar type = Scalar::F32) {
   return test::Evaluator(k.kernel)({Number::real(x)}).f;
 }
 
-bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
+bool same(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
 
 }  // namespace
 
@@ -137,11 +142,14 @@ TEST_SUITE("passes_math") {
   TEST_CASE("edges: zeros, infinities and NaN of either sign and any payload") {
     double nan_with_payload = std::bit_cast<float>(0x7fffffffu);
     for (Scalar type : {Scalar::F32, Scalar::F64}) {
-      for (UnaryFn fn : {UnaryFn::Exp2, UnaryFn::Exp, UnaryFn::Log2, UnaryFn::Log, UnaryFn::Sin, UnaryFn::Cos, UnaryFn::Tanh, UnaryFn::Erf,
-                         UnaryFn::Rsqrt}) {
+      for (UnaryFn fn : {UnaryFn::Exp2, UnaryFn::Exp, UnaryFn::Log2, UnaryFn::Log, UnaryFn::Sin, UnaryFn::Cos,
+                         UnaryFn::Tanh, UnaryFn::Erf, UnaryFn::Rsqrt}) {
         INFO(ir::name(fn), " ", name(type));
-        for (double x : {0.0, -0.0, double(INFINITY), -double(INFINITY), double(NAN), nan_with_payload, 1.0, -1000.0, 1000.0}) {
-          if ((fn == UnaryFn::Sin || fn == UnaryFn::Cos || fn == UnaryFn::Tanh || fn == UnaryFn::Erf) && std::fabs(x) == 1) continue;
+        for (double x :
+             {0.0, -0.0, double(INFINITY), -double(INFINITY), double(NAN), nan_with_payload, 1.0, -1000.0, 1000.0}) {
+          if ((fn == UnaryFn::Sin || fn == UnaryFn::Cos || fn == UnaryFn::Tanh || fn == UnaryFn::Erf) &&
+              std::fabs(x) == 1)
+            continue;
           double want = round_to(type, double(exact(fn, x))), got = value(fn, x, type);
           if (std::isfinite(want) && want != 0 && want != std::nearbyint(want)) {
             CHECK(got == doctest::Approx(want).epsilon(1e-6));
@@ -185,13 +193,16 @@ TEST_SUITE("passes_math") {
     for (Scalar type : {Scalar::F32, Scalar::F64}) {
       auto k = function(BinaryFn::Pow, type);
       test::Evaluator run(k.kernel);
-      double cases[] = {0.0, -0.0, 1, -1, 2, -2, 3, -3, 0.5, -0.5, 2.5, -2.5, INFINITY, -INFINITY, NAN, 1e9, -1e9, 1e-9};
+      double cases[] = {0.0,  -0.0, 1,    -1,       2,         -2,  3,   -3,   0.5,
+                        -0.5, 2.5,  -2.5, INFINITY, -INFINITY, NAN, 1e9, -1e9, 1e-9};
       for (double x : cases)
         for (double y : cases) {
           double rx = round_to(type, x), ry = round_to(type, y);
           double want = round_to(type, std::pow(rx, ry)), got = run({Number::real(rx), Number::real(ry)}).f;
-          bool close = same(got, want) || (std::isfinite(want) && std::fabs(got - want) <= 1e-6 * std::fabs(want) && want != 0) ||
-                       (std::fabs(want) < 0x1p-126 && std::fabs(got) < 0x1p-126 && std::signbit(want) == std::signbit(got));
+          bool close =
+              same(got, want) ||
+              (std::isfinite(want) && std::fabs(got - want) <= 1e-6 * std::fabs(want) && want != 0) ||
+              (std::fabs(want) < 0x1p-126 && std::fabs(got) < 0x1p-126 && std::signbit(want) == std::signbit(got));
           CHECK_MESSAGE(close, name(type), " pow(", rx, ", ", ry, ") = ", got, ", not ", want);
         }
       std::mt19937_64 random(13);

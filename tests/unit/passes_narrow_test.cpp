@@ -36,8 +36,8 @@ test::ScalarKernel conversion(Scalar from, Scalar to) {
 
 // Values around every step of `to`: each number, each tie, and what lies just beside them in `from`.
 std::vector<double> critical_values(Scalar to, Scalar from) {
-  std::vector<double> out = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e-46, 3e38, -3e38, 448, 464, 464.1, 480, 65504, 65519, 65520, 65536,
-                             57344, 61440, 61441, 1e5};
+  std::vector<double> out = {0.0,   -0.0, INFINITY, -INFINITY, NAN,   1e-46, 3e38,  -3e38, 448,   464,
+                             464.1, 480,  65504,    65519,     65520, 65536, 57344, 61440, 61441, 1e5};
   uint64_t count = 1ull << (bit_width(to) - 1);
   for (uint64_t bits = 0; bits + 1 < count; ++bits) {
     double low = decode(to, bits), high = decode(to, bits + 1);
@@ -59,7 +59,9 @@ std::vector<double> critical_values(Scalar to, Scalar from) {
 
 bool has_narrow_arithmetic(const ir::Kernel& kernel) {
   bool found = false;
-  auto is_narrow = [&](ir::ValueId v) { return is_float(kernel.type(v).element) && bit_width(kernel.type(v).element) < 32; };
+  auto is_narrow = [&](ir::ValueId v) {
+    return is_float(kernel.type(v).element) && bit_width(kernel.type(v).element) < 32;
+  };
   ir::each_op(kernel, kernel.body, [&](ir::OpId id) {
     const ir::Op& op = kernel.op(id);
     if (op.is<ir::op::Yield>() || op.is<ir::op::Constant>() || op.is<ir::op::Select>()) return;
@@ -109,13 +111,15 @@ TEST_SUITE("passes_narrow") {
 
   TEST_CASE("narrow floats convert to each other and to integers as they mean") {
     for (Scalar from : kNarrow)
-      for (Scalar to : {Scalar::F16, Scalar::BF16, Scalar::F8E4M3, Scalar::F8E5M2, Scalar::I8, Scalar::U8, Scalar::I32, Scalar::Bool}) {
+      for (Scalar to : {Scalar::F16, Scalar::BF16, Scalar::F8E4M3, Scalar::F8E5M2, Scalar::I8, Scalar::U8, Scalar::I32,
+                        Scalar::Bool}) {
         if (from == to) continue;
         auto k = conversion(from, to);
         test::Evaluator run(k.kernel);
         int wrong = 0;
         for (uint64_t bits = 0; bits < 1ull << bit_width(from); ++bits) {
-          Number x = Number::real(decode(from, bits)), want = ir::evaluate_convert(from, to, ir::ConvertMode::Nearest, x);
+          Number x = Number::real(decode(from, bits)),
+                 want = ir::evaluate_convert(from, to, ir::ConvertMode::Nearest, x);
           Number got = run({x});
           wrong += is_float(to) ? !same(got.f, want.f) : got.i != want.i;
         }
@@ -140,8 +144,8 @@ TEST_SUITE("passes_narrow") {
 
   TEST_CASE("arithmetic of f16 and bf16 rounds at every operation") {
     for (Scalar type : {Scalar::F16, Scalar::BF16})
-      for (ir::BinaryFn fn : {ir::BinaryFn::Add, ir::BinaryFn::Sub, ir::BinaryFn::Mul, ir::BinaryFn::Div, ir::BinaryFn::Min,
-                              ir::BinaryFn::Max, ir::BinaryFn::Minimum, ir::BinaryFn::Maximum}) {
+      for (ir::BinaryFn fn : {ir::BinaryFn::Add, ir::BinaryFn::Sub, ir::BinaryFn::Mul, ir::BinaryFn::Div,
+                              ir::BinaryFn::Min, ir::BinaryFn::Max, ir::BinaryFn::Minimum, ir::BinaryFn::Maximum}) {
         test::ScalarKernel k({type, type});
         auto b = k.builder();
         auto y = b.binary(fn, k.args[0], k.args[1]);
@@ -171,7 +175,8 @@ TEST_SUITE("passes_narrow") {
     int kept = 0;
     ir::each_op(k.kernel, k.kernel.body, [&](ir::OpId id) {
       const auto* c = k.kernel.op(id).get<ir::op::Convert>();
-      kept += c && c->mode == ir::ConvertMode::Nearest && k.kernel.type(k.kernel.op(id).result()).element == Scalar::F16;
+      kept +=
+          c && c->mode == ir::ConvertMode::Nearest && k.kernel.type(k.kernel.op(id).result()).element == Scalar::F16;
     });
     CHECK(kept == 1);
     test::Evaluator run(k.kernel);

@@ -49,7 +49,8 @@ class Evaluator {
   ir::Number evaluate(const ir::Op& op) {
     Scalar type = element(op.result());
     if (const auto* o = op.get<ir::op::Constant>()) return o->number;
-    if (const auto* o = op.get<ir::op::Unary>()) return flushed(type, *ir::evaluate(o->fn, element(o->x), operand(o->x)));
+    if (const auto* o = op.get<ir::op::Unary>())
+      return flushed(type, *ir::evaluate(o->fn, element(o->x), operand(o->x)));
     if (const auto* o = op.get<ir::op::Binary>())
       return flushed(type, *ir::evaluate(o->fn, type, operand(o->a), operand(o->b)));
     if (const auto* o = op.get<ir::op::Fma>())
