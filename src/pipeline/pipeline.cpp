@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "lower/lower.h"
+#include "passes/passes.h"
 #include "passes/place.h"
 #include "passes/select_atoms.h"
 
@@ -14,9 +15,13 @@ using enum ir::Form;
 void lower_to_threads(ir::Kernel& kernel, const Machine& machine, Diagnostics&) { kernel = lower::lower(kernel, machine); }
 
 constexpr Pass kPipeline[] = {
+    {"simplify", Typed, Typed, passes::simplify, "what is constant once dims are fixed"},
+    {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
     {"lower", Placed, Thread, lower_to_threads, "the program of one thread"},
+    {"legalise", Thread, Thread, passes::legalise, "narrow floats and math functions in what the machine has"},
+    {"cleanup", Thread, Thread, passes::cleanup, "common code once, invariant code outside loops, dead code nowhere"},
 };
 
 consteval bool chains(std::span<const Pass> passes) {

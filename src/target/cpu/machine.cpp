@@ -55,7 +55,7 @@ constexpr Atoms outer_products(const Block& narrow, const Block& wide) {
 constexpr Atoms kAtoms4 = outer_products(kNarrow4, kWide4), kAtoms8 = outer_products(kNarrow8, kWide8),
                 kAtoms16 = outer_products(kNarrow16, kWide16), kAtomsArm = outer_products(kNarrowArm, kWideArm);
 
-constexpr uint64_t kBasic = cap_set({Cap::Shuffles}), kFused = cap_set({Cap::Shuffles, Cap::FusedMultiplyAdd});
+constexpr uint64_t kBasic = cap_set({Cap::Shuffles}), kFused = cap_set({Cap::Shuffles, Cap::FusedMultiplyAdd, Cap::HalfConvert});
 // Half of a usual second-level cache.
 constexpr int64_t kSharedBytes = 512 << 10;
 
