@@ -27,7 +27,8 @@ std::string float_text(double value) {
   return reads_as_float ? text : text + ".0";
 }
 
-template <class T, class... Form> std::optional<T> whole(std::string_view text, Form... form) {
+template <class T, class... Form>
+std::optional<T> whole(std::string_view text, Form... form) {
   T value{};
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, form...);
   bool is_whole = !text.empty() && error == std::errc{} && end == text.data() + text.size();
@@ -45,9 +46,12 @@ std::optional<double> parse_float(std::string_view text) {
   std::string_view magnitude = text.substr(is_negative ? 1 : 0);
   if (magnitude.starts_with('-') || magnitude.starts_with('+')) return std::nullopt;
   std::optional<double> value;
-  if (magnitude == "inf") value = std::numeric_limits<double>::infinity();
-  else if (magnitude.starts_with("0x")) value = whole<double>(magnitude.substr(2), std::chars_format::hex);
-  else if (!magnitude.empty() && magnitude[0] >= '0' && magnitude[0] <= '9') value = whole<double>(magnitude);
+  if (magnitude == "inf")
+    value = std::numeric_limits<double>::infinity();
+  else if (magnitude.starts_with("0x"))
+    value = whole<double>(magnitude.substr(2), std::chars_format::hex);
+  else if (!magnitude.empty() && magnitude[0] >= '0' && magnitude[0] <= '9')
+    value = whole<double>(magnitude);
   if (value && is_negative) value = -*value;
   return value;
 }
@@ -63,7 +67,9 @@ bool is_float_text(std::string_view text) {
 std::string attribute_text(bool value) { return value ? "true" : "false"; }
 std::string attribute_text(int64_t value) { return std::to_string(value); }
 std::string attribute_text(const Text& value) { return quoted(value); }
-std::string attribute_text(const Number& value) { return value.is_float ? float_text(value.f) : std::to_string(value.i); }
+std::string attribute_text(const Number& value) {
+  return value.is_float ? float_text(value.f) : std::to_string(value.i);
+}
 std::string attribute_text(const std::optional<int64_t>& value) { return value ? std::to_string(*value) : "none"; }
 
 bool parse_attribute(Scanner& scanner, bool& out) {

@@ -1,5 +1,5 @@
-// Attributes as text, and back. `parse_attribute` reads exactly what `attribute_text` wrote; on anything else it fails the
-// scanner and gives false.
+// Attributes as text, and back. `parse_attribute` reads exactly what `attribute_text` wrote; on anything else it fails
+// the scanner and gives false.
 #pragma once
 #include <concepts>
 
@@ -16,19 +16,26 @@ std::string attribute_text(int64_t value);
 std::string attribute_text(const Text& value);    // quoted
 std::string attribute_text(const Number& value);  // a float keeps its bits: shortest decimal, inf, nan, nan.0x<bits>
 std::string attribute_text(const std::optional<int64_t>& value);
-template <NamedEnum E> std::string attribute_text(E value) { return std::string(name(value)); }
-template <class T> std::string attribute_text(const std::vector<T>& values);
+template <NamedEnum E>
+std::string attribute_text(E value) {
+  return std::string(name(value));
+}
+template <class T>
+std::string attribute_text(const std::vector<T>& values);
 
 bool parse_attribute(Scanner& scanner, bool& out);
 bool parse_attribute(Scanner& scanner, int64_t& out);
 bool parse_attribute(Scanner& scanner, Text& out);
 bool parse_attribute(Scanner& scanner, Number& out);
 bool parse_attribute(Scanner& scanner, std::optional<int64_t>& out);
-template <NamedEnum E> bool parse_attribute(Scanner& scanner, E& out);
-template <class T> bool parse_attribute(Scanner& scanner, std::vector<T>& out);
+template <NamedEnum E>
+bool parse_attribute(Scanner& scanner, E& out);
+template <class T>
+bool parse_attribute(Scanner& scanner, std::vector<T>& out);
 
 // [item, item]: `item` reads one and gives false on failure.
-template <class F> bool parse_list(Scanner& scanner, F&& item) {
+template <class F>
+bool parse_list(Scanner& scanner, F&& item) {
   if (!scanner.expect('[')) return false;
   if (scanner.accept(']')) return true;
   do {
@@ -37,7 +44,8 @@ template <class F> bool parse_list(Scanner& scanner, F&& item) {
   return scanner.expect(']');
 }
 
-template <class T> std::string attribute_text(const std::vector<T>& values) {
+template <class T>
+std::string attribute_text(const std::vector<T>& values) {
   std::string out = "[";
   for (const T& value : values) {
     if (out.size() > 1) out += ", ";
@@ -46,7 +54,8 @@ template <class T> std::string attribute_text(const std::vector<T>& values) {
   return out + "]";
 }
 
-template <NamedEnum E> bool parse_attribute(Scanner& scanner, E& out) {
+template <NamedEnum E>
+bool parse_attribute(Scanner& scanner, E& out) {
   EnumNames names = names_of(E{});
   std::string_view word = scanner.word();
   for (size_t i = 0; i < names.size(); ++i)
@@ -57,7 +66,8 @@ template <NamedEnum E> bool parse_attribute(Scanner& scanner, E& out) {
   return scanner.fail("'" + std::string(word) + "' is none of the words that may stand here");
 }
 
-template <class T> bool parse_attribute(Scanner& scanner, std::vector<T>& out) {
+template <class T>
+bool parse_attribute(Scanner& scanner, std::vector<T>& out) {
   out.clear();
   return parse_list(scanner, [&] {
     T value{};

@@ -13,18 +13,21 @@ struct Subject {};  // an attribute that is always written, without its name, wh
 template <class T, class S>
 concept Of = std::same_as<std::remove_const_t<T>, S>;
 
-template <Of<Kernel> T, class F> void each_field(T& kernel, F&& f) {
+template <Of<Kernel> T, class F>
+void each_field(T& kernel, F&& f) {
   f(field::Subject{}, "name", kernel.name);
   f(field::Attribute{}, "form", kernel.form);
   f(field::Attribute{}, "fast_math", kernel.fast_math);
   f(field::Attribute{}, "doc", kernel.doc);
 }
-template <Of<Dim> T, class F> void each_field(T& dim, F&& f) {
+template <Of<Dim> T, class F>
+void each_field(T& dim, F&& f) {
   f(field::Subject{}, "name", dim.name);
   f(field::Value{}, "value", dim.value);
   f(field::Attribute{}, "fixed", dim.fixed);
 }
-template <Of<Param> T, class F> void each_field(T& param, F&& f) {
+template <Of<Param> T, class F>
+void each_field(T& param, F&& f) {
   f(field::Subject{}, "name", param.name);
   f(field::Value{}, "value", param.value);
   f(field::Attribute{}, "access", param.access);
@@ -35,23 +38,27 @@ template <Of<Param> T, class F> void each_field(T& param, F&& f) {
   f(field::Attribute{}, "type", param.type_text);
   f(field::Attribute{}, "doc", param.doc);
 }
-template <Of<Requirement> T, class F> void each_field(T& requirement, F&& f) {
+template <Of<Requirement> T, class F>
+void each_field(T& requirement, F&& f) {
   f(field::Value{}, "condition", requirement.condition);
   f(field::Subject{}, "text", requirement.text);
 }
-template <Of<Schedule> T, class F> void each_field(T& schedule, F&& f) {
+template <Of<Schedule> T, class F>
+void each_field(T& schedule, F&& f) {
   f(field::Attribute{}, "depth", schedule.depth);
   f(field::Attribute{}, "in_flight", schedule.in_flight);
   f(field::Attribute{}, "raster", schedule.raster);
   f(field::Attribute{}, "cluster", schedule.cluster);
   f(field::Attribute{}, "persistent", schedule.persistent);
 }
-template <Of<Role> T, class F> void each_field(T& role, F&& f) {
+template <Of<Role> T, class F>
+void each_field(T& role, F&& f) {
   f(field::Subject{}, "name", role.name);
   f(field::Attribute{}, "warps", role.warps);
   f(field::Attribute{}, "registers", role.registers);
 }
-template <Of<Placement> T, class F> void each_field(T& placement, F&& f) {
+template <Of<Placement> T, class F>
+void each_field(T& placement, F&& f) {
   f(field::Subject{}, "label", placement.label);
   f(field::Attribute{}, "role", placement.role);
   f(field::Attribute{}, "stage", placement.stage);

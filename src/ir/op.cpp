@@ -63,7 +63,9 @@ void walk_regions(Data& data, F&& f) {
   visit(data, [&](auto& op) {
     each_field(op, [&](auto kind, const char*, auto& value) {
       using Kind = decltype(kind);
-      if constexpr (std::is_same_v<Kind, field::Region>) f(value);
+      if constexpr (std::is_same_v<Kind, field::Region>) {
+        if (value.valid()) f(value);
+      }
       if constexpr (std::is_same_v<Kind, field::Regions>)
         for (auto& v : value) f(v);
     });

@@ -180,7 +180,7 @@ OpTable table(OpKind kind);
 // An operation of that kind with default fields.
 OpData make_op(OpKind kind);
 
-// Walks over operands and regions, in order.
+// Walks over operands and regions, in order; those that are absent (a mask, an else_body) are passed over.
 void each_operand(const OpData& data, const std::function<void(ValueId)>& f);
 void each_operand(OpData& data, const std::function<void(ValueId&)>& f);
 void each_region(const OpData& data, const std::function<void(RegionId)>& f);

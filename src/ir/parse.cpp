@@ -41,7 +41,8 @@ class Parser {
 
  private:
   bool header();
-  template <class Struct> bool header_line(std::vector<Struct>& list);
+  template <class Struct>
+  bool header_line(std::vector<Struct>& list);
   bool region(RegionId& out, int depth);
   bool arguments(RegionId id);
   bool operation(RegionId into, int depth);
@@ -51,11 +52,16 @@ class Parser {
   bool all_defined();
 
   // Fields of operations and of header lines.
-  template <class Struct> bool fields(Struct& s, std::string_view suffix);
-  template <class Struct> bool suffix(Struct& s, std::string_view text);
-  template <class Struct> bool positional(Struct& s, bool& is_first);
-  template <class Struct> bool named(Struct& s, bool is_first);
-  template <class Struct> bool assign(Struct& s, std::string_view name);
+  template <class Struct>
+  bool fields(Struct& s, std::string_view suffix);
+  template <class Struct>
+  bool suffix(Struct& s, std::string_view text);
+  template <class Struct>
+  bool positional(Struct& s, bool& is_first);
+  template <class Struct>
+  bool named(Struct& s, bool is_first);
+  template <class Struct>
+  bool assign(Struct& s, std::string_view name);
   bool separator(bool& is_first);
   bool next_is_list(bool is_first);
 
@@ -66,7 +72,10 @@ class Parser {
   bool define(ValueId& out);
   bool read(ValueId& out) { return value(out); }
   bool read(std::vector<ValueId>& out);
-  template <class T> bool read(T& out) { return parse_attribute(scanner_, out); }
+  template <class T>
+  bool read(T& out) {
+    return parse_attribute(scanner_, out);
+  }
 
   Scanner scanner_;
   Kernel kernel_;
@@ -79,7 +88,8 @@ void Parser::reserve_numbers(std::string_view text) {
   for (size_t at = text.find('%'); at != text.npos; at = text.find('%', at + 1)) {
     size_t end = at + 1;
     while (end < text.size() && is_word_character(text[end])) ++end;
-    if (auto number = split_name(text.substr(at + 1, end - at - 1)).number) next_free_ = std::max(next_free_, *number + 1);
+    if (auto number = split_name(text.substr(at + 1, end - at - 1)).number)
+      next_free_ = std::max(next_free_, *number + 1);
   }
 }
 
@@ -131,7 +141,8 @@ bool Parser::next_is_list(bool is_first) {
   return found;
 }
 
-template <class Struct> bool Parser::positional(Struct& s, bool& is_first) {
+template <class Struct>
+bool Parser::positional(Struct& s, bool& is_first) {
   bool good = true;
   each_field(s, [&](auto kind, std::string_view name, auto& value) {
     using Kind = decltype(kind);
@@ -144,20 +155,23 @@ template <class Struct> bool Parser::positional(Struct& s, bool& is_first) {
   return good;
 }
 
-template <class Struct> bool Parser::suffix(Struct& s, std::string_view text) {
+template <class Struct>
+bool Parser::suffix(Struct& s, std::string_view text) {
   bool good = true, is_used = text.empty();
   each_field(s, [&](auto kind, std::string_view name, auto& value) {
     if constexpr (std::is_same_v<decltype(kind), field::Attribute> && NamedEnum<std::decay_t<decltype(value)>>) {
       if (!good || !is_suffix(name)) return;
       Scanner word(text);
-      good = parse_attribute(word, value) || scanner_.fail("'" + std::string(text) + "' is no " + std::string(name));
+      std::string message = text.empty() ? "expected '.' and a " : "'" + std::string(text) + "' is no ";
+      good = parse_attribute(word, value) || scanner_.fail(message + std::string(name));
       is_used = true;
     }
   });
   return good && (is_used || scanner_.fail("'" + std::string(text) + "' may not stand here"));
 }
 
-template <class Struct> bool Parser::assign(Struct& s, std::string_view wanted) {
+template <class Struct>
+bool Parser::assign(Struct& s, std::string_view wanted) {
   bool good = true, is_known = false;
   each_field(s, [&](auto kind, std::string_view name, auto& value) {
     using Kind = decltype(kind);
@@ -171,7 +185,8 @@ template <class Struct> bool Parser::assign(Struct& s, std::string_view wanted) 
 }
 
 // A word begins an attribute only where `=` follows it: the next line may begin with a word too.
-template <class Struct> bool Parser::named(Struct& s, bool is_first) {
+template <class Struct>
+bool Parser::named(Struct& s, bool is_first) {
   while (true) {
     size_t here = scanner_.position();
     bool has_comma = !is_first && scanner_.accept(',');
@@ -186,7 +201,8 @@ template <class Struct> bool Parser::named(Struct& s, bool is_first) {
   }
 }
 
-template <class Struct> bool Parser::fields(Struct& s, std::string_view suffix_text) {
+template <class Struct>
+bool Parser::fields(Struct& s, std::string_view suffix_text) {
   bool is_first = true;
   return suffix(s, suffix_text) && positional(s, is_first) && named(s, is_first);
 }
@@ -203,7 +219,8 @@ bool Parser::span(Span& out) {
   return true;
 }
 
-template <class Struct> bool Parser::header_line(std::vector<Struct>& list) {
+template <class Struct>
+bool Parser::header_line(std::vector<Struct>& list) {
   Struct& s = list.emplace_back();
   if (!fields(s, "")) return false;
   if constexpr (requires { s.span; }) return span(s.span);
@@ -265,8 +282,8 @@ bool Parser::regions(OpData& data, int depth) {
     each_field(op, [&](auto kind, std::string_view name, auto& value) {
       using Kind = decltype(kind);
       if constexpr (std::is_same_v<Kind, field::Region>) {
-        if (good && !is_first && !scanner_.accept_word(name)) good = scanner_.fail("expected '" + std::string(name) + "'");
-        good = good && region(value, depth + 1);
+        bool is_here = is_first ? scanner_.peek() == '{' : scanner_.accept_word(name);
+        good = good && (!is_here || region(value, depth + 1));
         is_first = false;
       }
       if constexpr (std::is_same_v<Kind, field::Regions>)

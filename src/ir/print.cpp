@@ -20,8 +20,10 @@ class Printer {
   std::string head_of(const Op& op) const;
 
  private:
-  template <class Struct> std::string fields(std::string_view keyword, const Struct& s) const;
-  template <class Struct> void header_line(std::string_view indent, std::string_view keyword, const Struct& s, Span span = {});
+  template <class Struct>
+  std::string fields(std::string_view keyword, const Struct& s) const;
+  template <class Struct>
+  void header_line(std::string_view indent, std::string_view keyword, const Struct& s, Span span = {});
   std::string value_list(const std::vector<ValueId>& values) const;
   std::string type_of(ValueId v) const;
   std::string span_text(Span span) const;
@@ -50,15 +52,19 @@ std::string Printer::span_text(Span span) const {
   return " !" + std::to_string(span.file.index) + ":" + std::to_string(span.begin) + ":" + std::to_string(span.end);
 }
 
-template <class T> constexpr bool kIsValueList = std::is_same_v<std::decay_t<T>, std::vector<ValueId>>;
+template <class T>
+constexpr bool kIsValueList = std::is_same_v<std::decay_t<T>, std::vector<ValueId>>;
 
 // The texts of the attributes of `s`, in order; lists of values are only compared with the empty list.
-template <class Struct> std::vector<std::string> attribute_texts(const Struct& s) {
+template <class Struct>
+std::vector<std::string> attribute_texts(const Struct& s) {
   std::vector<std::string> texts;
   each_field(s, [&](auto kind, const char*, const auto& value) {
     if constexpr (std::is_same_v<decltype(kind), field::Attribute>) {
-      if constexpr (kIsValueList<decltype(value)>) texts.push_back("[]");
-      else texts.push_back(attribute_text(value));
+      if constexpr (kIsValueList<decltype(value)>)
+        texts.push_back("[]");
+      else
+        texts.push_back(attribute_text(value));
     }
   });
   return texts;
@@ -66,7 +72,8 @@ template <class Struct> std::vector<std::string> attribute_texts(const Struct& s
 
 // Operands by position, then the attributes that differ from their defaults by name. Empty lists at the end of the
 // operands are left out.
-template <class Struct> std::string Printer::fields(std::string_view keyword, const Struct& s) const {
+template <class Struct>
+std::string Printer::fields(std::string_view keyword, const Struct& s) const {
   std::string head(keyword);
   std::vector<std::string> parts, named, usual = attribute_texts(Struct{});
   size_t attribute = 0;
@@ -82,11 +89,16 @@ template <class Struct> std::string Printer::fields(std::string_view keyword, co
       parts.push_back(attribute_text(value));
     } else if constexpr (std::is_same_v<Kind, field::Attribute>) {
       std::string text;
-      if constexpr (kIsValueList<decltype(value)>) text = value_list(value);
-      else text = attribute_text(value);
-      if (is_suffix(name)) head += "." + text;
-      else if (is_subject(name)) parts.push_back(text);
-      else if (text != usual[attribute]) named.push_back(std::string(name) + "=" + text);
+      if constexpr (kIsValueList<decltype(value)>)
+        text = value_list(value);
+      else
+        text = attribute_text(value);
+      if (is_suffix(name))
+        head += "." + text;
+      else if (is_subject(name))
+        parts.push_back(text);
+      else if (text != usual[attribute])
+        named.push_back(std::string(name) + "=" + text);
       ++attribute;
     }
   });
@@ -102,8 +114,10 @@ std::string Printer::head_of(const Op& op) const {
     types.push_back(type_of(v));
   }
   std::string text = names.empty() ? "" : join(names, ", ") + " = ";
-  if (op.is<std::monostate>()) text += "nothing";
-  else text += visit(op.data, [&](const auto& data) { return fields(data.text_name, data); });
+  if (op.is<std::monostate>())
+    text += "nothing";
+  else
+    text += visit(op.data, [&](const auto& data) { return fields(data.text_name, data); });
   if (!types.empty()) text += " : " + join(types, ", ");
   return text + span_text(op.span);
 }
@@ -155,13 +169,15 @@ void Printer::operation(OpId id, int depth) {
   auto inner = [&](std::string_view label, RegionId r) {
     out_ += " ";
     if (!is_first && !label.empty()) out_.append(label).append(" ");
-    is_first = false;
     region(r, depth);
   };
   if (!op.is<std::monostate>())
     visit(op.data, [&](const auto& data) {
       each_field(data, [&](auto kind, const char* name, const auto& value) {
-        if constexpr (std::is_same_v<decltype(kind), field::Region>) inner(name, value);
+        if constexpr (std::is_same_v<decltype(kind), field::Region>) {
+          if (value.valid()) inner(name, value);
+          is_first = false;
+        }
         if constexpr (std::is_same_v<decltype(kind), field::Regions>)
           for (RegionId r : value) inner("", r);
       });

@@ -18,7 +18,8 @@ std::optional<char> plain_escape(char c) {
     case 'n': return '\n';
     case 't': return '\t';
     case 'r': return '\r';
-    case '"': case '\\': return c;
+    case '"':
+    case '\\': return c;
     default: return std::nullopt;
   }
 }
@@ -58,17 +59,15 @@ bool Scanner::accept(char c) {
   return true;
 }
 
-bool Scanner::expect(char c) {
-  return accept(c) || fail(std::string("expected '") + c + "'");
-}
+bool Scanner::expect(char c) { return accept(c) || fail(std::string("expected '") + c + "'"); }
 
 std::string_view Scanner::peek_word() {
   if (peek() == '\0') return {};
   std::string_view rest = text_.substr(position_);
   size_t end = is_sign(rest[0]) && rest.size() > 1 && is_word_character(rest[1]) ? 1 : 0;
   bool is_number = end == 1 || is_digit(rest[0]);
-  while (end < rest.size() &&
-         (is_word_character(rest[end]) || (is_number && end > 0 && is_sign(rest[end]) && begins_exponent(rest[end - 1]))))
+  while (end < rest.size() && (is_word_character(rest[end]) ||
+                               (is_number && end > 0 && is_sign(rest[end]) && begins_exponent(rest[end - 1]))))
     ++end;
   return rest.substr(0, end);
 }

@@ -1,5 +1,5 @@
-// Reads IR text word by word. Blanks and `// comments` stand between words and mean nothing. The first failure counts and
-// ends the reading: everything after it finds no text.
+// Reads IR text word by word. Blanks and `// comments` stand between words and mean nothing. The first failure counts
+// and ends the reading: everything after it finds no text.
 #pragma once
 #include <cstdint>
 #include <optional>

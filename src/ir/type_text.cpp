@@ -10,8 +10,9 @@ struct KindWord {
   TypeKind kind;
   std::string_view word;
 };
-constexpr KindWord kKindWords[] = {{TypeKind::Vector, "vector"}, {TypeKind::Tile, "tile"},     {TypeKind::Buffer, "buffer"},
-                                   {TypeKind::Token, "token"},   {TypeKind::Flight, "flight"}, {TypeKind::Ring, "ring"}};
+constexpr KindWord kKindWords[] = {{TypeKind::Vector, "vector"}, {TypeKind::Tile, "tile"},
+                                   {TypeKind::Buffer, "buffer"}, {TypeKind::Token, "token"},
+                                   {TypeKind::Flight, "flight"}, {TypeKind::Ring, "ring"}};
 constexpr Space kSpaces[] = {Space::Global, Space::Workspace, Space::Shared, Space::Private, Space::TensorMemory};
 
 // Tokens and rings have no element; what a default type holds there is not written.
@@ -71,7 +72,8 @@ bool parse_layout(Scanner& scanner, layout::LayoutTable& layouts, Type& type) {
 // One word between the angle brackets.
 bool parse_part(Scanner& scanner, std::string_view word, Type& out) {
   if (word.empty()) return scanner.fail("expected '>'");
-  if (word[0] == '?' || word[0] == '-' || (word[0] >= '0' && word[0] <= '9')) return parse_shape(scanner, word, out.shape);
+  if (word[0] == '?' || word[0] == '-' || (word[0] >= '0' && word[0] <= '9'))
+    return parse_shape(scanner, word, out.shape);
   for (Space space : kSpaces)
     if (out.is_buffer() && name(space) == word) {
       out.space = space;

@@ -51,10 +51,17 @@ Number other_than(const Number&) { return Number::real(-0.0); }
 bool other_than(bool) { return true; }
 int64_t other_than(int64_t value) { return value + 7; }
 Text other_than(const Text&) { return "a \"b\"\n%x // \\ \x01"; }
-template <NamedEnum E> E other_than(E) { return E(names_of(E{}).size() - 1); }
-template <class T> std::vector<T> other_than(const std::vector<T>&) { return {other_than(T{}), other_than(T{})}; }
+template <NamedEnum E>
+E other_than(E) {
+  return E(names_of(E{}).size() - 1);
+}
+template <class T>
+std::vector<T> other_than(const std::vector<T>&) {
+  return {other_than(T{}), other_than(T{})};
+}
 
-template <class Struct> void fill(Struct& op, Kernel& kernel, ValueId v) {
+template <class Struct>
+void fill(Struct& op, Kernel& kernel, ValueId v) {
   each_field(op, [&](auto kind, const char*, auto& field) {
     using Kind = decltype(kind);
     if constexpr (std::is_same_v<Kind, field::Value> || std::is_same_v<Kind, field::Maybe>) field = v;
@@ -90,7 +97,8 @@ TEST_CASE("every operation with every field parses back") {
       ValueId v = kernel.new_arg(kernel.body, scalar_type(Scalar::F32), "x");
       OpData data = make_op(OpKind(k));
       Kernel scratch;
-      if (is_filled) visit(data, [&](auto& op) { fill(op, kernel, v); });
+      if (is_filled)
+        visit(data, [&](auto& op) { fill(op, kernel, v); });
       else
         visit(data, [&](auto& op) {
           each_field(op, [&](auto kind, const char*, auto& field) {
@@ -98,7 +106,8 @@ TEST_CASE("every operation with every field parses back") {
             if constexpr (std::is_same_v<decltype(kind), field::Region>) field = kernel.new_region();
           });
         });
-      Builder(kernel, kernel.body).add(data, std::vector<Type>{scalar_type(Scalar::Bool, true), plain_type(TypeKind::Token)});
+      Builder(kernel, kernel.body)
+          .add(data, std::vector<Type>{scalar_type(Scalar::Bool, true), plain_type(TypeKind::Token)});
       std::string text = print(kernel), error;
       CAPTURE(text);
       auto back = parse(text, &error);
@@ -164,7 +173,8 @@ TEST_CASE("the header of a kernel is complete") {
 }
 
 TEST_CASE("numbers keep their bits") {
-  for (int64_t i : {int64_t(0), int64_t(-1), INT64_MAX, INT64_MIN}) CHECK(round_trip(Number::integer(i)) == Number::integer(i));
+  for (int64_t i : {int64_t(0), int64_t(-1), INT64_MAX, INT64_MIN})
+    CHECK(round_trip(Number::integer(i)) == Number::integer(i));
   for (double f : {0.0, -0.0, 1.0, 0.1, -1e30, 5e-324, 1.7976931348623157e308, 3e20, HUGE_VAL, -HUGE_VAL,
                    std::numeric_limits<double>::quiet_NaN(), std::bit_cast<double>(0xfff8000000000123ull)})
     CHECK(round_trip(Number::real(f)) == Number::real(f));
@@ -192,7 +202,7 @@ TEST_CASE("names are a hint and a number, and odd hints stay readable") {
 
 TEST_CASE("layouts are part of the type") {
   std::string text = R"(kernel "k", form=placed
-{ (%t_0: tile<96x32 f16 @ reg(c0 r3) lane(c1 c2 r0 r1 r2) warp(c3 c4 r4) grid(r 3)>, %b_1: buffer<shared 8x64 f16 @ addr(c0 c1 c2 c3^r0 c4^r1 c5^r2 r0 r1 r2)>)
+{ (%t_0: tile<24x8 f16 @ reg(c0) lane(c1 c2 r0 r1 r2) grid(r 3)>, %b_1: buffer<shared 8x4 f16 @ addr(c0 c1^r0 r0 r1 r2)>)
   yield
 }
 )";
@@ -211,6 +221,7 @@ TEST_CASE("an error names its line and what is wrong") {
   CHECK(error_of("kernel \"k\" {\n\n %a = constant 3 : floot }") == "line 3: 'floot' is no type");
   CHECK(error_of("kernel \"k\" { %a = constant 3 : int %a = constant 4 : int }") == "line 1: a value is defined twice");
   CHECK(error_of("kernel \"k\" { %a = binary.plus %a, %a : int }") == "line 1: 'plus' is no fn");
+  CHECK(error_of("kernel \"k\" { %a = binary %a, %a : int }") == "line 1: expected '.' and a fn");
   CHECK(error_of("kernel \"k\" { barrier.add }") == "line 1: 'add' may not stand here");
   CHECK(error_of("kernel \"k\" { barrier when=\"x\" }") == "line 1: there is no attribute 'when' here");
   CHECK(error_of("kernel \"k\" { yield } more") == "line 1: expected the end of the text");

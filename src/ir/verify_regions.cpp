@@ -1,0 +1,174 @@
+// V007 to V009, V016 and V017: results, the arguments and yields of regions, and the operands of control.
+#include "ir/verify_parts.h"
+
+namespace tilec::ir::verifier {
+
+namespace {
+
+constexpr OpKind kWithoutResult[] = {
+    OpKind::Launch,      OpKind::Yield,     OpKind::ElementStore, OpKind::BlockBarrier, OpKind::Store,
+    OpKind::Copy,        OpKind::Simt,      OpKind::Acquire,      OpKind::Commit,       OpKind::Wait,
+    OpKind::Release,     OpKind::AwaitCopy, OpKind::Roles,        OpKind::Barrier,      OpKind::MemStore,
+    OpKind::Fault,       OpKind::PhaseInit, OpKind::PhaseArrive,  OpKind::PhaseExpect,  OpKind::PhaseWait,
+    OpKind::NamedBarrier};
+constexpr OpKind kWithOneOrNone[] = {OpKind::Atomic, OpKind::MemAtomic};
+constexpr OpKind kWithAny[] = {OpKind::For, OpKind::While, OpKind::If, OpKind::Map, OpKind::Atom};
+
+bool is_one_of(std::span<const OpKind> kinds, OpKind kind) { return std::ranges::find(kinds, kind) != kinds.end(); }
+
+bool is_result_count(OpKind kind, size_t n) {
+  if (is_one_of(kWithAny, kind)) return true;
+  if (is_one_of(kWithOneOrNone, kind)) return n <= 1;
+  return n == (is_one_of(kWithoutResult, kind) ? 0 : 1);
+}
+
+using Types = std::vector<Type>;
+
+class Regions {
+ public:
+  explicit Regions(Check& check) : check_(check), op_(check.op()) {}
+
+  void operator()(const op::Launch& o) {
+    enter(o.body, Types(o.extents.size(), scalar_type(Scalar::Index)));
+    leave(o.body, {});
+  }
+  void operator()(const op::For& o) {
+    Types given = types(o.inits);
+    given.insert(given.begin(), check_.type(o.low));
+    if (!enter(o.body, given)) return;
+    Types carried = args(o.body);
+    carried.erase(carried.begin());
+    leave(o.body, carried);
+    results(carried);
+  }
+  void operator()(const op::While& o) {
+    if (!enter(o.condition, types(o.inits))) return;
+    Types carried = args(o.condition), passed = types(op_.results);
+    results(carried);
+    if (!enter(o.body, passed)) return;
+    leave(o.body, carried);
+    Type condition = scalar_type(Scalar::Bool, check_.level == Level::Thread || check_.level == Level::Simt);
+    passed.insert(passed.begin(), condition);
+    leave(o.condition, passed);
+  }
+  void operator()(const op::If& o) {
+    for (RegionId body : {o.then_body, o.else_body}) {
+      if (!body.valid()) continue;
+      enter(body, {});
+      leave(body, types(op_.results));
+    }
+  }
+  void operator()(const op::Map& o) {
+    Types given(o.shape.size(), scalar_type(Scalar::Index)), taken;
+    for (ValueId v : o.inputs) given.push_back(scalar_type(check_.type(v).element));
+    for (ValueId v : op_.results) taken.push_back(scalar_type(check_.type(v).element));
+    enter(o.body, given);
+    leave(o.body, taken);
+  }
+  void operator()(const op::Simt& o) {
+    enter(o.body, {scalar_type(Scalar::Index)});
+    leave(o.body, {});
+  }
+  void operator()(const op::Roles& o) {
+    for (RegionId body : o.bodies) {
+      enter(body, {});
+      leave(body, {});
+    }
+  }
+  void operator()(const auto&) {}
+
+ private:
+  Types types(const std::vector<ValueId>& values) const {
+    Types out;
+    for (ValueId v : values) out.push_back(check_.type(v));
+    return out;
+  }
+  Types args(RegionId r) const { return types(check_.kernel.region(r).args); }
+
+  // The arguments of `r` take values of the types `given`.
+  bool enter(RegionId r, const Types& given) {
+    const std::vector<ValueId>& args = check_.kernel.region(r).args;
+    if (!check_.require(args.size() == given.size(), Code::V008, "`", name(op_.kind()), "` gives its region ",
+                        given.size(), " arguments, not ", args.size()))
+      return false;
+    bool good = true;
+    for (size_t i = 0; i < args.size(); ++i)
+      good &= passes(check_.type(args[i]), given[i], Code::V008, "argument", args[i]);
+    return good;
+  }
+
+  void leave(RegionId r, const Types& taken) {
+    const std::vector<ValueId>& values = check_.kernel.terminator(r).as<op::Yield>().values;
+    if (!check_.require(values.size() == taken.size(), Code::V007, "a region of `", name(op_.kind()), "` yields ",
+                        values.size(), " values, not ", taken.size()))
+      return;
+    for (size_t i = 0; i < values.size(); ++i)
+      passes(taken[i], check_.type(values[i]), Code::V007, "yielded", values[i]);
+  }
+
+  void results(const Types& carried) {
+    if (!check_.require(op_.results.size() == carried.size(), Code::V009, "`", name(op_.kind()), "` carries ",
+                        carried.size(), " values and has ", op_.results.size(), " results"))
+      return;
+    for (size_t i = 0; i < carried.size(); ++i)
+      passes(check_.type(op_.results[i]), carried[i], Code::V009, "result", op_.results[i]);
+  }
+
+  bool passes(const Type& to, const Type& from, Code code, std::string_view what, ValueId v) {
+    if (accepts(to, from)) return true;
+    bool is_uniformity = equal_but_varying(to, from);
+    return check_.report(is_uniformity ? Code::V060 : code, what, " ", v, ": ", from, " is not ", to);
+  }
+
+  Check& check_;
+  const Op& op_;
+};
+
+class Control {
+ public:
+  explicit Control(Check& check) : check_(check) {}
+
+  void operator()(const op::Launch& o) {
+    for (ValueId v : o.extents) check_.require(check_.is_index(v), Code::V017, "the extent ", v, " is not an int");
+    bool is_good = o.threads >= 0 && o.raster >= 0 && o.warps >= 0;
+    for (int64_t size : o.cluster) is_good &= size > 0;
+    check_.require(is_good, Code::V017, "a launch has a negative count");
+  }
+  void operator()(const op::For& o) {
+    for (ValueId v : {o.low, o.high, o.step})
+      check_.require(check_.is_index(v) && equal_but_varying(check_.type(v), check_.type(o.low)), Code::V016,
+                     "the bound ", v, " of a loop is ", check_.type(v));
+    auto step = check_.kernel.constant(o.step);
+    check_.require(!step || step->i > 0, Code::V016, "the step ", o.step, " of a loop is not positive");
+    check_.require(o.stages >= 0, Code::V016, "a loop has a negative number of stages");
+  }
+  void operator()(const op::While& o) {
+    const std::vector<ValueId>& values = check_.kernel.terminator(o.condition).as<op::Yield>().values;
+    condition(values[0]);
+  }
+  void operator()(const op::If& o) { condition(o.condition); }
+  void operator()(const op::Yield&) {}
+
+ private:
+  void condition(ValueId v) {
+    bool is_bool = check_.type(v).is_scalar() && check_.type(v).element == Scalar::Bool;
+    check_.require(is_bool, Code::V016, "the condition ", v, " is ", check_.type(v));
+  }
+  Check& check_;
+};
+
+}  // namespace
+
+void check_results_and_regions(Check& check) {
+  const Op& op = check.op();
+  size_t results = op.results.size();
+  if (check.require(is_result_count(op.kind(), results), Code::V009, "`", name(op.kind()), "` has ", results,
+                    " results"))
+    visit(op.data, Regions(check));
+}
+
+void check_control(Check& check) {
+  visit_control(check.op().data, Control(check), [] {});
+}
+
+}  // namespace tilec::ir::verifier

@@ -1,0 +1,146 @@
+// V060, V061 and V063 to V068: the operations of Thread form.
+#include "ir/verify_parts.h"
+
+namespace tilec::ir::verifier {
+
+namespace {
+
+class Thread {
+ public:
+  explicit Thread(Check& check) : check_(check) {}
+
+  void operator()(const op::MemLoad& o) {
+    if (!access(o.buffer, o.index)) return;
+    mask(o.mask);
+    moves(o.buffer, check_.result());
+    stride(o.index, o.lane_stride);
+    derives(check_.result(), o.index);
+    if (o.mask.valid()) derives(check_.result(), o.mask);
+  }
+  void operator()(const op::MemStore& o) {
+    if (!access(o.buffer, o.index)) return;
+    mask(o.mask);
+    moves(o.buffer, o.value);
+    stride(o.index, o.lane_stride);
+  }
+  void operator()(const op::MemAtomic& o) {
+    if (!access(o.buffer, o.index)) return;
+    mask(o.mask);
+    size_t count = o.fn == AtomicFn::CompareExchange ? 2 : 1;
+    check_.require(o.operands.size() == count, Code::V025, "`", name(o.fn), "` takes ", count, " operands, not ",
+                   o.operands.size());
+    Type element = scalar_type(type(o.buffer).element);
+    for (ValueId v : o.operands)
+      check_.require(equal_but_varying(type(v), element), Code::V025, v, " is ", type(v), ", not the element of ",
+                     o.buffer);
+    for (ValueId v : check_.op().results)
+      check_.require(equal_but_varying(type(v), element), Code::V025, v, " is ", type(v), ", not the element of ",
+                     o.buffer);
+  }
+  void operator()(const op::VectorMake& o) {
+    const Type& t = check_.result_type();
+    bool is_good = t.kind == TypeKind::Vector && t.shape[0] == int64_t(o.elements.size());
+    check_.require(is_good, Code::V065, check_.result(), " is ", t, ", made of ", o.elements.size(), " elements");
+    for (ValueId v : o.elements) {
+      check_.require(equal_but_varying(type(v), scalar_type(t.element)), Code::V065, v, " is ", type(v), " in ", t);
+      derives(check_.result(), v);
+    }
+  }
+  void operator()(const op::VectorElement& o) {
+    const Type& t = type(o.vector);
+    if (!check_.require_kind(TypeKind::Vector, o.vector)) return;
+    check_.require(
+        o.index >= 0 && o.index < t.shape[0] && equal_but_varying(check_.result_type(), scalar_type(t.element)),
+        Code::V065, check_.result(), " is not element ", o.index, " of ", t);
+    derives(check_.result(), o.vector);
+  }
+  void operator()(const op::Fault& o) {
+    bool is_bool = type(o.condition).is_scalar() && type(o.condition).element == Scalar::Bool;
+    check_.require(is_bool && check_.is_index(o.index), Code::V067, "a fault takes a bool and an index, not ",
+                   type(o.condition), " and ", type(o.index));
+  }
+  void operator()(const op::Atom& o) { check_.require(!o.name.empty(), Code::V068, "an atom has no name"); }
+  void operator()(const op::PhaseInit& o) {
+    phase(o.barriers, o.index);
+    check_.require(o.arrivals > 0, Code::V066, "a phase awaits ", o.arrivals, " arrivals");
+  }
+  void operator()(const op::PhaseArrive& o) {
+    phase(o.barriers, o.index);
+    mask(o.mask);
+  }
+  void operator()(const op::PhaseExpect& o) {
+    phase(o.barriers, o.index);
+    check_.require(check_.is_index(o.bytes), Code::V066, "the bytes ", o.bytes, " are ", type(o.bytes));
+    mask(o.mask);
+  }
+  void operator()(const op::PhaseWait& o) {
+    phase(o.barriers, o.index);
+    bool is_parity =
+        check_.is_index(o.parity) || (type(o.parity).is_scalar() && type(o.parity).element == Scalar::Bool);
+    check_.require(is_parity, Code::V066, "the parity ", o.parity, " is ", type(o.parity));
+  }
+  void operator()(const op::NamedBarrier& o) {
+    check_.require(o.id >= 0 && o.warps > 0, Code::V066, "barrier ", o.id, " has ", o.warps, " warps");
+  }
+
+ private:
+  const Type& type(ValueId v) const { return check_.type(v); }
+
+  bool access(ValueId buffer, ValueId index) {
+    return check_.require_kind(TypeKind::Buffer, buffer) &&
+           check_.require(check_.is_index(index), Code::V063, "the index ", index, " is ", type(index));
+  }
+  void mask(ValueId v) {
+    bool is_mask = !v.valid() || (type(v).is_scalar() && type(v).element == Scalar::Bool);
+    if (!is_mask) check_.report(Code::V063, "the mask ", v, " is ", type(v));
+  }
+  void moves(ValueId buffer, ValueId v) {
+    bool is_number = type(v).is_scalar() || type(v).kind == TypeKind::Vector;
+    check_.require(is_number && type(v).element == type(buffer).element, Code::V063, v, " is ", type(v),
+                   ", not of the element of ", buffer);
+  }
+  void stride(ValueId index, int64_t stride) {
+    bool is_sane = stride >= kUnknownStride && (type(index).varying || stride <= 0);
+    check_.require(is_sane, Code::V064, "the lane stride ", stride, " of ", index, ", which is ", type(index));
+  }
+  void derives(ValueId result, ValueId operand) {
+    check_.require(type(result).varying || !type(operand).varying, Code::V060, "uniform ", result,
+                   " derives from varying ", operand);
+  }
+  void phase(ValueId barriers, ValueId index) {
+    const Type& t = type(barriers);
+    check_.require(t.is_buffer() && t.space == Space::Shared && check_.is_index(index), Code::V066, barriers, " is ", t,
+                   ", no phases in shared memory with an index");
+  }
+
+  Check& check_;
+};
+
+// The control of a thread (V060, V061).
+void check_uniform_control(Check& check) {
+  auto uniform = [&](ValueId v) {
+    check.require(!check.type(v).varying, Code::V061, v, " is varying and controls a `", name(check.op().kind()), "`");
+  };
+  if (const auto* loop = check.op().get<op::For>())
+    for (ValueId v : {loop->low, loop->high, loop->step}) uniform(v);
+  if (const auto* loop = check.op().get<op::While>())
+    uniform(check.kernel.terminator(loop->condition).as<op::Yield>().values[0]);
+  if (const auto* branch = check.op().get<op::If>(); branch && check.type(branch->condition).varying)
+    for (ValueId v : check.op().results)
+      check.require(check.type(v).varying, Code::V060, "uniform ", v, " derives from varying ", branch->condition);
+}
+
+bool is_varying_query(const Op& op) { return op.is<op::ThreadIndex>() || op.is<op::LaneIndex>(); }
+
+}  // namespace
+
+void check_thread(Check& check) {
+  visit_thread(check.op().data, Thread(check), [] {});
+  if (check.level != Level::Thread) return;
+  check_uniform_control(check);
+  if (is_varying_query(check.op()))
+    check.require(check.result_type().varying, Code::V060, check.result(),
+                  " differs from lane to lane and is said to be uniform");
+}
+
+}  // namespace tilec::ir::verifier
