@@ -1,0 +1,12 @@
+# The package: the compiler as tilec::tilec, and tile_add_library().
+get_filename_component(tilec_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+if(NOT TARGET tilec::tilec)
+  add_executable(tilec::tilec IMPORTED)
+  set_target_properties(tilec::tilec PROPERTIES IMPORTED_LOCATION "${tilec_prefix}/bin/tilec")
+endif()
+if(NOT EXISTS "${tilec_prefix}/bin/tilec")
+  set(tilec_FOUND FALSE)
+  set(tilec_NOT_FOUND_MESSAGE "${tilec_prefix}/bin/tilec does not exist")
+endif()
+unset(tilec_prefix)
+include("${CMAKE_CURRENT_LIST_DIR}/TileAddLibrary.cmake")
