@@ -13,6 +13,7 @@ struct Arm {
 
 Arm run_arm(Instance& in, const std::function<void()>& body) {
   Arm arm{.region = in.kernel.new_region(), .values = {}};
+  ScopeGuard scope(in);
   RegionGuard region(in, arm.region);
   Restore<int> depth(in.control_depth, in.control_depth + 1);
   in.is_dead = false;

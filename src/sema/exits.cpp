@@ -142,6 +142,7 @@ void run_return(Instance& in, const ast::Return& node, Span span) {
   bool is_kernel = !in.frame().decl || !in.frame().decl->as<ast::Fn>();
   if (is_kernel && node.value) return void(not_allowed(in, node.value->span, "a result", "in a kernel"));
   if (is_kernel && !in.frame().runs) return void(not_allowed(in, span, "`return`", "outside of a launch's block"));
+  if (in.depth != in.frame().depth) return void(not_allowed(in, span, "`return`", "inside a `parallel` loop"));
   Value value = node.value ? convert_result(in, operand(in, *node.value)) : Value(Nothing{});
   if (!node.value && !is_kernel && in.frame().decl->as<ast::Fn>()->signature.result)
     in.at(span).error(diag::MissingReturn, in.frame().decl->as<ast::Fn>()->signature.name.text);

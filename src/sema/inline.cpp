@@ -192,7 +192,8 @@ Value convert_result(Instance& in, const Operand& result) {
 Value invoke(Instance& in, Invocation& call) {
   if (is_recursive(in, call)) return Poison{};
   in.frames.push_back({.module = call.fn.module, .decl = call.fn.decl, .call = call.site.expr.span,
-                       .first_scope = in.scopes.size(), .first_loop = in.loops.size(), .control_depth = in.control_depth});
+                       .first_scope = in.scopes.size(), .first_loop = in.loops.size(), .control_depth = in.control_depth,
+                       .depth = in.depth});
   Value result = Poison{};
   {
     ScopeGuard scope(in);

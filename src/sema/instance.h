@@ -57,12 +57,14 @@ struct Frame {
   const ast::Decl* decl = nullptr;
   Span call;
   size_t first_scope = 0, first_loop = 0;
-  int control_depth = 0;                  // of the instance where the call stands
+  int control_depth = 0, depth = 0;       // of the instance where the call stands
   std::optional<ir::Type> result_type;    // as declared, when it is a number or a tile
   std::optional<Value> result;            // returned on the one path
   std::optional<VariableId> result_variable;  // returned on several paths
   std::optional<VariableId> runs;         // false after a `return` deep inside
 };
+
+struct Parallel;
 
 struct Session {
   SourceMap& sources;
@@ -80,7 +82,7 @@ struct Instance {
   ir::Builder builder;
   Level level = Level::Constant;
   std::vector<Scope> scopes;
-  std::vector<Frame> frames;
+  std::deque<Frame> frames;  // references to them stay good while functions are inlined
   std::vector<Loop> loops;
   std::vector<Variable> variables;
   std::deque<Memory> memories;
@@ -90,7 +92,7 @@ struct Instance {
   bool is_dead = false;         // this place is not reached: a `break`, `continue` or `return` stands before it
   std::string label;            // of the statement being lowered
   std::optional<int64_t> threads;  // of the launch around this place
-  ir::ValueId thread;           // inside `simt`
+  Parallel* parallel = nullptr;    // the loop around this place
 
   Place at(Span span) const { return session.diagnostics.at(span); }
   Frame& frame() { return frames.back(); }
