@@ -106,7 +106,7 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
   }
   auto* view = target.value.as<View>();
   if (!view) {
-    if (!target.value.is_poison()) in.at(target.span).error(diag::NotAssignable, in.text(target.span));
+    if (!target.value.is_poison()) in.at(target.span).error(diag::NotAPlace, in.text(target.span));
     return;
   }
   auto shape = fixed_shape(view->shape);

@@ -71,6 +71,44 @@ bool always_exits(std::span<const ast::Stmt* const> statements) {
   return std::any_of(statements.begin(), statements.end(), [](const ast::Stmt* s) { return always_exits(*s); });
 }
 
+namespace {
+
+std::span<const ast::Stmt* const> statements_of(const ast::Stmt* const& stmt) {
+  if (auto* block = stmt->as<ast::Block>()) return block->statements;
+  return std::span(&stmt, 1);
+}
+
+// A branch, with or without statements after it.
+bool needs_flag(const ast::If& n, bool is_last, bool Exits::*kind) {
+  std::span<const ast::Stmt* const> then_part = n.then_block.statements, else_part;
+  if (n.else_branch) else_part = statements_of(n.else_branch);
+  if (needs_flag(then_part, kind) || needs_flag(else_part, kind)) return true;
+  if (is_last) return false;
+  bool then_leaves = always_exits(then_part), else_leaves = always_exits(else_part);
+  if (then_leaves && else_leaves) return false;
+  if (then_leaves) return exits_of(else_part).*kind;
+  return !else_leaves || exits_of(then_part).*kind;
+}
+
+}  // namespace
+
+bool needs_flag(std::span<const ast::Stmt* const> statements, bool Exits::*kind) {
+  for (size_t i = 0; i < statements.size(); ++i) {
+    const ast::Stmt& s = *statements[i];
+    bool is_last = i + 1 == statements.size();
+    if (s.as<ast::Break>() || s.as<ast::Continue>() || s.as<ast::Return>()) return false;
+    if (!(exits_of(s).*kind)) continue;
+    if (auto* n = s.as<ast::If>()) {
+      if (needs_flag(*n, is_last, kind)) return true;
+    } else if (auto* b = s.as<ast::Block>()) {
+      if (needs_flag(b->statements, kind) || (!is_last && !always_exits(b->statements))) return true;
+    } else {
+      return true;
+    }
+  }
+  return false;
+}
+
 VariableId new_flag(Instance& in, std::string name) {
   return in.new_variable(std::move(name), {}, ir::scalar_type(Scalar::Bool), in.builder.boolean(true));
 }
@@ -82,7 +120,10 @@ bool prepare_returns(Instance& in, const ast::Block& body) {
   if (ends_in_return && !exits_of(statements.first(statements.size() - 1)).returns) return true;
   if (!exits_of(statements).returns || in.level == Level::Constant) return true;
   frame.result_variable = in.new_variable("result", {}, {}, {});
-  if (!returns_from_loop(statements)) return frame.runs = new_flag(in, "runs"), true;
+  if (!returns_from_loop(statements)) {
+    if (needs_flag(statements, &Exits::returns)) frame.runs = new_flag(in, "runs");
+    return true;
+  }
   const ast::Type* declared = frame.decl->as<ast::Fn>()->signature.result;
   if (declared) {
     ir::Type type;
@@ -141,7 +182,7 @@ void run_continue(Instance& in, Span span) {
 void run_return(Instance& in, const ast::Return& node, Span span) {
   bool is_kernel = !in.frame().decl || !in.frame().decl->as<ast::Fn>();
   if (is_kernel && node.value) return void(not_allowed(in, node.value->span, "a result", "in a kernel"));
-  if (is_kernel && !in.frame().runs) return void(not_allowed(in, span, "`return`", "outside of a launch's block"));
+  if (is_kernel && in.level == Level::Host) return void(not_allowed(in, span, "`return`", "outside of a launch's block"));
   if (in.depth != in.frame().depth) return void(not_allowed(in, span, "`return`", "inside a `parallel` loop"));
   Value value = node.value ? convert_result(in, operand(in, *node.value)) : Value(Nothing{});
   if (!node.value && !is_kernel && in.frame().decl->as<ast::Fn>()->signature.result)

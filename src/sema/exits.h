@@ -19,6 +19,9 @@ Exits exits_of(std::span<const ast::Stmt* const> statements);
 bool always_exits(const ast::Stmt& stmt);
 bool always_exits(std::span<const ast::Stmt* const> statements);
 
+// Does an exit of this kind leave from deeper than branches can follow? Only then is there a flag.
+bool needs_flag(std::span<const ast::Stmt* const> statements, bool Exits::*kind);
+
 // Makes room for the results of a function whose `return`s are not only its last statement. False after a mistake.
 bool prepare_returns(Instance& in, const ast::Block& body);
 // A new flag, true until an exit clears it.

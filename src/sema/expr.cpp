@@ -102,7 +102,7 @@ Value evaluate(Instance& in, const ast::Expr& expr, Hint hint) {
 
 Value condition(Instance& in, const ast::Expr& expr) {
   Operand x = operand(in, expr);
-  if (auto* v = x.value.as<View>(); v && in.memory(v->memory).may_be_null && !v->is_part)
+  if (auto* v = x.value.as<View>(); v && in.memory(v->memory).may_be_null && !v->is_region)
     return Dynamic{in.builder.value(op::Present{v->buffer}, ir::scalar_type(Scalar::Bool))};
   if (x.value.is_poison()) return x.value;
   if (x.value.is_tile_like()) {

@@ -14,10 +14,18 @@ struct Factor {
   Scalar element = Scalar::F32;
 };
 
+// The extents of the buffer in the order of the view's axes.
+Shape buffer_shape(Instance& in, const View& view) {
+  Shape shape;
+  for (int64_t axis : view.axes) shape.push_back(in.type(view.buffer).shape[axis]);
+  return shape;
+}
+
 std::optional<Factor> shared_factor(Instance& in, const View& view, const Shape& shape, Span span) {
   if (!is_readable(in, view, span)) return std::nullopt;
   Factor f{.value = view.buffer, .is_transposed = view.axes[0] > view.axes[1], .shape = shape, .element = in.type(view.buffer).element};
-  if (!view.is_part) return f;
+  bool is_whole = std::none_of(view.offsets.begin(), view.offsets.end(), [](ir::ValueId o) { return o.valid(); });
+  if (is_whole && view.offsets.size() == 2 && buffer_shape(in, view) == shape) return f;
   op::Subview part{.buffer = view.buffer, .offsets = offsets_of(in, view), .axes = view.axes, .bounds = unknown_bounds(view)};
   Shape extents = shape;
   if (f.is_transposed) {
@@ -79,8 +87,9 @@ struct Product {
 
 std::optional<Product> product(Instance& in, const Operand& x, const Operand& y, Span span) {
   if (!require_block(in, span, "a matrix product")) return std::nullopt;
-  auto a = factor(in, x), b = factor(in, y);
-  if (!a || !b) return std::nullopt;
+  auto a = factor(in, x);
+  auto b = a ? factor(in, y) : std::nullopt;
+  if (!b) return std::nullopt;
   if (a->shape[1] != b->shape[0]) {
     auto report = in.at(span).error(diag::ContractionMismatch, a->shape[1], b->shape[0]);
     report.mark(x.span, shape_text(a->shape)).mark(y.span, shape_text(b->shape));

@@ -37,7 +37,7 @@ struct Binder {
   bool bind_variable(const ast::Parameter& p, const BoundArgument& argument, const ResolvedType& type) {
     auto id = variable(argument, in.frames.back().first_scope);
     if (!id) {
-      in.at(argument.operand.span).error(diag::NotAssignable, in.text(argument.operand.span))
+      in.at(argument.operand.span).error(diag::NotAPlace, in.text(argument.operand.span))
           .help("an `inout` argument is the name of a `var`");
       return false;
     }

@@ -54,7 +54,7 @@ Value run_tile(Instance& in, const FnRef& fn, const CallSite& site, std::string_
         .help("`tile` takes one index for each dimension");
     return Poison{};
   }
-  result.is_part = true;
+  result.is_region = true;
   for (size_t i = 0; i < indices.size(); ++i) {
     ir::ValueId index = index_value(in, indices[i]);
     if (!index.valid()) return Poison{};
@@ -96,7 +96,7 @@ Value run_gemm(Instance& in, const FnRef& fn, const CallSite& site, std::string_
   auto acc = variable_named(in, *(*arguments)[2]);
   if (!acc || !in.variable(*acc).type.is_tile()) {
     Span span = (*arguments)[2]->span;
-    in.at(span).error(diag::NotAssignable, in.text(span)).help("the accumulator is a `var` of type `fragment`");
+    in.at(span).error(diag::NotAPlace, in.text(span)).help("the accumulator is a `var` of type `fragment`");
     return Poison{};
   }
   accumulate(in, *acc, a, b, site.expr.span);
@@ -127,7 +127,7 @@ Value run_copy(Instance& in, const FnRef& fn, const CallSite& site, std::string_
   if (target.value.is_poison() || source.value.is_poison()) return Poison{};
   auto* view = target.value.as<View>();
   if (!view) {
-    in.at(target.span).error(diag::NotAssignable, in.text(target.span));
+    in.at(target.span).error(diag::NotAPlace, in.text(target.span));
     return Poison{};
   }
   store(in, *view, source, source.span);

@@ -56,7 +56,7 @@ void run_isolated(Instance& in, const ast::Block& body, Level level, ir::RegionI
   ScopeGuard scope(in);
   std::optional<VariableId> saved = in.frame().runs;
   in.frames[frame_index].runs.reset();
-  if (exits_of(body.statements).returns) in.frames[frame_index].runs = new_flag(in, "runs");
+  if (needs_flag(body.statements, &Exits::returns)) in.frames[frame_index].runs = new_flag(in, "runs");
   declare_indices();
   Restore<size_t> first_loop(in.frames[frame_index].first_loop, in.loops.size());
   run_scoped(in, body);

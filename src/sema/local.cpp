@@ -13,7 +13,7 @@ Value held(Instance& in, const Operand& x) {
     return c->type == Scalar::F64 ? implicitly(in, x, Scalar::F32) : Value(int_const(c->number.i));
   if (x.value.is_element()) return number(in, x);
   if (auto* view = x.value.as<View>()) {
-    bool is_tensor = in.memory(view->memory).space != ir::Space::Shared && (!view->is_part || !fixed_shape(view->shape));
+    bool is_tensor = in.memory(view->memory).space != ir::Space::Shared && (!view->is_region || !fixed_shape(view->shape));
     return is_tensor ? x.value : fragment(in, x);
   }
   if (x.value.is<Elementwise>() || x.value.is<Shapeless>()) return fragment(in, x);

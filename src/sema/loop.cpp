@@ -134,7 +134,7 @@ void carry_late(Instance& in, std::vector<Carried>& all, const std::vector<ir::V
 
 void run_body(Instance& in, const ast::Block& body, Exits exits, const Loop& loop) {
   in.loops.push_back(loop);
-  if (exits.continues) in.loops.back().in_turn = new_flag(in, "in_turn");
+  if (needs_flag(body.statements, &Exits::continues)) in.loops.back().in_turn = new_flag(in, "in_turn");
   Exits at_start{.breaks = exits.breaks, .continues = false, .returns = exits.returns};
   ir::ValueId here = still_here(in, at_start);
   if (here.valid())
@@ -270,7 +270,7 @@ void run_while(Instance& in, const ast::While& node) {
     Restore<int> depth(in.control_depth, in.control_depth + 1);
     enter(in, all, body, true);
     in.loops.push_back(loop);
-    if (exits.continues) in.loops.back().in_turn = new_flag(in, "in_turn");
+    if (needs_flag(node.body.statements, &Exits::continues)) in.loops.back().in_turn = new_flag(in, "in_turn");
     run_scoped(in, node.body);
     in.loops.pop_back();
   }

@@ -76,7 +76,7 @@ struct Selecting {
     auto length = difference(in, high, low);
     if (!length) return false;
     if (length->is_fixed() && length->fixed <= 0) return in.at(s.span).error(diag::BadExtent, length->fixed), false;
-    result.is_part = true;
+    result.is_part = result.is_region = true;
     keep(low, *length);
     return true;
   }
@@ -85,7 +85,7 @@ struct Selecting {
     ir::ValueId low = index_value(in, operand(*s.lo));
     if (!low.valid()) return false;
     Operand count = operand(*s.hi);
-    result.is_part = true;
+    result.is_part = result.is_region = true;
     if (auto* c = count.value.as<Const>(); c && is_integer(c->type)) {
       if (c->number.i <= 0) return in.at(s.span).error(diag::BadExtent, c->number.i), false;
       keep(low, {c->number.i, {}});
@@ -99,7 +99,10 @@ struct Selecting {
   bool subscript(const ast::Subscript& s) {
     switch (s.kind) {
       case ast::SubscriptKind::Index: return index(s);
-      case ast::SubscriptKind::All: keep({}, extents[axis]); return true;
+      case ast::SubscriptKind::All:
+        result.is_region = true;
+        keep({}, extents[axis]);
+        return true;
       case ast::SubscriptKind::NewAxis:
         result.axes.push_back(kNewAxis);
         result.shape.push_back({1, {}});
@@ -132,7 +135,7 @@ View part(Instance& in, const View& view, const Selection& selection) {
   View result = view;
   result.axes.clear();
   result.shape.clear();
-  result.is_part |= selection.is_part;
+  result.is_region |= selection.is_region;
   for (size_t i = 0; i < selection.offsets.size(); ++i) {
     ir::ValueId& offset = result.offsets[view.axes[i]];
     if (!selection.offsets[i].valid()) continue;

@@ -63,7 +63,7 @@ struct View {
   std::vector<ir::ValueId> offsets;  // one for each dimension of the buffer; none: 0
   ir::Axes axes;                     // for each axis of the view the dimension that it runs along
   std::vector<Extent> shape;         // of each axis
-  bool is_part = false;              // cut out by `tile(...)` or `[...]`
+  bool is_region = false;            // cut out as a tile, by `tile(...)`, `:` or `+:`
   std::optional<Const> pad;
   bool is_element() const { return axes.empty(); }
 };

@@ -5,10 +5,6 @@
 namespace tilec::sema {
 namespace {
 
-bool is_device_memory(const Memory& memory) {
-  return memory.space == ir::Space::Global || memory.space == ir::Space::Workspace;
-}
-
 // Where may memory be touched? Host arithmetic sees none.
 bool is_reachable(Instance& in, const View& view, Span span) {
   const Memory& memory = in.memory(view.memory);

@@ -31,6 +31,7 @@ struct Selection {
   ir::Axes axes;                     // for each axis of the result that of the base; kNewAxis for `_`
   std::vector<Extent> shape;         // of each axis of the result
   bool is_part = false;              // not all of it
+  bool is_region = false;            // written with `:` or `+:`, so a tile and not a name for what is left
   bool is_element() const { return axes.empty(); }
 };
 std::optional<Selection> select(Instance& in, const ast::Index& index, const std::vector<Extent>& extents, Span span);
