@@ -34,6 +34,8 @@ struct Walk {
   }
   void declare(const ast::Name& name, bool counts) {
     if (!name.exists()) return;
+    for (const Local& other : scopes.back())
+      if (other.name.text == name.text) return;  // an error already
     bool is_silent = !counts || name.text.starts_with('_');
     scopes.back().push_back({name, is_silent});
   }
