@@ -1,0 +1,135 @@
+// Operators on numbers.
+#include "sema/scalar.h"
+
+namespace tilec::sema {
+namespace {
+
+std::optional<ir::CompareFn> compare_of(ast::BinaryOp op) {
+  switch (op) {
+    case ast::BinaryOp::Equal: return ir::CompareFn::Eq;
+    case ast::BinaryOp::NotEqual: return ir::CompareFn::Ne;
+    case ast::BinaryOp::Less: return ir::CompareFn::Lt;
+    case ast::BinaryOp::LessEqual: return ir::CompareFn::Le;
+    case ast::BinaryOp::Greater: return ir::CompareFn::Gt;
+    case ast::BinaryOp::GreaterEqual: return ir::CompareFn::Ge;
+    default: return std::nullopt;
+  }
+}
+
+ir::BinaryFn function_of(ast::BinaryOp op) {
+  switch (op) {
+    case ast::BinaryOp::Or: case ast::BinaryOp::BitOr: return ir::BinaryFn::Or;
+    case ast::BinaryOp::And: case ast::BinaryOp::BitAnd: return ir::BinaryFn::And;
+    case ast::BinaryOp::BitXor: return ir::BinaryFn::Xor;
+    case ast::BinaryOp::ShiftLeft: return ir::BinaryFn::Shl;
+    case ast::BinaryOp::ShiftRight: return ir::BinaryFn::Shr;
+    case ast::BinaryOp::Add: return ir::BinaryFn::Add;
+    case ast::BinaryOp::Subtract: return ir::BinaryFn::Sub;
+    case ast::BinaryOp::Multiply: return ir::BinaryFn::Mul;
+    case ast::BinaryOp::Divide: return ir::BinaryFn::Div;
+    default: return ir::BinaryFn::Rem;
+  }
+}
+
+// What an operator wants of its operands' type; null when `type` will do.
+const char* unmet_wish(ast::BinaryOp op, Scalar type) {
+  switch (op) {
+    case ast::BinaryOp::Or: case ast::BinaryOp::And: return type == Scalar::Bool ? nullptr : "bool";
+    case ast::BinaryOp::BitOr: case ast::BinaryOp::BitXor: case ast::BinaryOp::BitAnd:
+      return is_float(type) ? "an integer" : nullptr;
+    case ast::BinaryOp::ShiftLeft: case ast::BinaryOp::ShiftRight: return is_integer(type) ? nullptr : "an integer";
+    case ast::BinaryOp::Equal: case ast::BinaryOp::NotEqual: return nullptr;
+    default: return type == Scalar::Bool ? "a number" : nullptr;
+  }
+}
+
+bool is_known_zero(const Instance& in, const Value& value) {
+  std::optional<ir::Number> n;
+  if (auto* c = value.as<Const>()) n = c->number;
+  if (auto* d = value.as<Dynamic>()) n = in.kernel.constant(d->id);
+  return n && !n->is_float && n->i == 0;
+}
+
+bool is_literal(const Value& value) {
+  auto* c = value.as<Const>();
+  return c && c->is_literal;
+}
+
+// An operand in the common type; a literal that meets only literals stays one.
+Value aligned(Instance& in, const Value& value, Span span, Scalar type, bool keeps_literal) {
+  if (!keeps_literal) return implicitly(in, {value, span}, type);
+  const Const& c = *value.as<Const>();
+  return Const{type, ir::evaluate_convert(c.type, type, ir::ConvertMode::Nearest, c.number), true};
+}
+
+}  // namespace
+
+Value apply(Instance& in, ir::UnaryFn fn, const Value& x, Span span) {
+  if (auto* c = x.as<Const>()) {
+    auto result = ir::evaluate(fn, c->type, c->number);
+    if (result) return Const{fn == ir::UnaryFn::IsNan ? Scalar::Bool : c->type, *result, c->is_literal && fn != ir::UnaryFn::IsNan};
+    in.at(span).error(diag::ConstantOverflow, name(c->type));
+    return Poison{};
+  }
+  return Dynamic{in.builder.unary(fn, emit(in, x))};
+}
+
+Value apply(Instance& in, ir::BinaryFn fn, const Value& a, const Value& b, Span span) {
+  auto *ca = a.as<Const>(), *cb = b.as<Const>();
+  if ((fn == ir::BinaryFn::Div || fn == ir::BinaryFn::Rem) && is_known_zero(in, b)) {
+    in.at(span).error(diag::DivisionByZero);
+    return Poison{};
+  }
+  if (ca && cb) {
+    if (auto result = ir::evaluate(fn, ca->type, ca->number, cb->number))
+      return Const{ca->type, *result, ca->is_literal && cb->is_literal};
+    in.at(span).error(diag::ConstantOverflow, name(ca->type));
+    return Poison{};
+  }
+  return Dynamic{in.builder.binary(fn, emit(in, a), emit(in, b))};
+}
+
+Value apply(Instance& in, ir::CompareFn fn, const Value& a, const Value& b) {
+  auto *ca = a.as<Const>(), *cb = b.as<Const>();
+  if (ca && cb) return bool_const(ir::evaluate(fn, ca->type, ca->number, cb->number));
+  return Dynamic{in.builder.compare(fn, emit(in, a), emit(in, b))};
+}
+
+Value binary(Instance& in, ast::BinaryOp op, const Operand& a, const Operand& b, Span span) {
+  Operand x{number(in, a), a.span}, y{number(in, b), b.span};
+  if (x.value.is_poison() || y.value.is_poison()) return Poison{};
+  bool is_shift = op == ast::BinaryOp::ShiftLeft || op == ast::BinaryOp::ShiftRight;
+  bool stays_literal = is_literal(x.value) && is_literal(y.value);
+  std::optional<Scalar> type = is_shift && !stays_literal && !is_literal(x.value) ? element_of(in, x.value)
+                                                                               : common_type(in, std::array{x, y});
+  if (!type) return Poison{};
+  if (const char* wish = unmet_wish(op, *type)) {
+    const Operand& wrong = element_of(in, x.value) == *type ? x : y;
+    in.at(wrong.span).error(diag::TypeMismatch, wish, name(*type));
+    return Poison{};
+  }
+  Value left = aligned(in, x.value, x.span, *type, stays_literal);
+  // The count of a shift is any integer; it takes the type of what is shifted.
+  bool count_converts = is_shift && is_integer(element_of(in, y.value)) && !is_literal(y.value);
+  Value right = count_converts ? convert(in, y.value, *type, ir::ConvertMode::Nearest, y.span)
+                               : aligned(in, y.value, y.span, *type, stays_literal);
+  if (left.is_poison() || right.is_poison()) return Poison{};
+  if (auto fn = compare_of(op)) return apply(in, *fn, left, right);
+  return apply(in, function_of(op), left, right, span);
+}
+
+Value unary(Instance& in, ast::UnaryOp op, const Operand& operand, Span span) {
+  Value x = number(in, operand);
+  if (x.is_poison()) return x;
+  Scalar type = element_of(in, x);
+  const char* wish = op == ast::UnaryOp::Not ? (type == Scalar::Bool ? nullptr : "bool")
+                     : op == ast::UnaryOp::BitNot ? (is_integer(type) ? nullptr : "an integer")
+                                                : (type == Scalar::Bool ? "a number" : nullptr);
+  if (wish) {
+    in.at(operand.span).error(diag::TypeMismatch, wish, name(type));
+    return Poison{};
+  }
+  return apply(in, op == ast::UnaryOp::Negate ? ir::UnaryFn::Neg : ir::UnaryFn::Not, x, span);
+}
+
+}  // namespace tilec::sema

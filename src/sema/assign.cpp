@@ -1,0 +1,158 @@
+#include "sema/assign.h"
+
+#include "sema/gemm.h"
+#include "sema/names.h"
+#include "sema/parallel.h"
+#include "sema/view.h"
+
+namespace tilec::sema {
+
+std::optional<VariableId> variable_named(Instance& in, const ast::Expr& expr) {
+  auto* name = expr.as<ast::NameRef>();
+  const Binding* binding = name ? in.find(name->name.text) : nullptr;
+  auto* id = binding ? std::get_if<VariableId>(&binding->what) : nullptr;
+  return id ? std::optional(*id) : std::nullopt;
+}
+
+bool is_in_reach(Instance& in, VariableId id, Span span) {
+  const Variable& v = in.variable(id);
+  if (v.depth == in.depth) return true;
+  in.at(span).error(diag::AssignToImmutable, v.name, "declared outside of this parallel code, where every block, thread or iteration would set it")
+      .note(v.span, diag::DeclaredHere, v.name);
+  return false;
+}
+
+void set_variable(Instance& in, VariableId id, const Operand& value, Span span) {
+  if (!is_in_reach(in, id, span)) return;
+  const ir::Type type = in.variable(id).type;
+  auto poison = [&] { in.variable(id).is_poison = true; };
+  if (value.value.is_poison()) return poison();
+  if (type.is_scalar()) {
+    Value x = implicitly(in, value, type.element);
+    return x.is_poison() ? poison() : in.set(id, emit(in, x));
+  }
+  if (!require_block(in, span, "a whole tile")) return poison();
+  Operand source = value;
+  if (source.value.is_scalar()) source.value = implicitly(in, source, type.element);
+  in.builder.set_span(span);
+  ir::ValueId tile = materialise(in, source, &type.shape);
+  if (!tile.valid()) return poison();
+  const ir::Type actual = in.type(tile);
+  if (actual == type) return in.set(id, tile);
+  if (actual.shape != type.shape)
+    in.at(value.span).error(diag::ShapeMismatch, shape_text(type.shape), shape_text(actual.shape))
+        .note(in.variable(id).span, diag::DeclaredHere, in.variable(id).name);
+  else
+    report_implicit(in, value.span, actual.element, type.element);
+  poison();
+}
+
+namespace {
+
+// `t[:, 0 +: 64] = value`: the fragment with a part replaced.
+void insert(Instance& in, VariableId id, const ast::Index& index, const ast::Assign& node, Span span) {
+  const ir::Type type = in.variable(id).type;
+  auto selection = select(in, index, extents_of(type.shape), span);
+  if (!selection || !is_in_reach(in, id, node.target->span)) return;
+  if (selection->is_element()) {
+    in.at(node.target->span).error(diag::FragmentElement).help("fragments are written whole, by regions, or in a `parallel` loop");
+    return;
+  }
+  auto shape = fixed_shape(selection->shape);
+  if (!shape) return void(in.at(node.target->span).error(diag::ExtentNotConstant, in.text(node.target->span)));
+  if (node.op) return void(not_supported(in, span, "an operator assignment to a part of a fragment"));
+  Operand value = operand(in, *node.value, {.shape = &*shape});
+  if (value.value.is_scalar()) value.value = implicitly(in, value, type.element);
+  ir::ValueId part = materialise(in, value, &*shape);
+  Value whole = part.valid() ? evaluate(in, *index.base) : Value(Poison{});
+  if (whole.is_poison()) return;
+  if (in.type(part) != ir::tile_type(type.element, *shape))
+    return void(in.at(value.span).error(diag::TypeMismatch, describe(ir::tile_type(type.element, *shape)), describe(in.type(part))));
+  op::Insert op{.tile = whole.as<Tile>()->id, .part = part, .offsets = {}, .axes = selection->axes};
+  for (ir::ValueId offset : selection->offsets) op.offsets.push_back(offset.valid() ? offset : in.builder.index(0));
+  in.set(id, in.builder.value(std::move(op), type));
+}
+
+Value combined(Instance& in, ast::BinaryOp op, const Operand& old, const Operand& value, Span span) {
+  if (old.value.is_poison() || value.value.is_poison()) return Poison{};
+  return map_elements(in, std::array{old, value}, span,
+                      [&](std::span<const Operand> x) { return binary(in, op, x[0], x[1], span); });
+}
+
+void assign_variable(Instance& in, VariableId id, const ast::Assign& node, Span span) {
+  const ir::Type type = in.variable(id).type;
+  Hint hint{.shape = type.is_tile() ? &type.shape : nullptr};
+  if (!node.op) return set_variable(in, id, operand(in, *node.value, hint), node.target->span);
+  auto* product = node.value->as<ast::Binary>();
+  if (type.is_tile() && *node.op == ast::BinaryOp::Add && product && product->op == ast::BinaryOp::MatrixMultiply)
+    return accumulate(in, id, *product, span);
+  if (*node.op == ast::BinaryOp::MatrixMultiply) return void(not_supported(in, span, "`@=`"));
+  Operand old = operand(in, *node.target), value = operand(in, *node.value, hint);
+  set_variable(in, id, {combined(in, *node.op, old, value, span), value.span}, node.target->span);
+}
+
+// Memory, or a place whose shape the value decides.
+void assign_memory(Instance& in, const ast::Assign& node, Span span) {
+  Operand target = operand(in, *node.target);
+  if (target.value.is_poison()) return void(operand(in, *node.value));
+  std::optional<Operand> value;
+  if (target.value.is<Shapeless>()) {
+    value = operand(in, *node.value);
+    if (value->value.is_poison()) return;
+    auto shape = value->value.is_tile_like() ? shape_of(in, *value) : std::nullopt;
+    if (!shape) return void(in.at(target.span).error(diag::TileShapeUnknown).help("write it: `.tile[ROWS, COLUMNS](...)`"));
+    std::replace(shape->begin(), shape->end(), kNewAxis, int64_t(1));
+    target = operand(in, *node.target, {.shape = &*shape});
+  }
+  auto* view = target.value.as<View>();
+  if (!view) {
+    if (!target.value.is_poison()) in.at(target.span).error(diag::NotAPlace, in.text(target.span));
+    return;
+  }
+  auto shape = fixed_shape(view->shape);
+  Hint hint{.shape = shape && !shape->empty() ? &*shape : nullptr};
+  // `shared = view as f16` is one copy that converts.
+  auto* cast = node.value->as<ast::Cast>();
+  if (!value && cast && !node.op && !view->is_element()) {
+    Operand source = operand(in, *cast->operand, hint);
+    auto* from = source.value.as<View>();
+    Value to = value_of_name(in, cast->element);
+    bool is_copy = from && !from->is_element() && to.is<TypeValue>() && to.as<TypeValue>()->scalar == element_of(in, target.value);
+    if (is_copy) return store(in, *view, source, span, true);
+  }
+  if (!value) value = operand(in, *node.value, hint);
+  if (node.op) {
+    if (*node.op == ast::BinaryOp::MatrixMultiply) return void(not_supported(in, span, "`@=`"));
+    value->value = combined(in, *node.op, target, *value, span);
+  }
+  store(in, *view, *value, node.op ? node.value->span : value->span);
+}
+
+}  // namespace
+
+void run_assign(Instance& in, const ast::Assign& node, Span span) {
+  if (node.target->as<ast::Missing>()) return void(operand(in, *node.value));
+  if (node.target->as<ast::Tuple>()) return void(not_supported(in, node.target->span, "an assignment to several places"));
+  if (auto id = variable_named(in, *node.target)) return assign_variable(in, *id, node, span);
+  if (auto* index = node.target->as<ast::Index>()) {
+    if (in.parallel && in.level == Level::Element && assign_fragment_element(in, *index, node, span)) return;
+    if (auto id = variable_named(in, *index->base); id && in.variable(*id).type.is_tile()) {
+      if (!require_block(in, span, "a part of a fragment")) return;
+      return insert(in, *id, *index, node, span);
+    }
+  }
+  if (auto* name = node.target->as<ast::NameRef>()) {
+    const Binding* binding = in.find(name->name.text);
+    auto* value = binding ? std::get_if<Value>(&binding->what) : nullptr;
+    if (value && !value->is<View>() && !value->is_poison()) {
+      operand(in, *node.value);
+      auto report = in.at(node.target->span).error(diag::AssignToImmutable, name->name.text, binding->kind);
+      report.note(binding->span, diag::DeclaredHere, name->name.text);
+      if (binding->kind == "a `let`") report.help("declare it with `var`");
+      return;
+    }
+  }
+  assign_memory(in, node, span);
+}
+
+}  // namespace tilec::sema

@@ -1,0 +1,147 @@
+// Branches over run-time conditions: variables that a branch sets become results of the `if`.
+#include "sema/exits.h"
+#include "sema/stmt.h"
+
+namespace tilec::sema {
+namespace {
+
+struct Arm {
+  ir::RegionId region;
+  std::vector<ir::ValueId> values;  // of the variables at its end
+  bool is_dead = false;
+};
+
+Arm run_arm(Instance& in, const std::function<void()>& body) {
+  Arm arm{.region = in.kernel.new_region(), .values = {}};
+  ScopeGuard scope(in);
+  RegionGuard region(in, arm.region);
+  Restore<int> depth(in.control_depth, in.control_depth + 1);
+  in.is_dead = false;
+  body();
+  arm.values = in.snapshot();
+  arm.is_dead = in.is_dead;
+  return arm;
+}
+
+ir::ValueId zero_of(Instance& in, const ir::Type& type, ir::RegionId where) {
+  RegionGuard region(in, where);
+  ir::ValueId zero = in.builder.constant(type.element, is_float(type.element) ? ir::Number::real(0) : ir::Number::integer(0));
+  return type.is_tile() ? in.builder.value(op::Splat{zero}, type) : zero;
+}
+
+}  // namespace
+
+void branch(Instance& in, ir::ValueId condition, const std::function<void()>& then_part, const std::function<void()>& else_part) {
+  bool was_dead = in.is_dead;
+  Span span = in.builder.span();
+  auto before = in.snapshot();
+  Arm a = run_arm(in, then_part);
+  in.restore(before);
+  Arm b = run_arm(in, else_part);
+  in.restore(before);
+  in.is_dead = was_dead || (a.is_dead && b.is_dead);
+  std::vector<VariableId> changed;
+  std::vector<ir::Type> types;
+  std::vector<ir::ValueId> then_values, else_values;
+  for (uint32_t i = 0; i < before.size(); ++i) {
+    ir::ValueId &x = a.values[i], &y = b.values[i];
+    Variable& v = in.variables[i];
+    if (x == y) {
+      v.current = x;
+      continue;
+    }
+    // What a branch that leaves never wrote is not looked at after it.
+    if (!x.valid() && a.is_dead) x = zero_of(in, v.type, a.region);
+    if (!y.valid() && b.is_dead) y = zero_of(in, v.type, b.region);
+    if (!x.valid() || !y.valid()) {
+      v.current = {};
+      continue;
+    }
+    changed.push_back({i});
+    types.push_back(v.type);
+    then_values.push_back(x);
+    else_values.push_back(y);
+  }
+  auto finish = [&](ir::RegionId where, std::vector<ir::ValueId> values) {
+    RegionGuard region(in, where);
+    in.builder.yield(std::move(values));
+  };
+  finish(a.region, then_values);
+  finish(b.region, else_values);
+  in.builder.set_span(span);
+  ir::OpId id = in.builder.add(op::If{condition, a.region, b.region}, types);
+  for (size_t i = 0; i < changed.size(); ++i) in.set(changed[i], in.kernel.op(id).results[i]);
+}
+
+namespace {
+
+// Statements that follow something with exits.
+void run_guarded(Instance& in, Exits exits, std::span<const ast::Stmt* const> rest) {
+  if (rest.empty() || in.is_dead) return;
+  ir::ValueId here = exits.any() ? still_here(in, exits) : ir::ValueId{};
+  if (!here.valid() || (in.kernel.constant(here) && in.kernel.constant(here)->i)) return run_statements(in, rest);
+  branch(in, here, [&] { run_statements(in, rest); }, [] {});
+}
+
+void run_else(Instance& in, const ast::If& node) {
+  if (!node.else_branch) return;
+  if (auto* block = node.else_branch->as<ast::Block>()) return run_scoped(in, *block);
+  ScopeGuard scope(in);
+  run_statement(in, *node.else_branch);
+}
+
+// `bias` and `x && bias`: nullable parameters that hold where the condition does.
+void collect_present(Instance& in, const ast::Expr& condition, std::set<MemoryId>& present) {
+  if (auto* b = condition.as<ast::Binary>(); b && b->op == ast::BinaryOp::And) {
+    collect_present(in, *b->lhs, present);
+    collect_present(in, *b->rhs, present);
+  }
+  auto* name = condition.as<ast::NameRef>();
+  const Binding* binding = name ? in.find(name->name.text) : nullptr;
+  auto* value = binding ? std::get_if<Value>(&binding->what) : nullptr;
+  if (value && value->is<View>() && in.memory(value->as<View>()->memory).may_be_null) present.insert(value->as<View>()->memory);
+}
+
+void run_known(Instance& in, const ast::If& node, bool is_true, std::span<const ast::Stmt* const> rest) {
+  Exits exits;
+  if (is_true) {
+    run_scoped(in, node.then_block);
+    exits = exits_of(node.then_block.statements);
+  } else if (node.else_branch) {
+    run_else(in, node);
+    exits = exits_of(*node.else_branch);
+  }
+  run_guarded(in, exits, rest);
+}
+
+}  // namespace
+
+void run_if(Instance& in, const ast::If& node, std::span<const ast::Stmt* const> rest) {
+  Value test = condition(in, *node.condition);
+  if (auto* c = test.as<Const>()) return run_known(in, node, c->number.i != 0, rest);
+  // After a mistake in the condition both branches are still looked at.
+  ir::ValueId value = test.is_poison() ? in.builder.boolean(true) : emit(in, test);
+  std::set<MemoryId> present = in.present;
+  collect_present(in, *node.condition, present);
+  bool then_leaves = always_exits(node.then_block.statements);
+  bool else_leaves = node.else_branch && always_exits(*node.else_branch);
+  Exits then_exits = exits_of(node.then_block.statements);
+  Exits else_exits = node.else_branch ? exits_of(*node.else_branch) : Exits{};
+  in.builder.set_span(node.condition->span);
+  branch(
+      in, value,
+      [&] {
+        {
+          Restore<std::set<MemoryId>> known(in.present, present);
+          run_scoped(in, node.then_block);
+        }
+        if (else_leaves && !then_leaves) run_guarded(in, then_exits, rest);
+      },
+      [&] {
+        run_else(in, node);
+        if (then_leaves && !else_leaves) run_guarded(in, else_exits, rest);
+      });
+  if (!then_leaves && !else_leaves) run_guarded(in, then_exits | else_exits, rest);
+}
+
+}  // namespace tilec::sema

@@ -1,0 +1,162 @@
+// Expressions that choose: `if c { a } else { b }`, `&&`, `||`.
+#include "sema/expr.h"
+#include "sema/stmt.h"
+
+namespace tilec::sema {
+namespace {
+
+// May this run although the program would have skipped it? Reads of memory may not, nor what can fail.
+bool is_harmless(const ir::Kernel& kernel, const ir::Op& o) {
+  if (auto* b = o.get<op::Binary>())
+    return !((b->fn == ir::BinaryFn::Div || b->fn == ir::BinaryFn::Rem) && is_integer(kernel.type(b->a).element) &&
+             !kernel.constant(b->b));
+  return o.is<op::Constant>() || o.is<op::Unary>() || o.is<op::Compare>() || o.is<op::Select>() || o.is<op::Convert>() ||
+         o.is<op::Fma>() || o.is<op::Present>() || o.is<op::Extent>() || o.is<op::Stride>() || o.is<op::Splat>();
+}
+
+bool is_harmless(const ir::Kernel& kernel, ir::RegionId region) {
+  const auto& ops = kernel.region(region).ops;
+  return std::all_of(ops.begin(), ops.end(), [&](ir::OpId id) { return is_harmless(kernel, kernel.op(id)); });
+}
+
+void splice(Instance& in, ir::RegionId from) {
+  auto ops = std::move(in.kernel.region(from).ops);
+  in.kernel.region(from).ops.clear();
+  auto& target = in.kernel.region(in.builder.region()).ops;
+  target.insert(target.end(), ops.begin(), ops.end());
+}
+
+// One side of a choice, evaluated in a region of its own.
+struct Side {
+  ir::RegionId region;
+  Operand operand;
+};
+
+Side side(Instance& in, const ast::Expr& expr, Hint hint) {
+  Side s{in.kernel.new_region(), {}};
+  RegionGuard region(in, s.region);
+  Restore<int> depth(in.control_depth, in.control_depth + 1);
+  s.operand = operand(in, expr, hint);
+  if (s.operand.value.is_element()) s.operand.value = number(in, s.operand);
+  return s;
+}
+
+// Both sides as IR values of one type; the type, or none after a mistake.
+std::optional<ir::Type> unify(Instance& in, Side& a, Side& b, Span span) {
+  if (a.operand.value.is_scalar() && b.operand.value.is_scalar()) {
+    auto type = common_type(in, std::array{a.operand, b.operand});
+    if (!type) return std::nullopt;
+    Scalar to = *type == Scalar::F64 && a.operand.value.is<Const>() && b.operand.value.is<Const>() ? Scalar::F32 : *type;
+    for (Side* s : {&a, &b}) {
+      RegionGuard region(in, s->region);
+      Value value = implicitly(in, s->operand, to);
+      if (value.is_poison()) return std::nullopt;
+      s->operand.value = Dynamic{emit(in, value)};
+    }
+    return ir::scalar_type(to);
+  }
+  for (Side* s : {&a, &b}) {
+    RegionGuard region(in, s->region);
+    s->operand.value = fragment(in, s->operand);
+    if (s->operand.value.is_poison()) return std::nullopt;
+  }
+  ir::Type x = in.type(a.operand.value.as<Tile>()->id), y = in.type(b.operand.value.as<Tile>()->id);
+  if (x == y) return x;
+  in.at(span).error(diag::TypeMismatch, describe(x), describe(y)).mark(a.operand.span).mark(b.operand.span);
+  return std::nullopt;
+}
+
+ir::ValueId id_of(const Value& value) { return value.is<Tile>() ? value.as<Tile>()->id : value.as<Dynamic>()->id; }
+
+Value choose(Instance& in, ir::ValueId condition, Side a, Side b, Span span) {
+  if (a.operand.value.is_poison() || b.operand.value.is_poison()) return Poison{};
+  auto type = unify(in, a, b, span);
+  if (!type) return Poison{};
+  ir::ValueId x = id_of(a.operand.value), y = id_of(b.operand.value);
+  in.builder.set_span(span);
+  if (type->is_scalar() && is_harmless(in.kernel, a.region) && is_harmless(in.kernel, b.region)) {
+    splice(in, a.region);
+    splice(in, b.region);
+    return Dynamic{in.builder.select(condition, x, y)};
+  }
+  for (auto [region, value] : {std::pair{a.region, x}, std::pair{b.region, y}}) {
+    RegionGuard inside(in, region);
+    in.builder.yield({value});
+  }
+  ir::ValueId result = in.builder.value(op::If{condition, a.region, b.region}, *type);
+  return type->is_tile() ? Value(Tile{result}) : Value(Dynamic{result});
+}
+
+Value choose_elements(Instance& in, const Operand& test, const ast::IfExpr& node, Hint hint, Span span) {
+  auto shape = shape_of(in, test);
+  if (!shape) return Poison{};
+  if (!hint.shape) hint.shape = &*shape;
+  Operand a = operand(in, *node.then_value, hint), b = operand(in, *node.else_value, hint);
+  return map_elements(in, std::array{test, a, b}, span, [&](std::span<const Operand> x) -> Value {
+    if (element_of(in, x[0].value) != Scalar::Bool)
+      return in.at(test.span).error(diag::TypeMismatch, "bool", describe(in.kernel, x[0].value)), Value(Poison{});
+    auto type = common_type(in, x.subspan(1));
+    if (!type) return Poison{};
+    Value yes = implicitly(in, x[1], *type), no = implicitly(in, x[2], *type);
+    if (yes.is_poison() || no.is_poison()) return Poison{};
+    return Dynamic{in.builder.select(emit(in, x[0].value), emit(in, yes), emit(in, no))};
+  });
+}
+
+}  // namespace
+
+Value evaluate_if(Instance& in, const ast::Expr& expr, const ast::IfExpr& node, Hint hint) {
+  Operand first = operand(in, *node.condition);
+  if (first.value.is_tile_like() && !(first.value.is<View>() && in.memory(first.value.as<View>()->memory).may_be_null))
+    return choose_elements(in, first, node, hint, expr.span);
+  Value test = first.value.is<Const>() || first.value.is_poison() ? first.value : condition(in, *node.condition);
+  if (test.is_poison()) return test;
+  if (auto* c = test.as<Const>()) {
+    if (c->type != Scalar::Bool) return condition(in, *node.condition);
+    return evaluate(in, c->number.i ? *node.then_value : *node.else_value, hint);
+  }
+  ir::ValueId value = emit(in, test);
+  Side a = side(in, *node.then_value, hint), b = side(in, *node.else_value, hint);
+  if (a.operand.value.is<Shapeless>() || b.operand.value.is<Shapeless>()) return Shapeless{&expr};
+  return choose(in, value, std::move(a), std::move(b), expr.span);
+}
+
+Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& node) {
+  bool is_and = node.op == ast::BinaryOp::And;
+  Operand a = operand(in, *node.lhs);
+  if (a.value.is_poison()) return Poison{};
+  bool is_nullable = a.value.is<View>() && in.memory(a.value.as<View>()->memory).may_be_null;
+  if (a.value.is_tile_like() && !is_nullable) {
+    Operand b = operand(in, *node.rhs);
+    return map_elements(in, std::array{a, b}, expr.span,
+                        [&](std::span<const Operand> x) { return binary(in, node.op, x[0], x[1], expr.span); });
+  }
+  Value left = is_nullable || !a.value.is<Const>() ? condition(in, *node.lhs) : a.value;
+  if (left.is_poison()) return left;
+  if (element_of(in, left) != Scalar::Bool) return condition(in, *node.lhs);
+  if (auto* c = left.as<Const>()) return (c->number.i != 0) == is_and ? condition(in, *node.rhs) : left;
+  ir::ValueId x = emit(in, left);
+  Side b{in.kernel.new_region(), {}};
+  {
+    RegionGuard region(in, b.region);
+    std::set<MemoryId> present = in.present;
+    if (is_nullable && is_and) present.insert(a.value.as<View>()->memory);
+    Restore<std::set<MemoryId>> known(in.present, present);
+    b.operand = {condition(in, *node.rhs), node.rhs->span};
+    if (b.operand.value.is_poison()) return Poison{};
+    b.operand.value = Dynamic{emit(in, b.operand.value)};
+  }
+  ir::ValueId y = b.operand.value.as<Dynamic>()->id;
+  if (is_harmless(in.kernel, b.region)) {
+    splice(in, b.region);
+    return Dynamic{is_and ? in.builder.logical_and(x, y) : in.builder.logical_or(x, y)};
+  }
+  Side other{in.kernel.new_region(), {}};
+  {
+    RegionGuard region(in, other.region);
+    other.operand = {Dynamic{in.builder.boolean(!is_and)}, expr.span};
+  }
+  return is_and ? choose(in, x, std::move(b), std::move(other), expr.span) : choose(in, x, std::move(other), std::move(b), expr.span);
+}
+
+}  // namespace tilec::sema

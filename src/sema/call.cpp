@@ -1,0 +1,223 @@
+#include "sema/call.h"
+
+#include "base/text.h"
+#include "sema/intrinsics.h"
+#include "sema/names.h"
+
+namespace tilec::sema {
+namespace {
+
+const ast::Signature& signature(const FnRef& ref) { return ref.fn().signature; }
+
+// The argument of each parameter, null where the default stands. `reports`: say what is wrong.
+struct Matching {
+  Instance& in;
+  const FnRef& ref;
+  const CallSite& site;
+  bool reports;
+  std::vector<const ast::Argument*> arguments = std::vector<const ast::Argument*>(signature(ref).parameters.size());
+
+  std::string_view name() const { return signature(ref).name.text; }
+  bool has_receiver() const { return site.receiver.has_value(); }
+
+  std::optional<size_t> parameter_named(std::string_view wanted) const {
+    const auto& parameters = signature(ref).parameters;
+    for (size_t i = 0; i < parameters.size(); ++i)
+      if (parameters[i].name.text == wanted) return i;
+    return std::nullopt;
+  }
+
+  bool too_many() {
+    if (!reports) return false;
+    int64_t given = int64_t(site.arguments.size() + has_receiver());
+    in.at(site.expr.span).error(diag::ArgumentCount, name(), int64_t(arguments.size()), given)
+        .note(signature(ref).name.span, diag::DeclaredHere, name());
+    return false;
+  }
+
+  bool place(const ast::Argument& argument, size_t& next) {
+    if (!argument.is_named()) {
+      if (next >= arguments.size()) return too_many();
+      arguments[next++] = &argument;
+      return true;
+    }
+    auto i = parameter_named(argument.name.text);
+    bool is_taken = i && (arguments[*i] || (has_receiver() && *i == 0));
+    if (i && !is_taken) return arguments[*i] = &argument, true;
+    if (!reports) return false;
+    if (is_taken) return in.at(argument.span).error(diag::GivenTwice, argument.name.text), false;
+    std::vector<std::string_view> names;
+    for (const auto& p : signature(ref).parameters) names.push_back(p.name.text);
+    auto report = in.at(argument.name.span).error(diag::UnknownParameter, name(), argument.name.text);
+    if (auto near = nearest(argument.name.text, names); !near.empty())
+      report.fix(argument.name.span, near, "did you mean `" + std::string(near) + "`?");
+    return false;
+  }
+
+  bool run() {
+    if (has_receiver() && arguments.empty()) return too_many();
+    size_t next = has_receiver();
+    for (const ast::Argument& argument : site.arguments)
+      if (!place(argument, next)) return false;
+    for (size_t i = has_receiver(); i < arguments.size(); ++i) {
+      if (arguments[i] || signature(ref).parameters[i].default_value) continue;
+      if (!reports) return false;
+      int64_t given = int64_t(site.arguments.size() + has_receiver());
+      if (given < int64_t(arguments.size()) && site.arguments.size() + has_receiver() <= i)
+        in.at(site.expr.span).error(diag::ArgumentCount, name(), int64_t(arguments.size()), given)
+            .note(signature(ref).name.span, diag::DeclaredHere, name());
+      else
+        in.at(site.expr.span).error(diag::MissingArgument, name(), signature(ref).parameters[i].name.text);
+      return false;
+    }
+    return true;
+  }
+};
+
+// A method means a function on tiles first, a call one on numbers first.
+std::vector<FnRef> by_preference(const FnSet& functions, bool is_method) {
+  std::vector<FnRef> order = functions.candidates;
+  std::stable_sort(order.begin(), order.end(), [&](const FnRef& a, const FnRef& b) {
+    auto tile_first = [](const FnRef& f) { return !signature(f).parameters.empty() && takes_tile(signature(f).parameters[0]); };
+    return is_method ? tile_first(a) && !tile_first(b) : !tile_first(a) && tile_first(b);
+  });
+  return order;
+}
+
+std::optional<FnRef> chosen(Instance& in, const FnSet& functions, const CallSite& site) {
+  auto order = by_preference(functions, site.receiver.has_value());
+  for (const FnRef& ref : order)
+    if (is_raw(operation_name(*ref.decl)) || Matching{in, ref, site, false}.run()) return ref;
+  Matching{in, order[0], site, true}.run();
+  return std::nullopt;
+}
+
+// Arguments that only pass elementwise take their shape from the other side of the assignment.
+bool is_elementwise(const FnRef& ref) {
+  for (const auto& p : signature(ref).parameters)
+    if (takes_tile(p)) return false;
+  return true;
+}
+
+bool evaluate_arguments(Instance& in, Invocation& call, const std::vector<const ast::Argument*>& arguments) {
+  Hint hint = is_elementwise(call.fn) ? call.site.hint : Hint{};
+  bool is_fine = true;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const ast::Parameter& parameter = signature(call.fn).parameters[i];
+    if (i == 0 && call.site.receiver) {
+      call.arguments.push_back({*call.site.receiver, call.site.receiver_expr});
+    } else if (arguments[i]) {
+      const ast::Expr& expr = *arguments[i]->value;
+      call.arguments.push_back({operand(in, expr, hint), &expr});
+    } else {
+      call.arguments.push_back({{Nothing{}, parameter.span}, nullptr});
+    }
+    is_fine &= !call.arguments.back().operand.value.is_poison();
+  }
+  return is_fine;
+}
+
+// Gives arguments without a shape of their own that of the others; false while some stay without.
+bool settle_shapes(Instance& in, Invocation& call) {
+  std::optional<Shape> shape;
+  for (const BoundArgument& a : call.arguments)
+    if (!shape && a.operand.value.is_tile_like()) shape = shape_of(in, a.operand);
+  for (BoundArgument& a : call.arguments) {
+    if (!a.operand.value.is<Shapeless>()) continue;
+    if (!shape || !a.expr) return false;
+    a.operand = operand(in, *a.expr, {.shape = &*shape});
+  }
+  return true;
+}
+
+}  // namespace
+
+bool takes_tile(const ast::Parameter& parameter) {
+  auto* type = parameter.type->as<ast::ShapedType>();
+  return type && type->has_extents;
+}
+
+std::string operation_name(const ast::Decl& decl) {
+  for (const ast::Attribute& a : decl.attributes)
+    if (a.name.text == "op" && a.arguments.size() == 1)
+      if (auto* text = a.arguments[0].value->as<ast::StringLiteral>()) return text->value;
+  return {};
+}
+
+Value call_functions(Instance& in, const FnSet& functions, const CallSite& site, std::string_view name) {
+  if (functions.candidates.empty()) return Poison{};
+  auto ref = chosen(in, functions, site);
+  if (!ref) return Poison{};
+  if (ref->fn().condition) return not_supported(in, site.expr.span, "a function under a condition");
+  if (ref->fn().is_reference) return not_allowed(in, site.expr.span, "the reference function `" + std::string(name) + "`", "in a kernel");
+  if (std::string operation = operation_name(*ref->decl); is_raw(operation)) return run_raw(in, operation, *ref, site);
+  Matching matching{in, *ref, site, true};
+  matching.run();
+  Invocation call{*ref, site, {}, {}};
+  for (const ast::Argument& g : site.generics) {
+    Value value = evaluate(in, *g.value);
+    if (value.is_poison()) return Poison{};
+    const auto& generics = signature(*ref).generics;
+    size_t i = size_t(&g - site.generics.data());
+    if (g.is_named())
+      for (i = 0; i < generics.size() && generics[i].name.text != g.name.text; ++i) {}
+    if (i >= generics.size()) {
+      if (g.is_named()) in.at(g.name.span).error(diag::UnknownParameter, name, g.name.text);
+      else in.at(g.span).error(diag::ArgumentCount, name, int64_t(generics.size()), int64_t(site.generics.size()));
+      return Poison{};
+    }
+    call.generics.resize(generics.size());
+    call.generics[i] = std::move(value);
+  }
+  call.generics.resize(signature(*ref).generics.size());
+  if (!evaluate_arguments(in, call, matching.arguments)) return Poison{};
+  if (is_elementwise(*ref) && !settle_shapes(in, call)) return Shapeless{&site.expr};
+  bool has_tiles = std::any_of(call.arguments.begin(), call.arguments.end(),
+                               [](const BoundArgument& a) { return a.operand.value.is_tile_like(); });
+  if (!has_tiles || !is_elementwise(*ref)) return invoke(in, call);
+  std::vector<Operand> operands;
+  for (const BoundArgument& a : call.arguments) operands.push_back(a.operand);
+  return map_elements(in, operands, site.expr.span, [&](std::span<const Operand> elements) {
+    Invocation one = call;
+    for (size_t i = 0; i < elements.size(); ++i) one.arguments[i].operand = elements[i];
+    return invoke(in, one);
+  });
+}
+
+Value call_method(Instance& in, CallSite site, const ast::Name& name, const Operand& receiver) {
+  FnSet functions = functions_named(in, name.text);
+  if (receiver.value.is_poison() || !name.exists()) return Poison{};
+  if (functions.candidates.empty()) {
+    auto report = in.at(name.span).error(diag::UnknownMember, describe(in.kernel, receiver.value), name.text);
+    std::vector<std::string_view> names;
+    if (const Module* prelude = in.session.modules.prelude()) in.session.modules.names_of(*prelude, names);
+    if (auto near = nearest(name.text, names); !near.empty())
+      report.fix(name.span, near, "did you mean `" + std::string(near) + "`?");
+    return Poison{};
+  }
+  site.receiver = receiver;
+  return call_functions(in, functions, site, name.text);
+}
+
+Value evaluate_call(Instance& in, const ast::Expr& expr, const ast::Call& call, Hint hint) {
+  CallSite site{.expr = expr, .generics = call.generics, .arguments = call.arguments, .hint = hint};
+  if (auto* member = call.callee->as<ast::Member>()) {
+    Operand base = operand(in, *member->base);
+    if (base.value.is_poison()) return Poison{};
+    if (auto* m = base.value.as<ModuleRef>()) {
+      Value value = value_of_member(in, *m->module, member->name);
+      if (auto* set = value.as<FnSet>()) return call_functions(in, *set, site, member->name.text);
+      if (!value.is_poison()) in.at(call.callee->span).error(diag::NotCallable, in.text(call.callee->span));
+      return Poison{};
+    }
+    site.receiver_expr = member->base;
+    return call_method(in, site, member->name, base);
+  }
+  Value callee = evaluate(in, *call.callee);
+  if (auto* set = callee.as<FnSet>()) return call_functions(in, *set, site, in.text(call.callee->span));
+  if (callee.is<KernelRef>()) return not_supported(in, expr.span, "a call of a kernel");
+  if (!callee.is_poison()) in.at(call.callee->span).error(diag::NotCallable, in.text(call.callee->span));
+  return Poison{};
+}
+
+}  // namespace tilec::sema

@@ -1,0 +1,41 @@
+// Calls: which function is meant, what its parameters are bound to, and running it: inlined, or an operation of the IR.
+#pragma once
+#include "sema/expr.h"
+
+namespace tilec::sema {
+
+struct CallSite {
+  const ast::Expr& expr;
+  std::span<const ast::Argument> generics, arguments;
+  Hint hint;
+  std::optional<Operand> receiver = {};     // of `x.f(...)`
+  const ast::Expr* receiver_expr = nullptr;
+};
+
+// What a parameter is bound to.
+struct BoundArgument {
+  Operand operand;
+  const ast::Expr* expr = nullptr;  // where it was written; null for a default
+};
+// A call with one function chosen and its arguments in the order of the parameters.
+struct Invocation {
+  FnRef fn;
+  const CallSite& site;
+  std::vector<BoundArgument> arguments;
+  std::vector<std::optional<Value>> generics;  // as written or inferred, in the order of the signature
+};
+
+Value call_method(Instance& in, CallSite site, const ast::Name& name, const Operand& receiver);
+Value call_functions(Instance& in, const FnSet& functions, const CallSite& site, std::string_view name);
+// Runs a function on bound arguments, in a frame of its own.
+Value invoke(Instance& in, Invocation& invocation);          // inline.cpp
+// Finds the compile-time parameters from the arguments and declares them in the open frame. False after a mistake.
+bool bind_generics(Instance& in, Invocation& invocation);    // generics.cpp
+// Is `value` what the kind of a compile-time parameter asks for? Reports and answers false if not.
+bool meets_kind(Instance& in, const ast::GenericParameter& parameter, Value& value, Span span);  // generics.cpp
+// The name in `@op("name")`, or "".
+std::string operation_name(const ast::Decl& decl);
+// Does the parameter take a whole tile or tensor?
+bool takes_tile(const ast::Parameter& parameter);
+
+}  // namespace tilec::sema

@@ -1,0 +1,177 @@
+#include "sema/elementwise.h"
+
+#include "sema/view.h"
+
+namespace tilec::sema {
+namespace {
+
+Elementwise lift(Instance& in, ir::ValueId tile) {
+  const ir::Type type = in.type(tile);
+  Elementwise e{.shape = type.shape, .region = in.kernel.new_region(), .inputs = {}, .result = {}};
+  ir::Axes axes(type.shape.size());
+  for (size_t i = 0; i < axes.size(); ++i) axes[i] = int64_t(i);
+  e.result = in.kernel.new_arg(e.region, ir::scalar_type(type.element), in.kernel.value(tile).hint);
+  e.inputs.push_back({tile, e.result, std::move(axes)});
+  return e;
+}
+
+std::optional<Elementwise> elementwise(Instance& in, const Operand& operand) {
+  if (auto* e = operand.value.as<Elementwise>()) return *e;
+  ir::ValueId tile = materialise(in, operand);
+  return tile.valid() ? std::optional(lift(in, tile)) : std::nullopt;
+}
+
+// The shape of two tiles that meet; axes written `_` take the other's extent.
+std::optional<Shape> joined(const Shape& a, const Shape& b) {
+  if (a.size() != b.size()) return std::nullopt;
+  Shape shape = a;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == kNewAxis) shape[i] = b[i];
+    else if (b[i] != kNewAxis && a[i] != b[i]) return std::nullopt;
+  }
+  return shape;
+}
+
+// Moves the code and inputs of `from` into `into`; an input that both have is kept once. `into.result` stays; the value
+// that was `from.result` comes back.
+ir::ValueId absorb(Instance& in, Elementwise& into, const Elementwise& from) {
+  ir::ValueId result = from.result;
+  auto& ops = in.kernel.region(from.region).ops;
+  auto& target = in.kernel.region(into.region).ops;
+  target.insert(target.end(), ops.begin(), ops.end());
+  ops.clear();
+  for (const auto& input : from.inputs) {
+    auto same = std::find_if(into.inputs.begin(), into.inputs.end(),
+                             [&](const auto& other) { return other.tile == input.tile && other.axes == input.axes; });
+    if (same != into.inputs.end()) {
+      ir::replace_uses(in.kernel, into.region, input.element, same->element);
+      if (result == input.element) result = same->element;
+      continue;
+    }
+    in.kernel.value(input.element).region = into.region;
+    in.kernel.region(into.region).args.push_back(input.element);
+    into.inputs.push_back(input);
+  }
+  return result;
+}
+
+void report_shapes(Instance& in, const Operand& a, const Shape& x, const Operand& b, const Shape& y, Span span) {
+  auto report = in.at(span).error(diag::ShapeMismatch, shape_text(x), shape_text(y));
+  report.mark(a.span, shape_text(x)).mark(b.span, shape_text(y));
+  if (x.size() == y.size() + 1 || y.size() == x.size() + 1)
+    report.help("write where the missing axis goes: `[:, _]` repeats along columns, `[_, :]` along rows");
+}
+
+}  // namespace
+
+Value map_elements(Instance& in, std::span<const Operand> operands, Span span,
+                   const std::function<Value(std::span<const Operand>)>& body) {
+  std::vector<Operand> elements(operands.begin(), operands.end());
+  std::optional<Elementwise> all;
+  const Operand* first = nullptr;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].value.is_poison()) return Poison{};
+    if (!operands[i].value.is_tile_like()) continue;
+    if (!require_block(in, operands[i].span, "a whole tile")) return Poison{};
+    auto next = elementwise(in, operands[i]);
+    if (!next) return Poison{};
+    if (!all) {
+      all = std::move(next);
+      first = &operands[i];
+      elements[i].value = Dynamic{all->result};
+      continue;
+    }
+    auto shape = joined(all->shape, next->shape);
+    if (!shape) return report_shapes(in, *first, all->shape, operands[i], next->shape, span), Value(Poison{});
+    ir::ValueId element = absorb(in, *all, *next);
+    all->shape = *shape;
+    elements[i].value = Dynamic{element};
+  }
+  if (!all) return body(elements);
+  // Elements of memory are read before the map, once.
+  for (Operand& element : elements)
+    if (element.value.is_element()) element.value = number(in, element);
+  Restore<Level> level(in.level, Level::Element);
+  RegionGuard region(in, all->region);
+  Value result = body(elements);
+  if (result.is_poison()) return result;
+  if (!result.is_scalar()) {
+    in.at(span).error(diag::TypeMismatch, "a number for each element", describe(in.kernel, result));
+    return Poison{};
+  }
+  all->result = emit(in, number(in, {result, span}));
+  return *all;
+}
+
+namespace {
+
+ir::ValueId emit_map(Instance& in, const Elementwise& e) {
+  Shape shape = e.shape;
+  std::replace(shape.begin(), shape.end(), kNewAxis, int64_t(1));
+  const ir::Type type = ir::tile_type(in.type(e.result).element, shape);
+  bool is_identity = in.kernel.region(e.region).ops.empty() && e.inputs.size() == 1 && e.inputs[0].element == e.result;
+  if (is_identity && in.type(e.inputs[0].tile).shape == shape) return e.inputs[0].tile;
+  std::vector<ir::ValueId> indices;
+  std::vector<ir::ValueId> elements = in.kernel.region(e.region).args;
+  in.kernel.region(e.region).args.clear();
+  for (size_t i = 0; i < shape.size(); ++i) in.kernel.new_arg(e.region, ir::scalar_type(Scalar::Index));
+  auto& args = in.kernel.region(e.region).args;
+  args.insert(args.end(), elements.begin(), elements.end());
+  op::Map map{.inputs = {}, .input_axes = {}, .shape = shape, .body = e.region};
+  for (const auto& input : e.inputs) {
+    map.inputs.push_back(input.tile);
+    map.input_axes.push_back(input.axes);
+  }
+  {
+    RegionGuard region(in, e.region);
+    in.builder.yield({e.result});
+  }
+  return in.builder.value(std::move(map), type);
+}
+
+}  // namespace
+
+ir::ValueId materialise(Instance& in, const Operand& operand, const Shape* shape) {
+  const Value& value = operand.value;
+  if (value.is_poison()) return {};
+  if (auto* t = value.as<Tile>()) return t->id;
+  if (auto* e = value.as<Elementwise>()) return emit_map(in, *e);
+  if (auto* v = value.as<View>(); v && !v->is_element()) return load_tile(in, *v, operand.span);
+  if (value.is_scalar() && shape) {
+    Value x = number(in, operand);
+    if (x.is_poison()) return {};
+    ir::ValueId id = emit(in, x);
+    return in.builder.value(op::Splat{id}, ir::tile_type(in.type(id).element, *shape));
+  }
+  if (value.is<Shapeless>())
+    in.at(operand.span).error(diag::TileShapeUnknown).help("write it: `.tile[ROWS, COLUMNS](...)`");
+  else
+    in.at(operand.span).error(diag::TypeMismatch, "a tile", describe(in.kernel, value));
+  return {};
+}
+
+Value fragment(Instance& in, const Operand& operand, const Shape* shape) {
+  ir::ValueId id = materialise(in, operand, shape);
+  return id.valid() ? Value(Tile{id}) : Value(Poison{});
+}
+
+Value with_new_axis(Instance& in, Value tile, int axis, Span span) {
+  auto e = elementwise(in, {std::move(tile), span});
+  if (!e) return Poison{};
+  e->shape.insert(e->shape.begin() + axis, kNewAxis);
+  for (auto& input : e->inputs)
+    for (int64_t& a : input.axes) a += a >= axis;
+  return *e;
+}
+
+std::optional<Shape> shape_of(Instance& in, const Operand& operand) {
+  if (auto* t = operand.value.as<Tile>()) return in.type(t->id).shape;
+  if (auto* e = operand.value.as<Elementwise>()) return e->shape;
+  if (auto* v = operand.value.as<View>()) {
+    if (auto shape = fixed_shape(v->shape)) return shape;
+    in.at(operand.span).error(diag::ExtentNotConstant, in.text(operand.span));
+  }
+  return std::nullopt;
+}
+
+}  // namespace tilec::sema

@@ -1,0 +1,119 @@
+#include "sema/expr.h"
+
+#include "sema/gemm.h"
+#include "sema/names.h"
+
+namespace tilec::sema {
+namespace {
+
+// Both sides of an operator; a side whose tile has no shape of its own takes that of the other.
+struct Sides { Operand lhs, rhs; };
+
+Sides sides(Instance& in, const ast::Binary& node, Hint hint) {
+  Sides s{operand(in, *node.lhs, hint), operand(in, *node.rhs, hint)};
+  auto settle = [&](Operand& open, const ast::Expr& expr, const Operand& other) {
+    if (!open.value.is<Shapeless>() || !other.value.is_tile_like()) return;
+    if (auto shape = shape_of(in, other)) open = operand(in, expr, {.shape = &*shape});
+    else open.value = Poison{};
+  };
+  settle(s.lhs, *node.lhs, s.rhs);
+  settle(s.rhs, *node.rhs, s.lhs);
+  return s;
+}
+
+std::optional<bool> same_entity(const Value& a, const Value& b) {
+  if (auto *x = a.as<TypeValue>(), *y = b.as<TypeValue>(); x && y) return x->scalar == y->scalar;
+  if (auto *x = a.as<EnumValue>(), *y = b.as<EnumValue>(); x && y && x->type == y->type) return x->index == y->index;
+  return std::nullopt;
+}
+
+Value evaluate_binary(Instance& in, const ast::Expr& expr, const ast::Binary& node, Hint hint) {
+  if (node.op == ast::BinaryOp::And || node.op == ast::BinaryOp::Or) return evaluate_logical(in, expr, node);
+  if (node.op == ast::BinaryOp::MatrixMultiply) return matrix_product(in, node, expr.span);
+  Sides s = sides(in, node, hint);
+  if (s.lhs.value.is_poison() || s.rhs.value.is_poison()) return Poison{};
+  if (s.lhs.value.is<Shapeless>() || s.rhs.value.is<Shapeless>()) return Shapeless{&expr};
+  if (node.op == ast::BinaryOp::Equal || node.op == ast::BinaryOp::NotEqual)
+    if (auto same = same_entity(s.lhs.value, s.rhs.value)) return bool_const(*same == (node.op == ast::BinaryOp::Equal));
+  return map_elements(in, std::array{s.lhs, s.rhs}, node.op_span.valid() ? node.op_span : expr.span,
+                      [&](std::span<const Operand> x) { return binary(in, node.op, x[0], x[1], expr.span); });
+}
+
+Value evaluate_unary(Instance& in, const ast::Expr& expr, const ast::Unary& node, Hint hint) {
+  Operand x = operand(in, *node.operand, hint);
+  if (x.value.is_poison()) return Poison{};
+  if (x.value.is<Shapeless>()) return Shapeless{&expr};
+  return map_elements(in, std::array{x}, expr.span,
+                      [&](std::span<const Operand> e) { return unary(in, node.op, e[0], expr.span); });
+}
+
+Value evaluate_cast(Instance& in, const ast::Expr& expr, const ast::Cast& node, Hint hint) {
+  Operand x = operand(in, *node.operand, hint);
+  auto to = scalar_of_path(in, {node.element});
+  if (x.value.is_poison() || !to) return Poison{};
+  if (x.value.is<Shapeless>()) return Shapeless{&expr};
+  return map_elements(in, std::array{x}, expr.span, [&](std::span<const Operand> e) {
+    Value n = number(in, e[0]);
+    return n.is_poison() ? n : convert(in, n, *to, ir::ConvertMode::Nearest, expr.span);
+  });
+}
+
+Value evaluate_elements(Instance& in, const std::vector<const ast::Expr*>& elements) {
+  Tuple tuple;
+  for (const ast::Expr* e : elements) {
+    Value value = evaluate(in, *e);
+    if (value.is<Elementwise>()) value = fragment(in, {value, e->span});
+    tuple.elements.push_back(std::move(value));
+  }
+  return tuple;
+}
+
+struct Evaluate {
+  Instance& in;
+  const ast::Expr& expr;
+  Hint hint;
+  Value operator()(const ast::Missing&) { return Poison{}; }
+  Value operator()(const ast::IntLiteral& n) {
+    if (n.value > uint64_t(INT64_MAX)) return Const{Scalar::U64, ir::Number::integer(int64_t(n.value)), false};
+    return integer_literal(int64_t(n.value));
+  }
+  Value operator()(const ast::FloatLiteral& n) { return Const{Scalar::F64, ir::Number::real(n.value), true}; }
+  Value operator()(const ast::BoolLiteral& n) { return bool_const(n.value); }
+  Value operator()(const ast::StringLiteral& n) { return Text{n.value}; }
+  Value operator()(const ast::NameRef& n) { return value_of_name(in, n.name); }
+  Value operator()(const ast::Member& n) { return evaluate_member(in, expr, n); }
+  Value operator()(const ast::Unary& n) { return evaluate_unary(in, expr, n, hint); }
+  Value operator()(const ast::Binary& n) { return evaluate_binary(in, expr, n, hint); }
+  Value operator()(const ast::Cast& n) { return evaluate_cast(in, expr, n, hint); }
+  Value operator()(const ast::IsTest&) { return not_supported(in, expr.span, "a test of the target"); }
+  Value operator()(const ast::Tuple& n) { return evaluate_elements(in, n.elements); }
+  Value operator()(const ast::List& n) { return evaluate_elements(in, n.elements); }
+  Value operator()(const ast::IfExpr& n) { return evaluate_if(in, expr, n, hint); }
+  Value operator()(const ast::Call& n) { return evaluate_call(in, expr, n, hint); }
+  Value operator()(const ast::Index& n) { return evaluate_index(in, expr, n, hint); }
+};
+
+}  // namespace
+
+Value evaluate(Instance& in, const ast::Expr& expr, Hint hint) {
+  in.builder.set_span(expr.span);
+  return std::visit(Evaluate{in, expr, hint}, expr.node);
+}
+
+Value condition(Instance& in, const ast::Expr& expr) {
+  Operand x = operand(in, expr);
+  if (auto* v = x.value.as<View>(); v && in.memory(v->memory).may_be_null && !v->is_region)
+    return Dynamic{in.builder.value(op::Present{v->buffer}, ir::scalar_type(Scalar::Bool))};
+  if (x.value.is_poison()) return x.value;
+  if (x.value.is_tile_like()) {
+    in.at(x.span).error(diag::TypeMismatch, "bool", describe(in.kernel, x.value)).help("reduce it: `.any(axis = 0)` or `.all(axis = 0)`");
+    return Poison{};
+  }
+  Value n = number(in, x);
+  if (n.is_poison() || element_of(in, n) == Scalar::Bool) return n;
+  auto report = in.at(x.span).error(diag::TypeMismatch, "bool", describe(in.kernel, n));
+  report.help("compare it: `" + std::string(in.text(x.span)) + " != 0`");
+  return Poison{};
+}
+
+}  // namespace tilec::sema

@@ -1,0 +1,25 @@
+// Expressions.
+#pragma once
+#include "sema/elementwise.h"
+
+namespace tilec::sema {
+
+// What the other side of an assignment or operator says of a value.
+struct Hint {
+  const Shape* shape = nullptr;  // for `A.tile(i, j)`
+};
+
+Value evaluate(Instance& in, const ast::Expr& expr, Hint hint = {});
+inline Operand operand(Instance& in, const ast::Expr& expr, Hint hint = {}) { return {evaluate(in, expr, hint), expr.span}; }
+// A condition: a bool, known now or later. Poison after a mistake.
+Value condition(Instance& in, const ast::Expr& expr);
+
+// Parts with files of their own.
+Value evaluate_index(Instance& in, const ast::Expr& expr, const ast::Index& index, Hint hint);       // index_expr.cpp
+Value evaluate_member(Instance& in, const ast::Expr& expr, const ast::Member& member);               // index_expr.cpp
+Value evaluate_if(Instance& in, const ast::Expr& expr, const ast::IfExpr& node, Hint hint);          // branch_expr.cpp
+Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& node);                // branch_expr.cpp
+Value evaluate_call(Instance& in, const ast::Expr& expr, const ast::Call& call, Hint hint);          // call.cpp
+Value transposed(Instance& in, const Operand& operand);                                               // index_expr.cpp
+
+}  // namespace tilec::sema

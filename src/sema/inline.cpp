@@ -1,0 +1,210 @@
+// Functions run where they are called: a frame, parameters bound to values or to the caller's variables, the body.
+#include "sema/call.h"
+#include "sema/exits.h"
+#include "sema/intrinsics.h"
+#include "sema/names.h"
+#include "sema/stmt.h"
+#include "sema/types.h"
+
+namespace tilec::sema {
+namespace {
+
+bool report_type(Instance& in, const Operand& operand, std::string_view wanted) {
+  in.at(operand.span).error(diag::TypeMismatch, wanted, describe(in.kernel, operand.value));
+  return false;
+}
+
+struct Binder {
+  Instance& in;
+  Invocation& call;
+
+  // The caller's variable behind an `inout` argument.
+  std::optional<VariableId> variable(const BoundArgument& argument, size_t caller_scopes) {
+    auto* name = argument.expr ? argument.expr->as<ast::NameRef>() : nullptr;
+    if (!name) return std::nullopt;
+    const Frame& callee = in.frames.back();
+    const Frame& caller = in.frames[in.frames.size() - 2];
+    INVARIANT(callee.first_scope == caller_scopes, "the callee's scopes begin where the caller's end");
+    for (size_t i = caller_scopes; i-- > caller.first_scope;)
+      for (size_t k = in.scopes[i].size(); k-- > 0;)
+        if (in.scopes[i][k].name == name->name.text) {
+          auto* id = std::get_if<VariableId>(&in.scopes[i][k].what);
+          return id ? std::optional(*id) : std::nullopt;
+        }
+    return std::nullopt;
+  }
+
+  bool bind_variable(const ast::Parameter& p, const BoundArgument& argument, const ResolvedType& type) {
+    auto id = variable(argument, in.frames.back().first_scope);
+    if (!id) {
+      in.at(argument.operand.span).error(diag::NotAPlace, in.text(argument.operand.span))
+          .help("an `inout` argument is the name of a `var`");
+      return false;
+    }
+    const Variable& v = in.variable(*id);
+    ir::Type wanted = type.is_scalar() ? ir::scalar_type(type.element) : ir::tile_type(type.element, type.shape().value_or(Shape{}));
+    if (v.type != wanted) {
+      in.at(argument.operand.span).error(diag::TypeMismatch, describe(wanted), describe(v.type));
+      return false;
+    }
+    in.declare(p.name, *id);
+    return true;
+  }
+
+  bool have_extents(const ast::Parameter& p, const ResolvedType& type, const std::vector<Extent>& actual, Span span) {
+    if (type.extents.size() != actual.size()) {
+      in.at(span).error(diag::RankMismatch, in.text(span), int64_t(actual.size()), int64_t(type.extents.size()))
+          .note(p.span, diag::DeclaredHere, p.name.text);
+      return false;
+    }
+    for (size_t i = 0; i < actual.size(); ++i) {
+      const Extent &a = type.extents[i], &b = actual[i];
+      if (!a.is_fixed() || !b.is_fixed() || a.fixed == b.fixed) continue;
+      in.at(span).error(diag::ShapeMismatch, shape_text(type.extents), shape_text(actual)).note(p.span, diag::DeclaredHere, p.name.text);
+      return false;
+    }
+    return true;
+  }
+
+  bool bind_memory(const ast::Parameter& p, const Operand& operand, const ResolvedType& type) {
+    const View& view = *operand.value.as<View>();
+    const Memory& memory = in.memory(view.memory);
+    bool is_wanted_space = type.space == ast::Space::None || (type.space == ast::Space::Shared && memory.space == ir::Space::Shared) ||
+                           (type.space == ast::Space::Workspace && memory.space == ir::Space::Workspace) ||
+                           (type.space == ast::Space::Local && memory.space == ir::Space::Private);
+    if (!is_wanted_space) return report_type(in, operand, std::string(spelling(type.space)) + " memory");
+    if (element_of(in, operand.value) != type.element) return report_type(in, operand, name(type.element));
+    if (!have_extents(p, type, view.shape, operand.span)) return false;
+    in.declare(p.name, operand.value, "a parameter");
+    return true;
+  }
+
+  bool bind_tile(const ast::Parameter& p, const BoundArgument& argument, const ResolvedType& type) {
+    const Operand& operand = argument.operand;
+    if (!operand.value.is_tile_like() && !operand.value.is<Shapeless>()) return report_type(in, operand, "a tile");
+    auto* view = operand.value.as<View>();
+    if (view && type.space != ast::Space::Fragment) return bind_memory(p, operand, type);
+    if (p.direction != ast::Direction::In) return bind_variable(p, argument, type);
+    if (type.space != ast::Space::Fragment && type.space != ast::Space::None)
+      return report_type(in, operand, std::string(spelling(type.space)) + " memory");
+    Value tile = fragment(in, operand);
+    if (tile.is_poison()) return false;
+    const ir::Type actual = in.type(tile.as<Tile>()->id);
+    if (actual.element != type.element) return report_type(in, operand, name(type.element));
+    if (!have_extents(p, type, extents_of(actual.shape), operand.span)) return false;
+    in.declare(p.name, tile, "a parameter");
+    return true;
+  }
+
+  bool bind_number(const ast::Parameter& p, const BoundArgument& argument, const ResolvedType& type) {
+    if (p.direction != ast::Direction::In) return bind_variable(p, argument, type);
+    Value value = implicitly(in, argument.operand, type.element);
+    if (value.is_poison()) return false;
+    if (p.is_const && !value.is<Const>()) {
+      in.at(argument.operand.span).error(diag::NotCompileTime, "the argument `" + std::string(p.name.text) + "`");
+      return false;
+    }
+    in.declare(p.name, value, "a parameter");
+    return true;
+  }
+
+  bool bind(const ast::Parameter& p, BoundArgument& argument) {
+    if (argument.operand.value.is<Nothing>() && p.default_value)
+      argument.operand = {evaluate(in, *p.default_value), argument.operand.span};
+    if (argument.operand.value.is_poison()) return false;
+    auto* shaped = p.type->as<ast::ShapedType>();
+    if (shaped && !shaped->has_extents) {
+      Value wanted = value_of_path(in, shaped->path);
+      if (auto* e = wanted.as<EnumType>()) {
+        auto* member = argument.operand.value.as<EnumValue>();
+        if (!member || member->type != e->type) return report_type(in, argument.operand, e->type->name.text);
+        in.declare(p.name, argument.operand.value, "a parameter");
+        return true;
+      }
+    }
+    auto type = resolve(in, *p.type);
+    if (!type) return false;
+    return type->is_scalar() ? bind_number(p, argument, *type) : bind_tile(p, argument, *type);
+  }
+};
+
+// The value as the declared result; Poison and a report when it does not fit.
+Value as_result(Instance& in, const ast::Type* declared, const Operand& result) {
+  if (!declared || declared->as<ast::TupleType>() || result.value.is_poison()) return result.value;
+  auto type = resolve(in, *declared);
+  if (!type) return Poison{};
+  if (type->is_scalar()) return implicitly(in, result, type->element);
+  auto shape = type->shape();
+  if (!shape) return in.at(declared->span).error(diag::ExtentNotConstant, in.text(declared->span)), Value(Poison{});
+  Operand source = result;
+  if (source.value.is_scalar()) source.value = implicitly(in, source, type->element);
+  Value tile = fragment(in, source, &*shape);
+  if (tile.is_poison()) return tile;
+  const ir::Type& actual = in.type(tile.as<Tile>()->id);
+  if (actual == ir::tile_type(type->element, *shape)) return tile;
+  in.at(result.span).error(diag::TypeMismatch, describe(ir::tile_type(type->element, *shape)), describe(actual));
+  return Poison{};
+}
+
+Value result_of_block(Instance& in, const Invocation& call) {
+  const ast::Fn& fn = call.fn.fn();
+  {
+    ScopeGuard scope(in);
+    run_block(in, *fn.body);
+  }
+  const Frame& frame = in.frames.back();
+  if (frame.result) return *frame.result;
+  if (frame.result_variable) {
+    const Variable& v = in.variable(*frame.result_variable);
+    if (v.is_poison) return Poison{};
+    if (v.current.valid()) return v.type.is_tile() ? Value(Tile{v.current}) : Value(Dynamic{v.current});
+  }
+  if (!fn.signature.result || in.session.diagnostics.has_errors()) return Nothing{};
+  in.at(fn.signature.name.span).error(diag::MissingReturn, fn.signature.name.text);
+  return Poison{};
+}
+
+Value run_body(Instance& in, const Invocation& call) {
+  const ast::Fn& fn = call.fn.fn();
+  if (fn.value) return as_result(in, fn.signature.result, operand(in, *fn.value));
+  if (fn.body) return result_of_block(in, call);
+  std::string operation = operation_name(*call.fn.decl);
+  if (!operation.empty()) return run_operation(in, operation, call);
+  return not_supported(in, fn.signature.name.span, "a function without a body");
+}
+
+bool is_recursive(Instance& in, const Invocation& call) {
+  for (const Frame& frame : in.frames) {
+    if (frame.decl != call.fn.decl) continue;
+    in.at(call.site.expr.span).error(diag::RecursiveFunction, call.fn.fn().signature.name.text);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Value convert_result(Instance& in, const Operand& result) {
+  auto* fn = in.frame().decl ? in.frame().decl->as<ast::Fn>() : nullptr;
+  return fn ? as_result(in, fn->signature.result, result) : result.value;
+}
+
+Value invoke(Instance& in, Invocation& call) {
+  if (is_recursive(in, call)) return Poison{};
+  in.frames.push_back({.module = call.fn.module, .decl = call.fn.decl, .call = call.site.expr.span,
+                       .first_scope = in.scopes.size(), .first_loop = in.loops.size(), .control_depth = in.control_depth,
+                       .depth = in.depth});
+  Value result = Poison{};
+  {
+    ScopeGuard scope(in);
+    Restore<bool> dead(in.is_dead, false);
+    bool is_bound = bind_generics(in, call);
+    const auto& parameters = call.fn.fn().signature.parameters;
+    for (size_t i = 0; is_bound && i < parameters.size(); ++i) is_bound = Binder{in, call}.bind(parameters[i], call.arguments[i]);
+    if (is_bound && (!call.fn.fn().body || prepare_returns(in, *call.fn.fn().body))) result = run_body(in, call);
+  }
+  in.frames.pop_back();
+  return result;
+}
+
+}  // namespace tilec::sema

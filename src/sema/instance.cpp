@@ -1,0 +1,82 @@
+#include "sema/instance.h"
+
+namespace tilec::sema {
+
+Instance::Instance(Session& session, const Module& module) : session(session), builder(kernel, kernel.new_region()) {
+  kernel.body = builder.region();
+  scopes.emplace_back();
+  frames.push_back({.module = &module});
+}
+
+void Instance::declare(const ast::Name& name, Value value, std::string_view kind) {
+  if (!name.exists() || name.text == "_") return;
+  for (const Binding& other : scopes.back())
+    if (other.name == name.text) {
+      at(name.span).error(diag::Redeclared, name.text).note(other.span, diag::DeclaredHere, name.text);
+      return;
+    }
+  scopes.back().push_back({name.text, name.span, std::move(value), kind});
+}
+
+void Instance::declare(const ast::Name& name, VariableId variable) {
+  declare(name, Value(Poison{}), "");
+  if (!scopes.back().empty() && scopes.back().back().name == name.text) scopes.back().back().what = variable;
+}
+
+const Binding* Instance::find(std::string_view name) const {
+  for (size_t i = scopes.size(); i-- > frames.back().first_scope;)
+    for (size_t k = scopes[i].size(); k-- > 0;)
+      if (scopes[i][k].name == name) return &scopes[i][k];
+  return nullptr;
+}
+
+VariableId Instance::new_variable(std::string name, Span span, ir::Type type, ir::ValueId initial) {
+  VariableId id{uint32_t(variables.size())};
+  variables.push_back({std::move(name), span, std::move(type), {}, false, false, depth});
+  if (initial.valid()) set(id, initial);
+  return id;
+}
+
+void Instance::set(VariableId id, ir::ValueId value) {
+  Variable& v = variable(id);
+  v.current = value;
+  v.was_written = true;
+  if (kernel.value(value).hint.empty() && kernel.value(value).op.valid() && !kernel.constant(value))
+    kernel.value(value).hint = v.name;
+}
+
+MemoryId Instance::new_memory(Memory memory) {
+  memories.push_back(std::move(memory));
+  return {uint32_t(memories.size() - 1)};
+}
+
+std::vector<ir::ValueId> Instance::snapshot() const {
+  std::vector<ir::ValueId> values;
+  for (const Variable& v : variables) values.push_back(v.current);
+  return values;
+}
+
+void Instance::restore(const std::vector<ir::ValueId>& values) {
+  INVARIANT(values.size() <= variables.size(), "variables are a stack: what a snapshot saw is still there");
+  for (size_t i = 0; i < values.size(); ++i) variables[i].current = values[i];
+}
+
+Value not_supported(Instance& in, Span span, std::string_view what) {
+  in.at(span).error(diag::NotSupportedYet, what);
+  return Poison{};
+}
+
+Value not_allowed(Instance& in, Span span, std::string_view what, std::string_view where) {
+  in.at(span).error(diag::NotAllowedHere, what, where);
+  return Poison{};
+}
+
+bool require_block(Instance& in, Span span, std::string_view what) {
+  if (in.level == Level::Block) return true;
+  constexpr std::string_view kWhere[] = {"in a compile-time value", "outside of a launch", "", "inside `parallel` or on one element",
+                                         "inside `simt`"};
+  not_allowed(in, span, what, kWhere[int(in.level)]);
+  return false;
+}
+
+}  // namespace tilec::sema

@@ -1,0 +1,305 @@
+// Sequential loops: variables that the body sets are carried.
+#include "sema/exits.h"
+#include "sema/scalar.h"
+#include "sema/stmt.h"
+
+namespace tilec::sema {
+namespace {
+
+// A variable while a loop is built: every one in sight is carried, those that did not change are taken out again.
+struct Carried {
+  VariableId variable;
+  ir::ValueId init, arg, last;
+  bool changes() const { return last != arg; }
+};
+
+std::vector<Carried> carry(Instance& in, ir::RegionId region) {
+  std::vector<Carried> all;
+  for (uint32_t i = 0; i < in.variables.size(); ++i) {
+    Variable& v = in.variables[i];
+    if (!v.current.valid() || v.depth != in.depth) continue;
+    ir::ValueId arg = in.kernel.new_arg(region, v.type, v.name);
+    all.push_back({{i}, v.current, arg, arg});
+    v.current = arg;
+  }
+  return all;
+}
+
+void enter(Instance& in, std::vector<Carried>& all, ir::RegionId region, bool renews_args) {
+  for (Carried& c : all) {
+    Variable& v = in.variable(c.variable);
+    if (renews_args) c.arg = c.last = in.kernel.new_arg(region, v.type, v.name);
+    v.current = c.arg;
+  }
+}
+
+void read_last(Instance& in, std::vector<Carried>& all) {
+  for (Carried& c : all) c.last = in.variable(c.variable).current;
+}
+
+// A value at the end of the body, where the argument of an unchanged variable is what it was before the loop.
+ir::ValueId settled(const std::vector<Carried>& all, ir::ValueId value) {
+  for (const Carried& c : all)
+    if (!c.changes() && c.arg == value) return c.init;
+  return value;
+}
+
+// Takes what did not change out of the region's arguments.
+void drop_unchanged(Instance& in, const std::vector<Carried>& all, ir::RegionId region, std::span<const ir::ValueId> args) {
+  auto& list = in.kernel.region(region).args;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].changes()) continue;
+    ir::replace_uses(in.kernel, region, args[i], all[i].init);
+    std::erase(list, args[i]);
+  }
+}
+
+struct Header {
+  ast::Pattern pattern;
+  Operand low, high, step;
+  ir::LoopKind kind = ir::LoopKind::Sequential;
+  int64_t stages = 0;
+};
+
+const ast::Argument* named(const ast::For& node, std::string_view name) {
+  for (const ast::Argument& a : node.arguments)
+    if (a.name.text == name) return &a;
+  return nullptr;
+}
+
+bool read_stages(Instance& in, const ast::For& node, Header& header) {
+  const ast::Argument* stages = named(node, "stages");
+  if (!stages) return true;
+  auto* word = stages->value->as<ast::NameRef>();
+  if (word && word->name.text == "auto") return true;
+  auto n = known_int(in, operand(in, *stages->value), "the number of stages");
+  if (!n) return false;
+  if (*n < 1) return in.at(stages->value->span).error(diag::BadExtent, *n), false;
+  header.stages = *n;
+  return true;
+}
+
+bool check_arguments(Instance& in, const ast::For& node, std::vector<const ast::Argument*>& positional) {
+  bool is_pipelined = node.kind == ast::LoopKind::Pipelined;
+  for (const ast::Argument& a : node.arguments) {
+    if (!a.is_named()) positional.push_back(&a);
+    else if (!is_pipelined || a.name.text != "stages")
+      return in.at(a.name.span).error(diag::UnknownParameter, spelling(node.kind), a.name.text), false;
+  }
+  size_t most = node.kind == ast::LoopKind::Range ? 3 : node.kind == ast::LoopKind::Interval ? 2 : 1;
+  size_t least = node.kind == ast::LoopKind::Interval ? 2 : 1;
+  if (positional.size() >= least && positional.size() <= most) return true;
+  in.at(node.domain_span).error(diag::ArgumentCount, spelling(node.kind), int64_t(most), int64_t(positional.size()));
+  return false;
+}
+
+std::optional<Header> read_header(Instance& in, const ast::For& node) {
+  std::vector<const ast::Argument*> positional;
+  if (!check_arguments(in, node, positional)) return std::nullopt;
+  Operand zero{int_const(0), node.domain_span}, one{int_const(1), node.domain_span};
+  Header header{.pattern = node.pattern, .low = zero, .high = zero, .step = one};
+  std::vector<Operand> values;
+  for (const ast::Argument* a : positional) values.push_back(operand(in, *a->value));
+  if (values.size() == 1) header.high = values[0];
+  if (values.size() >= 2) header.low = values[0], header.high = values[1];
+  if (values.size() == 3) header.step = values[2];
+  if (node.kind == ast::LoopKind::Pipelined) header.kind = ir::LoopKind::Pipelined;
+  if (node.kind == ast::LoopKind::Unroll) header.kind = ir::LoopKind::Unroll;
+  if (node.kind == ast::LoopKind::Vectorized) header.kind = ir::LoopKind::Vectorized;
+  if (!read_stages(in, node, header)) return std::nullopt;
+  if (auto* step = header.step.value.as<Const>(); step && is_integer(step->type) && step->number.i <= 0) {
+    in.at(header.step.span).error(diag::BadExtent, step->number.i);
+    return std::nullopt;
+  }
+  return header;
+}
+
+bool runs_at_least_once(const ir::Kernel& kernel, ir::ValueId low, ir::ValueId high) {
+  auto a = kernel.constant(low), b = kernel.constant(high);
+  return a && b && a->i < b->i;
+}
+
+// A variable without a value before the loop has one after it when every run of the loop gives it one: its first value is
+// a zero that nobody sees.
+void carry_late(Instance& in, std::vector<Carried>& all, const std::vector<ir::ValueId>& before, ir::RegionId region) {
+  for (uint32_t i = 0; i < before.size(); ++i) {
+    Variable& v = in.variables[i];
+    if (before[i].valid() || !v.current.valid() || v.depth != in.depth) continue;
+    Scalar element = v.type.element;
+    ir::ValueId zero = in.builder.constant(element, is_float(element) ? ir::Number::real(0) : ir::Number::integer(0));
+    if (v.type.is_tile()) zero = in.builder.value(op::Splat{zero}, v.type);
+    all.push_back({{i}, zero, in.kernel.new_arg(region, v.type, v.name), v.current});
+  }
+}
+
+void run_body(Instance& in, const ast::Block& body, Exits exits, const Loop& loop) {
+  in.loops.push_back(loop);
+  if (needs_flag(body.statements, &Exits::continues)) in.loops.back().in_turn = new_flag(in, "in_turn");
+  Exits at_start{.breaks = exits.breaks, .continues = false, .returns = exits.returns};
+  ir::ValueId here = still_here(in, at_start);
+  if (here.valid())
+    branch(in, here, [&] { run_scoped(in, body); }, [] {});
+  else
+    run_scoped(in, body);
+  in.loops.pop_back();
+}
+
+void emit_for(Instance& in, const ast::Stmt& stmt, const ast::For& node, const Header& header) {
+  ir::ValueId low = index_value(in, header.low), high = index_value(in, header.high), step = index_value(in, header.step);
+  if (!low.valid() || !high.valid() || !step.valid()) return;
+  Exits exits = exits_of(node.body.statements);
+  ScopeGuard outer(in);
+  Loop loop;
+  if (exits.breaks) loop.goes_on = new_flag(in, "goes_on");
+  auto before = in.snapshot();
+  ir::RegionId region = in.kernel.new_region();
+  ir::ValueId index = in.kernel.new_arg(region, ir::scalar_type(Scalar::Index), std::string(header.pattern.names[0].text));
+  auto all = carry(in, region);
+  bool was_dead = in.is_dead;
+  {
+    RegionGuard inside(in, region);
+    Restore<int> depth(in.control_depth, in.control_depth + 1);
+    ScopeGuard scope(in);
+    in.declare(header.pattern.names[0], Dynamic{index}, "a loop index");
+    run_body(in, node.body, exits, loop);
+  }
+  in.is_dead = was_dead;
+  read_last(in, all);
+  std::vector<ir::ValueId> args;
+  for (const Carried& c : all) args.push_back(c.arg);
+  drop_unchanged(in, all, region, args);
+  std::vector<Carried> unchanged = all;
+  std::erase_if(all, [](const Carried& c) { return !c.changes(); });
+  if (runs_at_least_once(in.kernel, low, high) && !exits.any()) carry_late(in, all, before, region);
+  in.restore(before);
+  std::vector<ir::ValueId> inits, yields;
+  std::vector<ir::Type> types;
+  for (const Carried& c : all) {
+    inits.push_back(c.init);
+    yields.push_back(settled(unchanged, c.last));
+    types.push_back(in.variable(c.variable).type);
+  }
+  {
+    RegionGuard inside(in, region);
+    in.builder.yield(std::move(yields));
+  }
+  in.builder.set_span(stmt.span);
+  ir::OpId id = in.builder.add(op::For{.low = low, .high = high, .step = step, .inits = std::move(inits), .loop = header.kind,
+                                       .stages = header.stages, .label = std::string(stmt.label.text), .body = region},
+                               types);
+  for (size_t i = 0; i < all.size(); ++i) in.set(all[i].variable, in.kernel.op(id).results[i]);
+}
+
+void bind_pattern(Instance& in, const ast::Pattern& pattern, const Value& value) {
+  if (!pattern.is_tuple) {
+    if (!pattern.names.empty()) in.declare(pattern.names[0], value, "a loop index");
+    return;
+  }
+  auto* tuple = value.as<Tuple>();
+  if (!tuple || tuple->elements.size() != pattern.names.size()) {
+    in.at(pattern.span).error(diag::ArgumentCount, "the pattern", int64_t(pattern.names.size()),
+                              int64_t(tuple ? tuple->elements.size() : 1));
+    return;
+  }
+  for (size_t i = 0; i < pattern.names.size(); ++i) in.declare(pattern.names[i], tuple->elements[i], "a loop index");
+}
+
+// `for x in [a, b]`: the body once for each, at compile time.
+void run_each(Instance& in, const ast::For& node) {
+  if (node.arguments.empty()) return;
+  Operand list = operand(in, *node.arguments[0].value);
+  if (list.value.is_poison()) return;
+  auto* tuple = list.value.as<Tuple>();
+  if (!tuple) {
+    in.at(list.span).error(diag::TypeMismatch, "a range or a list", describe(in.kernel, list.value))
+        .help("write a range: `0..n`, `range(lo, hi, step)`, `parallel(M, N)`");
+    return;
+  }
+  in.loops.push_back({.goes_on = {}, .in_turn = {}, .allows_exits = false});
+  for (const Value& element : tuple->elements) {
+    ScopeGuard scope(in);
+    bind_pattern(in, node.pattern, element);
+    run_scoped(in, node.body);
+  }
+  in.loops.pop_back();
+}
+
+}  // namespace
+
+void run_for(Instance& in, const ast::Stmt& stmt, const ast::For& node) {
+  if (node.kind == ast::LoopKind::Parallel) return run_parallel(in, stmt, node);
+  if (node.kind == ast::LoopKind::Each) return run_each(in, node);
+  auto header = read_header(in, node);
+  if (!header) return;
+  if (node.pattern.is_tuple || node.pattern.names.size() != 1) {
+    in.at(node.pattern.span).error(diag::ArgumentCount, "this loop", 1, int64_t(node.pattern.names.size()));
+    return;
+  }
+  emit_for(in, stmt, node, *header);
+}
+
+void run_while(Instance& in, const ast::While& node) {
+  Exits exits = exits_of(node.body.statements);
+  ScopeGuard outer(in);
+  Loop loop;
+  if (exits.breaks) loop.goes_on = new_flag(in, "goes_on");
+  auto before = in.snapshot();
+  ir::RegionId test = in.kernel.new_region(), body = in.kernel.new_region();
+  auto all = carry(in, test);
+  std::vector<ir::ValueId> test_args, body_args;
+  for (const Carried& c : all) test_args.push_back(c.arg);
+  Value going = Poison{};
+  {
+    RegionGuard inside(in, test);
+    Restore<int> depth(in.control_depth, in.control_depth + 1);
+    in.loops.push_back(loop);
+    ir::ValueId here = still_here(in, {.breaks = exits.breaks, .continues = false, .returns = exits.returns});
+    if (here.valid()) {
+      VariableId goes = in.new_variable("goes", {}, ir::scalar_type(Scalar::Bool), here);
+      branch(in, here, [&] { if (Value c = condition(in, *node.condition); !c.is_poison()) in.set(goes, emit(in, c)); }, [] {});
+      going = Dynamic{in.variable(goes).current};
+    } else {
+      going = condition(in, *node.condition);
+    }
+    in.loops.pop_back();
+    in.builder.yield({going.is_poison() ? in.builder.boolean(false) : emit(in, going)});
+  }
+  bool was_dead = in.is_dead;
+  {
+    RegionGuard inside(in, body);
+    Restore<int> depth(in.control_depth, in.control_depth + 1);
+    enter(in, all, body, true);
+    in.loops.push_back(loop);
+    if (needs_flag(node.body.statements, &Exits::continues)) in.loops.back().in_turn = new_flag(in, "in_turn");
+    run_scoped(in, node.body);
+    in.loops.pop_back();
+  }
+  in.is_dead = was_dead;
+  read_last(in, all);
+  for (const Carried& c : all) body_args.push_back(c.arg);
+  drop_unchanged(in, all, test, test_args);
+  drop_unchanged(in, all, body, body_args);
+  in.restore(before);
+  op::While loop_op{.inits = {}, .condition = test, .body = body};
+  std::vector<ir::ValueId> yields;
+  std::vector<ir::Type> types;
+  std::vector<VariableId> changed;
+  auto& passed = in.kernel.op(in.kernel.region(test).ops.back()).as<op::Yield>().values;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].changes()) continue;
+    loop_op.inits.push_back(all[i].init);
+    passed.push_back(test_args[i]);
+    yields.push_back(settled(all, all[i].last));
+    types.push_back(in.variable(all[i].variable).type);
+    changed.push_back(all[i].variable);
+  }
+  {
+    RegionGuard inside(in, body);
+    in.builder.yield(std::move(yields));
+  }
+  in.builder.set_span(node.condition->span);
+  ir::OpId id = in.builder.add(std::move(loop_op), types);
+  for (size_t i = 0; i < changed.size(); ++i) in.set(changed[i], in.kernel.op(id).results[i]);
+}
+
+}  // namespace tilec::sema

@@ -1,0 +1,114 @@
+#include "sema/module.h"
+
+#include "base/text.h"
+#include "diag/diag.h"
+#include "syntax/parse.h"
+
+namespace tilec::sema {
+namespace {
+
+struct NameOf {
+  ast::Name operator()(const ast::Const& d) const { return d.name; }
+  ast::Name operator()(const ast::Enum& d) const { return d.name; }
+  ast::Name operator()(const ast::Kernel& d) const { return d.signature.name; }
+  ast::Name operator()(const ast::Fn& d) const { return d.signature.name; }
+  ast::Name operator()(const ast::Op& d) const { return d.signature.name; }
+  ast::Name operator()(const ast::Mesh& d) const { return d.name; }
+  template <class T> ast::Name operator()(const T&) const { return {}; }
+};
+
+std::string path_text(const std::vector<ast::Name>& path) {
+  std::vector<std::string> parts;
+  for (const ast::Name& name : path) parts.emplace_back(name.text);
+  return join(parts, ".");
+}
+
+// The name under which an import is seen: its alias, or the last word of its path.
+ast::Name import_name(const ast::Import& import) {
+  if (import.alias.exists()) return import.alias;
+  return import.path.empty() ? ast::Name{} : import.path.back();
+}
+
+}  // namespace
+
+const Module* Modules::add_root(const Ast& root) {
+  load_prelude();
+  std::string name(sources_.name(root.file));
+  open_.push_back(name);
+  Module* module = add(root, name, false);
+  open_.pop_back();
+  return module;
+}
+
+void Modules::load_prelude() {
+  if (!provider_.module) return;
+  for (std::string_view path : {"std.core"})
+    if (auto source = provider_.module(path)) prelude_ = load(std::move(*source), true, {});
+}
+
+Module* Modules::add(const Ast& ast, std::string name, bool is_library) {
+  Module& module = *modules_.emplace_back(std::make_unique<Module>());
+  module.name = std::move(name);
+  module.file = ast.file;
+  module.ast = &ast;
+  module.is_library = is_library;
+  collect(module);
+  return &module;
+}
+
+void Modules::collect(Module& module) {
+  for (const ast::Decl* decl : module.ast->declarations) {
+    if (auto* import_decl = decl->as<ast::Import>()) {
+      ast::Name name = import_name(*import_decl);
+      const Module* imported = import(*import_decl, module);
+      if (imported && name.exists()) module.imports[name.text] = imported;
+      continue;
+    }
+    ast::Name name = std::visit(NameOf{}, decl->node);
+    if (!name.exists()) continue;
+    auto& list = module.declarations[name.text];
+    bool may_overload = decl->as<ast::Fn>() && module.is_library;
+    if (!list.empty() && !may_overload) {
+      diagnostics_.at(name.span).error(diag::Redeclared, name.text)
+          .note(std::visit(NameOf{}, list[0]->node).span, diag::DeclaredHere, name.text);
+      continue;
+    }
+    list.push_back(decl);
+  }
+}
+
+const Module* Modules::import(const ast::Import& import, const Module& importer) {
+  bool is_file = import.path.empty();
+  if (is_file && import.file.empty()) return nullptr;  // the parser has spoken
+  std::string path = is_file ? import.file : path_text(import.path);
+  std::optional<SourceProvider::Source> source;
+  if (is_file && provider_.file) source = provider_.file(importer.name, import.file);
+  if (!is_file && provider_.module) source = provider_.module(path);
+  if (!source) {
+    diagnostics_.at(import.source_span).error(diag::ImportNotFound, path);
+    return nullptr;
+  }
+  return load(std::move(*source), !is_file, import.source_span);
+}
+
+const Module* Modules::load(SourceProvider::Source source, bool is_library, Span place) {
+  if (std::find(open_.begin(), open_.end(), source.name) != open_.end()) {
+    diagnostics_.at(place).error(diag::ImportCycle, source.name);
+    return nullptr;
+  }
+  for (const auto& module : modules_)
+    if (module->name == source.name) return module.get();
+  FileId file = sources_.add(source.name, std::move(source.text));
+  asts_.push_back(std::make_unique<Ast>(parse(file, sources_, diagnostics_)));
+  open_.push_back(source.name);
+  const Module* module = add(*asts_.back(), source.name, is_library);
+  open_.pop_back();
+  return module;
+}
+
+void Modules::names_of(const Module& module, std::vector<std::string_view>& names) const {
+  for (const auto& [name, list] : module.declarations) names.push_back(name);
+  for (const auto& [name, imported] : module.imports) names.push_back(name);
+}
+
+}  // namespace tilec::sema

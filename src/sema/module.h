@@ -1,0 +1,51 @@
+// Modules: one file each, their declarations by name, and what they import.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sema/sema.h"
+#include "sema/value.h"
+
+namespace tilec::sema {
+
+struct Module {
+  std::string name;  // as the provider calls it
+  FileId file;
+  const Ast* ast = nullptr;
+  bool is_library = false;
+  std::map<std::string_view, std::vector<const ast::Decl*>> declarations;  // several only for functions of the library
+  std::map<std::string_view, const Module*> imports;                       // by the name that the file gives them
+};
+
+// Everything that the instances of one compilation share.
+class Modules {
+ public:
+  Modules(SourceMap& sources, const SourceProvider& provider, Diagnostics& diagnostics)
+      : sources_(sources), provider_(provider), diagnostics_(diagnostics) {}
+
+  const Module* add_root(const Ast& root);
+  const Module* prelude() const { return prelude_; }
+  std::vector<std::unique_ptr<Ast>> take_asts() { return std::move(asts_); }
+  // Near names of a module for "did you mean".
+  void names_of(const Module& module, std::vector<std::string_view>& names) const;
+
+ private:
+  Module* add(const Ast& ast, std::string name, bool is_library);
+  const Module* import(const ast::Import& import, const Module& importer);
+  const Module* load(SourceProvider::Source source, bool is_library, Span place);
+  void collect(Module& module);
+  void load_prelude();
+
+  SourceMap& sources_;
+  const SourceProvider& provider_;
+  Diagnostics& diagnostics_;
+  std::vector<std::unique_ptr<Module>> modules_;
+  std::vector<std::unique_ptr<Ast>> asts_;
+  std::vector<std::string> open_;  // modules whose imports are being read
+  const Module* prelude_ = nullptr;
+};
+
+}  // namespace tilec::sema

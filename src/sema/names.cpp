@@ -1,0 +1,151 @@
+#include "sema/names.h"
+
+#include "base/text.h"
+#include "sema/assign.h"
+#include "sema/expr.h"
+#include "sema/types.h"
+
+namespace tilec::sema {
+namespace {
+
+Value value_of_declaration(Session& session, const Module& module, const std::vector<const ast::Decl*>& decls) {
+  const ast::Decl& decl = *decls[0];
+  if (decl.as<ast::Const>()) return value_of_constant(session, module, decl);
+  if (auto* e = decl.as<ast::Enum>()) return EnumType{e};
+  if (decl.as<ast::Kernel>()) return KernelRef{&module, &decl};
+  if (decl.as<ast::Fn>()) {
+    FnSet set;
+    for (const ast::Decl* d : decls) set.candidates.push_back({&module, d});
+    return set;
+  }
+  return Poison{};
+}
+
+std::optional<Value> in_module(Instance& in, const Module& module, std::string_view name) {
+  if (auto it = module.imports.find(name); it != module.imports.end()) return Value(ModuleRef{it->second});
+  auto it = module.declarations.find(name);
+  if (it == module.declarations.end()) return std::nullopt;
+  return value_of_declaration(in.session, module, it->second);
+}
+
+void suggest(Instance& in, Report report, const ast::Name& name) {
+  std::vector<std::string_view> names;
+  for (size_t i = in.frame().first_scope; i < in.scopes.size(); ++i)
+    for (const Binding& b : in.scopes[i]) names.push_back(b.name);
+  in.session.modules.names_of(in.module(), names);
+  if (const Module* prelude = in.session.modules.prelude()) in.session.modules.names_of(*prelude, names);
+  std::string_view near = nearest(name.text, names);
+  if (!near.empty()) report.fix(name.span, near, "did you mean `" + std::string(near) + "`?");
+}
+
+}  // namespace
+
+Value read_variable(Instance& in, VariableId id, Span span) {
+  Variable& v = in.variable(id);
+  if (v.is_poison) return Poison{};
+  if (v.type.is_tile() && in.level == Level::Thread) return not_allowed(in, span, "a fragment", "inside `simt`");
+  if (!v.current.valid()) {
+    auto report = in.at(span).error(diag::Uninitialised, v.name);
+    report.note(v.span, diag::DeclaredHere, v.name);
+    if (v.was_written) report.help("some path to this place does not write it");
+    Span end{v.span.file, v.span.end, v.span.end};
+    if (in.text(v.span).find('=') == std::string_view::npos) report.fix(end, " = 0", "give it a first value");
+    v.is_poison = true;
+    return Poison{};
+  }
+  if (v.type.is_tile()) return Tile{v.current};
+  return Dynamic{v.current};
+}
+
+Value value_of_name(Instance& in, const ast::Name& name) {
+  if (!name.exists()) return Poison{};
+  if (const Binding* binding = in.find(name.text)) {
+    if (auto* variable = std::get_if<VariableId>(&binding->what)) return read_variable(in, *variable, name.span);
+    return std::get<Value>(binding->what);
+  }
+  if (name.text == "threads" && in.level == Level::Thread) {
+    if (in.threads) return int_const(*in.threads);
+    in.at(name.span).error(diag::NotCompileTime, "the number of threads").help("state it: `launch (...) threads 256 { ... }`");
+    return Poison{};
+  }
+  if (auto value = in_module(in, in.module(), name.text)) return *value;
+  if (const Module* prelude = in.session.modules.prelude())
+    if (auto value = in_module(in, *prelude, name.text)) return *value;
+  if (auto scalar = scalar_named(name.text)) {
+    if (!is_supported(*scalar)) return not_supported(in, name.span, "the type `" + std::string(name.text) + "`");
+    return TypeValue{*scalar};
+  }
+  if (name.text == "target" || name.text == "fast") return not_supported(in, name.span, "`" + std::string(name.text) + "`");
+  suggest(in, in.at(name.span).error(diag::UnknownName, name.text), name);
+  return Poison{};
+}
+
+Value value_of_member(Instance& in, const Module& module, const ast::Name& name) {
+  if (!name.exists()) return Poison{};
+  if (auto value = in_module(in, module, name.text)) return *value;
+  std::vector<std::string_view> names;
+  in.session.modules.names_of(module, names);
+  auto report = in.at(name.span).error(diag::UnknownMember, module.name, name.text);
+  if (std::string_view near = nearest(name.text, names); !near.empty())
+    report.fix(name.span, near, "did you mean `" + std::string(near) + "`?");
+  return Poison{};
+}
+
+FnSet functions_named(Instance& in, std::string_view name) {
+  FnSet set;
+  for (const Module* module : {&in.module(), in.session.modules.prelude()}) {
+    if (!module || (!set.candidates.empty() && module == set.candidates[0].module)) continue;
+    auto it = module->declarations.find(name);
+    if (it == module->declarations.end()) continue;
+    for (const ast::Decl* decl : it->second)
+      if (decl->as<ast::Fn>()) set.candidates.push_back({module, decl});
+  }
+  return set;
+}
+
+Value value_of_path(Instance& in, const std::vector<ast::Name>& path) {
+  if (path.empty()) return Poison{};
+  Value value = value_of_name(in, path[0]);
+  for (size_t i = 1; i < path.size() && !value.is_poison(); ++i) {
+    if (auto* m = value.as<ModuleRef>()) {
+      value = value_of_member(in, *m->module, path[i]);
+      continue;
+    }
+    in.at(path[i].span).error(diag::UnknownMember, path[i - 1].text, path[i].text);
+    return Poison{};
+  }
+  return value;
+}
+
+std::optional<Scalar> scalar_of_path(Instance& in, const std::vector<ast::Name>& path) {
+  Value value = value_of_path(in, path);
+  if (auto* t = value.as<TypeValue>()) return t->scalar;
+  if (!value.is_poison()) {
+    Span span = cover(path.front().span, path.back().span);
+    in.at(span).error(diag::NotAType, in.text(span));
+  }
+  return std::nullopt;
+}
+
+Value value_of_constant(Session& session, const Module& module, const ast::Decl& decl) {
+  if (auto it = session.constants.find(&decl); it != session.constants.end()) return it->second;
+  const ast::Const& constant = *decl.as<ast::Const>();
+  Instance in(session, module);
+  if (!session.constants_in_progress.insert(&decl).second) {
+    in.at(constant.name.span).error(diag::ConstantCycle, constant.name.text);
+    return Poison{};
+  }
+  Operand operand{evaluate(in, *constant.value), constant.value->span};
+  if (operand.value.is_element() || operand.value.is<Dynamic>()) {
+    in.at(operand.span).error(diag::NotCompileTime, "a constant");
+    operand.value = Poison{};
+  }
+  if (constant.type) {
+    auto type = resolve(in, *constant.type);
+    operand.value = type && type->is_scalar() ? implicitly(in, operand, type->element) : Value(Poison{});
+  }
+  session.constants_in_progress.erase(&decl);
+  return session.constants[&decl] = operand.value;
+}
+
+}  // namespace tilec::sema

@@ -1,0 +1,22 @@
+// What a name means: scopes, then the file, then the prelude, then the scalar types.
+#pragma once
+#include "sema/instance.h"
+
+namespace tilec::sema {
+
+// The value of a name; Poison and a report when it is not declared. A variable gives its current value.
+Value value_of_name(Instance& in, const ast::Name& name);
+// `module.name`
+Value value_of_member(Instance& in, const Module& module, const ast::Name& name);
+// The functions that a method may mean: those of the file, then those of the prelude.
+FnSet functions_named(Instance& in, std::string_view name);
+// The value of a variable now; Poison and a report when it may not have been written.
+Value read_variable(Instance& in, VariableId id, Span span);
+// A scalar type by name: `f16`, or a compile-time parameter. None and a report when it names something else.
+std::optional<Scalar> scalar_of_path(Instance& in, const std::vector<ast::Name>& path);
+// The value that a path such as `ep.Mode` means.
+Value value_of_path(Instance& in, const std::vector<ast::Name>& path);
+// The value of a `const`, worked out once.
+Value value_of_constant(Session& session, const Module& module, const ast::Decl& decl);
+
+}  // namespace tilec::sema

@@ -1,0 +1,118 @@
+// A program: every export lowered, and what is not exported checked.
+#include "sema/call.h"
+#include "sema/initialised.h"
+#include "sema/kernel.h"
+#include "sema/names.h"
+#include "sema/schedule.h"
+#include "sema/stmt.h"
+#include "sema/unused.h"
+
+namespace tilec::sema {
+namespace {
+
+struct Analysis {
+  Session& session;
+  const Module& root;
+  Program& program;
+  std::set<const ast::Decl*> lowered = {};
+
+  void not_yet(Span span, std::string_view what) { session.diagnostics.at(span).error(diag::NotSupportedYet, what); }
+
+  std::optional<ir::Kernel> lower(const Request& request) {
+    lowered.insert(request.decl);
+    auto kernel = lower_kernel(session, request);
+    if (kernel && !check_initialised(*kernel, session.diagnostics)) return std::nullopt;
+    return kernel;
+  }
+
+  void add_export(const ast::Name& name, const Request& request) {
+    for (const ExportInstance& other : program.exports)
+      if (other.name == name.text) return void(session.diagnostics.at(name.span).error(diag::ExportClash, name.text));
+    auto kernel = lower(request);
+    if (!kernel) return;
+    program.exports.push_back({std::string(name.text), request.decl->doc, std::move(*kernel), {}, request.span});
+    pin_schedules(session, root, request, program.exports.back());
+  }
+
+  void run_export(const ast::Decl& decl, const ast::Export& node) {
+    Instance in(session, root);
+    Value what = value_of_path(in, node.path);
+    if (what.is_poison()) return;
+    Span span = cover(node.path.front().span, node.path.back().span);
+    auto* kernel = what.as<KernelRef>();
+    if (!kernel) return void(session.diagnostics.at(span).error(diag::TypeMismatch, "a kernel", describe(in.kernel, what)));
+    ast::Name name = node.alias.exists() ? node.alias : node.path.back();
+    (void)decl;
+    add_export(name, {kernel->module, kernel->decl, &root, node.generics, node.where, span});
+  }
+
+  void run_kernel(const ast::Decl& decl, const ast::Kernel& node) {
+    if (node.is_exported) add_export(node.signature.name, {&root, &decl, &root, {}, {}, node.signature.name.span});
+  }
+
+  // Kernels that no export asks for are looked at with their defaults.
+  void check_kernel(const ast::Decl& decl, const ast::Kernel& node) {
+    bool has_defaults = std::all_of(node.signature.generics.begin(), node.signature.generics.end(),
+                                    [](const ast::GenericParameter& g) { return g.default_value != nullptr; });
+    if (!lowered.contains(&decl) && has_defaults) lower({&root, &decl, &root, {}, {}, node.signature.name.span});
+  }
+
+  // Functions of plain numbers are looked at once as they stand; the others where they are called.
+  void check_fn(const ast::Decl& decl, const ast::Fn& node) {
+    bool is_plain = node.signature.generics.empty() && !node.is_reference && (node.body || node.value);
+    for (const ast::Parameter& p : node.signature.parameters) is_plain &= !takes_tile(p) && p.direction == ast::Direction::In && !p.is_const;
+    if (!is_plain) return;
+    Instance in(session, root);
+    in.level = Level::Element;
+    ast::Expr nowhere{node.signature.name.span, ast::NameRef{node.signature.name}};
+    CallSite site{.expr = nowhere, .generics = {}, .arguments = {}, .hint = {}};
+    Invocation call{{&root, &decl}, site, {}, {}};
+    for (const ast::Parameter& p : node.signature.parameters) {
+      auto* shaped = p.type->as<ast::ShapedType>();
+      Value type = shaped ? value_of_path(in, shaped->path) : Value(Poison{});
+      if (!type.is<TypeValue>()) return;
+      ir::ValueId arg = in.kernel.new_arg(in.kernel.body, ir::scalar_type(type.as<TypeValue>()->scalar));
+      call.arguments.push_back({{Dynamic{arg}, p.span}, &nowhere});
+    }
+    invoke(in, call);
+  }
+
+  void run(const ast::Decl& decl) {
+    if (auto* n = decl.as<ast::Export>()) run_export(decl, *n);
+    if (auto* n = decl.as<ast::Kernel>()) run_kernel(decl, *n);
+    if (decl.as<ast::Const>()) value_of_constant(session, root, decl);
+    if (auto* n = decl.as<ast::Op>()) not_yet(n->signature.name.span, "an `op`");
+    if (auto* n = decl.as<ast::Mesh>()) not_yet(n->name.span, "a `mesh`");
+    if (auto* n = decl.as<ast::StaticAssert>()) {
+      Instance in(session, root);
+      run_static_assert(in, *n);
+    }
+  }
+
+  void run() {
+    for (const ast::Decl* decl : root.ast->declarations) run(*decl);
+    for (const ast::Decl* decl : root.ast->declarations) {
+      if (auto* n = decl->as<ast::Kernel>()) check_kernel(*decl, *n);
+      if (auto* n = decl->as<ast::Fn>()) check_fn(*decl, *n);
+    }
+    check_schedules(session, root);
+  }
+};
+
+}  // namespace
+}  // namespace tilec::sema
+
+namespace tilec {
+
+Program analyse(const Ast& root, SourceMap& sources, const SourceProvider& provider, Diagnostics& diagnostics) {
+  sema::Modules modules(sources, provider, diagnostics);
+  const sema::Module* module = modules.add_root(root);
+  sema::Session session{sources, diagnostics, modules, {}, {}};
+  Program program;
+  sema::Analysis{session, *module, program}.run();
+  sema::warn_unused(root, diagnostics);
+  program.imported = modules.take_asts();
+  return program;
+}
+
+}  // namespace tilec

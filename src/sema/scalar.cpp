@@ -1,0 +1,140 @@
+#include "sema/scalar.h"
+
+#include "sema/view.h"
+
+namespace tilec::sema {
+namespace {
+
+bool fits(Scalar to, const Const& literal) {
+  if (literal.number.is_float) return is_float(to);
+  if (is_float(to)) return true;
+  if (!is_integer(to)) return false;
+  if (to == Scalar::U64) return literal.number.i >= 0;
+  return literal.number.i >= integer_min(to) && (literal.number.i < 0 || uint64_t(literal.number.i) <= integer_max(to));
+}
+
+// May `from` turn into `to` unasked?
+bool is_implicit(Scalar from, Scalar to) {
+  return from == to || (to == Scalar::Index && is_integer(from) && from != Scalar::U64);
+}
+
+// A width by which the wider of two types is named in a fix-it; floats are wider than integers.
+int width_rank(Scalar type) { return bit_width(type) + (is_float(type) ? 1000 : 0); }
+
+void add_cast_fix(Instance& in, Report& report, Span span, Scalar to) {
+  Span begin{span.file, span.begin, span.begin}, end{span.file, span.end, span.end};
+  std::string cast = " as " + std::string(name(to));
+  bool is_simple = in.text(span).find_first_of(" +-*/%@") == std::string_view::npos;
+  if (is_simple) report.fix(end, cast, "convert it with `as`");
+  else report.fix({{begin, "("}, {end, ")" + cast}}, "convert it with `as`");
+}
+
+void report_mixed(Instance& in, const Operand& a, Scalar type_a, const Operand& b, Scalar type_b) {
+  bool a_gives_way = width_rank(type_a) < width_rank(type_b);
+  const Operand& narrow = a_gives_way ? a : b;
+  Scalar from = a_gives_way ? type_a : type_b, to = a_gives_way ? type_b : type_a;
+  auto report = in.at(narrow.span).error(diag::ImplicitConversion, name(from), name(to));
+  report.label("this is " + std::string(name(from))).mark(a_gives_way ? b.span : a.span, "this is " + std::string(name(to)));
+  add_cast_fix(in, report, narrow.span, to);
+}
+
+}  // namespace
+
+void report_implicit(Instance& in, Span span, Scalar from, Scalar to) {
+  auto report = in.at(span).error(diag::ImplicitConversion, name(from), name(to));
+  if (from != Scalar::Bool && to != Scalar::Bool) add_cast_fix(in, report, span, to);
+}
+
+Scalar element_of(const Instance& in, const Value& value) {
+  if (auto* c = value.as<Const>()) return c->type;
+  if (auto* d = value.as<Dynamic>()) return in.type(d->id).element;
+  if (auto* t = value.as<Tile>()) return in.type(t->id).element;
+  if (auto* e = value.as<Elementwise>()) return in.type(e->result).element;
+  if (auto* v = value.as<View>()) return in.type(v->buffer).element;
+  return Scalar::F32;
+}
+
+Value number(Instance& in, const Operand& operand) {
+  if (operand.value.is<Const>() || operand.value.is<Dynamic>() || operand.value.is_poison()) return operand.value;
+  if (operand.value.is_element()) return load_element(in, *operand.value.as<View>(), operand.span);
+  in.at(operand.span).error(diag::TypeMismatch, "a number", describe(in.kernel, operand.value));
+  return Poison{};
+}
+
+ir::ValueId emit(Instance& in, const Value& value) {
+  if (auto* d = value.as<Dynamic>()) return d->id;
+  auto* c = value.as<Const>();
+  INVARIANT(c, "a number is known now or at run time");
+  if (c->is_literal && c->type == Scalar::F64) return in.builder.real(Scalar::F32, round_to(Scalar::F32, c->number.f));
+  return in.builder.constant(c->type, c->number);
+}
+
+std::optional<Scalar> common_type(Instance& in, std::span<const Operand> operands) {
+  const Operand* first = nullptr;
+  Scalar type = Scalar::Index;
+  bool has_float_literal = false;
+  for (const Operand& operand : operands) {
+    if (operand.value.is_poison()) return std::nullopt;
+    Scalar own = element_of(in, operand.value);
+    auto* c = operand.value.as<Const>();
+    if (c && c->is_literal) {
+      has_float_literal |= is_float(own);
+      continue;
+    }
+    if (!first || (own == Scalar::Index && is_implicit(type, own))) {
+      first = &operand;
+      type = own;
+    } else if (!is_implicit(own, type)) {
+      report_mixed(in, *first, type, operand, own);
+      return std::nullopt;
+    }
+  }
+  if (first) return type;
+  return has_float_literal ? Scalar::F64 : Scalar::Index;
+}
+
+Value implicitly(Instance& in, const Operand& operand, Scalar to) {
+  Value value = number(in, operand);
+  if (value.is_poison()) return value;
+  Scalar from = element_of(in, value);
+  if (auto* c = value.as<Const>()) {
+    if (c->is_literal && from != Scalar::Bool) {
+      if (fits(to, *c)) return Const{to, ir::evaluate_convert(from, to, ir::ConvertMode::Nearest, c->number)};
+      in.at(operand.span).error(diag::LiteralDoesNotFit, in.text(operand.span), name(to));
+      return Poison{};
+    }
+    if (is_implicit(from, to)) return Const{to, ir::evaluate_convert(from, to, ir::ConvertMode::Nearest, c->number)};
+  } else if (is_implicit(from, to)) {
+    return Dynamic{in.builder.convert(emit(in, value), to)};
+  }
+  report_implicit(in, operand.span, from, to);
+  return Poison{};
+}
+
+Value convert(Instance& in, const Value& value, Scalar to, ir::ConvertMode mode, Span span) {
+  Scalar from = element_of(in, value);
+  if (from == Scalar::Bool && mode == ir::ConvertMode::Bits) return not_supported(in, span, "the bits of a bool");
+  if (auto* c = value.as<Const>()) {
+    Scalar source = c->is_literal && is_float(from) ? Scalar::F64 : from;
+    return Const{to, ir::evaluate_convert(source, to, mode, c->number)};
+  }
+  return Dynamic{in.builder.convert(emit(in, value), to, mode)};
+}
+
+std::optional<int64_t> known_int(Instance& in, const Operand& operand, std::string_view what) {
+  if (operand.value.is_poison()) return std::nullopt;
+  auto* c = operand.value.as<Const>();
+  if (c && is_integer(c->type)) return c->number.i;
+  if (c || !operand.value.is_scalar())
+    in.at(operand.span).error(diag::TypeMismatch, "int", describe(in.kernel, operand.value));
+  else
+    in.at(operand.span).error(diag::NotCompileTime, what);
+  return std::nullopt;
+}
+
+ir::ValueId index_value(Instance& in, const Operand& operand) {
+  Value value = implicitly(in, operand, Scalar::Index);
+  return value.is_poison() ? ir::ValueId{} : emit(in, value);
+}
+
+}  // namespace tilec::sema

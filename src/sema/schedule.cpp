@@ -1,0 +1,138 @@
+#include "sema/schedule.h"
+
+#include "sema/names.h"
+#include "sema/scalar.h"
+#include "sema/expr.h"
+
+namespace tilec::sema {
+namespace {
+
+const ast::Signature* signature_of(Instance& in, const ast::Schedule& schedule, const ast::Decl** decl) {
+  Value what = value_of_path(in, schedule.path);
+  auto* kernel = what.as<KernelRef>();
+  if (kernel) {
+    *decl = kernel->decl;
+    return &kernel->decl->as<ast::Kernel>()->signature;
+  }
+  if (!what.is_poison() && !schedule.path.empty())
+    in.at(cover(schedule.path.front().span, schedule.path.back().span)).error(diag::TypeMismatch, "a kernel", describe(in.kernel, what));
+  return nullptr;
+}
+
+const ast::Argument* argument_of(std::span<const ast::Argument> arguments, const ast::Signature& signature, size_t parameter) {
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    const ast::Argument& a = arguments[k];
+    if (a.is_named() ? a.name.text == signature.generics[parameter].name.text : k == parameter) return &a;
+  }
+  return nullptr;
+}
+
+bool is_same(const Value& a, const Value& b) {
+  if (auto *x = a.as<TypeValue>(), *y = b.as<TypeValue>(); x && y) return x->scalar == y->scalar;
+  if (auto *x = a.as<Const>(), *y = b.as<Const>(); x && y) return x->number == y->number;
+  if (auto *x = a.as<EnumValue>(), *y = b.as<EnumValue>(); x && y) return x->type == y->type && x->index == y->index;
+  return false;
+}
+
+// Do the schedule's brackets name only values that the instance has?
+bool speaks_of(Instance& in, const ast::Schedule& schedule, const ast::Signature& signature, const Request& request) {
+  for (size_t i = 0; i < signature.generics.size(); ++i) {
+    const ast::Argument* wanted = argument_of(schedule.generics, signature, i);
+    if (!wanted) continue;
+    const ast::Argument* given = argument_of(request.generics, signature, i);
+    const ast::Expr* actual = given ? given->value : signature.generics[i].default_value;
+    if (!actual || !is_same(evaluate(in, *wanted->value), evaluate(in, *actual))) return false;
+  }
+  return true;
+}
+
+struct Reading {
+  Instance& in;
+  ir::Schedule result = {};
+
+  int64_t number_of(const ast::Expr* expr, std::string_view what) {
+    return expr ? known_int(in, operand(in, *expr), what).value_or(0) : 0;
+  }
+
+  void operator()(const ast::LaunchOption& option) {
+    if (option.kind == ast::LaunchOptionKind::Persistent) result.persistent = true;
+    if (!option.value) return;
+    if (option.kind == ast::LaunchOptionKind::Cluster) {
+      Value value = evaluate(in, *option.value);
+      std::vector<Value> parts = value.is<Tuple>() ? value.as<Tuple>()->elements : std::vector<Value>{value};
+      for (const Value& part : parts)
+        result.cluster.push_back(known_int(in, {part, option.value->span}, "the shape of a cluster").value_or(1));
+    }
+    if (option.kind == ast::LaunchOptionKind::Raster)
+      if (auto* call = option.value->as<ast::Call>(); call && call->arguments.size() == 1)
+        result.raster = number_of(call->arguments[0].value, "the width of a raster");
+  }
+  void operator()(const ast::PipelineItem& item) {
+    for (const ast::Clause& c : item.clauses)
+      if (c.name.text == "depth") result.depth = number_of(c.value, "the depth of a pipeline");
+  }
+  void operator()(const ast::RoleItem& item) {
+    ir::Role role{.name = std::string(item.name.text)};
+    for (const ast::Clause& c : item.clauses) {
+      if (c.name.text == "warps") role.warps = number_of(c.value, "a number of warps");
+      if (c.name.text == "registers") role.registers = number_of(c.value, "a number of registers");
+    }
+    for (const ast::Name& label : item.labels)
+      result.placements.push_back({.label = std::string(label.text), .role = role.name});
+    result.roles.push_back(std::move(role));
+  }
+  void operator()(const ast::PlaceItem& item) {
+    for (const ast::Name& label : item.labels) {
+      ir::Placement placement{.label = std::string(label.text), .role = {}};
+      for (const ast::Clause& c : item.clauses) {
+        if (c.name.text == "stage") placement.stage = number_of(c.value, "a stage");
+        if (c.name.text == "order") placement.order = number_of(c.value, "an order");
+      }
+      result.placements.push_back(std::move(placement));
+    }
+  }
+  void operator()(const ast::LayoutItem&) {}
+  void operator()(const ast::RequireItem&) {}
+};
+
+ir::Schedule read(Instance& in, const ast::Schedule& schedule) {
+  Reading reading{in};
+  for (const ast::ScheduleItem& item : schedule.items) std::visit(reading, item.node);
+  return std::move(reading.result);
+}
+
+}  // namespace
+
+void pin_schedules(Session& session, const Module& root, const Request& request, ExportInstance& instance) {
+  for (const ast::Decl* d : root.ast->declarations) {
+    auto* schedule = d->as<ast::Schedule>();
+    if (!schedule) continue;
+    Instance in(session, root);
+    const ast::Decl* kernel = nullptr;
+    const ast::Signature* signature = signature_of(in, *schedule, &kernel);
+    if (!signature || kernel != request.decl || !speaks_of(in, *schedule, *signature, request)) continue;
+    PinnedSchedule pinned{.targets = {}, .schedule = read(in, *schedule), .source = schedule};
+    for (const ast::Name& target : schedule->targets) pinned.targets.emplace_back(target.text);
+    if (pinned.targets.empty()) instance.kernel.schedule = pinned.schedule;
+    instance.schedules.push_back(std::move(pinned));
+  }
+}
+
+void check_schedules(Session& session, const Module& root) {
+  for (const ast::Decl* d : root.ast->declarations) {
+    auto* schedule = d->as<ast::Schedule>();
+    if (!schedule) continue;
+    Instance in(session, root);
+    const ast::Decl* kernel = nullptr;
+    const ast::Signature* signature = signature_of(in, *schedule, &kernel);
+    if (!signature) continue;
+    for (const ast::Argument& a : schedule->generics) {
+      bool is_known = !a.is_named() || std::any_of(signature->generics.begin(), signature->generics.end(),
+                                                   [&](const auto& g) { return g.name.text == a.name.text; });
+      if (!is_known) in.at(a.name.span).error(diag::UnknownParameter, signature->name.text, a.name.text);
+    }
+    read(in, *schedule);
+  }
+}
+
+}  // namespace tilec::sema

@@ -1,0 +1,152 @@
+// Subscripts: `[i, lo +: length, lo : hi, :, _]`.
+#include <map>
+
+#include "sema/expr.h"
+#include "sema/view.h"
+
+namespace tilec::sema {
+namespace {
+
+// A number as a sum of products with known factors, so that `(i + 1) * n - i * n` is seen to be n.
+struct Linear {
+  std::map<ir::ValueId, int64_t> terms;
+  int64_t constant = 0;
+  void add(const Linear& other, int64_t factor) {
+    for (auto [value, n] : other.terms)
+      if ((terms[value] += n * factor) == 0) terms.erase(value);
+    constant += other.constant * factor;
+  }
+};
+
+Linear linear(const ir::Kernel& kernel, ir::ValueId v) {
+  Linear result;
+  if (auto c = kernel.constant(v)) return result.constant = c->i, result;
+  auto* b = kernel.defined_by<op::Binary>(v);
+  auto factor = b && b->fn == ir::BinaryFn::Mul ? kernel.constant(b->b) : std::nullopt;
+  if (b && (b->fn == ir::BinaryFn::Add || b->fn == ir::BinaryFn::Sub)) {
+    result.add(linear(kernel, b->a), 1);
+    result.add(linear(kernel, b->b), b->fn == ir::BinaryFn::Add ? 1 : -1);
+  } else if (factor) {
+    result.add(linear(kernel, b->a), factor->i);
+  } else {
+    result.terms[v] = 1;
+  }
+  return result;
+}
+
+std::optional<Extent> difference(Instance& in, const Operand& high, ir::ValueId low) {
+  ir::ValueId end = index_value(in, high);
+  if (!end.valid()) return std::nullopt;
+  if (!low.valid()) low = in.builder.index(0);
+  Linear length = linear(in.kernel, end);
+  length.add(linear(in.kernel, low), -1);
+  if (length.terms.empty()) return Extent{length.constant, {}};
+  return Extent{ir::kDynamic, in.builder.sub(end, low)};
+}
+
+struct Selecting {
+  Instance& in;
+  const std::vector<Extent>& extents;
+  Selection result;
+  size_t axis = 0;  // of the base
+
+  void keep(ir::ValueId offset, Extent length) {
+    result.offsets.push_back(offset);
+    result.axes.push_back(int64_t(axis++));
+    result.shape.push_back(length);
+  }
+  Operand operand(const ast::Expr& expr) { return {evaluate(in, expr), expr.span}; }
+
+  bool index(const ast::Subscript& s) {
+    ir::ValueId offset = index_value(in, operand(*s.lo));
+    result.offsets.push_back(offset);
+    result.is_part = true;
+    ++axis;
+    return offset.valid();
+  }
+
+  bool bounds(const ast::Subscript& s) {
+    ir::ValueId low = s.lo ? index_value(in, operand(*s.lo)) : ir::ValueId{};
+    if (s.lo && !low.valid()) return false;
+    Operand high = s.hi ? operand(*s.hi) : Operand{};
+    if (!s.hi) {
+      const Extent& all = extents[axis];
+      high = {all.is_fixed() ? Value(int_const(all.fixed)) : Value(Dynamic{all.value}), s.span};
+    }
+    auto length = difference(in, high, low);
+    if (!length) return false;
+    if (length->is_fixed() && length->fixed <= 0) return in.at(s.span).error(diag::BadExtent, length->fixed), false;
+    result.is_part = result.is_region = true;
+    keep(low, *length);
+    return true;
+  }
+
+  bool length(const ast::Subscript& s) {
+    ir::ValueId low = index_value(in, operand(*s.lo));
+    if (!low.valid()) return false;
+    Operand count = operand(*s.hi);
+    result.is_part = result.is_region = true;
+    if (auto* c = count.value.as<Const>(); c && is_integer(c->type)) {
+      if (c->number.i <= 0) return in.at(s.span).error(diag::BadExtent, c->number.i), false;
+      keep(low, {c->number.i, {}});
+      return true;
+    }
+    ir::ValueId value = index_value(in, count);
+    if (value.valid()) keep(low, {ir::kDynamic, value});
+    return value.valid();
+  }
+
+  bool subscript(const ast::Subscript& s) {
+    switch (s.kind) {
+      case ast::SubscriptKind::Index: return index(s);
+      case ast::SubscriptKind::All:
+        result.is_region = true;
+        keep({}, extents[axis]);
+        return true;
+      case ast::SubscriptKind::NewAxis:
+        result.axes.push_back(kNewAxis);
+        result.shape.push_back({1, {}});
+        return true;
+      case ast::SubscriptKind::Bounds: return bounds(s);
+      case ast::SubscriptKind::Length: return length(s);
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+std::optional<Selection> select(Instance& in, const ast::Index& index, const std::vector<Extent>& extents, Span span) {
+  int64_t given = 0;
+  for (const ast::Subscript& s : index.subscripts) given += s.kind != ast::SubscriptKind::NewAxis;
+  if (given > int64_t(extents.size())) {
+    in.at(index.brackets_span.valid() ? index.brackets_span : span)
+        .error(diag::RankMismatch, in.text(index.base->span), int64_t(extents.size()), given);
+    return std::nullopt;
+  }
+  Selecting selecting{in, extents, {}};
+  for (const ast::Subscript& s : index.subscripts)
+    if (!selecting.subscript(s)) return std::nullopt;
+  while (selecting.axis < extents.size()) selecting.keep({}, extents[selecting.axis]);
+  return std::move(selecting.result);
+}
+
+View part(Instance& in, const View& view, const Selection& selection) {
+  View result = view;
+  result.axes.clear();
+  result.shape.clear();
+  result.is_region |= selection.is_region;
+  for (size_t i = 0; i < selection.offsets.size(); ++i) {
+    ir::ValueId& offset = result.offsets[view.axes[i]];
+    if (!selection.offsets[i].valid()) continue;
+    offset = offset.valid() ? in.builder.add(offset, selection.offsets[i]) : selection.offsets[i];
+  }
+  for (size_t i = 0; i < selection.axes.size(); ++i) {
+    if (selection.axes[i] == kNewAxis) continue;
+    result.axes.push_back(view.axes[selection.axes[i]]);
+    result.shape.push_back(selection.shape[i]);
+  }
+  return result;
+}
+
+}  // namespace tilec::sema

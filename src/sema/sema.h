@@ -1,0 +1,53 @@
+// AST to Typed Tile IR: names, modules, types, generics, shapes, kernels.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/source.h"
+#include "ir/kernel.h"
+#include "syntax/ast.h"
+
+namespace tilec {
+
+class Diagnostics;
+
+// Where imported text comes from. Two functions, since a caller mixes sources: the embedded library with a folder's files.
+struct SourceProvider {
+  struct Source {
+    std::string name;  // says which file it is: two imports with one name are one module
+    std::string text;
+  };
+  std::function<std::optional<Source>(std::string_view path)> module;                              // `std.math`
+  std::function<std::optional<Source>(std::string_view importer, std::string_view file)> file;  // "epilogues.tile"
+};
+// The embedded library, and no files.
+SourceProvider embedded_library();
+
+// A `schedule` block that speaks of one instance.
+struct PinnedSchedule {
+  std::vector<std::string> targets;  // empty: all
+  ir::Schedule schedule;             // what the items say outright
+  const ast::Schedule* source;       // the rest: layouts, pipelines, requirements
+};
+
+// One function of the object that is to be made. A later stage adds variants with guards beside it.
+struct ExportInstance {
+  std::string name;  // of the C function
+  std::string doc;
+  ir::Kernel kernel;
+  std::vector<PinnedSchedule> schedules;  // those without targets are also in `kernel.schedule`
+  Span span;
+};
+
+struct Program {
+  std::vector<ExportInstance> exports;           // those without errors, in the order of the text
+  std::vector<std::unique_ptr<Ast>> imported;  // keeps alive what `schedules` point to
+};
+
+// Parses what `root` imports into `sources`. Mistakes go to `diagnostics`; what has none comes back.
+Program analyse(const Ast& root, SourceMap& sources, const SourceProvider& provider, Diagnostics& diagnostics);
+
+}  // namespace tilec

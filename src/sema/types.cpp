@@ -1,0 +1,43 @@
+#include "sema/types.h"
+
+#include "sema/expr.h"
+#include "sema/names.h"
+
+namespace tilec::sema {
+
+std::optional<Extent> extent_of(Instance& in, const Operand& operand) {
+  Value value = implicitly(in, operand, Scalar::Index);
+  if (value.is_poison()) return std::nullopt;
+  std::optional<int64_t> fixed;
+  if (auto* c = value.as<Const>()) fixed = c->number.i;
+  if (!fixed) return Extent{ir::kDynamic, emit(in, value)};
+  if (*fixed > 0) return Extent{*fixed, {}};
+  in.at(operand.span).error(diag::BadExtent, *fixed);
+  return std::nullopt;
+}
+
+std::optional<ResolvedType> resolve(Instance& in, const ast::Type& type) {
+  auto* shaped = type.as<ast::ShapedType>();
+  if (!shaped) {
+    if (!type.as<ast::Missing>())
+      not_supported(in, type.span, type.as<ast::TupleType>() ? "a tuple type here" : "a function type here");
+    return std::nullopt;
+  }
+  if (shaped->distribution != ast::Distribution::None) return not_supported(in, type.span, "a sharded type"), std::nullopt;
+  auto element = scalar_of_path(in, shaped->path);
+  if (!element) return std::nullopt;
+  ResolvedType result{.space = shaped->space, .element = *element, .has_extents = shaped->has_extents, .extents = {}, .span = type.span};
+  for (const ast::Expr* expr : shaped->extents) {
+    Value value = evaluate(in, *expr);
+    if (auto* shape = value.as<ShapeValue>()) {  // T[S] with a shape S
+      result.extents.insert(result.extents.end(), shape->extents.begin(), shape->extents.end());
+      continue;
+    }
+    auto extent = extent_of(in, {value, expr->span});
+    if (!extent) return std::nullopt;
+    result.extents.push_back(*extent);
+  }
+  return result;
+}
+
+}  // namespace tilec::sema

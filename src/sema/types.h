@@ -1,0 +1,23 @@
+// Types as written: `f16`, `T[M, K]`, `shared f16[64, 64]`.
+#pragma once
+#include "sema/scalar.h"
+
+namespace tilec::sema {
+
+struct ResolvedType {
+  ast::Space space = ast::Space::None;
+  Scalar element = Scalar::F32;
+  bool has_extents = false;
+  std::vector<Extent> extents;
+  Span span;
+  bool is_scalar() const { return !has_extents; }
+  // The extents when all are known.
+  std::optional<Shape> shape() const { return fixed_shape(extents); }
+};
+
+// None after a mistake, which has been reported.
+std::optional<ResolvedType> resolve(Instance& in, const ast::Type& type);
+// An extent: an integer of at least 1 when known.
+std::optional<Extent> extent_of(Instance& in, const Operand& operand);
+
+}  // namespace tilec::sema

@@ -1,0 +1,112 @@
+#include "sema/unused.h"
+
+#include "diag/diag.h"
+#include "sema/dims.h"
+
+namespace tilec::sema {
+namespace {
+
+struct Local {
+  ast::Name name;
+  bool is_used = false;
+};
+
+struct Walk {
+  Diagnostics& diagnostics;
+  std::vector<std::vector<Local>> scopes = {};
+
+  void use(std::string_view name) {
+    for (size_t i = scopes.size(); i-- > 0;)
+      for (size_t k = scopes[i].size(); k-- > 0;)
+        if (scopes[i][k].name.text == name) {
+          scopes[i][k].is_used = true;
+          return;
+        }
+  }
+  void use(const ast::Expr* expr) {
+    if (expr) each_name(*expr, [&](const ast::Name& name) { use(name.text); });
+  }
+  void use(const ast::Type* type) {
+    auto* shaped = type ? type->as<ast::ShapedType>() : nullptr;
+    if (!shaped) return;
+    for (const ast::Name& name : shaped->path) use(name.text);
+    for (const ast::Expr* e : shaped->extents) use(e);
+  }
+  void declare(const ast::Name& name, bool counts) {
+    if (!name.exists()) return;
+    for (const Local& other : scopes.back())
+      if (other.name.text == name.text) return;  // an error already
+    bool is_silent = !counts || name.text.starts_with('_');
+    scopes.back().push_back({name, is_silent});
+  }
+
+  void block(const ast::Block& b) {
+    scopes.emplace_back();
+    for (const ast::Stmt* s : b.statements) std::visit([&](const auto& node) { (*this)(node); }, s->node);
+    for (const Local& local : scopes.back())
+      if (!local.is_used)
+        diagnostics.at(local.name.span).warning(diag::UnusedName, local.name.text)
+            .fix(local.name.span, "_" + std::string(local.name.text), "begin it with `_` if that is meant");
+    scopes.pop_back();
+  }
+
+  template <class T> void operator()(const T&) {}
+  void operator()(const ast::Block& n) { block(n); }
+  void operator()(const ast::Let& n) {
+    use(n.type), use(n.value);
+    for (const ast::Name& name : n.pattern.names) declare(name, true);
+  }
+  void operator()(const ast::Var& n) {
+    use(n.type), use(n.value);
+    declare(n.name, true);
+  }
+  void operator()(const ast::Assign& n) {
+    use(n.value);
+    if (!n.target->as<ast::NameRef>()) use(n.target);
+  }
+  void operator()(const ast::ExprStmt& n) { use(n.value); }
+  void operator()(const ast::If& n) {
+    use(n.condition);
+    block(n.then_block);
+    if (n.else_branch) std::visit([&](const auto& node) { (*this)(node); }, n.else_branch->node);
+  }
+  void loop(const ast::Pattern& pattern, const ast::Block& body) {
+    scopes.emplace_back();
+    for (const ast::Name& name : pattern.names) declare(name, false);
+    block(body);
+    scopes.pop_back();
+  }
+  void operator()(const ast::For& n) {
+    for (const ast::Argument& a : n.arguments) use(a.value);
+    loop(n.pattern, n.body);
+  }
+  void operator()(const ast::While& n) { use(n.condition), block(n.body); }
+  void operator()(const ast::Return& n) { use(n.value); }
+  void operator()(const ast::Launch& n) {
+    ast::Pattern pattern;
+    for (const ast::LaunchAxis& axis : n.axes) {
+      use(axis.extent);
+      pattern.names.push_back(axis.name);
+    }
+    for (const ast::LaunchOption& option : n.options) use(option.value);
+    loop(pattern, n.body);
+  }
+  void operator()(const ast::Simt& n) { loop({.names = {n.thread}}, n.body); }
+  void operator()(const ast::StaticAssert& n) { use(n.condition), use(n.message); }
+  void operator()(const ast::Asm& n) {
+    for (const ast::AsmOperand& o : n.operands)
+      for (const ast::Argument& a : o.arguments) use(a.value);
+  }
+};
+
+}  // namespace
+
+void warn_unused(const Ast& ast, Diagnostics& diagnostics) {
+  if (ast.has_errors) return;  // what could not be read may have used the name
+  for (const ast::Decl* decl : ast.declarations) {
+    if (auto* kernel = decl->as<ast::Kernel>()) Walk{diagnostics}.block(kernel->body);
+    if (auto* fn = decl->as<ast::Fn>(); fn && fn->body) Walk{diagnostics}.block(*fn->body);
+  }
+}
+
+}  // namespace tilec::sema

@@ -1,0 +1,173 @@
+#include "sema/view.h"
+
+#include "sema/elementwise.h"
+
+namespace tilec::sema {
+namespace {
+
+// Where may memory be touched? Host arithmetic sees none.
+bool is_reachable(Instance& in, const View& view, Span span) {
+  const Memory& memory = in.memory(view.memory);
+  if (in.level == Level::Host || in.level == Level::Constant) {
+    not_allowed(in, span, "an access to `" + memory.name + "`", "outside of a launch");
+    return false;
+  }
+  if (memory.may_be_null && !in.present.contains(view.memory)) {
+    in.at(span).error(diag::MayBeNull, memory.name).note(memory.span, diag::DeclaredHere, memory.name)
+        .help("test it first: `if " + memory.name + " { ... }`");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+View whole(Instance& in, ir::ValueId buffer, MemoryId memory, std::vector<Extent> shape) {
+  View view{.buffer = buffer, .memory = memory, .offsets = {}, .axes = {}, .shape = std::move(shape)};
+  view.offsets.resize(in.type(buffer).shape.size());
+  for (size_t i = 0; i < view.offsets.size(); ++i) view.axes.push_back(int64_t(i));
+  return view;
+}
+
+ir::ValueId extent_value(Instance& in, const Extent& extent) {
+  return extent.is_fixed() ? in.builder.index(extent.fixed) : extent.value;
+}
+
+View allocate(Instance& in, const ast::Name& name, ir::Space space, Scalar element, std::vector<Extent> extents) {
+  op::Alloc alloc{.extents = {}, .name = std::string(name.text)};
+  Shape shape;
+  for (const Extent& extent : extents) {
+    shape.push_back(extent.fixed);
+    alloc.extents.push_back(extent_value(in, extent));
+  }
+  ir::ValueId buffer = in.builder.value(std::move(alloc), ir::buffer_type(space, element, shape), std::string(name.text));
+  MemoryId memory = in.new_memory({.name = std::string(name.text), .span = name.span, .space = space, .access = {}});
+  return whole(in, buffer, memory, std::move(extents));
+}
+
+bool is_readable(Instance& in, const View& view, Span span) {
+  const Memory& memory = in.memory(view.memory);
+  if (memory.access == ir::Access::Out) {
+    in.at(span).error(diag::ReadOfOut, memory.name).note(memory.span, diag::DeclaredHere, memory.name)
+        .help("declare it `inout` to read what the caller left in it");
+    return false;
+  }
+  return is_reachable(in, view, span);
+}
+
+bool is_writable(Instance& in, const View& view, Span span) {
+  const Memory& memory = in.memory(view.memory);
+  if (memory.access == ir::Access::In) {
+    in.at(span).error(diag::AssignToImmutable, memory.name, "an `in` parameter")
+        .note(memory.span, diag::DeclaredHere, memory.name)
+        .fix(Span{memory.span.file, memory.span.begin, memory.span.begin}, "out ", "declare it `out` or `inout`");
+    return false;
+  }
+  return is_reachable(in, view, span);
+}
+
+std::vector<ir::ValueId> offsets_of(Instance& in, const View& view) {
+  std::vector<ir::ValueId> offsets = view.offsets;
+  for (ir::ValueId& offset : offsets)
+    if (!offset.valid()) offset = in.builder.index(0);
+  return offsets;
+}
+
+ir::BoundsList unknown_bounds(const View& view) { return ir::BoundsList(view.offsets.size(), ir::Bounds::Unknown); }
+
+Value load_element(Instance& in, const View& view, Span span) {
+  if (!is_readable(in, view, span)) return Poison{};
+  in.builder.set_span(span);
+  return Dynamic{in.builder.value(op::ElementLoad{view.buffer, offsets_of(in, view)}, ir::scalar_type(in.type(view.buffer).element))};
+}
+
+namespace {
+
+ir::Number pad_of(const View& view) { return view.pad ? view.pad->number : ir::Number{}; }
+
+// The zero of the element when the program names no padding: floats and integers hold it in different fields.
+ir::Number pad_number(const Instance& in, const View& view) {
+  if (view.pad) return pad_of(view);
+  return is_float(in.type(view.buffer).element) ? ir::Number::real(0) : ir::Number::integer(0);
+}
+
+std::optional<Shape> tile_shape(Instance& in, const View& view, Span span) {
+  if (auto shape = fixed_shape(view.shape)) return shape;
+  in.at(span).error(diag::ExtentNotConstant, shape_text(view.shape))
+      .help("cut a tile out of it: `" + in.memory(view.memory).name + ".tile(...)` or `[lo +: LENGTH]`");
+  return std::nullopt;
+}
+
+}  // namespace
+
+ir::ValueId load_tile(Instance& in, const View& view, Span span) {
+  if (!require_block(in, span, "a whole tile") || !is_readable(in, view, span)) return {};
+  auto shape = tile_shape(in, view, span);
+  if (!shape) return {};
+  in.builder.set_span(span);
+  ir::Type type = ir::tile_type(in.type(view.buffer).element, *shape);
+  return in.builder.value(op::Load{.buffer = view.buffer, .offsets = offsets_of(in, view), .axes = view.axes,
+                                   .pad = pad_number(in, view), .bounds = unknown_bounds(view), .label = in.label},
+                          type);
+}
+
+namespace {
+
+void store_element(Instance& in, const View& view, const Operand& value, Span span) {
+  Value x = implicitly(in, value, in.type(view.buffer).element);
+  if (x.is_poison()) return;
+  ir::ValueId id = emit(in, x);
+  in.builder.set_span(span);
+  in.builder.add(op::ElementStore{view.buffer, offsets_of(in, view), id});
+}
+
+bool have_one_element(Instance& in, Scalar from, Scalar to, Span span) {
+  if (from == to) return true;
+  report_implicit(in, span, from, to);
+  return false;
+}
+
+bool have_one_shape(Instance& in, const Shape& left, Shape right, Span span, const Memory& memory) {
+  std::replace(right.begin(), right.end(), kNewAxis, int64_t(1));
+  if (left == right) return true;
+  in.at(span).error(diag::ShapeMismatch, shape_text(left), shape_text(right)).note(memory.span, diag::DeclaredHere, memory.name);
+  return false;
+}
+
+void copy(Instance& in, const View& to, const View& from, const Shape& shape, Span span) {
+  in.builder.set_span(span);
+  in.builder.add(op::Copy{.src = from.buffer, .src_offsets = offsets_of(in, from), .src_axes = from.axes,
+                          .src_bounds = unknown_bounds(from), .dst = to.buffer, .dst_offsets = offsets_of(in, to),
+                          .dst_axes = to.axes, .dst_bounds = unknown_bounds(to), .shape = shape,
+                          .pad = pad_number(in, from), .label = in.label});
+}
+
+}  // namespace
+
+void store(Instance& in, const View& view, const Operand& value, Span span, bool converts) {
+  if (value.value.is_poison() || !is_writable(in, view, span)) return;
+  if (view.is_element()) return store_element(in, view, value, span);
+  if (!require_block(in, span, "a whole tile")) return;
+  auto shape = tile_shape(in, view, span);
+  if (!shape) return;
+  Scalar element = in.type(view.buffer).element;
+  const Memory& memory = in.memory(view.memory);
+  auto* from = value.value.as<View>();
+  if (from && !from->is_element()) {
+    if (!is_readable(in, *from, value.span)) return;
+    auto other = tile_shape(in, *from, value.span);
+    if (!other || !have_one_shape(in, *shape, *other, value.span, memory)) return;
+    if (!converts && !have_one_element(in, in.type(from->buffer).element, element, value.span)) return;
+    return copy(in, view, *from, *shape, span);
+  }
+  Operand source = value;
+  if (value.value.is_scalar()) source.value = implicitly(in, value, element);
+  ir::ValueId tile = materialise(in, source, &*shape);
+  if (!tile.valid() || !have_one_shape(in, *shape, in.type(tile).shape, value.span, memory)) return;
+  if (!have_one_element(in, in.type(tile).element, element, value.span)) return;
+  in.builder.set_span(span);
+  in.builder.add(op::Store{.tile = tile, .buffer = view.buffer, .offsets = offsets_of(in, view), .axes = view.axes,
+                           .bounds = unknown_bounds(view), .label = in.label});
+}
+
+}  // namespace tilec::sema

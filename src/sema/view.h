@@ -1,0 +1,41 @@
+// Memory: views of it, reading and writing them.
+#pragma once
+#include "sema/scalar.h"
+
+namespace tilec::sema {
+
+// The whole of a buffer.
+View whole(Instance& in, ir::ValueId buffer, MemoryId memory, std::vector<Extent> shape);
+// A shared, local or workspace array, made here. None of the extents may depend on the call but those of a workspace.
+View allocate(Instance& in, const ast::Name& name, ir::Space space, Scalar element, std::vector<Extent> extents);
+ir::ValueId extent_value(Instance& in, const Extent& extent);
+
+// May this be read, or written, here? Reports `out` parameters that are read, `in` parameters that are written, nullable
+// ones that nobody tested, memory of the device in host arithmetic.
+bool is_readable(Instance& in, const View& view, Span span);
+bool is_writable(Instance& in, const View& view, Span span);
+
+Value load_element(Instance& in, const View& view, Span span);
+ir::ValueId load_tile(Instance& in, const View& view, Span span);  // none after a mistake
+// `view = value`: an element, a tile, a number spread over a region, or memory to memory.
+// `converts`: the program wrote `as`, so that a copy may change the element.
+void store(Instance& in, const View& view, const Operand& value, Span span, bool converts = false);
+
+// One offset a dimension, zeros written out.
+std::vector<ir::ValueId> offsets_of(Instance& in, const View& view);
+ir::BoundsList unknown_bounds(const View& view);
+
+// What `base[subscripts]` picks of something with these extents.
+struct Selection {
+  std::vector<ir::ValueId> offsets;  // for each axis of the base; none: 0
+  ir::Axes axes;                     // for each axis of the result that of the base; kNewAxis for `_`
+  std::vector<Extent> shape;         // of each axis of the result
+  bool is_part = false;              // not all of it
+  bool is_region = false;            // written with `:` or `+:`, so a tile and not a name for what is left
+  bool is_element() const { return axes.empty(); }
+};
+std::optional<Selection> select(Instance& in, const ast::Index& index, const std::vector<Extent>& extents, Span span);
+// The part of `view` that was selected, new axes aside.
+View part(Instance& in, const View& view, const Selection& selection);
+
+}  // namespace tilec::sema
