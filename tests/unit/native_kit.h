@@ -12,7 +12,11 @@
 
 #include "ir/builder.h"
 #include "target/abi/abi.h"
-#include "target/abi/memory.h"
+#include "target/c/machine.h"
+#include "target/c/spell.h"
+#include "target/cpu/machine.h"
+#include "target/launch_support/launch_support.h"
+#include "target/llvm/code.h"
 
 namespace tilec::testing {
 
@@ -55,41 +59,82 @@ class Library {
   void* handle_;
 };
 
-using PlanFunction = void(const int64_t*, int64_t*);
-using BlocksFunction = void(const int64_t*, const int64_t*, int64_t, int64_t, void*, int64_t*);
+// One way to run a kernel: a level of native code, or C through one compiler.
+struct Engine {
+  std::string name;
+  const Machine* machine;
+  const char* compiler;  // of C; null: native code
+};
 
-// Calls instance `instance` as the launcher does, but on one thread and without checks. Returns the fault word.
-inline int64_t call(const Library& library, const target::Export& exported, int instance, int lanes,
-                    std::vector<int64_t> slots) {
-  target::Abi abi = target::abi_of(exported);
-  slots.resize(size_t(abi.slot_count));
-  std::vector<int64_t> plan(size_t(abi.plan_count()), -7);
-  auto* plan_function = library.function<PlanFunction>(target::plan_name(exported));
-  if (!plan_function) return -1;
-  plan_function(slots.data(), plan.data());
-  std::vector<std::vector<char>> workspaces;
-  for (const target::WorkspaceAbi& w : abi.instances[instance].workspaces) {
-    workspaces.emplace_back(size_t(plan[w.plan_bytes]));
-    slots[w.slot] = int64_t(workspaces.back().data());
-  }
-  int64_t fault = 0;
-  const Kernel& kernel = *exported.instances[instance].kernel;
-  for (size_t k = 0; k < abi.instances[instance].launches.size(); ++k) {
-    const target::LaunchAbi& launch = abi.instances[instance].launches[k];
-    auto memory = target::plan_memory(kernel, kernel.op(launch.launch).as<op::Launch>().body, lanes);
-    size_t bytes = size_t(memory.scratch_bytes + target::kScratchAlignment);
-    void* scratch = std::aligned_alloc(size_t(target::kScratchAlignment), bytes);
-    int64_t blocks = 1;
-    for (int index : launch.plan_extents) blocks *= plan[index];
-    auto* run = library.function<BlocksFunction>(target::launch_name(exported, instance, int(k)));
-    if (!run) return -1;
-    run(slots.data(), plan.data(), 0, blocks, scratch, &fault);
-    std::free(scratch);
-  }
-  return fault;
+inline const std::vector<Engine>& engines() {
+  static const std::vector<Engine> all = [] {
+    std::vector<Engine> found;
+    for (const target::CpuCode& code : target::cpu::x86_64_codes()) {
+      bool runs_here = code.level == 4   ? __builtin_cpu_supports("x86-64-v4")
+                       : code.level == 3 ? __builtin_cpu_supports("x86-64-v3")
+                                         : true;
+      if (runs_here) found.push_back({std::string(code.machine->name), code.machine, nullptr});
+    }
+    for (const char* compiler : {"gcc", "clang"}) found.push_back({compiler, &target::c::machines()[0], compiler});
+    return found;
+  }();
+  return all;
 }
 
-inline int64_t slot(const void* pointer) { return int64_t(pointer); }
+constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+
+inline target::NativeRequest native_request(std::string_view triple = kTriple) {
+  bool is_arm = triple.starts_with("aarch64");
+  return {.triple = triple, .codes = is_arm ? target::cpu::aarch64_codes() : target::cpu::x86_64_codes(),
+          .support = target::support_bitcode(triple)};
+}
+
+// A program as a shared object of its own.
+class Linked {
+ public:
+  Linked(const Engine& engine, const target::Program& program) {
+    std::string shared = folder_.file("k.so"), command;
+    if (engine.compiler) {
+      command = std::string(engine.compiler) + " -std=c11 -Wall -Wextra -Wpedantic -Werror -O1 -fPIC -shared -o " + shared + " " +
+                folder_.write("k.c", target::c::spell(program, target::support_text())) + " -lm -lpthread";
+    } else {
+      std::string object = folder_.write("k.o", target::native_code(program, native_request(), target::NativeForm::Object));
+      command = "cc -shared -Wl,-z,defs -nodefaultlibs -o " + shared + " " + object + " -lc";
+    }
+    if (runs(command)) library_ = std::make_unique<Library>(shared);
+  }
+  explicit operator bool() const { return library_ && *library_; }
+  template <class F> F* function(const std::string& name) const { return library_->function<F>(name); }
+
+ private:
+  TemporaryFolder folder_;
+  std::unique_ptr<Library> library_;
+};
+
+// An argument: a tensor with its extents, or the bits of a scalar.
+struct Given {
+  int64_t bits = 0;
+  std::vector<int64_t> extents;
+};
+template <class T> Given tensor(std::vector<T>& v, std::vector<int64_t> extents = {}) {
+  if (extents.empty()) extents = {int64_t(v.size())};
+  return {int64_t(v.data()), std::move(extents)};
+}
+
+// Calls by the args struct; the status of the call.
+inline int call(const Linked& linked, const target::Export& exported, const std::vector<Given>& given) {
+  target::Abi abi = target::abi_of(exported);
+  std::vector<char> args(size_t(abi.args_size));
+  int64_t size = abi.args_size;
+  std::memcpy(args.data(), &size, 8);
+  for (size_t i = 0; i < given.size(); ++i) {
+    char* member = args.data() + abi.params[i].args_offset;
+    std::memcpy(member, &given[i].bits, abi.params[i].is_tensor ? 8 : size_t(byte_width(abi.params[i].element)));
+    for (size_t axis = 0; axis < given[i].extents.size(); ++axis) std::memcpy(member + 8 + axis * 8, &given[i].extents[axis], 8);
+  }
+  auto* entry = linked.function<int(const void*)>(exported.name + "_call");
+  return entry ? entry(args.data()) : -1;
+}
 
 // Builds a kernel step by step: parameters and dims, then one launch with its region open.
 struct KernelMaker {
@@ -129,7 +174,7 @@ struct KernelMaker {
     body.add(op::Launch{.extents = extents, .body = region});
     return Builder(kernel, region);
   }
-  // `begin` opened the launch; both regions end.
+  // Both regions end.
   void close(Builder& launch) {
     launch.yield({});
     body.yield({});

@@ -81,6 +81,8 @@ std::string launch_name(const Export& exported, int instance, int launch);
 
 // The body values that `roots` are made of, in program order, without arguments.
 std::vector<ir::OpId> body_ops_for(const ir::Kernel& kernel, const std::vector<ir::ValueId>& roots);
+// The values behind an operation that asks for an extent or a stride.
+std::vector<ir::ValueId> shape_operands(const ir::Kernel& kernel, const ir::Op& op);
 // The body values that a region reads: captured scalars, extents and strides of the buffers that it asks about.
 std::vector<ir::ValueId> captured_values(const ir::Kernel& kernel, ir::RegionId region);
 // Extent or stride of a buffer as a product of body values and a constant.

@@ -8,16 +8,11 @@ namespace tilec::target {
 
 using namespace ir;
 
-namespace {
-
-// The values behind an operation that asks for an extent or a stride.
 std::vector<ValueId> shape_operands(const Kernel& kernel, const Op& op) {
   if (const auto* x = op.get<op::Extent>()) return extent_of(kernel, x->buffer, x->axis).factors;
   if (const auto* x = op.get<op::Stride>()) return stride_of(kernel, x->buffer, x->axis).factors;
   return {};
 }
-
-}  // namespace
 
 std::vector<OpId> body_ops_for(const Kernel& kernel, const std::vector<ValueId>& roots) {
   std::unordered_set<uint32_t> needed;

@@ -61,18 +61,18 @@ constexpr int64_t kSharedBytes = 512 << 10;
 
 // A warp is one vector register of 32-bit elements, a block one warp. A lane moves one element at a time: it is the lanes
 // side by side that make an access wide.
-constexpr Machine cpu_machine(std::string_view name, int lanes, int registers, uint64_t caps, const Atoms& atoms) {
-  return {.name = name, .target = "cpu", .lanes = lanes, .max_warps = 1, .default_warps = 1,
+constexpr Machine cpu_machine(std::string_view target, std::string_view name, int lanes, int registers, uint64_t caps, const Atoms& atoms) {
+  return {.name = name, .target = target, .lanes = lanes, .max_warps = 1, .default_warps = 1,
           .registers_per_lane = registers, .shared_bytes = kSharedBytes, .banks = 0, .vector_bytes = 1,
           .simd_bytes = lanes * 4, .caps = caps, .matrix_atoms = atoms};
 }
 
 constexpr Machine kX86[] = {
-    cpu_machine("x86-64", 4, 16, kBasic, kAtoms4),
-    cpu_machine("x86-64-v3", 8, 16, kFused, kAtoms8),
-    cpu_machine("x86-64-v4", 16, 32, kFused, kAtoms16),
+    cpu_machine("x86-64", "x86-64", 4, 16, kBasic, kAtoms4),
+    cpu_machine("x86-64", "x86-64-v3", 8, 16, kFused, kAtoms8),
+    cpu_machine("x86-64", "x86-64-v4", 16, 32, kFused, kAtoms16),
 };
-constexpr Machine kArm[] = {cpu_machine("aarch64", 4, 32, kFused, kAtomsArm)};
+constexpr Machine kArm[] = {cpu_machine("aarch64", "aarch64", 4, 32, kFused, kAtomsArm)};
 
 constexpr CpuCode kX86Codes[] = {
     {.machine = &kX86[0], .cpu = "x86-64-v2", .features = "", .level = 2, .has_half_conversion = false},

@@ -5,6 +5,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "base/check.h"
+#include "target/llvm/descriptor.h"
 #include "target/llvm/functions.h"
 #include "target/llvm/optimise.h"
 
@@ -19,6 +20,27 @@ void verify_module(const llvm::Module& module) {
   INVARIANT(!is_broken, "the module is well-formed: " + complaint);
 }
 
+// Without the launcher, the generated functions themselves are what is seen.
+void show(const ExportFunctions& functions) {
+  functions.plan->setLinkage(llvm::Function::ExternalLinkage);
+  for (const auto& launches : functions.launches)
+    for (const LaunchFunction& launch : launches) launch.function->setLinkage(llvm::Function::ExternalLinkage);
+}
+
+void add_export(llvm::Module& module, const Program& program, const Export& exported, const NativeRequest& request) {
+  Abi abi = abi_of(exported);
+  ExportFunctions functions = add_functions(module, exported, abi, request.codes);
+  if (request.support.empty()) return show(functions);
+  ScratchBytes scratch;
+  std::vector<int> levels;
+  for (size_t i = 0; i < exported.instances.size(); ++i) {
+    levels.push_back(code_of(*exported.instances[i].machine, request.codes).level);
+    for (scratch.emplace_back(); const LaunchFunction& launch : functions.launches[i]) scratch.back().push_back(launch.scratch_bytes);
+  }
+  llvm::GlobalVariable* kernel = add_tables(module, descriptor_of(program, exported, abi, scratch, levels));
+  add_entries(module, exported, abi, *kernel);
+}
+
 }  // namespace
 
 std::string native_code(const Program& program, const NativeRequest& request, NativeForm form) {
@@ -28,13 +50,8 @@ std::string native_code(const Program& program, const NativeRequest& request, Na
   module.setTargetTriple(request.triple);
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::BigPIC);
-  for (const Export& exported : program.exports) {
-    ExportFunctions functions = add_functions(module, exported, abi_of(exported), request.codes);
-    if (!request.support.empty()) continue;
-    functions.plan->setLinkage(llvm::Function::ExternalLinkage);
-    for (const auto& launches : functions.launches)
-      for (const LaunchFunction& launch : launches) launch.function->setLinkage(llvm::Function::ExternalLinkage);
-  }
+  if (!request.support.empty()) link_support(module, request.support);
+  for (const Export& exported : program.exports) add_export(module, program, exported, request);
   verify_module(module);
   optimise(module, *machine);
   return emit(module, *machine, form);

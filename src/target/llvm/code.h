@@ -20,7 +20,7 @@ struct CpuCode {
 struct NativeRequest {
   std::string_view triple;
   std::span<const CpuCode> codes;      // of the machines that the program's instances name
-  std::span<const char> support;       // bitcode of the launcher for this triple; empty: kernels alone
+  std::span<const uint8_t> support;      // bitcode of the launcher for this triple; empty: kernels alone
 };
 
 enum class NativeForm : uint8_t { Object, Assembly, LlvmIr };

@@ -101,8 +101,10 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::ModulePassManager passes;
   passes.addPass(llvm::AlwaysInlinerPass());
   passes.addPass(llvm::GlobalDCEPass());
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(function_passes()));
   passes.run(module, modules);
+  llvm::FunctionPassManager each = function_passes();
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration() && !function.hasFnAttribute(kIsLauncher)) each.run(function, functions);
 }
 
 std::string emit(llvm::Module& module, llvm::TargetMachine& machine, NativeForm form) {

@@ -11,6 +11,8 @@
 namespace tilec::target {
 
 std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view triple);
+// An attribute of functions that are optimised already.
+constexpr const char* kIsLauncher = "tile-launcher";
 void optimise(llvm::Module& module, llvm::TargetMachine& machine);
 std::string emit(llvm::Module& module, llvm::TargetMachine& machine, NativeForm form);
 

@@ -1,0 +1,201 @@
+#include "target/abi/descriptor.h"
+
+#include "base/check.h"
+
+namespace tilec::target {
+
+using namespace datum;
+
+std::string descriptor_name(const Export& exported) { return exported.name + "_kernel"; }
+
+namespace {
+
+constexpr int kAbi = 1;                             // TILE_ABI
+constexpr int kTensor = 0, kScalar = 1;             // TILE_TENSOR ...
+constexpr int kRead = 1, kWritten = 2;
+constexpr int kBounds = 11;                         // TILE_BOUNDS
+constexpr int kInfoBytes = 48;                      // sizeof(tile_info)
+
+class DescriptorMaker {
+ public:
+  DescriptorMaker(const Program& program, const Export& exported, const Abi& abi, const ScratchBytes& scratch,
+                  const std::vector<int>& levels)
+      : program_(program), exported_(exported), kernel_(*exported.instances.front().kernel), abi_(abi), scratch_(scratch),
+        levels_(levels) {}
+
+  std::vector<Table> make() {
+    std::string params = add_params(), dims = add_dims(), requirements = add_requirements(), sites = add_sites();
+    std::string instances = add_instances();
+    std::vector<Datum> row = {Open{}, I32{kInfoBytes}, I32{kAbi}, Text{exported_.name}, Text{exported_.signature},
+                              Text{exported_.source}, Text{targets()}, Text{program_.compiler}, Close{}};
+    for (const Datum& d : std::vector<Datum>{Function{plan_name(exported_)}, Address{params}, Address{dims}, Address{requirements},
+                                             Address{sites}, Address{instances}})
+      row.push_back(d);
+    for (int64_t n : {int64_t(abi_.params.size()), int64_t(abi_.dims.size()), int64_t(kernel_.requirements.size()),
+                      int64_t(abi_.sites.size()), int64_t(exported_.instances.size()), int64_t(abi_.slot_count),
+                      int64_t(abi_.plan_count()), int64_t(abi_.workspace_slot), int64_t(abi_.args_size),
+                      int64_t(abi_.args_workspace_offset), int64_t(abi_.args_stream_offset), int64_t(0)})
+      row.push_back(I32{n});
+    tables_.push_back({descriptor_name(exported_), "struct tile_kernel", {row}});
+    return std::move(tables_);
+  }
+
+ private:
+  // Adds a table unless it is empty; returns its name.
+  std::string add(const std::string& suffix, std::string type, std::vector<std::vector<Datum>> rows) {
+    if (rows.empty()) return "";
+    tables_.push_back({exported_.name + "_" + suffix, std::move(type), std::move(rows)});
+    return tables_.back().name;
+  }
+
+  static void append(std::vector<Datum>& row, const CallValue& value) {
+    for (Datum d : {Datum(Open{}), Datum(I64{value.value}), Datum(I64{int64_t(value.where)}), Datum(Close{})}) row.push_back(d);
+  }
+
+  std::string add_values(const std::string& suffix, const std::vector<CallValue>& values) {
+    std::vector<std::vector<Datum>> rows;
+    for (const CallValue& v : values) rows.push_back({I64{v.value}, I64{int64_t(v.where)}});
+    return add(suffix, "struct tile_value", std::move(rows));
+  }
+
+  std::string place(Span span) const {
+    if (!program_.sources || !span.valid()) return "";
+    LineColumn at = program_.sources->place(span);
+    return std::string(program_.sources->name(span.file)) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+  }
+
+  std::string targets() const {
+    std::string names;
+    for (const Instance& instance : exported_.instances) {
+      std::string name(instance.machine->name);
+      if ((" " + names + " ").find(" " + name + " ") == std::string::npos) names += (names.empty() ? "" : " ") + name;
+    }
+    return names;
+  }
+
+  std::string add_params() {
+    std::vector<std::vector<Datum>> rows;
+    for (size_t i = 0; i < abi_.params.size(); ++i) {
+      const ir::Param& param = kernel_.params[i];
+      const ParamAbi& p = abi_.params[i];
+      std::string tag = std::to_string(i);
+      std::string extents = add_values("extents" + tag, p.extents), strides = add_values("strides" + tag, p.strides);
+      int access = (param.access != ir::Access::Out ? kRead : 0) | (param.access != ir::Access::In ? kWritten : 0);
+      int64_t alignment = p.is_tensor ? byte_width(p.element) : 1;
+      rows.push_back({Text{param.name}, Text{std::string(name(p.element))}, Address{extents}, Address{strides},
+                      I32{p.is_tensor ? kTensor : kScalar}, I32{bit_width(p.element)}, I32{alignment}, I32{access},
+                      I32{param.may_alias}, I32{param.may_be_null}, I32{int64_t(p.extents.size())}, I32{p.slot},
+                      I32{p.args_offset}, I32{0}});
+    }
+    return add("params", "struct tile_param", std::move(rows));
+  }
+
+  std::string add_dims() {
+    std::vector<std::vector<Datum>> rows;
+    for (size_t i = 0; i < abi_.dims.size(); ++i)
+      rows.push_back({Text{kernel_.dims[i].name}, I64{kernel_.dims[i].fixed.value_or(0)}, I32{abi_.dims[i].slot},
+                      I32{abi_.dims[i].is_stride}});
+    return add("dims", "struct tile_dim", std::move(rows));
+  }
+
+  std::string add_requirements() {
+    std::vector<std::vector<Datum>> rows;
+    for (const ir::Requirement& r : kernel_.requirements) rows.push_back({Text{r.text}, Text{place(r.span)}});
+    return add("requirements", "struct tile_requirement", std::move(rows));
+  }
+
+  std::string add_sites() {
+    std::vector<std::vector<Datum>> rows;
+    for (const Site& site : abi_.sites) {
+      bool has_source = program_.sources && site.span.valid();
+      std::vector<Datum> row = {Text{place(site.span)}, Text{has_source ? std::string(program_.sources->text(site.span)) : "access"}};
+      append(row, {});
+      row.push_back(I64{kBounds});
+      rows.push_back(std::move(row));
+    }
+    return add("sites", "struct tile_site", std::move(rows));
+  }
+
+  std::string add_launches(size_t instance) {
+    const ir::Kernel& kernel = *exported_.instances[instance].kernel;
+    std::vector<std::vector<Datum>> rows;
+    for (size_t k = 0; k < abi_.instances[instance].launches.size(); ++k) {
+      const LaunchAbi& launch = abi_.instances[instance].launches[k];
+      const ir::Op& op = kernel.op(launch.launch);
+      std::string tag = std::to_string(instance) + "_" + std::to_string(k);
+      std::vector<std::vector<Datum>> names, extents;
+      for (ir::ValueId v : kernel.region(op.as<ir::op::Launch>().body).args) names.push_back({Text{kernel.value(v).hint}});
+      for (int index : launch.plan_extents) extents.push_back({I32{index}});
+      std::string name_table = add("index_names" + tag, "char *const", std::move(names));
+      std::string extent_table = add("grid" + tag, "int32_t", std::move(extents));
+      rows.push_back({Text{place(op.span)}, Address{name_table}, Address{extent_table},
+                      Function{launch_name(exported_, int(instance), int(k))}, I64{scratch_[instance][k]}, I64{1},
+                      I32{int64_t(launch.plan_extents.size())}, I32{0}});
+    }
+    return add("launches" + std::to_string(instance), "struct tile_launch", std::move(rows));
+  }
+
+  std::string add_workspaces(size_t instance) {
+    std::vector<std::vector<Datum>> rows;
+    for (const WorkspaceAbi& w : abi_.instances[instance].workspaces) rows.push_back({Text{w.name}, I32{w.plan_bytes}, I32{w.slot}});
+    return add("workspaces" + std::to_string(instance), "struct tile_workspace", std::move(rows));
+  }
+
+  std::string add_instances() {
+    std::vector<std::vector<Datum>> rows;
+    for (size_t i = 0; i < exported_.instances.size(); ++i) {
+      std::string launches = add_launches(i), workspaces = add_workspaces(i);
+      rows.push_back({Text{exported_.instances[i].guard_text}, Address{launches}, Address{workspaces}, I32{levels_[i]},
+                      I32{int64_t(abi_.instances[i].launches.size())}, I32{int64_t(abi_.instances[i].workspaces.size())}, I32{0}});
+    }
+    return add("instances", "struct tile_instance", std::move(rows));
+  }
+
+  const Program& program_;
+  const Export& exported_;
+  const ir::Kernel& kernel_;
+  const Abi& abi_;
+  const ScratchBytes& scratch_;
+  const std::vector<int>& levels_;
+  std::vector<Table> tables_;
+};
+
+}  // namespace
+
+std::vector<Table> descriptor_of(const Program& program, const Export& exported, const Abi& abi,
+                                 const ScratchBytes& scratch, const std::vector<int>& levels) {
+  return DescriptorMaker(program, exported, abi, scratch, levels).make();
+}
+
+std::vector<EntryAbi> entries_of(const Export& exported, const Abi& abi) {
+  const ir::Kernel& kernel = *exported.instances.front().kernel;
+  std::vector<ArgumentAbi> all, shapes;
+  for (size_t i = 0; i < abi.params.size(); ++i) {
+    const ParamAbi& p = abi.params[i];
+    ArgumentAbi argument{p.is_tensor ? Argument::Pointer : Argument::Scalar, kernel.params[i].name, p.element, p.slot};
+    all.push_back(argument);
+    if (!p.is_tensor) shapes.push_back(argument);
+  }
+  for (size_t i = 0; i < abi.dims.size(); ++i) {
+    if (abi.dims[i].slot < 0) continue;
+    all.push_back({Argument::Dim, kernel.dims[i].name, Scalar::Index, abi.dims[i].slot});
+    shapes.push_back(all.back());
+  }
+  const ArgumentAbi stream{Argument::Stream, "stream"};
+  bool has_workspace = abi.workspace_slot >= 0;
+  if (has_workspace) {
+    all.push_back({Argument::Workspace, "workspace", Scalar::Index, abi.workspace_slot});
+    all.push_back({Argument::WorkspaceBytes, "workspace_bytes", Scalar::Index, abi.workspace_slot + 1});
+  }
+  all.push_back(stream);
+  shapes.push_back({Argument::SizeOut, "bytes"});
+  std::vector<EntryAbi> entries = {{exported.name, "tile_launch_cpu", all, true},
+                                   {exported.name + "_call", "tile_call_cpu", {{Argument::ArgsStruct, "args"}}},
+                                   {exported.name + "_load", "tile_load_cpu", {}},
+                                   {exported.name + "_check", "tile_check_cpu", {stream}},
+                                   {exported.name + "_info", "", {}}};
+  if (has_workspace) entries.push_back({exported.name + "_workspace_size", "tile_workspace_size", shapes, true});
+  return entries;
+}
+
+}  // namespace tilec::target

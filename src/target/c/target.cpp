@@ -1,0 +1,25 @@
+#include "target/target.h"
+
+#include "target/c/machine.h"
+#include "target/c/spell.h"
+#include "target/launch_support/launch_support.h"
+
+namespace tilec::target::c {
+
+namespace {
+
+constexpr std::string_view kEmits[] = {"c"};
+
+std::string spell_text(const Program& program, std::string_view) { return spell(program, support_text()); }
+std::string probe() { return "any C11 compiler"; }
+
+}  // namespace
+
+const Target& target() {
+  static constexpr Target kTarget = {.name = "c", .machines = machines, .emits = kEmits, .stream_type = "void *",
+                                     .stream_declaration = "", .is_host = false, .spell = spell_text, .assemble = nullptr,
+                                     .launch = support_text, .probe = probe};
+  return kTarget;
+}
+
+}  // namespace tilec::target::c

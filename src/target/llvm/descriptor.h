@@ -1,0 +1,15 @@
+// What surrounds the kernels in an object: constant descriptors, exported functions, the launcher's module.
+#pragma once
+#include <llvm/IR/Module.h>
+
+#include "target/abi/descriptor.h"
+
+namespace tilec::target {
+
+// Adds the tables; returns the last one, the kernel's own.
+llvm::GlobalVariable* add_tables(llvm::Module& module, std::span<const Table> tables);
+void add_entries(llvm::Module& module, const Export& exported, const Abi& abi, llvm::GlobalVariable& kernel);
+// Links the launcher in and hides all of it but the weak symbols that a process shares.
+void link_support(llvm::Module& module, std::span<const uint8_t> bitcode);
+
+}  // namespace tilec::target

@@ -1,0 +1,36 @@
+// A target: the machines that it stands for and the words that their programs are written in. Rows of `targets.def`; the
+// command line, the header, `doctor` and the tests go over `targets()` and know no target by name.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "machine/machine.h"
+#include "target/abi/export.h"
+
+namespace tilec::target {
+
+struct Target {
+  std::string_view name;
+  std::span<const Machine> (*machines)();          // the plainest first
+  std::span<const std::string_view> emits;         // what `spell` can be asked for; the first is the usual output
+  std::string_view stream_type;                    // of the last parameter, in the header
+  std::string_view stream_declaration;             // that the header needs before it; may be empty
+  bool is_host;                                    // `obj` is the object that holds everything, images of other targets too
+  std::string (*spell)(const Program& program, std::string_view emit);
+  std::string (*assemble)(std::string_view text, const Machine& machine);  // text to image; null: spell gives the last form
+  std::string_view (*launch)();                    // C text of what launches it; null: nothing besides the kernels
+  std::string (*probe)();                          // what of it this computer has, for people; "" where nothing
+};
+
+std::span<const Target* const> targets();
+const Target* target_named(std::string_view name);
+// The machine of that name and its target, over all targets.
+struct MachineChoice {
+  const Target* target = nullptr;
+  const Machine* machine = nullptr;
+};
+std::optional<MachineChoice> machine_named(std::string_view name);
+
+}  // namespace tilec::target
