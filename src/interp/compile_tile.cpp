@@ -20,7 +20,8 @@ void Emitter::on(const op::Alloc& o, const Op& op) {
 }
 
 void Emitter::on(const op::Subview& o, const Op& op) {
-  TileData data{.first = access(o.buffer, o.offsets, o.axes, o.bounds, type(op.result()).shape)};
+  TileData data{.first = access(o.buffer, o.offsets, o.axes, o.bounds, {})};
+  data.shape = type(op.result()).shape;
   data.type = type(op.result()).element;
   uint32_t to = define(op.result()).slot, index = add_data(std::move(data));
   Instr& i = emit(do_subview);
