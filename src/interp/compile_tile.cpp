@@ -215,8 +215,8 @@ void Emitter::on(const op::Release& o, const Op&) {
 }
 
 void Emitter::on(const op::CopyAsync& o, const Op& op) {
-  TileData data = copy_data({o.src, o.src_offsets, o.src_axes, o.src_bounds, o.dst, o.dst_offsets, o.dst_axes, o.dst_bounds,
-                             o.shape, o.pad, o.copy_class, o.label});
+  TileData data = copy_data({o.src, o.src_offsets, o.src_axes, o.src_bounds, o.dst, o.dst_offsets, o.dst_axes,
+                             o.dst_bounds, o.shape, o.pad, o.copy_class, o.label});
   uint32_t to = define(op.result()).slot, index = add_data(std::move(data));
   Instr& i = emit(do_copy_async);
   i.dst = to, i.imm = index;

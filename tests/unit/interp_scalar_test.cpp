@@ -8,14 +8,17 @@ using namespace tilec::ir;
 
 namespace {
 
-constexpr Scalar kTypes[] = {Scalar::Index, Scalar::I8,  Scalar::I16, Scalar::I32, Scalar::I64,  Scalar::U8,     Scalar::U16,   Scalar::U32,
-                             Scalar::U64,   Scalar::F16, Scalar::BF16, Scalar::F32, Scalar::F64, Scalar::F8E4M3, Scalar::F8E5M2, Scalar::Bool};
+constexpr Scalar kTypes[] = {Scalar::Index, Scalar::I8,     Scalar::I16,    Scalar::I32, Scalar::I64,  Scalar::U8,
+                             Scalar::U16,   Scalar::U32,    Scalar::U64,    Scalar::F16, Scalar::BF16, Scalar::F32,
+                             Scalar::F64,   Scalar::F8E4M3, Scalar::F8E5M2, Scalar::Bool};
 
 // Bits of every kind: small, large, special.
 Number example(Scalar type, uint64_t k) {
   uint64_t x = (k + 1) * 0x9e3779b97f4a7c15ull;
   x ^= x >> 29;
-  if (k % 5 == 0) return is_float(type) ? Number::real(round_to(type, double(int64_t(k % 23) - 11) / 4)) : Number::integer(wrap(type, int64_t(k % 23) - 11));
+  if (k % 5 == 0)
+    return is_float(type) ? Number::real(round_to(type, double(int64_t(k % 23) - 11) / 4))
+                          : Number::integer(wrap(type, int64_t(k % 23) - 11));
   if (k % 7 == 0 && is_float(type)) return from_bits(type, to_bits(type, Number::real(k % 2 ? NAN : INFINITY)));
   return from_bits(type, bit_width(type) == 64 ? x : x & ((1ull << bit_width(type)) - 1));
 }
@@ -44,7 +47,15 @@ struct Lanes {
     strand.regs = strand.storage.data();
   }
   Instr instruction(Handler handler, Scalar type) {
-    Instr i{.run = handler, .dst = 192, .a = 0, .b = 64, .c = 128, .imm = 64 - bit_width(type), .op = 0, .lanes = 64, .type = type};
+    Instr i{.run = handler,
+            .dst = 192,
+            .a = 0,
+            .b = 64,
+            .c = 128,
+            .imm = 64 - bit_width(type),
+            .op = 0,
+            .lanes = 64,
+            .type = type};
     return i;
   }
   Slot* slots(int operand) { return strand.regs + 64 * operand; }
@@ -67,7 +78,8 @@ TEST_CASE("interp: fast rounding and formats mean what base means") {
     // Exponents around both formats' ranges.
     double value = std::ldexp(double(int64_t(x >> 11)) / 9007199254740992.0, int(x % 320) - 160) * (x & 1024 ? 1 : -1);
     if (k % 3 == 0) value = std::ldexp(double((x >> 40) * 2 + 1), int(x % 40) - 40);  // ties
-    if (round_f16(value) != round_to(Scalar::F16, value) || round_bf16(value) != round_to(Scalar::BF16, value)) FAIL(value);
+    if (round_f16(value) != round_to(Scalar::F16, value) || round_bf16(value) != round_to(Scalar::BF16, value))
+      FAIL(value);
   }
 }
 
@@ -103,7 +115,8 @@ TEST_CASE("interp: unary, fused, comparing and converting instructions mean what
       Lanes l;
       CAPTURE(name(type));
       for (uint64_t k = 0; k < 64; ++k)
-        for (int operand = 0; operand < 3; ++operand) l.slots(operand)[k] = to_slot(example(type, k * 3 + uint64_t(operand) * 501));
+        for (int operand = 0; operand < 3; ++operand)
+          l.slots(operand)[k] = to_slot(example(type, k * 3 + uint64_t(operand) * 501));
       auto number = [&](int operand, uint64_t k) { return to_number(type, l.slots(operand)[k]); };
       for (size_t fn = 0; fn < names_of(UnaryFn{}).size(); ++fn) {
         CAPTURE(names_of(UnaryFn{})[fn]);
@@ -115,7 +128,8 @@ TEST_CASE("interp: unary, fused, comparing and converting instructions mean what
         if (l.strand.mask) CHECK(i.run(l.strand, i) == Status::Next);
         Scalar gives = UnaryFn(fn) == UnaryFn::IsNan ? Scalar::Bool : type;
         for (uint64_t k = 0; k < 64; ++k)
-          if (l.strand.mask >> k & 1) CHECK(same(gives, *evaluate(UnaryFn(fn), type, number(0, k), numeric), l.slots(3)[k]));
+          if (l.strand.mask >> k & 1)
+            CHECK(same(gives, *evaluate(UnaryFn(fn), type, number(0, k), numeric), l.slots(3)[k]));
       }
       l.strand.mask = ~0ull;
       Instr fma = l.instruction(fma_handler(type, numeric), type);
@@ -125,7 +139,8 @@ TEST_CASE("interp: unary, fused, comparing and converting instructions mean what
       for (size_t fn = 0; fn < names_of(CompareFn{}).size(); ++fn) {
         Instr i = l.instruction(compare_handler(CompareFn(fn), type), type);
         i.run(l.strand, i);
-        for (uint64_t k = 0; k < 64; ++k) CHECK(evaluate(CompareFn(fn), type, number(0, k), number(1, k)) == bool(l.slots(3)[k].i));
+        for (uint64_t k = 0; k < 64; ++k)
+          CHECK(evaluate(CompareFn(fn), type, number(0, k), number(1, k)) == bool(l.slots(3)[k].i));
       }
       for (Scalar to : kTypes)
         for (size_t mode = 0; mode < names_of(ConvertMode{}).size(); ++mode) {
