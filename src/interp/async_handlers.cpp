@@ -1,8 +1,7 @@
-// Asynchronous copies and products. Each is an agent of its own: it happens after its issue and before whoever waits for
-// it, and is unordered with all else. Its touches are judged at the issue; its data moves then (early) or when the
+// Asynchronous copies and products. Each is an agent of its own: it happens after its issue and before whoever waits
+// for it, and is unordered with all else. Its touches are judged at the issue; its data moves then (early) or when the
 // tokens force it (late).
 #include "interp/async.h"
-
 #include "interp/handlers.h"
 #include "interp/schedule.h"
 #include "interp/tile_math.h"
@@ -25,7 +24,12 @@ uint32_t take_off(Strand& s, const Instr& i, std::string name, const TileData& d
 }
 
 Clock clock_of(const Block& block, const Flying& f) {
-  return {.agent = f.agent, .now = f.time, .since = f.time, .lock_step = true, .base = block.run->base_time, .known = f.known};
+  return {.agent = f.agent,
+          .now = f.time,
+          .since = f.time,
+          .lock_step = true,
+          .base = block.run->base_time,
+          .known = f.known};
 }
 
 std::string label(const TileData& data, std::string_view what) {
@@ -118,18 +122,20 @@ Status do_gemm_async(Strand& s, const Instr& i) {
   } else {
     f.acc_of = s.handles[acc.slot];
     Flying& before = s.block->flying[f.acc_of];
-    if (before.is_taken) return fail(s, FaultKind::Flight, i, "the product that this one goes on from was taken already");
+    if (before.is_taken)
+      return fail(s, FaultKind::Flight, i, "the product that this one goes on from was taken already");
     before.is_taken = true;
   }
-  if (!use_operand(s, f, data.operands[0], f.a, f.a_region) || !use_operand(s, f, data.operands[1], f.b, f.b_region)) return Status::Stop;
+  if (!use_operand(s, f, data.operands[0], f.a, f.a_region) || !use_operand(s, f, data.operands[1], f.b, f.b_region))
+    return Status::Stop;
   s.open_products.push_back(id);
   s.handles[data.results[0].slot] = id;
   if (s.run->options.completion == Completion::Early) land(*s.block, id);
   return Status::Next;
 }
 
-// Products of one role end in the order of their issue: all but the last `imm` have ended, and, when its tile is wanted,
-// this one and those before it. With a flight as its result the product goes on.
+// Products of one role end in the order of their issue: all but the last `imm` have ended, and, when its tile is
+// wanted, this one and those before it. With a flight as its result the product goes on.
 Status do_await_gemm(Strand& s, const Instr& i) {
   uint32_t id = s.handles[i.a];
   Flying& f = s.block->flying[id];

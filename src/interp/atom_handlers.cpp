@@ -9,8 +9,8 @@ using namespace ir;
 namespace {
 
 // Numbers of an operand by row and column. Places that hold the same element must agree.
-bool gather(Strand& s, const Instr& i, const Location& from, const std::vector<int32_t>& places, int registers, std::string_view name,
-            std::vector<Slot>& out) {
+bool gather(Strand& s, const Instr& i, const Location& from, const std::vector<int32_t>& places, int registers,
+            std::string_view name, std::vector<Slot>& out) {
   std::vector<uint8_t> is_set(out.size(), 0);
   for (int r = 0; r < registers; ++r)
     for (uint32_t lane = 0; lane < s.width; ++lane) {
@@ -27,23 +27,25 @@ bool gather(Strand& s, const Instr& i, const Location& from, const std::vector<i
 }
 
 std::string wanted(const MatrixAtom& row, const AtomTable& table) {
-  return "`" + std::string(row.name) + "` takes vectors of " + std::to_string(table.a_registers) + " " + std::string(name(row.a)) + ", " +
-         std::to_string(table.b_registers) + " " + std::string(name(row.b)) + " and " + std::to_string(table.c_registers) + " " +
-         std::string(name(row.c)) + " a lane";
+  return "`" + std::string(row.name) + "` takes vectors of " + std::to_string(table.a_registers) + " " +
+         std::string(name(row.a)) + ", " + std::to_string(table.b_registers) + " " + std::string(name(row.b)) +
+         " and " + std::to_string(table.c_registers) + " " + std::string(name(row.c)) + " a lane";
 }
 
 bool fits(const TileData& data, const AtomTable& table) {
   const MatrixAtom& row = *table.row;
   return data.operands.size() == 3 && data.results.size() == 1 && int(data.operands[0].count) == table.a_registers &&
          int(data.operands[1].count) == table.b_registers && int(data.operands[2].count) == table.c_registers &&
-         int(data.results[0].count) == table.c_registers && data.types[0] == row.a && data.types[1] == row.b && data.types[2] == row.c;
+         int(data.results[0].count) == table.c_registers && data.types[0] == row.a && data.types[1] == row.b &&
+         data.types[2] == row.c;
 }
 
 }  // namespace
 
 Status do_atom(Strand& s, const Instr& i) {
   const TileData& data = s.code->data[size_t(i.imm)];
-  if (data.atom == ~0u) return fail(s, FaultKind::Atom, i, "the machine has no atom `" + data.names[0] + "` of one warp");
+  if (data.atom == ~0u)
+    return fail(s, FaultKind::Atom, i, "the machine has no atom `" + data.names[0] + "` of one warp");
   const AtomTable& table = s.run->program.atoms[data.atom];
   const MatrixAtom& row = *table.row;
   if (!fits(data, table)) return fail(s, FaultKind::Atom, i, wanted(row, table));

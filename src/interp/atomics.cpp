@@ -13,15 +13,23 @@ Slot combined(const AtomicCall& call, Numeric numeric, Slot old, Slot expected, 
     return to_slot(*evaluate(fn, call.type, to_number(call.type, old), to_number(call.type, value), numeric));
   };
   switch (call.fn) {
-    case AtomicFn::Add: return with(BinaryFn::Add);
-    case AtomicFn::Max: return with(BinaryFn::Max);
-    case AtomicFn::Min: return with(BinaryFn::Min);
-    case AtomicFn::And: return with(BinaryFn::And);
-    case AtomicFn::Or: return with(BinaryFn::Or);
-    case AtomicFn::Xor: return with(BinaryFn::Xor);
-    case AtomicFn::Exchange: return value;
+    case AtomicFn::Add:
+      return with(BinaryFn::Add);
+    case AtomicFn::Max:
+      return with(BinaryFn::Max);
+    case AtomicFn::Min:
+      return with(BinaryFn::Min);
+    case AtomicFn::And:
+      return with(BinaryFn::And);
+    case AtomicFn::Or:
+      return with(BinaryFn::Or);
+    case AtomicFn::Xor:
+      return with(BinaryFn::Xor);
+    case AtomicFn::Exchange:
+      return value;
     case AtomicFn::CompareExchange:
-      return to_bits(call.type, to_number(call.type, old)) == to_bits(call.type, to_number(call.type, expected)) ? value : old;
+      return to_bits(call.type, to_number(call.type, old)) == to_bits(call.type, to_number(call.type, expected)) ? value
+                                                                                                                 : old;
   }
   UNREACHABLE("an atomic function is one of the eight");
 }
@@ -49,9 +57,10 @@ void synchronise(Strand& s, MemoryOrder order, Allocation& memory, int64_t byte)
 
 }  // namespace
 
-bool update(Strand& s, const Instr& i, const AtomicCall& call, Allocation& memory, int64_t byte, int lane, Slot expected, Slot value,
-            Slot& old) {
-  if (!memory.is_plain() && !touch_bytes(toucher(s, i), memory, byte, byte_width(call.type), lane, Touch::Atomic)) return false;
+bool update(Strand& s, const Instr& i, const AtomicCall& call, Allocation& memory, int64_t byte, int lane,
+            Slot expected, Slot value, Slot& old) {
+  if (!memory.is_plain() && !touch_bytes(toucher(s, i), memory, byte, byte_width(call.type), lane, Touch::Atomic))
+    return false;
   old = load_element(call.type, memory.data + byte);
   store_element(call.type, memory.data + byte, combined(call, s.run->options.numeric, old, expected, value));
   if (s.block) synchronise(s, call.order, memory, byte);

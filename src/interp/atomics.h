@@ -11,7 +11,7 @@ struct AtomicCall {
 };
 
 // `old` becomes what stood there. False: a fault was recorded.
-bool update(Strand& s, const Instr& i, const AtomicCall& call, Allocation& memory, int64_t byte, int lane, Slot expected, Slot value,
-            Slot& old);
+bool update(Strand& s, const Instr& i, const AtomicCall& call, Allocation& memory, int64_t byte, int lane,
+            Slot expected, Slot value, Slot& old);
 
 }  // namespace tilec::interp

@@ -37,7 +37,8 @@ Transactions transactions(uint64_t acting, const int64_t* bytes, int width, int 
   for (int first = 0; first < lanes; first += lanes_a_phase) {
     int count = 0;
     for (int lane = first; lane < std::min(lanes, first + lanes_a_phase); ++lane)
-      for (int w = 0; (acting >> lane & 1) && w < std::min(words_a_lane, banks); ++w) words[count++] = bytes[lane] / kBankBytes + w;
+      for (int w = 0; (acting >> lane & 1) && w < std::min(words_a_lane, banks); ++w)
+        words[count++] = bytes[lane] / kBankBytes + w;
     if (!count) continue;
     ++t.phases;
     t.needed += rounds(words, count, banks);

@@ -19,7 +19,8 @@ void pass(Strand& s, const std::vector<uint64_t>& known) {
 bool all_lanes_reach(Strand& s, const Instr& i) {
   if (s.mask == s.full) return true;
   int missing = std::countr_zero(s.full & ~s.mask);
-  fail(s, FaultKind::Barrier, i, "lane " + std::to_string(missing) + " of warp " + std::to_string(s.warp) + " does not reach this barrier");
+  fail(s, FaultKind::Barrier, i,
+       "lane " + std::to_string(missing) + " of warp " + std::to_string(s.warp) + " does not reach this barrier");
   return false;
 }
 
@@ -107,12 +108,14 @@ PhaseBarrier* phase_barrier(Strand& s, const Instr& i) {
   const View& view = s.views[i.a];
   int64_t index = s.at(i.b)->i;
   if (!view.memory || index < 0 || index >= view.reach) {
-    fail(s, FaultKind::OutOfBounds, i, "slot " + std::to_string(index) + " leaves " + (view.memory ? name_of(*view.memory) : "an absent tensor"));
+    fail(s, FaultKind::OutOfBounds, i,
+         "slot " + std::to_string(index) + " leaves " + (view.memory ? name_of(*view.memory) : "an absent tensor"));
     return nullptr;
   }
   auto it = s.block->phases.find({view.memory, view.base + index});
   if (it != s.block->phases.end()) return &it->second;
-  fail(s, FaultKind::Barrier, i, "slot " + std::to_string(index) + " of " + name_of(*view.memory) + " is used before `phase_init`");
+  fail(s, FaultKind::Barrier, i,
+       "slot " + std::to_string(index) + " of " + name_of(*view.memory) + " is used before `phase_init`");
   return nullptr;
 }
 
@@ -148,8 +151,7 @@ Status do_phase_arrive(Strand& s, const Instr& i) {
   }
   if (!lanes) return Status::Next;
   int64_t count = std::popcount(lanes);
-  if (i.dst != kNoSlot)
-    each_lane(lanes, [&](int lane) { barrier->bytes += s.at(i.dst)[lane].i; });
+  if (i.dst != kNoSlot) each_lane(lanes, [&](int lane) { barrier->bytes += s.at(i.dst)[lane].i; });
   barrier->pending -= count;
   if (barrier->pending < 0)
     return fail(s, FaultKind::Barrier, i,

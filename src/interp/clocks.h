@@ -1,5 +1,6 @@
 // Happens-before, by vector clocks. An agent is whatever runs unordered with others: a warp, a role, one asynchronous
-// copy. A touch is stamped with its agent's time; two touches are ordered when the later agent knows the earlier's time.
+// copy. A touch is stamped with its agent's time; two touches are ordered when the later agent knows the earlier's
+// time.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,17 +12,19 @@ using Stamp = uint64_t;
 constexpr int kManyLanes = 127;
 constexpr Stamp kAtomicBit = 1 << 7;
 
-inline Stamp make_stamp(uint64_t time, uint32_t agent, int lane) { return time << 24 | uint64_t(agent) << 8 | uint64_t(lane); }
+inline Stamp make_stamp(uint64_t time, uint32_t agent, int lane) {
+  return time << 24 | uint64_t(agent) << 8 | uint64_t(lane);
+}
 inline uint64_t time_of(Stamp s) { return s >> 24; }
 inline uint32_t agent_of(Stamp s) { return s >> 8 & 0xffff; }
 inline int lane_of(Stamp s) { return int(s & 127); }
 
 struct Clock {
   uint32_t agent = 0;
-  uint64_t now = 1;     // the agent's own time
-  uint64_t since = 1;   // when it was last joined with others: its own touches before that are known like others'
+  uint64_t now = 1;       // the agent's own time
+  uint64_t since = 1;     // when it was last joined with others: its own touches before that are known like others'
   bool lock_step = true;  // its lanes are ordered with one another; else each lane is on its own from `since` on
-  uint64_t base = 0;    // everything up to that time is known of every agent (earlier blocks)
+  uint64_t base = 0;      // everything up to that time is known of every agent (earlier blocks)
   std::vector<uint64_t> known;  // by agent
 
   Stamp stamp(int lane) const { return make_stamp(now, agent, lane); }

@@ -61,7 +61,8 @@ void find_written(Program& program, const Kernel& kernel) {
 
 bool writes_memory(const Kernel& kernel, RegionId region) {
   bool found = false;
-  each_op(kernel, region, [&](OpId id) { found |= kernel.op(id).is<op::ElementStore>() || kernel.op(id).is<op::Atomic>(); });
+  each_op(kernel, region,
+          [&](OpId id) { found |= kernel.op(id).is<op::ElementStore>() || kernel.op(id).is<op::Atomic>(); });
   return found;
 }
 
@@ -142,11 +143,18 @@ uint32_t Emitter::compile_function(FunctionKind kind, uint32_t width, RegionId i
 Location Emitter::make(const Type& type) {
   Function& f = code();
   switch (type.kind) {
-    case TypeKind::Scalar: return {Place::Register, scratch(), 1};
-    case TypeKind::Vector: return {Place::Register, scratch(uint32_t(type.shape[0])), uint32_t(type.shape[0])};
-    case TypeKind::Tile: return {Place::Tile, f.tiles++, 1};
-    case TypeKind::Buffer: return {Place::View, f.views++, 1};
-    case TypeKind::Token: case TypeKind::Flight: case TypeKind::Ring: return {Place::Handle, f.handles++, 1};
+    case TypeKind::Scalar:
+      return {Place::Register, scratch(), 1};
+    case TypeKind::Vector:
+      return {Place::Register, scratch(uint32_t(type.shape[0])), uint32_t(type.shape[0])};
+    case TypeKind::Tile:
+      return {Place::Tile, f.tiles++, 1};
+    case TypeKind::Buffer:
+      return {Place::View, f.views++, 1};
+    case TypeKind::Token:
+    case TypeKind::Flight:
+    case TypeKind::Ring:
+      return {Place::Handle, f.handles++, 1};
   }
   UNREACHABLE("a type has a kind");
 }

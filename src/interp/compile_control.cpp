@@ -1,4 +1,5 @@
-// Control and launches. Under a uniform condition control jumps; else lanes are masked, and an empty side is jumped over.
+// Control and launches. Under a uniform condition control jumps; else lanes are masked, and an empty side is jumped
+// over.
 #include "interp/emitter.h"
 
 namespace tilec::interp {
@@ -22,8 +23,10 @@ void Emitter::on(const op::Launch& o, const Op&) {
 }
 
 void Emitter::on(const op::If& o, const Op& op) {
-  if (is_uniform(o.condition)) uniform_if(o, op);
-  else masked_if(o, op);
+  if (is_uniform(o.condition))
+    uniform_if(o, op);
+  else
+    masked_if(o, op);
 }
 
 void Emitter::uniform_if(const op::If& o, const Op& op) {

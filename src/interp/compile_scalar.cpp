@@ -8,7 +8,9 @@ using namespace ir;
 namespace {
 
 // The k-th register of a vector, or the only one of a scalar.
-uint32_t element(const Location& place, uint32_t k, uint32_t width) { return place.slot + (place.count == 1 ? 0 : k * width); }
+uint32_t element(const Location& place, uint32_t k, uint32_t width) {
+  return place.slot + (place.count == 1 ? 0 : k * width);
+}
 
 }  // namespace
 
@@ -132,7 +134,8 @@ void Emitter::on(const op::ElementLoad& o, const Op& op) {
 
 void Emitter::on(const op::ElementStore& o, const Op&) {
   TileData data{.first = access(o.buffer, o.indices, {}, BoundsList(o.indices.size(), o.bounds), {})};
-  bool is_one = is_uniform(o.value) && std::all_of(o.indices.begin(), o.indices.end(), [&](ValueId v) { return is_uniform(v); });
+  bool is_one =
+      is_uniform(o.value) && std::all_of(o.indices.begin(), o.indices.end(), [&](ValueId v) { return is_uniform(v); });
   uint32_t value = reg(o.value), index = add_data(std::move(data));
   Instr& i = emit(do_element_store);
   i.b = value, i.a = view(o.buffer), i.imm = index;

@@ -57,7 +57,8 @@ void Emitter::on(const op::VectorMake& o, const Op& op) {
   std::vector<Location> from;
   for (ValueId v : o.elements) from.push_back(find(v));
   Location to = define(op.result());
-  for (uint32_t k = 0; k < from.size(); ++k) move({Place::Register, to.slot + k * frame_->width, 1}, from[k], true, false);
+  for (uint32_t k = 0; k < from.size(); ++k)
+    move({Place::Register, to.slot + k * frame_->width, 1}, from[k], true, false);
 }
 
 void Emitter::on(const op::VectorElement& o, const Op& op) {

@@ -20,7 +20,8 @@ void Emitter::on(const op::Alloc& o, const Op& op) {
 }
 
 void Emitter::on(const op::Subview& o, const Op& op) {
-  TileData data{.first = access(o.buffer, o.offsets, o.axes, o.bounds, type(op.result()).shape)};
+  TileData data{.first = access(o.buffer, o.offsets, o.axes, o.bounds, {})};
+  data.shape = type(op.result()).shape;
   data.type = type(op.result()).element;
   uint32_t to = define(op.result()).slot, index = add_data(std::move(data));
   Instr& i = emit(do_subview);
@@ -214,8 +215,8 @@ void Emitter::on(const op::Release& o, const Op&) {
 }
 
 void Emitter::on(const op::CopyAsync& o, const Op& op) {
-  TileData data = copy_data({o.src, o.src_offsets, o.src_axes, o.src_bounds, o.dst, o.dst_offsets, o.dst_axes, o.dst_bounds,
-                             o.shape, o.pad, o.copy_class, o.label});
+  TileData data = copy_data({o.src, o.src_offsets, o.src_axes, o.src_bounds, o.dst, o.dst_offsets, o.dst_axes,
+                             o.dst_bounds, o.shape, o.pad, o.copy_class, o.label});
   uint32_t to = define(op.result()).slot, index = add_data(std::move(data));
   Instr& i = emit(do_copy_async);
   i.dst = to, i.imm = index;

@@ -19,8 +19,10 @@ Status do_copy(Strand& s, const Instr& i) {
 }
 
 Status do_move_tile(Strand& s, const Instr& i) {
-  if (i.fast) s.tiles[i.dst] = std::move(s.tiles[i.a]);
-  else s.tiles[i.dst] = s.tiles[i.a];
+  if (i.fast)
+    s.tiles[i.dst] = std::move(s.tiles[i.a]);
+  else
+    s.tiles[i.dst] = s.tiles[i.a];
   return Status::Next;
 }
 
@@ -41,7 +43,8 @@ Status jump(Strand& s, const Instr& i) {
   bool is_back = i.imm < int64_t(s.pc);
   s.pc = uint32_t(i.imm);
   if (is_back && s.run->counters().steps > s.run->options.step_limit)
-    return fail(s, FaultKind::StepLimit, i, "the run is stopped after " + std::to_string(s.run->options.step_limit) + " steps");
+    return fail(s, FaultKind::StepLimit, i,
+                "the run is stopped after " + std::to_string(s.run->options.step_limit) + " steps");
   return Status::Next;
 }
 
@@ -85,7 +88,8 @@ Status do_loop_enter(Strand& s, const Instr& i) {
   if (i.c == kNoSlot) return Status::Next;
   for (uint64_t left = s.mask; left; left &= left - 1) {
     int64_t step = s.at(i.c)[std::countr_zero(left)].i;
-    if (step <= 0) return fail(s, FaultKind::Loop, i, "the loop's step is " + std::to_string(step) + ", it must be positive");
+    if (step <= 0)
+      return fail(s, FaultKind::Loop, i, "the loop's step is " + std::to_string(step) + ", it must be positive");
   }
   return Status::Next;
 }
@@ -133,8 +137,9 @@ Status do_check_uniform(Strand& s, const Instr& i) {
   for (uint64_t left = s.mask; left; left &= left - 1) {
     int lane = std::countr_zero(left);
     if (x[lane].u != x[first].u)
-      return fail(s, FaultKind::Uniformity, i,
-                  "a value declared uniform differs between lanes " + std::to_string(first) + " and " + std::to_string(lane));
+      return fail(
+          s, FaultKind::Uniformity, i,
+          "a value declared uniform differs between lanes " + std::to_string(first) + " and " + std::to_string(lane));
   }
   for (uint32_t lane = 0; lane < s.width; ++lane) x[lane] = x[first];
   return Status::Next;

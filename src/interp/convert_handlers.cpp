@@ -55,15 +55,26 @@ Status do_generic_convert(Strand& s, const Instr& i) {
 template <template <class> class Pick>
 Handler rounded(Scalar to) {
   switch (to) {
-    case Scalar::F64: return Pick<KeepF64>::handler;
-    case Scalar::F32: return Pick<RoundF32>::handler;
-    case Scalar::F16: return Pick<RoundF16>::handler;
-    case Scalar::BF16: return Pick<RoundBF16>::handler;
-    default: return do_generic_convert;
+    case Scalar::F64:
+      return Pick<KeepF64>::handler;
+    case Scalar::F32:
+      return Pick<RoundF32>::handler;
+    case Scalar::F16:
+      return Pick<RoundF16>::handler;
+    case Scalar::BF16:
+      return Pick<RoundBF16>::handler;
+    default:
+      return do_generic_convert;
   }
 }
-template <class Round> struct FromFloat { static constexpr Handler handler = do_float_to_float<Round>; };
-template <class Round> struct FromInteger { static constexpr Handler handler = do_integer_to_float<Round>; };
+template <class Round>
+struct FromFloat {
+  static constexpr Handler handler = do_float_to_float<Round>;
+};
+template <class Round>
+struct FromInteger {
+  static constexpr Handler handler = do_integer_to_float<Round>;
+};
 
 }  // namespace
 
@@ -71,7 +82,8 @@ template <class Round> struct FromInteger { static constexpr Handler handler = d
 Handler convert_handler(Scalar from, Scalar to, ConvertMode mode) {
   if (mode != ConvertMode::Nearest) return do_generic_convert;
   bool is_plain = !is_float(from) && (is_signed(from) || bit_width(from) < 64);
-  if (is_float(to)) return is_float(from) ? rounded<FromFloat>(to) : is_plain ? rounded<FromInteger>(to) : do_generic_convert;
+  if (is_float(to))
+    return is_float(from) ? rounded<FromFloat>(to) : is_plain ? rounded<FromInteger>(to) : do_generic_convert;
   if (!is_plain || to == Scalar::Bool) return do_generic_convert;
   if (is_signed(to) && bit_width(to) == 64) return do_keep;
   return bit_width(to) < 64 ? do_saturate : do_generic_convert;

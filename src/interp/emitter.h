@@ -80,9 +80,9 @@ class Emitter {
   const ir::Kernel& kernel_;
   CompileOptions options_;
   Frame* frame_ = nullptr;
-  uint32_t op_ = ~0u;                          // being translated
-  std::vector<int> uses_;                      // by value
-  std::vector<ir::RegionId> home_;             // of each value: the region that defines it
+  uint32_t op_ = ~0u;               // being translated
+  std::vector<int> uses_;           // by value
+  std::vector<ir::RegionId> home_;  // of each value: the region that defines it
   ir::RegionId current_;
   bool contract_checked_ = false;
 };

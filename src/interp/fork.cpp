@@ -24,7 +24,7 @@ struct MapRun {
   std::vector<std::vector<int64_t>> strides;  // of each input
   std::vector<uint32_t> registers;            // of each input
   std::vector<Slot*> outputs;
-  std::vector<int64_t> index;                 // of the next element
+  std::vector<int64_t> index;  // of the next element
 
   // Sets the arguments of `count` elements from the `start`-th on.
   void set_arguments(int64_t count);
@@ -115,7 +115,8 @@ Status do_simt(Strand& s, const Instr& i) {
     w->warp = int(warp);
     w->threads = threads;
     if (!w->code->arguments.empty() && w->code->arguments[0].slot != kNoSlot)
-      for (int lane = 0; lane < lanes; ++lane) w->regs[w->code->arguments[0].slot + uint32_t(lane)].i = int64_t(warp) * lanes + lane;
+      for (int lane = 0; lane < lanes; ++lane)
+        w->regs[w->code->arguments[0].slot + uint32_t(lane)].i = int64_t(warp) * lanes + lane;
     fork_clock(*w, s, "threads warp " + std::to_string(warp), false);
     s.block->strands.push_back(w);
   }

@@ -15,14 +15,14 @@ Handler convert_handler(Scalar from, Scalar to, ir::ConvertMode mode);
 Status do_select(Strand&, const Instr&);
 
 // Control (control_handlers.cpp).
-Status do_move(Strand&, const Instr&);        // dst <- a, `imm` registers, lanes of the mask
-Status do_copy(Strand&, const Instr&);        // the same, all lanes
-Status do_move_tile(Strand&, const Instr&);   // fast: takes it away
+Status do_move(Strand&, const Instr&);       // dst <- a, `imm` registers, lanes of the mask
+Status do_copy(Strand&, const Instr&);       // the same, all lanes
+Status do_move_tile(Strand&, const Instr&);  // fast: takes it away
 Status do_move_view(Strand&, const Instr&);
 Status do_move_handle(Strand&, const Instr&);
-Status do_jump(Strand&, const Instr&);        // to imm
-Status do_jump_unless(Strand&, const Instr&); // uniform condition a
-Status do_if(Strand&, const Instr&);          // masks: level b, condition a, to imm when no lane holds
+Status do_jump(Strand&, const Instr&);         // to imm
+Status do_jump_unless(Strand&, const Instr&);  // uniform condition a
+Status do_if(Strand&, const Instr&);           // masks: level b, condition a, to imm when no lane holds
 Status do_else(Strand&, const Instr&);
 Status do_end_if(Strand&, const Instr&);
 Status do_loop_enter(Strand&, const Instr&);  // saves the mask at level b; checks step c

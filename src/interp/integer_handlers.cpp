@@ -9,21 +9,40 @@ namespace {
 
 struct IntAdd {
   static int64_t apply(int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); }
-  static bool overflows(int64_t a, int64_t b) { int64_t r; return __builtin_add_overflow(a, b, &r); }
+  static bool overflows(int64_t a, int64_t b) {
+    int64_t r;
+    return __builtin_add_overflow(a, b, &r);
+  }
 };
 struct IntSub {
   static int64_t apply(int64_t a, int64_t b) { return int64_t(uint64_t(a) - uint64_t(b)); }
-  static bool overflows(int64_t a, int64_t b) { int64_t r; return __builtin_sub_overflow(a, b, &r); }
+  static bool overflows(int64_t a, int64_t b) {
+    int64_t r;
+    return __builtin_sub_overflow(a, b, &r);
+  }
 };
 struct IntMul {
   static int64_t apply(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
-  static bool overflows(int64_t a, int64_t b) { int64_t r; return __builtin_mul_overflow(a, b, &r); }
+  static bool overflows(int64_t a, int64_t b) {
+    int64_t r;
+    return __builtin_mul_overflow(a, b, &r);
+  }
 };
-struct IntAnd { static int64_t apply(int64_t a, int64_t b) { return a & b; } };
-struct IntOr { static int64_t apply(int64_t a, int64_t b) { return a | b; } };
-struct IntXor { static int64_t apply(int64_t a, int64_t b) { return a ^ b; } };
-struct SignedMin { static int64_t apply(int64_t a, int64_t b) { return a < b ? a : b; } };
-struct SignedMax { static int64_t apply(int64_t a, int64_t b) { return a > b ? a : b; } };
+struct IntAnd {
+  static int64_t apply(int64_t a, int64_t b) { return a & b; }
+};
+struct IntOr {
+  static int64_t apply(int64_t a, int64_t b) { return a | b; }
+};
+struct IntXor {
+  static int64_t apply(int64_t a, int64_t b) { return a ^ b; }
+};
+struct SignedMin {
+  static int64_t apply(int64_t a, int64_t b) { return a < b ? a : b; }
+};
+struct SignedMax {
+  static int64_t apply(int64_t a, int64_t b) { return a > b ? a : b; }
+};
 
 // Operands lie in the type already, so functions that stay inside need no wrap.
 template <class Fn>
@@ -42,8 +61,10 @@ Status do_wrapped(Strand& s, const Instr& i) {
   int shift = int(i.imm);
   for (int lane = 0; lane < i.lanes; ++lane) {
     uint64_t up = uint64_t(Fn::apply(a[lane].i, b[lane].i)) << shift;
-    if constexpr (is_signed) d[lane].i = int64_t(up) >> shift;
-    else d[lane].u = up >> shift;
+    if constexpr (is_signed)
+      d[lane].i = int64_t(up) >> shift;
+    else
+      d[lane].u = up >> shift;
   }
   spread(s, i, d);
   return Status::Next;
@@ -51,7 +72,8 @@ Status do_wrapped(Strand& s, const Instr& i) {
 
 Status overflow_fault(Strand& s, const Instr& i, int64_t a, int64_t b) {
   return fail(s, FaultKind::Overflow, i,
-              "`int` overflows in " + std::string(ir::name(BinaryFn(i.fn))) + " of " + std::to_string(a) + " and " + std::to_string(b));
+              "`int` overflows in " + std::string(ir::name(BinaryFn(i.fn))) + " of " + std::to_string(a) + " and " +
+                  std::to_string(b));
 }
 
 template <class Fn>
@@ -118,17 +140,30 @@ Handler arithmetic(Scalar type) {
 Handler integer_binary_handler(BinaryFn fn, Scalar type) {
   bool is_plain = is_signed(type) || bit_width(type) < 64;  // its slots compare as signed numbers
   switch (fn) {
-    case BinaryFn::Add: return arithmetic<IntAdd>(type);
-    case BinaryFn::Sub: return arithmetic<IntSub>(type);
-    case BinaryFn::Mul: return arithmetic<IntMul>(type);
-    case BinaryFn::And: return do_closed<IntAnd>;
-    case BinaryFn::Or: return do_closed<IntOr>;
-    case BinaryFn::Xor: return do_closed<IntXor>;
-    case BinaryFn::Min: case BinaryFn::Minimum: return is_plain ? do_closed<SignedMin> : do_slow_binary;
-    case BinaryFn::Max: case BinaryFn::Maximum: return is_plain ? do_closed<SignedMax> : do_slow_binary;
-    case BinaryFn::Div: return is_plain ? do_divide<true> : do_slow_binary;
-    case BinaryFn::Rem: return is_plain ? do_divide<false> : do_slow_binary;
-    default: return do_slow_binary;
+    case BinaryFn::Add:
+      return arithmetic<IntAdd>(type);
+    case BinaryFn::Sub:
+      return arithmetic<IntSub>(type);
+    case BinaryFn::Mul:
+      return arithmetic<IntMul>(type);
+    case BinaryFn::And:
+      return do_closed<IntAnd>;
+    case BinaryFn::Or:
+      return do_closed<IntOr>;
+    case BinaryFn::Xor:
+      return do_closed<IntXor>;
+    case BinaryFn::Min:
+    case BinaryFn::Minimum:
+      return is_plain ? do_closed<SignedMin> : do_slow_binary;
+    case BinaryFn::Max:
+    case BinaryFn::Maximum:
+      return is_plain ? do_closed<SignedMax> : do_slow_binary;
+    case BinaryFn::Div:
+      return is_plain ? do_divide<true> : do_slow_binary;
+    case BinaryFn::Rem:
+      return is_plain ? do_divide<false> : do_slow_binary;
+    default:
+      return do_slow_binary;
   }
 }
 

@@ -17,8 +17,8 @@ namespace tilec::interp {
 
 using ir::Numeric;
 
-// When asynchronous operations move their data: as late as their tokens allow (a missing wait shows) or at once (a missing
-// release shows). Both judge touches by happens-before as well.
+// When asynchronous operations move their data: as late as their tokens allow (a missing wait shows) or at once (a
+// missing release shows). Both judge touches by happens-before as well.
 enum class Completion : uint8_t { Late, Early };
 
 // One for each parameter, in order: a tensor, a scalar, or null for one that may be absent.
@@ -48,11 +48,11 @@ enum class FaultKind : uint8_t {
   DivisionByZero,
   Overflow,
   StepLimit,
-  Uniformity,     // a value declared uniform that differs between lanes
-  LaneStride,     // an access whose lanes do not move as its `lane_stride` says
-  Loop,           // a step that is not positive
-  Layout,         // a layout that does not cover its tile
-  Atom,           // an atom that the machine lacks or whose operands do not fit its row
+  Uniformity,  // a value declared uniform that differs between lanes
+  LaneStride,  // an access whose lanes do not move as its `lane_stride` says
+  Loop,        // a step that is not positive
+  Layout,      // a layout that does not cover its tile
+  Atom,        // an atom that the machine lacks or whose operands do not fit its row
 };
 std::string_view name(FaultKind kind);
 
@@ -75,7 +75,7 @@ struct Counters {
   uint64_t shared_transactions = 0;
   uint64_t shuffles = 0, votes = 0, barriers = 0, atomics = 0, atoms = 0;
   uint64_t registers_converted = 0, lanes_converted = 0, warps_converted = 0;  // elements by a conversion's tier
-  uint64_t loaded[5] = {}, stored[5] = {};  // bytes by ir::Space
+  uint64_t loaded[5] = {}, stored[5] = {};                                     // bytes by ir::Space
 };
 
 struct RunResult {

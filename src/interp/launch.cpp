@@ -7,14 +7,16 @@ namespace tilec::interp {
 using namespace ir;
 
 std::string_view name(FaultKind kind) {
-  constexpr std::string_view kNames[] = {"contract",  "out of bounds",    "uninitialised", "race",       "block race",  "barrier",
-                                         "token",     "flight",           "ring",          "deadlock",   "division by zero",
-                                         "overflow",  "step limit",       "uniformity",    "lane stride", "loop", "layout", "atom"};
+  constexpr std::string_view kNames[] = {
+      "contract",   "out of bounds", "uninitialised", "race",     "block race",       "barrier",
+      "token",      "flight",        "ring",          "deadlock", "division by zero", "overflow",
+      "step limit", "uniformity",    "lane stride",   "loop",     "layout",           "atom"};
   return kNames[int(kind)];
 }
 
 Status fail(Run& run, FaultKind kind, uint32_t op, std::string text) {
-  if (!run.result.fault) run.result.fault = Fault{kind, op == ~0u ? run.kernel.span : run.kernel.ops[op].span, std::move(text)};
+  if (!run.result.fault)
+    run.result.fault = Fault{kind, op == ~0u ? run.kernel.span : run.kernel.ops[op].span, std::move(text)};
   return Status::Stop;
 }
 
@@ -55,15 +57,16 @@ View view_of(Allocation* memory, const Tensor& tensor) {
 
 bool fits(Run& run, const Param& param, const Type& type, const Tensor& tensor) {
   if (tensor.element != type.element)
-    return contract(run, "`" + param.name + "` has elements of " + std::string(name(type.element)) + ", the argument of " +
-                             std::string(name(tensor.element)));
+    return contract(run, "`" + param.name + "` has elements of " + std::string(name(type.element)) +
+                             ", the argument of " + std::string(name(tensor.element)));
   if (int(tensor.extents.size()) != type.rank())
     return contract(run, "`" + param.name + "` has " + std::to_string(type.rank()) + " dimensions, the argument " +
                              std::to_string(tensor.extents.size()));
   for (int d = 0; d < type.rank(); ++d)
     if (type.shape[size_t(d)] != kDynamic && type.shape[size_t(d)] != tensor.extents[size_t(d)])
-      return contract(run, "extent " + std::to_string(d) + " of `" + param.name + "` is " + std::to_string(type.shape[size_t(d)]) +
-                               ", of the argument " + std::to_string(tensor.extents[size_t(d)]));
+      return contract(run, "extent " + std::to_string(d) + " of `" + param.name + "` is " +
+                               std::to_string(type.shape[size_t(d)]) + ", of the argument " +
+                               std::to_string(tensor.extents[size_t(d)]));
   if (int64_t(tensor.bytes.size()) < tensor.reach() * byte_width(tensor.element))
     return contract(run, "the bytes of `" + param.name + "` end before its last element");
   return true;
@@ -91,7 +94,8 @@ bool bind_param(Run& run, Strand& host, std::map<Tensor*, Allocation*>& known, s
   View view = view_of(memory, **tensor);
   bool is_given = param.access != Access::Out;
   if (!(*tensor)->is_dense() || !is_given) mark_existing(*memory, view, is_given);
-  if (run.program.written[p] && run.program.tracks_touches && run.options.check_races) memory->cells.resize(size_t(memory->granules()));
+  if (run.program.written[p] && run.program.tracks_touches && run.options.check_races)
+    memory->cells.resize(size_t(memory->granules()));
   if (run.program.written[p]) memory->blocks.resize(1);
   host.views[place.slot] = view;
   return true;
@@ -153,7 +157,8 @@ Status do_check_stride(Strand& s, const Instr& i) {
 
 Status do_check_requirement(Strand& s, const Instr& i) {
   if (s.at(i.a)->i) return Status::Next;
-  return fail(*s.run, FaultKind::Contract, ~0u, "the requirement " + s.run->kernel.requirements[size_t(i.imm)].text + " does not hold");
+  return fail(*s.run, FaultKind::Contract, ~0u,
+              "the requirement " + s.run->kernel.requirements[size_t(i.imm)].text + " does not hold");
 }
 
 RunResult run(const Kernel& kernel, std::span<const Argument> arguments, const RunOptions& options) {
@@ -165,8 +170,10 @@ RunResult run(const Kernel& kernel, std::span<const Argument> arguments, const R
   Strand* host = make_strand(run, 0, nobody);
   host->parent = nullptr;
   host->name = "the host";
-  if (!program.flaw.empty()) fail(run, FaultKind::Layout, program.flaw_op, program.flaw);
-  else if (bind(run, *host)) execute(*host);
+  if (!program.flaw.empty())
+    fail(run, FaultKind::Layout, program.flaw_op, program.flaw);
+  else if (bind(run, *host))
+    execute(*host);
   return std::move(run.result);
 }
 
@@ -180,7 +187,8 @@ void set_arguments(Strand& s, std::span<const int64_t> values) {
   }
 }
 
-void add_strand(Block& block, Strand& host, const TileData& data, Group* group, int warp, std::span<const int64_t> indices) {
+void add_strand(Block& block, Strand& host, const TileData& data, Group* group, int warp,
+                std::span<const int64_t> indices) {
   Run& run = *block.run;
   Strand* s = make_strand(run, data.function, host);
   bool is_thread = s->code->kind == FunctionKind::Thread;
@@ -222,7 +230,8 @@ Status do_launch(Strand& s, const Instr& i) {
   int64_t total = 1;
   for (const Location& l : data.operands) {
     extents.push_back(s.regs[l.slot].i);
-    if (extents.back() < 0) return fail(s, FaultKind::Contract, i, "a launch extent is " + std::to_string(extents.back()));
+    if (extents.back() < 0)
+      return fail(s, FaultKind::Contract, i, "a launch extent is " + std::to_string(extents.back()));
     total *= extents.back();
   }
   for (Allocation& memory : run.memory)

@@ -1,5 +1,7 @@
 #include "interp/layouts.h"
 
+#include <algorithm>
+
 #include "layout/notation.h"
 
 namespace tilec::interp {
@@ -62,7 +64,8 @@ std::string flaw_of(const Kernel& kernel, const Type& type) {
   const layout::RegLayout& l = kernel.layouts.reg(type.layout);
   bool is_same = l.shape.rank == type.rank();
   for (int a = 0; is_same && a < type.rank(); ++a) is_same = l.shape[a] == type.shape[size_t(a)];
-  if (!is_same) return "the layout " + layout::print(l) + " is of another shape than its tile " + shape_text(type.shape);
+  if (!is_same)
+    return "the layout " + layout::print(l) + " is of another shape than its tile " + shape_text(type.shape);
   for (const std::vector<Holder>& h : holders(l))
     if (h.empty()) return "the layout " + layout::print(l) + " does not cover its tile " + shape_text(type.shape);
   return {};
@@ -86,7 +89,8 @@ void find_flaw(Program& program) {
 
 namespace {
 
-std::vector<int32_t> places(std::string_view text, std::string_view letters, int rows, int columns, int lanes, int& registers) {
+std::vector<int32_t> places(std::string_view text, std::string_view letters, int rows, int columns, int lanes,
+                            int& registers) {
   auto parsed = layout::parse_reg_layout(text, layout::Shape{rows, columns}, letters);
   registers = 0;
   if (!parsed) return {};

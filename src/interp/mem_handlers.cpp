@@ -34,8 +34,9 @@ bool check_stride(Strand& s, const Instr& i, const Lanes& at, const Slot* index,
     int lane = std::countr_zero(left);
     if (index[lane].i - index[first].i == (lane - first) * stride) continue;
     fail(s, FaultKind::LaneStride, i,
-         "lanes " + std::to_string(first) + " and " + std::to_string(lane) + " touch places " + std::to_string(index[first].i) +
-             " and " + std::to_string(index[lane].i) + ", which is not a stride of " + std::to_string(stride) + " a lane");
+         "lanes " + std::to_string(first) + " and " + std::to_string(lane) + " touch places " +
+             std::to_string(index[first].i) + " and " + std::to_string(index[lane].i) + ", which is not a stride of " +
+             std::to_string(stride) + " a lane");
     return false;
   }
   return true;
@@ -55,8 +56,9 @@ bool find_lanes(Strand& s, const Instr& i, const View& view, const Slot* index, 
     int64_t place = index[lane].i;
     if (place < 0 || place > view.reach - count) {
       fail(s, FaultKind::OutOfBounds, i,
-           "place " + std::to_string(place) + (count > 1 ? " to " + std::to_string(place + count - 1) : "") + " of lane " +
-               std::to_string(lane) + " leaves " + name_of(m) + " of " + std::to_string(view.reach) + " elements");
+           "place " + std::to_string(place) + (count > 1 ? " to " + std::to_string(place + count - 1) : "") +
+               " of lane " + std::to_string(lane) + " leaves " + name_of(m) + " of " + std::to_string(view.reach) +
+               " elements");
       return false;
     }
     at.bytes[lane] = (m.lanes == 1 ? view.base + place : place * m.lanes + lane) * width;
@@ -105,7 +107,8 @@ bool agree(Strand& s, const Instr& i, const View& view, const Lanes& at, int cou
       if (is_new || it->second.first == bits) continue;
       fail(s, FaultKind::Race, i,
            "lanes " + std::to_string(it->second.second) + " and " + std::to_string(lane) + " of " + s.name +
-               " write different numbers to byte " + std::to_string(it->first) + " of " + name_of(*view.memory) + " at once");
+               " write different numbers to byte " + std::to_string(it->first) + " of " + name_of(*view.memory) +
+               " at once");
       return false;
     }
   }
@@ -124,7 +127,8 @@ void read_lanes(const View& view, const Lanes& at, int count, uint32_t width, Sl
     }
   }
   each_lane(at.acting, [&](int lane) {
-    for (int k = 0; k < count; ++k) d[uint32_t(k) * width + uint32_t(lane)] = load_element(view.element, data + at.bytes[lane] + k * at.step);
+    for (int k = 0; k < count; ++k)
+      d[uint32_t(k) * width + uint32_t(lane)] = load_element(view.element, data + at.bytes[lane] + k * at.step);
   });
 }
 
@@ -135,7 +139,8 @@ Status do_mem_load(Strand& s, const Instr& i) {
   int count = count_of(i);
   Lanes at;
   at.acting = i.fn ? masked(s.acting(i), s.at(i.c)) : s.acting(i);
-  if (!check_stride(s, i, at, s.at(i.b), lane_stride_of(i)) || !find_lanes(s, i, view, s.at(i.b), count, at)) return Status::Stop;
+  if (!check_stride(s, i, at, s.at(i.b), lane_stride_of(i)) || !find_lanes(s, i, view, s.at(i.b), count, at))
+    return Status::Stop;
   Slot* d = s.at(i.dst);
   if (i.fn) std::memset(d, 0, size_t(count) * s.width * sizeof(Slot));
   if (at.acting) {
@@ -152,13 +157,15 @@ Status do_mem_store(Strand& s, const Instr& i) {
   int count = count_of(i);
   Lanes at;
   at.acting = i.fn ? masked(s.acting(i), s.at(i.c)) : s.acting(i);
-  if (!check_stride(s, i, at, s.at(i.b), lane_stride_of(i)) || !find_lanes(s, i, view, s.at(i.b), count, at)) return Status::Stop;
+  if (!check_stride(s, i, at, s.at(i.b), lane_stride_of(i)) || !find_lanes(s, i, view, s.at(i.b), count, at))
+    return Status::Stop;
   if (!at.acting) return Status::Next;
   const Slot* values = s.at(i.dst);
   if (!agree(s, i, view, at, count, values) || !touch_lanes(s, i, view, at, count, Touch::Write)) return Status::Stop;
   uint8_t* data = view.memory->data;
   each_lane(at.acting, [&](int lane) {
-    for (int k = 0; k < count; ++k) store_element(view.element, data + at.bytes[lane] + k * at.step, values[uint32_t(k) * s.width + uint32_t(lane)]);
+    for (int k = 0; k < count; ++k)
+      store_element(view.element, data + at.bytes[lane] + k * at.step, values[uint32_t(k) * s.width + uint32_t(lane)]);
   });
   count_access(s, view, at, count, s.run->counters().stored);
   return Status::Next;
@@ -176,7 +183,8 @@ Status do_mem_atomic(Strand& s, const Instr& i) {
   const Slot* second = data.operands.size() > 1 ? s.at(data.operands[1].slot) : first;
   for (uint64_t left = at.acting; left; left &= left - 1) {
     int lane = std::countr_zero(left);
-    if (!update(s, i, call, *view.memory, at.bytes[lane], lane, first[lane], second[lane], d[lane])) return Status::Stop;
+    if (!update(s, i, call, *view.memory, at.bytes[lane], lane, first[lane], second[lane], d[lane]))
+      return Status::Stop;
   }
   spread(s, i, d);
   return Status::Next;

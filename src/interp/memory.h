@@ -1,5 +1,6 @@
 // Memory of a run: allocations with a shadow of what exists, what was written, and who touched it last.
 #pragma once
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -23,16 +24,16 @@ struct Allocation {
   std::string name;
   uint8_t* data = nullptr;
   int64_t bytes = 0;
-  int granule = 4;             // bytes that one shadow entry stands for
-  int lanes = 1;               // private memory of a warp: copies, interleaved by element
+  int granule = 4;  // bytes that one shadow entry stands for
+  int lanes = 1;    // private memory of a warp: copies, interleaved by element
   std::vector<uint8_t> owned;
-  std::vector<uint8_t> state;  // kExists, kWritten; empty: all of it exists and was written
-  std::vector<Cell> cells;     // empty: touches are not judged inside a block
+  std::vector<uint8_t> state;     // kExists, kWritten; empty: all of it exists and was written
+  std::vector<Cell> cells;        // empty: touches are not judged inside a block
   std::vector<BlockCell> blocks;  // empty: not between blocks
   Readers readers;
   // Knowledge that releasing atomics left at an element, and the blocks that did.
   struct Released {
-    std::vector<uint64_t> known;   // agents of the block that began at `base`
+    std::vector<uint64_t> known;  // agents of the block that began at `base`
     uint64_t base = 0;
     std::vector<uint32_t> blocks;
   };
@@ -48,8 +49,8 @@ struct View {
   Allocation* memory = nullptr;  // null: an absent argument
   Scalar element = Scalar::F32;
   int rank = 0;
-  int64_t base = 0;              // in elements, from the allocation's start
-  int64_t reach = 0;             // one past the last element, from `base`
+  int64_t base = 0;   // in elements, from the allocation's start
+  int64_t reach = 0;  // one past the last element, from `base`
   int64_t extents[kMaxRank] = {};
   int64_t strides[kMaxRank] = {};
 };

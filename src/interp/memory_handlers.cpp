@@ -60,7 +60,8 @@ Status do_alloc(Strand& s, const Instr& i) {
   std::vector<int64_t> extents = extents_of(s, data);
   int64_t count = 1;
   for (int64_t extent : extents) {
-    if (extent < 0) return fail(s, FaultKind::Contract, i, "an extent of `" + data.names[0] + "` is " + std::to_string(extent));
+    if (extent < 0)
+      return fail(s, FaultKind::Contract, i, "an extent of `" + data.names[0] + "` is " + std::to_string(extent));
     count *= extent;
   }
   Allocation* memory = place_for(s, i);
@@ -121,7 +122,8 @@ Status do_present(Strand& s, const Instr& i) {
 namespace {
 
 // The linear places of the acting lanes; lanes that a guard stops leave `inside`. False: a fault.
-bool find_places(Strand& s, const Instr& i, const RegionAccess& access, const View& view, uint64_t& inside, int64_t* places) {
+bool find_places(Strand& s, const Instr& i, const RegionAccess& access, const View& view, uint64_t& inside,
+                 int64_t* places) {
   std::fill_n(places, i.lanes, view.base);
   for (size_t d = 0; d < access.offsets.size(); ++d) {
     const Slot* index = s.at(access.offsets[d]);
@@ -139,7 +141,8 @@ bool find_places(Strand& s, const Instr& i, const RegionAccess& access, const Vi
     }
     fail(s, FaultKind::OutOfBounds, i,
          "index " + std::to_string(index[lane].i) + " along axis " + std::to_string(d) + " leaves " +
-             (view.memory ? name_of(*view.memory) : "an absent tensor") + ", whose extent is " + std::to_string(view.extents[d]));
+             (view.memory ? name_of(*view.memory) : "an absent tensor") + ", whose extent is " +
+             std::to_string(view.extents[d]));
     return false;
   }
   if (!view.memory && inside) {
@@ -159,7 +162,8 @@ bool touch_lanes(Strand& s, const Instr& i, const View& view, uint64_t lanes, co
   Toucher who = toucher(s, i);
   for (uint64_t left = lanes; left; left &= left - 1) {
     int lane = std::countr_zero(left);
-    if (!touch_bytes(who, *view.memory, byte_of(view, places[lane], lane), byte_width(view.element), lane, how)) return false;
+    if (!touch_bytes(who, *view.memory, byte_of(view, places[lane], lane), byte_width(view.element), lane, how))
+      return false;
   }
   return true;
 }
@@ -175,7 +179,9 @@ Status do_element_load(Strand& s, const Instr& i) {
   for (int lane = 0; lane < i.lanes; ++lane) d[lane].u = 0;
   if (inside) {
     if (!touch_lanes(s, i, view, inside, places, Touch::Read)) return Status::Stop;
-    each_lane(inside, [&](int lane) { d[lane] = load_element(view.element, view.memory->data + byte_of(view, places[lane], lane)); });
+    each_lane(inside, [&](int lane) {
+      d[lane] = load_element(view.element, view.memory->data + byte_of(view, places[lane], lane));
+    });
     s.run->counters().loaded[int(view.memory->space)] += uint64_t(std::popcount(inside) * byte_width(view.element));
   }
   spread(s, i, d);
@@ -190,7 +196,9 @@ Status do_element_store(Strand& s, const Instr& i) {
   if (!inside) return Status::Next;
   const Slot* value = s.at(i.b);
   if (!touch_lanes(s, i, view, inside, places, Touch::Write)) return Status::Stop;
-  each_lane(inside, [&](int lane) { store_element(view.element, view.memory->data + byte_of(view, places[lane], lane), value[lane]); });
+  each_lane(inside, [&](int lane) {
+    store_element(view.element, view.memory->data + byte_of(view, places[lane], lane), value[lane]);
+  });
   s.run->counters().stored[int(view.memory->space)] += uint64_t(std::popcount(inside) * byte_width(view.element));
   return Status::Next;
 }
@@ -205,7 +213,8 @@ Status do_atomic(Strand& s, const Instr& i) {
   for (uint64_t left = inside; left; left &= left - 1) {
     int lane = std::countr_zero(left);
     Slot expected = s.at(i.b)[lane], value = call.fn == AtomicFn::CompareExchange ? s.at(i.c)[lane] : expected;
-    if (!update(s, i, call, *view.memory, byte_of(view, places[lane], lane), lane, expected, value, d[lane])) return Status::Stop;
+    if (!update(s, i, call, *view.memory, byte_of(view, places[lane], lane), lane, expected, value, d[lane]))
+      return Status::Stop;
   }
   spread(s, i, d);
   return Status::Next;

@@ -1,5 +1,5 @@
-// A kernel as bytecode: one function for the host's part and for every region that runs on its own frame (the block of a
-// launch, a map's element, the threads of a simt, a role).
+// A kernel as bytecode: one function for the host's part and for every region that runs on its own frame (the block of
+// a launch, a map's element, the threads of a simt, a role).
 #pragma once
 #include "interp/value.h"
 #include "ir/kernel.h"
@@ -15,7 +15,7 @@ enum class Status : uint8_t {
   Retry,  // blocked: the same instruction again, later
   Pause,  // blocked: go on behind it, later
   Done,
-  Stop,   // a fault was recorded
+  Stop,  // a fault was recorded
 };
 using Handler = Status (*)(Strand&, const Instr&);
 
@@ -24,12 +24,12 @@ struct Instr {
   Handler run = nullptr;
   uint32_t dst = 0, a = 0, b = 0, c = 0;
   int64_t imm = 0;
-  uint32_t op = ~0u;       // the operation that it came from
-  uint16_t lanes = 1;      // that it computes: 1, or the width
+  uint32_t op = ~0u;   // the operation that it came from
+  uint16_t lanes = 1;  // that it computes: 1, or the width
   Scalar type = Scalar::F32, from = Scalar::F32;
-  uint8_t fn = 0;          // a function's number, by the handler
-  bool spreads = false;    // copies lane 0 to the others: the value is uniform
-  bool fast = false;       // a choice of the handler's
+  uint8_t fn = 0;        // a function's number, by the handler
+  bool spreads = false;  // copies lane 0 to the others: the value is uniform
+  bool fast = false;     // a choice of the handler's
 };
 
 constexpr uint32_t kNoSlot = ~0u;
@@ -68,7 +68,7 @@ struct TileData {
   Scalar type = Scalar::F32;                 // of the result
   uint32_t function = 0;
   std::vector<uint32_t> functions;
-  std::vector<int64_t> counts;               // warps of each role
+  std::vector<int64_t> counts;  // warps of each role
   std::vector<std::string> names;
   bool transpose_a = false, transpose_b = false, writes_memory = false, gives_flight = false;
   uint32_t atom = ~0u;
@@ -78,13 +78,13 @@ enum class FunctionKind : uint8_t { Host, Block, Map, Simt, Role, Thread };
 
 struct Function {
   FunctionKind kind = FunctionKind::Host;
-  uint32_t width = 1;                // lanes
+  uint32_t width = 1;  // lanes
   uint32_t registers = 0, tiles = 0, views = 0, handles = 0, masks = 0;
   std::vector<Instr> code;
   std::vector<std::pair<uint32_t, Slot>> constants;  // register, number
   std::vector<Capture> captures;
-  std::vector<Location> arguments;   // of the region; kNoSlot when unused
-  std::vector<Location> results;     // what it yields
+  std::vector<Location> arguments;  // of the region; kNoSlot when unused
+  std::vector<Location> results;    // what it yields
   std::vector<TileData> data;
 };
 
@@ -99,12 +99,12 @@ struct Program {
   const ir::Kernel* kernel = nullptr;
   std::vector<Function> functions;  // 0 is the host's
   std::vector<AtomTable> atoms;
-  std::vector<int> granules;        // by the op of an alloc: bytes of its narrowest view
+  std::vector<int> granules;  // by the op of an alloc: bytes of its narrowest view
   int lanes = 32, banks = 32;
-  bool tracks_touches = false;      // can touches inside a block be unordered at all?
-  std::string flaw;                 // a layout that does not cover its tile, and the op that makes it
+  bool tracks_touches = false;  // can touches inside a block be unordered at all?
+  std::string flaw;             // a layout that does not cover its tile, and the op that makes it
   uint32_t flaw_op = ~0u;
-  std::vector<bool> written;        // by parameter and, behind them, by the op of an alloc: does a block write it?
+  std::vector<bool> written;  // by parameter and, behind them, by the op of an alloc: does a block write it?
 };
 
 }  // namespace tilec::interp

@@ -1,5 +1,6 @@
-// Rings: slots handed from a producing role to consuming roles. The producer acquires turn t (its slot is t mod depth, free
-// once turn t - depth was given back by every consumer), fills it and commits it; a consumer waits for it, reads, releases.
+// Rings: slots handed from a producing role to consuming roles. The producer acquires turn t (its slot is t mod depth,
+// free once turn t - depth was given back by every consumer), fills it and commits it; a consumer waits for it, reads,
+// releases.
 #include "interp/async.h"
 #include "interp/handlers.h"
 
@@ -25,7 +26,8 @@ Turn turn_of(Strand& s, const Instr& i) {
 }
 
 Status misuse(Strand& s, const Instr& i, const Turn& t, std::string_view what) {
-  return fail(s, FaultKind::Ring, i, "turn " + std::to_string(t.turn) + " of ring `" + t.ring.name + "` " + std::string(what));
+  return fail(s, FaultKind::Ring, i,
+              "turn " + std::to_string(t.turn) + " of ring `" + t.ring.name + "` " + std::string(what));
 }
 
 Status blocked(Strand& s, const Instr& i, std::string_view what, int64_t turn) {
@@ -65,7 +67,8 @@ Status do_acquire(Strand& s, const Instr& i) {
 
 Status do_commit(Strand& s, const Instr& i) {
   Turn t = turn_of(s, i);
-  if (t.slot.turn != t.turn || t.slot.state != RingSlot::State::Taken) return misuse(s, i, t, "is committed without having been acquired");
+  if (t.slot.turn != t.turn || t.slot.state != RingSlot::State::Taken)
+    return misuse(s, i, t, "is committed without having been acquired");
   t.slot.state = RingSlot::State::Filled;
   t.slot.released = 0;
   t.slot.filled_known.clear();
@@ -87,7 +90,8 @@ Status do_wait(Strand& s, const Instr& i) {
 
 Status do_release(Strand& s, const Instr& i) {
   Turn t = turn_of(s, i);
-  if (t.slot.turn != t.turn || t.slot.state != RingSlot::State::Filled) return misuse(s, i, t, "is released without having been filled");
+  if (t.slot.turn != t.turn || t.slot.state != RingSlot::State::Filled)
+    return misuse(s, i, t, "is released without having been filled");
   hand_over(s, t.slot.free_known);
   if (++t.slot.released < t.ring.consumers) return Status::Next;
   t.slot.state = RingSlot::State::Free;

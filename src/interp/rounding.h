@@ -1,4 +1,5 @@
-// Rounding and memory formats of the common floats, fast: the same meaning as base/scalar.h, which a unit test compares.
+// Rounding and memory formats of the common floats, fast: the same meaning as base/scalar.h, which a unit test
+// compares.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -31,10 +32,18 @@ inline double round_small(double x) {
 inline double round_f16(double x) { return round_small<10, -14, 15>(x); }
 inline double round_bf16(double x) { return round_small<7, -126, 127>(x); }
 
-struct KeepF64 { static double apply(double x) { return x; } };
-struct RoundF32 { static double apply(double x) { return double(float(x)); } };
-struct RoundF16 { static double apply(double x) { return round_f16(x); } };
-struct RoundBF16 { static double apply(double x) { return round_bf16(x); } };
+struct KeepF64 {
+  static double apply(double x) { return x; }
+};
+struct RoundF32 {
+  static double apply(double x) { return double(float(x)); }
+};
+struct RoundF16 {
+  static double apply(double x) { return round_f16(x); }
+};
+struct RoundBF16 {
+  static double apply(double x) { return round_bf16(x); }
+};
 
 inline double decode_f16(uint16_t bits) {
   uint64_t exponent = bits >> 10 & 31, mantissa = bits & 1023, sign = uint64_t(bits >> 15) << 63;

@@ -13,7 +13,8 @@ Status do_generic_binary(Strand& s, const Instr& i) {
   Slot* d = s.at(i.dst);
   const Slot *a = s.at(i.a), *b = s.at(i.b);
   for (int lane = 0; lane < i.lanes; ++lane)
-    if (auto r = evaluate(BinaryFn(i.fn), i.type, Number::real(a[lane].f), Number::real(b[lane].f), numeric)) d[lane] = to_slot(*r);
+    if (auto r = evaluate(BinaryFn(i.fn), i.type, Number::real(a[lane].f), Number::real(b[lane].f), numeric))
+      d[lane] = to_slot(*r);
   spread(s, i, d);
   return Status::Next;
 }
@@ -34,10 +35,18 @@ Status do_generic_unary(Strand& s, const Instr& i) {
   return Status::Next;
 }
 
-struct FloatNeg { static double apply(double x) { return -x; } };
-struct FloatAbs { static double apply(double x) { return std::fabs(x); } };
-struct FloatSqrt { static double apply(double x) { return std::sqrt(x); } };
-struct FloatExp2 { static double apply(double x) { return std::exp2(x); } };
+struct FloatNeg {
+  static double apply(double x) { return -x; }
+};
+struct FloatAbs {
+  static double apply(double x) { return std::fabs(x); }
+};
+struct FloatSqrt {
+  static double apply(double x) { return std::sqrt(x); }
+};
+struct FloatExp2 {
+  static double apply(double x) { return std::exp2(x); }
+};
 
 template <class Fn, class Round>
 Status do_float_unary(Strand& s, const Instr& i) {
@@ -103,12 +112,18 @@ Handler binary_handler(BinaryFn fn, Scalar type, Numeric numeric) {
 
 Handler compare_handler(CompareFn fn, Scalar type) {
   switch (fn) {
-    case CompareFn::Eq: return compare_by_type<CompareFn::Eq>(type);
-    case CompareFn::Ne: return compare_by_type<CompareFn::Ne>(type);
-    case CompareFn::Lt: return compare_by_type<CompareFn::Lt>(type);
-    case CompareFn::Le: return compare_by_type<CompareFn::Le>(type);
-    case CompareFn::Gt: return compare_by_type<CompareFn::Gt>(type);
-    case CompareFn::Ge: return compare_by_type<CompareFn::Ge>(type);
+    case CompareFn::Eq:
+      return compare_by_type<CompareFn::Eq>(type);
+    case CompareFn::Ne:
+      return compare_by_type<CompareFn::Ne>(type);
+    case CompareFn::Lt:
+      return compare_by_type<CompareFn::Lt>(type);
+    case CompareFn::Le:
+      return compare_by_type<CompareFn::Le>(type);
+    case CompareFn::Gt:
+      return compare_by_type<CompareFn::Gt>(type);
+    case CompareFn::Ge:
+      return compare_by_type<CompareFn::Ge>(type);
   }
   UNREACHABLE("a comparison is one of six");
 }

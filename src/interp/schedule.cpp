@@ -13,7 +13,8 @@ Status execute(Strand& s) {
     ++counters.steps;
     counters.lane_operations += i.lanes;
     Status status = i.run(s, i);
-    if (status == Status::Next) [[likely]] continue;
+    if (status == Status::Next) [[likely]]
+      continue;
     if (status == Status::Retry) --s.pc;
     return status;
   }
@@ -37,9 +38,15 @@ void copy_captures(Strand& to, const Strand& from) {
           for (uint32_t lane = 0; lane < to.width; ++lane)
             to.regs[c.to.slot + k * to.width + lane] = from.regs[c.from.slot + k * from.width];
         break;
-      case Place::Tile: to.tiles[c.to.slot] = from.tiles[c.from.slot]; break;
-      case Place::View: to.views[c.to.slot] = from.views[c.from.slot]; break;
-      case Place::Handle: to.handles[c.to.slot] = from.handles[c.from.slot]; break;
+      case Place::Tile:
+        to.tiles[c.to.slot] = from.tiles[c.from.slot];
+        break;
+      case Place::View:
+        to.views[c.to.slot] = from.views[c.from.slot];
+        break;
+      case Place::Handle:
+        to.handles[c.to.slot] = from.handles[c.from.slot];
+        break;
     }
   }
 }
@@ -106,7 +113,8 @@ uint32_t new_agent(Block& block, std::string name) {
 uint64_t advance(Block& block, Clock& clock) { return clock.now = ++block.agent_times[clock.agent]; }
 
 std::string agent_name(const Block& block, Stamp stamp) {
-  std::string name = agent_of(stamp) < block.agent_names.size() ? block.agent_names[agent_of(stamp)] : "an earlier block";
+  std::string name =
+      agent_of(stamp) < block.agent_names.size() ? block.agent_names[agent_of(stamp)] : "an earlier block";
   if (name.rfind("thread", 0) != 0) return name;
   if (lane_of(stamp) == kManyLanes) return "several threads of warp " + name.substr(13);
   return "lane " + std::to_string(lane_of(stamp)) + " of warp " + name.substr(13);
@@ -130,11 +138,14 @@ void take_results(Strand& child) {
   Strand& parent = *child.parent;
   if (!parent.fork || child.code->kind != FunctionKind::Role) return;
   size_t at = 0;
-  for (int k = 0; k < child.warp; ++k) at += child.run->program.functions[parent.fork->functions[size_t(k)]].results.size();
+  for (int k = 0; k < child.warp; ++k)
+    at += child.run->program.functions[parent.fork->functions[size_t(k)]].results.size();
   for (const Location& from : child.code->results) {
     const Location& to = parent.fork->results[at++];
-    if (from.place == Place::Register) parent.regs[to.slot] = child.regs[from.slot];
-    else if (from.place == Place::Tile) parent.tiles[to.slot] = child.tiles[from.slot];
+    if (from.place == Place::Register)
+      parent.regs[to.slot] = child.regs[from.slot];
+    else if (from.place == Place::Tile)
+      parent.tiles[to.slot] = child.tiles[from.slot];
   }
 }
 
@@ -142,13 +153,15 @@ bool finish(Block& block, Strand& s) {
   s.is_done = true;
   if (!s.open_products.empty()) {
     const Flying& product = block.flying[s.open_products[0]];
-    fail(*s.run, FaultKind::Flight, product.op, "this matrix product is still open where " + s.name + " ends: nobody awaits it");
+    fail(*s.run, FaultKind::Flight, product.op,
+         "this matrix product is still open where " + s.name + " ends: nobody awaits it");
     return false;
   }
   if (Group* group = s.group) {
     ++group->finished;
     if (group->arrived && group->arrived + group->finished == group->members) {
-      fail(*s.run, FaultKind::Barrier, group->barrier_op, s.name + " ends without reaching this barrier, where others wait");
+      fail(*s.run, FaultKind::Barrier, group->barrier_op,
+           s.name + " ends without reaching this barrier, where others wait");
       return false;
     }
   }
@@ -182,8 +195,8 @@ std::string sentence(const Strand& s) {
   std::string text = s.name + " waits for " + std::string(w.what);
   if (w.what == "turn" || w.what == "a free turn") {
     const Ring& ring = s.block->rings[w.object];
-    text = s.name + " waits for " + (w.what == "turn" ? "" : "its ") + "turn " + std::to_string(w.number) + " of ring `" + ring.name +
-           (w.what == "turn" ? "` to be filled" : "` to be given back");
+    text = s.name + " waits for " + (w.what == "turn" ? "" : "its ") + "turn " + std::to_string(w.number) +
+           " of ring `" + ring.name + (w.what == "turn" ? "` to be filled" : "` to be given back");
   }
   return text;
 }

@@ -1,7 +1,13 @@
-// The state of a run: strands (one instruction stream each: a block, a warp, a role), the block that they share, the run.
+// The state of a run: strands (one instruction stream each: a block, a warp, a role), the block that they share, the
+// run.
 #pragma once
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
 #include <deque>
 #include <map>
+#include <unordered_map>
 
 #include "interp/interp.h"
 #include "interp/memory.h"
@@ -15,8 +21,8 @@ struct Block;
 // Strands that were forked together: the warps of a launch or simt, the roles.
 struct Group {
   uint32_t members = 0, arrived = 0, finished = 0;
-  uint32_t barrier_op = ~0u;            // where those that wait are
-  std::vector<uint64_t> known;          // by those that arrived
+  uint32_t barrier_op = ~0u;    // where those that wait are
+  std::vector<uint64_t> known;  // by those that arrived
 };
 
 // Why a strand does not go on, for the sentence of a deadlock.
@@ -24,7 +30,7 @@ struct Waiting {
   uint32_t op = ~0u;
   std::string_view what;  // "turn", "phase", "barrier", ...
   int64_t number = 0;
-  uint32_t object = 0;    // a ring
+  uint32_t object = 0;  // a ring
 };
 
 struct Strand {
@@ -46,8 +52,8 @@ struct Strand {
   Group* group = nullptr;
   uint32_t children = 0;
   const TileData* fork = nullptr;  // what its children run
-  int warp = 0;                 // in its group
-  int64_t threads = 0;          // of its group; for a tile program, those that a `simt` runs on
+  int warp = 0;                    // in its group
+  int64_t threads = 0;             // of its group; for a tile program, those that a `simt` runs on
   bool has_arrived = false, is_released = false, is_done = false;
   Waiting waiting;
   std::string name;
@@ -77,21 +83,21 @@ struct Flying {
   uint32_t op = ~0u;
   uint32_t agent = 0;
   uint64_t time = 0;
-  bool is_product = false, is_taken = false;   // taken: its result belongs to an await or a later product
+  bool is_product = false, is_taken = false;  // taken: its result belongs to an await or a later product
   const TileData* data = nullptr;
-  Region source, target;                       // of a copy
-  Tile acc, a, b, result;                      // of a product
-  std::optional<Region> a_region, b_region;    // where its operands are, if in memory
-  uint32_t acc_of = ~0u;                       // the product that it goes on from
-  std::vector<uint64_t> known;                 // what the issuer knew: the operation happens after that
+  Region source, target;                     // of a copy
+  Tile acc, a, b, result;                    // of a product
+  std::optional<Region> a_region, b_region;  // where its operands are, if in memory
+  uint32_t acc_of = ~0u;                     // the product that it goes on from
+  std::vector<uint64_t> known;               // what the issuer knew: the operation happens after that
 };
 
 struct RingSlot {
   enum class State : uint8_t { Free, Taken, Filled } state = State::Free;
-  int64_t turn = 0;               // whose it is, or whose it becomes next
+  int64_t turn = 0;  // whose it is, or whose it becomes next
   int64_t released = 0;
   std::vector<uint64_t> filled_known, free_known;
-  std::vector<uint32_t> tokens;   // copies that fill it
+  std::vector<uint32_t> tokens;  // copies that fill it
 };
 struct Ring {
   uint32_t op = ~0u;
@@ -118,17 +124,17 @@ struct Block {
   uint32_t number = 0;
   std::deque<Allocation> allocations;
   std::unordered_map<uint32_t, Allocation*> by_op;
-  std::vector<Strand*> strands;             // those that live
+  std::vector<Strand*> strands;  // those that live
   std::deque<Group> groups;
   std::deque<Flying> flying;
   std::vector<Ring> rings;
   std::map<std::pair<const Allocation*, int64_t>, PhaseBarrier> phases;
   std::map<int64_t, NamedMeeting> meetings;
-  std::vector<uint64_t> agent_times;        // the last time that each agent has used
+  std::vector<uint64_t> agent_times;  // the last time that each agent has used
   std::vector<std::string> agent_names;
   std::vector<uint32_t> free_agents;
-  std::vector<uint32_t> known_blocks;       // whose releases an atomic of this block has acquired
-  uint32_t map_agent = ~0u;                 // runs the elements of maps
+  std::vector<uint32_t> known_blocks;  // whose releases an atomic of this block has acquired
+  uint32_t map_agent = ~0u;            // runs the elements of maps
   bool progressed = false;
 };
 
@@ -138,10 +144,10 @@ struct Run {
   const RunOptions& options;
   std::span<const Argument> arguments;
   RunResult result;
-  std::deque<Allocation> memory;            // of parameters and workspaces
-  std::deque<Strand> frames;                // all strands ever made; those at rest are in `resting`
+  std::deque<Allocation> memory;              // of parameters and workspaces
+  std::deque<Strand> frames;                  // all strands ever made; those at rest are in `resting`
   std::vector<std::vector<Strand*>> resting;  // by function
-  uint64_t base_time = 1;                   // the latest time that any agent of an earlier block has used
+  uint64_t base_time = 1;                     // the latest time that any agent of an earlier block has used
   uint64_t random = 0;
 
   Counters& counters() { return result.counters; }
@@ -149,7 +155,9 @@ struct Run {
 
 // Records the first fault; gives Status::Stop.
 Status fail(Run& run, FaultKind kind, uint32_t op, std::string text);
-inline Status fail(Strand& s, FaultKind kind, const Instr& i, std::string text) { return fail(*s.run, kind, i.op, std::move(text)); }
+inline Status fail(Strand& s, FaultKind kind, const Instr& i, std::string text) {
+  return fail(*s.run, kind, i.op, std::move(text));
+}
 void note_guard(Strand& s, uint32_t op, int64_t line, int64_t index);
 // The name of a buffer in the source, in backquotes, or "memory".
 std::string name_of(const Allocation& memory);

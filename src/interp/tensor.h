@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "base/scalar.h"
@@ -36,7 +37,8 @@ struct Tensor {
   double at(std::initializer_list<int64_t> index) const;
 
   // f(k) for every element in row-major order.
-  template <class F> void fill(F&& f) {
+  template <class F>
+  void fill(F&& f) {
     for (int64_t k = 0, n = size(); k < n; ++k) set_real(k, double(f(k)));
   }
 };

@@ -65,8 +65,10 @@ void product(const TileData& data, const Slot* a, const Slot* b, Slot* acc, bool
   for (int64_t n = 0; n < batches; ++n) {
     std::vector<Slot> own_a, own_b;
     const Slot *left = a + n * p.m * p.k, *right = b + n * p.k * p.n;
-    if (arrange_a) own_a = arranged(left, p.m, p.k, data.transpose_a, floats && !is_float(data.types[0])), left = own_a.data();
-    if (arrange_b) own_b = arranged(right, p.k, p.n, data.transpose_b, floats && !is_float(data.types[1])), right = own_b.data();
+    if (arrange_a)
+      own_a = arranged(left, p.m, p.k, data.transpose_a, floats && !is_float(data.types[0])), left = own_a.data();
+    if (arrange_b)
+      own_b = arranged(right, p.k, p.n, data.transpose_b, floats && !is_float(data.types[1])), right = own_b.data();
     multiply(left, right, acc + n * p.m * p.n, p, data.type, is_wide);
   }
 }
@@ -100,7 +102,8 @@ struct AroundAxis {
 };
 AroundAxis around(std::span<const int64_t> shape, int64_t axis) {
   AroundAxis at;
-  for (size_t d = 0; d < shape.size(); ++d) (int64_t(d) < axis ? at.outer : int64_t(d) == axis ? at.length : at.inner) *= shape[d];
+  for (size_t d = 0; d < shape.size(); ++d)
+    (int64_t(d) < axis ? at.outer : int64_t(d) == axis ? at.length : at.inner) *= shape[d];
   return at;
 }
 
@@ -111,7 +114,9 @@ Scalar partial_type(ReduceFn fn, Scalar type) {
 }
 
 Slot widened(Scalar from, Scalar to, Slot v) {
-  return from == to || (is_float(from) && is_float(to)) ? v : to_slot(evaluate_convert(from, to, ConvertMode::Nearest, to_number(from, v)));
+  return from == to || (is_float(from) && is_float(to))
+             ? v
+             : to_slot(evaluate_convert(from, to, ConvertMode::Nearest, to_number(from, v)));
 }
 
 bool is_arg(ReduceFn fn) { return fn == ReduceFn::ArgMax || fn == ReduceFn::ArgMin; }
@@ -157,8 +162,10 @@ Status do_reduce(Strand& s, const Instr& i) {
       result = rounded(data.type, to_slot(sum), numeric);
     }
   const Location& place = data.results[0];
-  if (place.place == Place::Register) s.regs[place.slot] = out[0];
-  else s.tiles[place.slot] = std::move(to);
+  if (place.place == Place::Register)
+    s.regs[place.slot] = out[0];
+  else
+    s.tiles[place.slot] = std::move(to);
   return Status::Next;
 }
 

@@ -36,7 +36,8 @@ bool resolve_element(Run& run, uint32_t op, Region& r, int64_t d, int64_t offset
   return true;
 }
 
-bool resolve_axis(Run& run, uint32_t op, Region& r, int axis, int64_t d, int64_t offset, int64_t extent, Bounds bounds) {
+bool resolve_axis(Run& run, uint32_t op, Region& r, int axis, int64_t d, int64_t offset, int64_t extent,
+                  Bounds bounds) {
   r.base += offset * r.view.strides[d];
   r.shape[axis] = extent;
   r.stride[axis] = r.view.strides[d];
@@ -45,13 +46,15 @@ bool resolve_axis(Run& run, uint32_t op, Region& r, int axis, int64_t d, int64_t
   bool leaves = r.low[axis] > 0 || r.high[axis] < extent;
   if (!leaves || bounds != Bounds::Inside) return true;
   fail(run, FaultKind::OutOfBounds, op,
-       "a region proved inside covers " + std::to_string(offset) + " to " + std::to_string(offset + extent) + where(r.view, d));
+       "a region proved inside covers " + std::to_string(offset) + " to " + std::to_string(offset + extent) +
+           where(r.view, d));
   return false;
 }
 
 }  // namespace
 
-std::optional<Region> resolve(Run& run, uint32_t op, const RegionAccess& access, const View& view, std::span<const int64_t> offsets) {
+std::optional<Region> resolve(Run& run, uint32_t op, const RegionAccess& access, const View& view,
+                              std::span<const int64_t> offsets) {
   Region r{.view = view, .rank = int(access.shape.size()), .base = view.base};
   if (!view.memory) {
     fail(run, FaultKind::OutOfBounds, op, "an absent tensor is touched");
@@ -61,7 +64,8 @@ std::optional<Region> resolve(Run& run, uint32_t op, const RegionAccess& access,
     auto axis = std::find(access.axes.begin(), access.axes.end(), d) - access.axes.begin();
     bool is_fine = axis == std::ssize(access.axes)
                        ? resolve_element(run, op, r, d, offsets[size_t(d)], access.bounds[size_t(d)])
-                       : resolve_axis(run, op, r, int(axis), d, offsets[size_t(d)], access.shape[size_t(axis)], access.bounds[size_t(d)]);
+                       : resolve_axis(run, op, r, int(axis), d, offsets[size_t(d)], access.shape[size_t(axis)],
+                                      access.bounds[size_t(d)]);
     if (!is_fine) return std::nullopt;
   }
   return r;
@@ -85,9 +89,11 @@ void read_region(const Region& r, Slot pad, Slot* out) {
     if (!is_inside || low > 0 || high < length) std::fill_n(out + at, length, pad);
     if (!is_inside) return true;
     if (step == 1) {
-      if (high > low) load_elements(r.view.element, r.view.memory->data + (place + low) * width, high - low, out + at + low);
+      if (high > low)
+        load_elements(r.view.element, r.view.memory->data + (place + low) * width, high - low, out + at + low);
     } else {
-      for (int64_t k = low; k < high; ++k) out[at + k] = load_element(r.view.element, r.view.memory->data + (place + k * step) * width);
+      for (int64_t k = low; k < high; ++k)
+        out[at + k] = load_element(r.view.element, r.view.memory->data + (place + k * step) * width);
     }
     return true;
   });
@@ -99,9 +105,11 @@ void write_region(const Region& r, const Slot* values) {
   each_row(r, [&](int64_t at, int64_t place, bool is_inside) {
     if (!is_inside) return true;
     if (step == 1) {
-      if (high > low) store_elements(r.view.element, r.view.memory->data + (place + low) * width, high - low, values + at + low);
+      if (high > low)
+        store_elements(r.view.element, r.view.memory->data + (place + low) * width, high - low, values + at + low);
     } else {
-      for (int64_t k = low; k < high; ++k) store_element(r.view.element, r.view.memory->data + (place + k * step) * width, values[at + k]);
+      for (int64_t k = low; k < high; ++k)
+        store_element(r.view.element, r.view.memory->data + (place + k * step) * width, values[at + k]);
     }
     return true;
   });

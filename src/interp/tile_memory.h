@@ -5,7 +5,8 @@
 namespace tilec::interp {
 
 // None: a fault was recorded.
-std::optional<Region> resolve(Run& run, uint32_t op, const RegionAccess& access, const View& view, std::span<const int64_t> offsets);
+std::optional<Region> resolve(Run& run, uint32_t op, const RegionAccess& access, const View& view,
+                              std::span<const int64_t> offsets);
 std::vector<int64_t> offsets_of(const Strand& s, const RegionAccess& access);
 // The whole of a buffer.
 Region whole(const View& view);

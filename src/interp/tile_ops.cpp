@@ -45,7 +45,8 @@ Status do_tile_copy(Strand& s, const Instr& i) {
   auto from = region_of(s, i, data.first);
   if (!from) return Status::Stop;
   auto to = region_of(s, i, data.second);
-  if (!to || !touch_region(toucher(s, i), *from, Touch::Read) || !touch_region(toucher(s, i), *to, Touch::Write)) return Status::Stop;
+  if (!to || !touch_region(toucher(s, i), *from, Touch::Read) || !touch_region(toucher(s, i), *to, Touch::Write))
+    return Status::Stop;
   move_region(*s.run, data, *from, *to);
   return Status::Next;
 }
@@ -54,7 +55,8 @@ void move_region(Run& run, const TileData& data, const Region& from, const Regio
   std::vector<Slot> values(static_cast<size_t>(from.count()));
   read_region(from, to_slot(data.types[0], data.first.pad), values.data());
   if (data.types[0] != data.types[1])
-    for (Slot& v : values) v = to_slot(evaluate_convert(data.types[0], data.types[1], ConvertMode::Nearest, to_number(data.types[0], v)));
+    for (Slot& v : values)
+      v = to_slot(evaluate_convert(data.types[0], data.types[1], ConvertMode::Nearest, to_number(data.types[0], v)));
   write_region(to, values.data());
   run.counters().loaded[int(from.view.memory->space)] += uint64_t(bytes_inside(from));
   run.counters().stored[int(to.view.memory->space)] += uint64_t(bytes_inside(to));
@@ -117,8 +119,8 @@ std::optional<Part> part_of(Strand& s, const Instr& i, const TileData& data, std
     int64_t extent = axis < data.axes.size() ? shape[axis] : 1;
     if (offset < 0 || offset + extent > tile[d]) {
       fail(s, FaultKind::OutOfBounds, i,
-           "a part from " + std::to_string(offset) + " to " + std::to_string(offset + extent) + " along axis " + std::to_string(d) +
-               " leaves its tile of extent " + std::to_string(tile[d]));
+           "a part from " + std::to_string(offset) + " to " + std::to_string(offset + extent) + " along axis " +
+               std::to_string(d) + " leaves its tile of extent " + std::to_string(tile[d]));
       return std::nullopt;
     }
     part.start += offset * all[d];

@@ -9,9 +9,7 @@ bool refuse(const Toucher& who, FaultKind kind, std::string text) {
   return false;
 }
 
-std::string place(const Allocation& m, int64_t byte) {
-  return "byte " + std::to_string(byte) + " of " + name_of(m);
-}
+std::string place(const Allocation& m, int64_t byte) { return "byte " + std::to_string(byte) + " of " + name_of(m); }
 
 std::string_view verb(Touch how) { return how == Touch::Read ? "reads" : how == Touch::Write ? "writes" : "updates"; }
 
@@ -32,14 +30,19 @@ bool is_foreign(const Toucher& who, uint32_t owner) {
   return std::find(known.begin(), known.end(), owner) == known.end();
 }
 
-void note(uint32_t& owner, uint32_t block) { owner = owner == BlockCell::kNone || owner == block ? block : BlockCell::kMany; }
+void note(uint32_t& owner, uint32_t block) {
+  owner = owner == BlockCell::kNone || owner == block ? block : BlockCell::kMany;
+}
 
 bool judge_blocks(const Toucher& who, Allocation& m, int64_t granule, int64_t byte, Touch how) {
   BlockCell& cell = m.blocks[size_t(granule)];
   uint32_t other = BlockCell::kNone;
-  if (is_foreign(who, cell.writer)) other = cell.writer;
-  else if (how != Touch::Atomic && is_foreign(who, cell.atomic)) other = cell.atomic;
-  else if (how != Touch::Read && is_foreign(who, cell.reader)) other = cell.reader;
+  if (is_foreign(who, cell.writer))
+    other = cell.writer;
+  else if (how != Touch::Atomic && is_foreign(who, cell.atomic))
+    other = cell.atomic;
+  else if (how != Touch::Read && is_foreign(who, cell.reader))
+    other = cell.reader;
   if (other != BlockCell::kNone) {
     std::string by = other == BlockCell::kMany ? "other blocks touch" : "block " + std::to_string(other) + " touches";
     return refuse(who, FaultKind::BlockRace,

@@ -15,18 +15,24 @@ union Slot {
   double f;
 };
 
-inline ir::Number to_number(Scalar type, Slot s) { return is_float(type) ? ir::Number::real(s.f) : ir::Number::integer(s.i); }
+inline ir::Number to_number(Scalar type, Slot s) {
+  return is_float(type) ? ir::Number::real(s.f) : ir::Number::integer(s.i);
+}
 inline Slot to_slot(ir::Number n) {
   Slot s;
-  if (n.is_float) s.f = n.f;
-  else s.i = n.i;
+  if (n.is_float)
+    s.f = n.f;
+  else
+    s.i = n.i;
   return s;
 }
 // `n` as a value of `type`, whichever of its two halves was filled.
 inline Slot to_slot(Scalar type, ir::Number n) {
   Slot s;
-  if (is_float(type)) s.f = n.is_float ? n.f : double(n.i);
-  else s.i = n.is_float ? int64_t(n.f) : n.i;
+  if (is_float(type))
+    s.f = n.is_float ? n.f : double(n.i);
+  else
+    s.i = n.is_float ? int64_t(n.f) : n.i;
   return s;
 }
 

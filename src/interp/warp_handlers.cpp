@@ -26,10 +26,14 @@ namespace {
 int64_t source_lane(ShuffleKind how, int lane, int64_t by, uint32_t width) {
   auto or_self = [&](int64_t from) { return from < 0 || from >= int64_t(width) ? lane : from; };
   switch (how) {
-    case ShuffleKind::Index: return by;
-    case ShuffleKind::Xor: return lane ^ by;
-    case ShuffleKind::Up: return or_self(lane - by);
-    case ShuffleKind::Down: return or_self(lane + by);
+    case ShuffleKind::Index:
+      return by;
+    case ShuffleKind::Xor:
+      return lane ^ by;
+    case ShuffleKind::Up:
+      return or_self(lane - by);
+    case ShuffleKind::Down:
+      return or_self(lane + by);
   }
   UNREACHABLE("a shuffle is one of four");
 }
@@ -46,7 +50,8 @@ Status do_shuffle(Strand& s, const Instr& i) {
     int64_t from = source_lane(ShuffleKind(i.fn), lane, by[lane].i, s.width);
     if (from < 0 || from >= int64_t(s.width) || !(s.mask >> from & 1))
       return fail(s, FaultKind::OutOfBounds, i,
-                  "lane " + std::to_string(lane) + " shuffles from lane " + std::to_string(from) + ", which does not take part");
+                  "lane " + std::to_string(lane) + " shuffles from lane " + std::to_string(from) +
+                      ", which does not take part");
     d[lane] = x[from];
   }
   ++s.run->counters().shuffles;
@@ -59,9 +64,15 @@ Status do_vote(Strand& s, const Instr& i) {
   each_lane(s.mask, [&](int lane) { ballot |= uint64_t(x[lane].i != 0) << lane; });
   Slot result{.i = 0};
   switch (VoteKind(i.fn)) {
-    case VoteKind::Any: result.i = ballot != 0; break;
-    case VoteKind::All: result.i = ballot == s.mask; break;
-    case VoteKind::Ballot: result.u = ballot; break;
+    case VoteKind::Any:
+      result.i = ballot != 0;
+      break;
+    case VoteKind::All:
+      result.i = ballot == s.mask;
+      break;
+    case VoteKind::Ballot:
+      result.u = ballot;
+      break;
   }
   std::fill_n(s.at(i.dst), s.width, result);
   ++s.run->counters().votes;

@@ -29,7 +29,8 @@ inline std::string sample(std::string_view name) {
 // `text` with every `from` replaced; there has to be one.
 inline std::string changed(std::string text, std::string_view from, std::string_view to) {
   REQUIRE(text.find(from) != std::string::npos);
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
   return text;
 }
 
