@@ -70,7 +70,7 @@ std::string native(const Compiled& compiled, const std::vector<const Machine*>& 
   std::string triple = is_arm ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
   std::span<const uint8_t> support = target::support_bitcode(triple);
   target::NativeRequest request{triple, is_arm ? target::cpu::aarch64_codes() : target::cpu::x86_64_codes(),
-                                {reinterpret_cast<const char*>(support.data()), support.size()}};
+                                support};
   return target::native_code(compiled.program, request, form);
 }
 
