@@ -14,6 +14,7 @@ class Thread {
     mask(o.mask);
     moves(o.buffer, check_.result());
     stride(o.index, o.lane_stride);
+    derives(check_.result(), o.buffer);
     derives(check_.result(), o.index);
     if (o.mask.valid()) derives(check_.result(), o.mask);
   }

@@ -30,7 +30,8 @@ std::string_view malformed(const Type& type) {
 
 bool belongs(const Type& type, Form form, Level level) {
   bool is_thread_code = level == Level::Thread || level == Level::Simt;
-  if (type.varying && (!is_thread_code || type.is_tile() || type.is_buffer())) return false;
+  bool is_one_each = type.is_scalar() || type.kind == TypeKind::Vector || (type.is_buffer() && type.space == Space::Private);
+  if (type.varying && !(is_thread_code && is_one_each)) return false;
   switch (type.kind) {
     case TypeKind::Scalar:
     case TypeKind::Buffer: return true;
