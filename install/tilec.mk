@@ -15,4 +15,7 @@ TILEFLAGS ?=
 %.h: %.o
 	@test -f $@ || { rm -f $< && $(MAKE) $<; }
 
+# What the first target is stays the including file's choice.
+tilec_goal := $(.DEFAULT_GOAL)
 -include $(wildcard *.o.d)
+.DEFAULT_GOAL := $(tilec_goal)
