@@ -8,9 +8,6 @@
 #include "host/manifest.h"
 #include "ir/print.h"
 #include "syntax/dump.h"
-#include "target/cpu/machine.h"
-#include "target/launch_support/launch_support.h"
-#include "target/llvm/code.h"
 
 namespace tilec {
 
@@ -65,15 +62,6 @@ struct PassClock {
   }
 };
 
-std::string native(const Compiled& compiled, const std::vector<const Machine*>& machines, target::NativeForm form) {
-  bool is_arm = machines.front()->name == "aarch64";
-  std::string triple = is_arm ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
-  std::span<const uint8_t> support = target::support_bitcode(triple);
-  target::NativeRequest request{triple, is_arm ? target::cpu::aarch64_codes() : target::cpu::x86_64_codes(),
-                                support};
-  return target::native_code(compiled.program, request, form);
-}
-
 struct Outputs {
   std::string primary, header;
 };
@@ -113,8 +101,14 @@ int compile_command(const Options& options) {
     if (int code = session.tell()) return code;
     return write_outputs(session, paths, dump(session.ast), nullptr);
   }
-  auto machines = session.machines();
-  if (!machines) return kNoTarget;
+  auto chosen = session.machines();
+  if (!chosen) return kNoTarget;
+  std::string emit = options.emit == "obj" && chosen->target->emits.front() != "obj" ? std::string(chosen->target->emits.front()) : options.emit;
+  bool is_ours = emit == "tile-ir" || emit == "thread-ir" || emit == "header" || emit == "manifest" || !options.stop_after.empty();
+  if (!is_ours && std::find(chosen->target->emits.begin(), chosen->target->emits.end(), emit) == chosen->target->emits.end()) {
+    std::fprintf(stderr, "tilec: target '%s' does not emit %s\n", std::string(chosen->target->name).c_str(), emit.c_str());
+    return kNoTarget;
+  }
   if (int code = session.load(options.inputs[0])) return code;
   tick("parse and analyse");
   std::string name = !options.name.empty() ? options.name : options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);
@@ -129,7 +123,7 @@ int compile_command(const Options& options) {
     bool is_wanted = options.stop_after.empty() ? options.emit == "thread-ir" && &pass == &pass_list().back() : pass.name == options.stop_after;
     if (is_wanted) printed += ir::print(kernel, {});
   };
-  CompileRequest request{*machines, options.prefix, std::string("tilec ") + kVersion, name};
+  CompileRequest request{chosen->machines, options.prefix, std::string("tilec ") + kVersion, name};
   if (session.diagnostics.has_errors()) return session.tell();
   std::optional<Compiled> compiled;
   if (printed.empty()) compiled = compile(session.program, request, session.sources, session.diagnostics, passes);
@@ -139,9 +133,7 @@ int compile_command(const Options& options) {
   std::string primary;
   if (options.emit == "header") primary = host::header_text(compiled->library);
   else if (options.emit == "manifest") primary = host::manifest_text(compiled->library);
-  else if (options.emit == "llvm-ir") primary = native(*compiled, *machines, target::NativeForm::LlvmIr);
-  else if (options.emit == "asm") primary = native(*compiled, *machines, target::NativeForm::Assembly);
-  else primary = native(*compiled, *machines, target::NativeForm::Object);
+  else primary = chosen->target->spell(compiled->program, emit);
   tick("native code");
   return write_outputs(session, paths, primary, &*compiled);
 }

@@ -20,7 +20,7 @@ int explain_file(const Options& options, const std::string& input) {
   if (int code = session.tell()) return code;
   for (const ExportInstance& e : session.program.exports) {
     if (!options.kernel.empty() && e.name != options.kernel) continue;
-    for (const Machine* machine : *machines) {
+    for (const Machine* machine : machines->machines) {
       ir::Kernel kernel = e.kernel, tiles;
       PassOptions passes;
       passes.after = [&](const Pass&, const ir::Kernel& now) {

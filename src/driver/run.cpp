@@ -228,7 +228,7 @@ int run_command(const Options& options) {
   for (const ExportInstance& e : session.program.exports) {
     if (!options.kernel.empty() && e.name != options.kernel) continue;
     found = true;
-    code = std::max(code, run_export(session, e, *machines->front()));
+    code = std::max(code, run_export(session, e, *machines->machines.front()));
   }
   if (!found) {
     std::fprintf(stderr, options.kernel.empty() ? "tilec: the file exports nothing\n" : "tilec: no export is named '%s'\n", options.kernel.c_str());

@@ -7,7 +7,7 @@
 #include "diag/render.h"
 #include "driver/files.h"
 #include "syntax/parse.h"
-#include "target/cpu/machine.h"
+#include "target/target.h"
 
 namespace tilec {
 
@@ -75,35 +75,52 @@ int Session::tell() const {
 
 std::vector<const Machine*> all_machines() {
   std::vector<const Machine*> out;
-  for (const Machine& m : target::cpu::x86_64_machines()) out.push_back(&m);
-  for (const Machine& m : target::cpu::aarch64_machines()) out.push_back(&m);
+  for (const target::Target* target : target::targets())
+    for (const Machine& m : target->machines()) out.push_back(&m);
   return out;
 }
 
-std::optional<std::vector<const Machine*>> Session::machines() const {
-  std::vector<const Machine*> out;
-  std::vector<std::string> wanted = options.targets;
-  if (wanted.empty()) {
-    utsname host{};
-    uname(&host);
-    bool is_arm = std::string_view(host.machine) == "aarch64";
-    for (const Machine& m : is_arm ? target::cpu::aarch64_machines() : target::cpu::x86_64_machines()) out.push_back(&m);
+namespace {
+
+// The target that spells for this computer's CPU.
+const target::Target& host_target() {
+  utsname host{};
+  uname(&host);
+  const target::Target* found = target::target_named(host.machine);
+  return found ? *found : *target::targets().front();
+}
+
+void add_all(const target::Target& target, std::vector<const Machine*>& machines) {
+  for (const Machine& m : target.machines()) machines.push_back(&m);
+}
+
+}  // namespace
+
+std::optional<Chosen> Session::machines() const {
+  Chosen out;
+  // `--emit=c` without a target is C for any machine.
+  if (options.targets.empty()) {
+    const target::Target* c = options.emit == "c" ? target::target_named("c") : nullptr;
+    out.target = c ? c : &host_target();
+    add_all(*out.target, out.machines);
     return out;
   }
-  for (const std::string& name : wanted) {
-    const Machine* found = nullptr;
-    std::vector<std::string_view> names;
-    for (const Machine* m : all_machines()) {
-      names.push_back(m->name);
-      if (m->name == name) found = m;
-    }
-    if (!found) {
+  for (const std::string& name : options.targets) {
+    auto choice = target::machine_named(name);
+    if (!choice) {
+      std::vector<std::string_view> names;
+      for (const Machine* m : all_machines()) names.push_back(m->name);
       std::string_view near = nearest(name, names);
       std::fprintf(stderr, "tilec: no target is named '%s'%s\n", name.c_str(),
-                   near.empty() ? "; see `tilec doctor`" : (std::string("; did you mean '") + std::string(near) + "'?").c_str());
+                   near.empty() ? "; see `tilec doctor`" : ("; did you mean '" + std::string(near) + "'?").c_str());
       return std::nullopt;
     }
-    out.push_back(found);
+    if (out.target && out.target != choice->target) {
+      std::fprintf(stderr, "tilec: '%s' cannot go into one output with '%s'\n", name.c_str(), options.targets[0].c_str());
+      return std::nullopt;
+    }
+    out.target = choice->target;
+    out.machines.push_back(choice->machine);
   }
   return out;
 }

@@ -7,8 +7,14 @@
 #include "driver/options.h"
 #include "pipeline/compile.h"
 #include "sema/sema.h"
+#include "target/target.h"
 
 namespace tilec {
+
+struct Chosen {
+  const target::Target* target = nullptr;
+  std::vector<const Machine*> machines;
+};
 
 struct Session {
   explicit Session(const Options& o) : options(o), diagnostics(o.policy) {}
@@ -26,7 +32,7 @@ struct Session {
   // Prints the diagnostics; kSourceErrors when there are errors.
   int tell() const;
   // The machines that --target names; none: every level of this computer's CPU. An unknown name is reported.
-  std::optional<std::vector<const Machine*>> machines() const;
+  std::optional<Chosen> machines() const;
 };
 
 // Every machine that some target spells for, or that the interpreter knows.

@@ -71,10 +71,9 @@ ValueId Lowering::extent(ValueId buffer, int axis) {
   if (const ir::Param* param = source_.param_of(buffer)) return scalar(param->extents[axis]);
   const ir::op::Alloc* alloc = source_.defined_by<ir::op::Alloc>(buffer);
   INVARIANT(alloc != nullptr, "a buffer of device memory is a parameter or a workspace");
-  // Operands of an alloc are the dynamic extents, in order.
-  int dynamic = 0;
-  for (int i = 0; i < axis; ++i) dynamic += type.shape[i] == ir::kDynamic;
-  return scalar(alloc->extents[dynamic]);
+  // An alloc states its dynamic extents alone, or every extent.
+  if (alloc->extents.size() == type.shape.size()) return scalar(alloc->extents[axis]);
+  return scalar(alloc->extents[std::count(type.shape.begin(), type.shape.begin() + axis, ir::kDynamic)]);
 }
 
 ValueId Lowering::stride(ValueId buffer, int axis) {

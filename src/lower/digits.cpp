@@ -81,12 +81,15 @@ struct Nest {
   Builder& builder;
   size_t unrolled;  // so many of the innermost digits
   const std::function<Carried(const Point&, const Carried&)>& body;
+  unsigned always;
   Point point;
 
   Carried run(size_t level, const Carried& carried) {
     if (level == 0) return body(point, carried);
     size_t digit = level - 1;
-    return count_loop(builder, point.digits[digit].count, digit < unrolled, carried, [&](ValueId value, const Carried& inner) {
+    int axis = point.digits[digit].axis;
+    bool unrolls = digit < unrolled || (axis >= 0 && (always >> axis & 1));
+    return count_loop(builder, point.digits[digit].count, unrolls, carried, [&](ValueId value, const Carried& inner) {
       point.values[digit] = value;
       return run(digit, inner);
     });
@@ -96,12 +99,12 @@ struct Nest {
 }  // namespace
 
 Carried nest(Builder& builder, std::span<const Digit> digits, int64_t unroll, Carried inits,
-             const std::function<Carried(const Point&, const Carried&)>& body) {
+             const std::function<Carried(const Point&, const Carried&)>& body, unsigned always) {
   std::vector<Digit> split = split_for(digits, unroll);
   size_t unrolled = 0;
   for (int64_t product = 1; unrolled < split.size() && product * split[unrolled].count <= unroll; ++unrolled)
     product *= split[unrolled].count;
-  Nest state{builder, unrolled, body, {split, std::vector<ValueId>(split.size())}};
+  Nest state{builder, unrolled, body, always, {split, std::vector<ValueId>(split.size())}};
   return state.run(split.size(), inits);
 }
 

@@ -28,8 +28,9 @@ struct Point {
 // Emits loops over the digits, the last outermost; the innermost ones are unrolled while their product stays within
 // `unroll`. `body` gets the loop-carried values and returns their next ones.
 using Carried = std::vector<ir::ValueId>;
+// Digits along an axis whose bit is set in `always` are unrolled wherever they stand.
 Carried nest(ir::Builder& builder, std::span<const Digit> digits, int64_t unroll, Carried inits,
-             const std::function<Carried(const Point&, const Carried&)>& body);
+             const std::function<Carried(const Point&, const Carried&)>& body, unsigned always = 0);
 
 // `count` iterations of a plain loop, unrolled when `unroll` allows; the body gets the index.
 Carried count_loop(ir::Builder& builder, int64_t count, bool unroll, Carried inits,

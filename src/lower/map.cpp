@@ -20,16 +20,14 @@ void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
     outputs.push_back(result_home(op, result, whole));
     bind_home(result, outputs.back());
   }
-  bool in_memory = op.results.empty();
-  for (const Home& h : outputs) in_memory |= h.in_memory();
-  bool in_registers = false;
-  for (const Home& h : inputs) in_registers |= !h.in_memory();
-  for (const Home& h : outputs) in_registers |= !h.in_memory();
-  // Registers are named by constants: a small one next to an array forces the whole nest to be unrolled, unless it is
-  // projected away along the looping digits; arrays alone loop.
-  int64_t unroll = in_memory && !in_registers ? 4 : INT64_MAX;
+  // Registers are named by constants: axes along which some tile lies in registers are unrolled, the others loop.
+  unsigned unrolled_axes = 0;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (int64_t axis : map.input_axes[i]) unrolled_axes |= inputs[i].in_memory() ? 0u : 1u << axis;
+  for (const Home& h : outputs) unrolled_axes |= h.in_memory() ? 0u : ~0u;
+  constexpr int64_t kMapUnroll = 4;
   const ir::Region& body = source_.region(map.body);
-  nest(builder_, digits(layout), unroll, {}, [&](const Point& point, const Carried&) -> Carried {
+  nest(builder_, digits(layout), kMapUnroll, {}, [&](const Point& point, const Carried&) -> Carried {
     size_t rank = map.shape.size();
     for (size_t axis = 0; axis < rank; ++axis) bind(body.args[axis], map_index(layout, point, int(axis)));
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -46,7 +44,7 @@ void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
     const auto& yielded = source_.terminator(map.body).as<ir::op::Yield>().values;
     for (size_t r = 0; r < outputs.size(); ++r) write(outputs[r], point, scalar(yielded[r]));
     return {};
-  });
+  }, unrolled_axes);
   for (size_t r = 0; r < outputs.size(); ++r) bind_home(op.results[r], std::move(outputs[r]));
 }
 

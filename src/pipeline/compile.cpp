@@ -1,7 +1,6 @@
 #include "pipeline/compile.h"
 
 #include "base/check.h"
-#include "target/abi/abi.h"
 
 namespace tilec {
 
