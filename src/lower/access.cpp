@@ -6,16 +6,29 @@ namespace tilec::lower {
 using ir::BinaryFn;
 using ir::CompareFn;
 
-// What lane and warp add to the coordinate along `axis`: the XOR of the columns of their set bits. Emitted once a launch.
+// What lane and warp add to the coordinate along `axis`: the XOR of the columns of their set bits, and the warps' grids.
+// Emitted once a launch.
 ValueId Lowering::lane_part(const layout::RegLayout& layout, int axis) {
   auto column = [&](layout::Vec v) { return int(layout::axis_part(v, layout.shape.rank, axis)); };
   std::vector<int> lanes, warps;
   for (layout::Vec v : layout.lane) lanes.push_back(column(v));
   for (layout::Vec v : layout.warp) warps.push_back(column(v));
+  struct Dealt {
+    int64_t divisor, count, weight;  // (warp / divisor) % count steps of `weight`
+  };
+  std::vector<Dealt> grids;
+  int64_t divisor = int64_t(1) << layout.warp.size(), weight = int64_t(1) << layout.bits(axis);
+  for (const layout::Grid& grid : layout.grids) {
+    bool is_dealt = grid.place == layout::GridPlace::Warp;
+    if (is_dealt && grid.axis == axis) grids.push_back({divisor, grid.count, weight});
+    if (is_dealt) divisor *= grid.count;
+    if (grid.axis == axis) weight *= grid.count;
+  }
   std::string key;
   for (int c : lanes) key += std::to_string(c) + ",";
   for (int c : warps) key += ";" + std::to_string(c);
-  auto [found, is_new] = lane_parts_.try_emplace({key, 0});
+  for (const Dealt& g : grids) key += "+" + std::to_string(g.divisor) + "/" + std::to_string(g.count) + "*" + std::to_string(g.weight);
+  auto [found, is_new] = lane_parts_.try_emplace({key, first_warp_});
   if (!is_new) return found->second;
   RegionId here = builder_.region();
   builder_.set_region(prelude_);
@@ -24,11 +37,19 @@ ValueId Lowering::lane_part(const layout::RegLayout& layout, int axis) {
   if (!std::all_of(lanes.begin(), lanes.end(), is_zero))
     part = linear(lanes, builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true)));
   if (!std::all_of(warps.begin(), warps.end(), is_zero)) {
-    ValueId warp = linear(warps, builder_.value(ir::op::WarpIndex{}, ir::scalar_type(Scalar::Index)));
+    ValueId warp = linear(warps, divisor > int64_t(1) << layout.warp.size()
+                                     ? builder_.binary(BinaryFn::And, warp_index(), builder_.index((int64_t(1) << layout.warp.size()) - 1))
+                                     : warp_index());
     part = part.valid() ? builder_.binary(BinaryFn::Xor, part, warp) : warp;
   }
+  for (const Dealt& g : grids) {
+    ValueId step = builder_.binary(BinaryFn::Div, warp_index(), builder_.index(g.divisor));
+    if (g.divisor * g.count < divisor) step = builder_.binary(BinaryFn::Rem, step, builder_.index(g.count));
+    step = builder_.mul(step, builder_.index(g.weight));
+    part = part.valid() ? builder_.add(part, step) : step;
+  }
   builder_.set_region(here);
-  return lane_parts_[{key, 0}] = part;
+  return lane_parts_[{key, first_warp_}] = part;
 }
 
 ValueId Lowering::linear(std::span<const int> columns, ValueId index) {

@@ -22,6 +22,8 @@ void Lowering::lower_host() {
 
 void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
   RegionId outer = builder_.region(), body = target_.new_region();
+  warps_ = launch.warps ? launch.warps : 1;
+  first_warp_ = barrier_id_ = 0;
   prelude_ = target_.new_region();
   lane_parts_.clear();
   free_arrays_.clear();
@@ -36,7 +38,7 @@ void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
   ir::op::Launch lowered = launch;
   lowered.extents = scalars(launch.extents);
   lowered.body = body;
-  lowered.warps = launch.warps ? launch.warps : 1;
+  lowered.warps = warps_;
   builder_.set_span(op.span);
   builder_.add(std::move(lowered));
 }

@@ -7,7 +7,8 @@ namespace tilec::lower {
 void Lowering::lower_gemm(const ir::Op& op, const ir::op::Gemm& gemm) {
   for (const MatrixAtom& atom : machine_.matrix_atoms)
     if (atom.name == gemm.atom) {
-      INVARIANT(atom.kind == AtomKind::OuterProduct, "only outer products are lowered here");
+      if (atom.kind == AtomKind::Warp) return lower_warp_product(op, gemm, atom);
+      INVARIANT(atom.kind == AtomKind::OuterProduct, "products of groups are asynchronous");
       return lower_outer_product(op, gemm, atom);
     }
   UNREACHABLE("a matrix product names an atom of its machine");

@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "ir/builder.h"
-#include "layout/build.h"
+#include "layout/product.h"
 #include "lower/digits.h"
 #include "lower/simt.h"
 #include "machine/machine.h"
@@ -82,6 +82,15 @@ class Lowering {
   std::vector<Digit> digits(const layout::RegLayout& layout) const;
   const layout::RegLayout& reg_layout(layout::LayoutId id) const { return source_.layouts.reg(id); }
 
+  // --- the warps that run (warps.cpp)
+  ValueId warp_index();          // among those of the role, or of the block
+  ValueId thread_index();        // likewise
+  void barrier();                // of the same warps
+  bool is_for_block() const;
+  bool is_written(ValueId buffer) const;
+  void once(const std::function<void()>& emit);  // by the first warp alone
+  ValueId scratch(Scalar element, int64_t count, std::string name);  // shared memory for one exchange
+
   // --- places and addresses (access.cpp)
   ValueId lane_part(const layout::RegLayout& layout, int axis);  // none when lanes and warps add nothing
   ValueId map_index(const layout::RegLayout& layout, const Point& point, int axis);
@@ -107,6 +116,28 @@ class Lowering {
   // Emits `fast` where the region lies inside its buffer and `guarded` elsewhere.
   void inside_or_guarded(const Region& region, const std::vector<int64_t>& shape, const std::function<void(bool guarded)>& emit);
 
+  // Where the registers of a tile lie when it is (part of) a tile of shared memory: what the lane contributes, and a number
+  // for each register that is added or flipped in. None where registers and lanes do not separate. (tile_address.cpp)
+  struct TileAddress {
+    struct Step {
+      bool flips = false;
+      int64_t by = 0;
+    };
+    ValueId lane, rest;        // `rest`: what offsets outside the tile's axes add, if anything
+    std::vector<Step> steps;   // by register
+    int vector = 1;            // so many consecutive registers are consecutive, aligned addresses
+  };
+  std::optional<TileAddress> tile_address(const Region& region, const layout::RegLayout& layout);
+  std::optional<std::vector<TileAddress::Step>> register_steps(const layout::MemLayout& mem, const layout::RegLayout& layout,
+                                                               std::span<const int64_t> offsets);
+  int register_vector(const layout::MemLayout& mem, const layout::RegLayout& layout, std::span<const int64_t> offsets, Scalar element) const;
+  ValueId step_address(const TileAddress& address, int64_t register_index);
+  bool load_registers(const Region& region, const layout::RegLayout& layout, Home& home, Scalar element, ir::Number pad);
+  bool store_registers(const Region& region, const layout::RegLayout& layout, const Home& home);
+  ValueId load_vector(ValueId buffer, ValueId index, ValueId mask, int count);
+  Point point_at(const layout::RegLayout& layout, int64_t register_index);
+  ValueId register_at(const Home& home, int64_t register_index);
+
   // --- tile operations, one file each
   void lower_tile(const ir::Op& op);
   void lower_load(const ir::Op& op, const ir::op::Load& load);
@@ -120,6 +151,12 @@ class Lowering {
   void lower_convert_layout(const ir::Op& op, const ir::op::ConvertLayout& convert);
   void lower_permute(const ir::Op& op, const ir::op::Permute& permute);
   void lower_alloc(const ir::Op& op, const ir::op::Alloc& alloc);
+  void lower_warp_product(const ir::Op& op, const ir::op::Gemm& gemm, const MatrixAtom& atom);
+  Home operand_registers(const ir::op::Gemm& gemm, const MatrixAtom& atom, layout::Side side, const layout::RegLayout& layout);
+  void convert_through_memory(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to, Scalar element);
+  bool convert_within_warps(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to);
+  void reduce_through_memory(const ir::op::Reduce& reduce, const layout::RegLayout& layout, const std::vector<ValueId>& partial,
+                             const std::function<void(int64_t, ValueId)>& done);
   ValueId owner_mask(const layout::RegLayout& layout);
   bool has_effects(RegionId body) const;
   ValueId reduce_lanes(const layout::RegLayout& layout, int axis, ir::ReduceFn fn, ValueId value);
@@ -151,8 +188,11 @@ class Lowering {
   std::vector<std::vector<OpId>> uses_;            // of each source value
   std::vector<RegionId> home_region_;              // the region in which each source value is defined
   std::multimap<std::tuple<Scalar, int64_t, bool>, ValueId> free_arrays_;
+  int64_t warps_ = 1;                              // that run what is being lowered: of the block, or of a role
+  int64_t first_warp_ = 0;                         // of the role
+  int64_t barrier_id_ = 0;                         // of the role; 0: the whole block meets
   RegionId prelude_;                               // allocations and lane parts, at the head of the launch
-  std::map<std::pair<std::string, int>, ValueId> lane_parts_;
+  std::map<std::pair<std::string, int64_t>, ValueId> lane_parts_;  // by what they are, and the first warp
   std::set<uint32_t> signed_args_;                 // lowered region arguments that may be negative
   Threads* threads_ = nullptr;                     // inside a simt region that is split
   bool in_lanes_ = false;                          // inside a map or simt body: scalars may differ from lane to lane

@@ -6,7 +6,7 @@ namespace tilec::lower {
 void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
   // A map for its effects alone has no result whose layout it could take.
   std::vector<int> extents(map.shape.begin(), map.shape.end());
-  layout::RegLayout layout = op.results.empty() ? layout::blocked(layout::Shape(extents), machine_.lanes, machine_.default_warps, 1)
+  layout::RegLayout layout = op.results.empty() ? layout::blocked(layout::Shape(extents), machine_.lanes, int(warps_), 1)
                                                 : reg_layout(source_.type(op.results[0]).layout);
   std::vector<Home> inputs, outputs;
   std::vector<ValueId> whole;  // inputs read at the map's own index: their homes may be taken over
@@ -70,6 +70,7 @@ void Lowering::lower_tile(const ir::Op& op) {
   if (auto* o = op.get<ir::op::Permute>()) return lower_permute(op, *o);
   if (auto* o = op.get<ir::op::Simt>()) return lower_simt(op, *o);
   if (auto* o = op.get<ir::op::Alloc>()) return lower_alloc(op, *o);
+  if (op.is<ir::op::Barrier>()) return barrier();
   if (op.is<ir::op::Subview>()) return;  // resolved where it is addressed
   UNREACHABLE("operation '" + std::string(ir::name(op.kind())) + "' is expanded before lowering");
 }

@@ -14,6 +14,7 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
   const layout::RegLayout& layout = reg_layout(type.layout);
   Region region{load.buffer, scalars(load.offsets), load.axes, load.bounds};
   Home home = result_home(op, op.result(), {});
+  if (load_registers(region, layout, home, type.element, load.pad)) return bind_home(op.result(), std::move(home));
   auto element = [&](const Point& point, bool guarded) {
     std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
     ValueId mask = region_mask(region, layout, coordinates, point, guarded);
@@ -37,6 +38,7 @@ void Lowering::lower_store(const ir::op::Store& store) {
   const layout::RegLayout& layout = reg_layout(type.layout);
   const Home& from = home(store.tile);
   Region region{store.buffer, scalars(store.offsets), store.axes, store.bounds};
+  if (store_registers(region, layout, from)) return;
   inside_or_guarded(region, type.shape, [&](bool guarded) {
     nest(builder_, digits(layout), from.in_memory() ? kCopyUnroll : INT64_MAX, {}, [&](const Point& point, const Carried&) -> Carried {
       std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
@@ -63,7 +65,14 @@ ValueId Lowering::owner_mask(const layout::RegLayout& layout) {
   };
   if (lanes && !(all_lanes_same && machine_.simd_bytes > 0))
     mask = is_zero(builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true)), lanes);
-  if (warps) mask = all(mask, is_zero(builder_.value(ir::op::WarpIndex{}, ir::scalar_type(Scalar::Index)), warps));
+  if (warps) mask = all(mask, is_zero(warp_index(), warps));
+  int64_t divisor = int64_t(1) << layout.warp.size();
+  for (const layout::Grid& grid : layout.grids) {
+    if (grid.place != layout::GridPlace::Warp) continue;
+    ValueId step = builder_.binary(ir::BinaryFn::Rem, builder_.binary(ir::BinaryFn::Div, warp_index(), builder_.index(divisor)), builder_.index(grid.count));
+    if (grid.axis == layout::kReplica) mask = all(mask, builder_.compare(ir::CompareFn::Eq, step, builder_.index(0)));
+    divisor *= grid.count;
+  }
   return mask;
 }
 
@@ -71,7 +80,7 @@ void Lowering::lower_copy(const ir::op::Copy& copy) {
   std::vector<int> extents(copy.shape.begin(), copy.shape.end());
   Region from{copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds};
   Region to{copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds};
-  layout::RegLayout layout = layout::blocked(layout::Shape(extents), machine_.lanes, 1, 1);
+  layout::RegLayout layout = layout::blocked(layout::Shape(extents), machine_.lanes, int(warps_), 1);
   auto emit = [&](bool guarded) {
     nest(builder_, digits(layout), kCopyUnroll, {}, [&](const Point& point, const Carried&) -> Carried {
       std::vector<Coordinate> source = region_coordinates(from, layout, point), target = region_coordinates(to, layout, point);
@@ -92,40 +101,6 @@ void Lowering::lower_splat(const ir::Op& op, const ir::op::Splat& splat) {
   ValueId value = builder_.convert(scalar(splat.x), type.element);
   nest(builder_, digits(reg_layout(type.layout)), unroll_limit(home), {}, [&](const Point& point, const Carried&) -> Carried {
     write(home, point, value);
-    return {};
-  });
-  bind_home(op.result(), std::move(home));
-}
-
-void Lowering::lower_convert_layout(const ir::Op& op, const ir::op::ConvertLayout& convert) {
-  const Type& from_type = source_.type(convert.x);
-  const Type& type = source_.type(op.result());
-  Home home = result_home(op, op.result(), {});
-  // Through memory that every lane reaches; one layout writes it, the other reads it.
-  std::vector<int> extents(type.shape.begin(), type.shape.end());
-  layout::MemLayout plain = layout::row_major(layout::Shape(extents));
-  RegionId here = builder_.region();
-  builder_.set_region(prelude_);
-  ValueId scratch = builder_.value(ir::op::Alloc{}, ir::buffer_type(Space::Shared, type.element, {plain.size()}), "convert");
-  builder_.set_region(here);
-  auto place = [&](const layout::RegLayout& layout, const Point& point) {
-    std::vector<Coordinate> c;
-    for (int axis = 0; axis < layout.shape.rank; ++axis) c.push_back({coordinate(builder_, point, axis), lane_part(layout, axis)});
-    return shared_address(plain, c);
-  };
-  const layout::RegLayout &source = reg_layout(from_type.layout), &target = reg_layout(type.layout);
-  const Home& from = this->home(convert.x);
-  if (machine_.max_warps > 1) builder_.add(ir::op::BlockBarrier{});
-  nest(builder_, digits(source), unroll_limit(from), {}, [&](const Point& point, const Carried&) -> Carried {
-    ValueId index = place(source, point), mask = all(tile_mask(source, point), owner_mask(source));
-    builder_.add(ir::op::MemStore{scratch, index, read(from, point), mask, lane_stride(index)});
-    return {};
-  });
-  if (machine_.max_warps > 1) builder_.add(ir::op::BlockBarrier{});
-  nest(builder_, digits(target), unroll_limit(home), {}, [&](const Point& point, const Carried&) -> Carried {
-    ValueId index = place(target, point), mask = tile_mask(target, point);
-    bool varies = is_varying(index) || (mask.valid() && is_varying(mask));
-    write(home, point, builder_.value(ir::op::MemLoad{scratch, index, mask, lane_stride(index)}, ir::scalar_type(type.element, varies)));
     return {};
   });
   bind_home(op.result(), std::move(home));

@@ -1,4 +1,5 @@
 // Reductions: registers along the axis first, then lanes.
+#include "layout/transform.h"
 #include "lower/lowering.h"
 
 namespace tilec::lower {
@@ -20,6 +21,18 @@ BinaryFn step_of(ReduceFn fn) {
     case ReduceFn::All: return BinaryFn::And;
     default: UNREACHABLE("argmax and argmin are expanded before lowering");
   }
+}
+
+}  // namespace
+
+namespace {
+
+bool steps_across_warps(const layout::RegLayout& layout, int axis) {
+  for (layout::Vec v : layout.warp)
+    if (layout::axis_part(v, layout.shape.rank, axis)) return true;
+  for (const layout::Grid& grid : layout.grids)
+    if (grid.place == layout::GridPlace::Warp && grid.axis == axis) return true;
+  return false;
 }
 
 }  // namespace
@@ -70,8 +83,26 @@ void Lowering::lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce) {
       for (int64_t c = 0; c < width; ++c) partial[c] = builder_.binary(step, partial[c], partial[c + width]);
     return reduce_lanes(layout, int(reduce.axis), reduce.fn, partial[0]);
   };
+  bool crosses_warps = steps_across_warps(layout, int(reduce.axis));
   if (!source_.type(op.result()).is_tile()) {
-    bind(op.result(), total_of({}));
+    ValueId total = total_of({});
+    // Every warp needs the number itself, the same in all lanes: it is left where all read it.
+    if (machine_.simd_bytes == 0) reduce_through_memory(reduce, layout, {total}, [&](int64_t, ValueId v) { total = v; });
+    bind(op.result(), total);
+    return;
+  }
+  if (crosses_warps) {
+    std::vector<ValueId> partial;
+    nest(builder_, kept, INT64_MAX, {}, [&](const Point& outer, const Carried&) -> Carried {
+      partial.push_back(total_of(outer));
+      return {};
+    });
+    Home result = result_home(op, op.result(), {});
+    reduce_through_memory(reduce, layout, partial, [&](int64_t r, ValueId v) {
+      if (result.in_memory()) builder_.add(ir::op::MemStore{result.memory, builder_.index(r), v, {}, 0});
+      else result.registers[size_t(r)] = v;
+    });
+    bind_home(op.result(), std::move(result));
     return;
   }
   Home result = result_home(op, op.result(), {});
@@ -92,8 +123,6 @@ ValueId Lowering::reduce_lanes(const layout::RegLayout& layout, int axis, Reduce
   std::vector<int64_t> distances;
   for (size_t bit = 0; bit < layout.lane.size(); ++bit)
     if (layout::axis_part(layout.lane[bit], rank, axis)) distances.push_back(int64_t(1) << bit);
-  INVARIANT(std::none_of(layout.warp.begin(), layout.warp.end(), [&](layout::Vec v) { return layout::axis_part(v, rank, axis) != 0; }),
-            "a reduction across warps is expanded before lowering");
   if (distances.empty()) return value;
   Scalar element = target_.type(value).element;
   value = broadcast(value);
@@ -106,6 +135,60 @@ ValueId Lowering::reduce_lanes(const layout::RegLayout& layout, int axis, Reduce
     value = builder_.binary(step_of(fn), value, other);
   }
   return value;
+}
+
+// Partial results of warps that step along the axis meet in memory: [warp along the axis][element of the result].
+void Lowering::reduce_through_memory(const ir::op::Reduce& reduce, const layout::RegLayout& layout, const std::vector<ValueId>& partial,
+                                     const std::function<void(int64_t, ValueId)>& done) {
+  int axis = int(reduce.axis), rank = layout.shape.rank;
+  auto parts = layout::reduce(layout, axis);
+  INVARIANT(parts.has_value(), "layouts of atoms and memory move along one axis with each bit");
+  Scalar element = target_.type(partial[0]).element;
+  int64_t count = parts->result.shape.rank ? parts->result.shape.elements() : 1, warps = 1;
+  ValueId warp = builder_.index(0);
+  for (int bit : parts->warp_bits) {
+    ValueId one = builder_.binary(BinaryFn::And, builder_.binary(BinaryFn::Shr, warp_index(), builder_.index(bit)), builder_.index(1));
+    warp = builder_.add(warp, builder_.mul(one, builder_.index(warps)));
+    warps *= 2;
+  }
+  int64_t divisor = int64_t(1) << layout.warp.size();
+  for (const layout::Grid& grid : layout.grids) {
+    if (grid.place != layout::GridPlace::Warp) continue;
+    ValueId step = builder_.binary(BinaryFn::Rem, builder_.binary(BinaryFn::Div, warp_index(), builder_.index(divisor)), builder_.index(grid.count));
+    if (grid.axis == axis) warp = builder_.add(warp, builder_.mul(step, builder_.index(warps))), warps *= grid.count;
+    divisor *= grid.count;
+  }
+  ValueId memory = scratch(element, warps * count, "reduce");
+  // One of the lanes and warps that hold the same writes it.
+  layout::RegLayout writers = layout;
+  for (layout::Vec& v : writers.lane)
+    if (layout::axis_part(v, rank, axis)) v = 0;
+  ValueId owners = owner_mask(writers);
+  auto element_at = [&](const Point& point) {
+    ValueId index = builder_.index(0);
+    for (int a = 0; a < parts->result.shape.rank; ++a)
+      index = builder_.add(builder_.mul(index, builder_.index(parts->result.shape[a])), map_index(parts->result, point, a));
+    return index;
+  };
+  bool is_scalar = rank == 1;
+  barrier();
+  for (size_t r = 0; r < partial.size(); ++r) {
+    Point point = is_scalar ? Point{} : point_at(parts->result, int64_t(r));
+    ValueId mask = all(is_scalar ? ValueId{} : tile_mask(parts->result, point), owners);
+    ValueId index = builder_.add(builder_.mul(warp, builder_.index(count)), is_scalar ? builder_.index(0) : element_at(point));
+    builder_.add(ir::op::MemStore{memory, index, broadcast(partial[r]), mask, lane_stride(index)});
+  }
+  barrier();
+  for (size_t r = 0; r < partial.size(); ++r) {
+    Point point = is_scalar ? Point{} : point_at(parts->result, int64_t(r));
+    ValueId mask = is_scalar ? ValueId{} : tile_mask(parts->result, point), total;
+    for (int64_t w = 0; w < warps; ++w) {
+      ValueId index = builder_.add(builder_.index(w * count), is_scalar ? builder_.index(0) : broadcast(element_at(point)));
+      ValueId value = builder_.value(ir::op::MemLoad{memory, index, mask, lane_stride(index)}, ir::scalar_type(element, is_varying(index)));
+      total = total.valid() ? builder_.binary(step_of(reduce.fn), total, value) : value;
+    }
+    done(int64_t(r), total);
+  }
 }
 
 }  // namespace tilec::lower

@@ -72,15 +72,46 @@ void Lowering::lower_scalar(const ir::Op& op) {
     void operator()(const ir::op::Stride& o) { done(l.stride(o.buffer, int(o.axis))); }
     void operator()(const ir::op::Present& o) { done(b.value(ir::op::Present{l.scalar(o.buffer)}, ir::scalar_type(Scalar::Bool))); }
     void operator()(const ir::op::ElementLoad& o) {
+      if (l.is_for_block() && l.is_written(o.buffer)) return broadcast_load(o);
       Element e = element(o.buffer, o.indices, o.bounds);
       Type type = ir::scalar_type(l.source_.type(op.result()).element, l.is_varying(e.index) || (e.mask.valid() && l.is_varying(e.mask)));
       done(b.value(ir::op::MemLoad{l.scalar_buffer(o.buffer), e.index, e.mask, l.lane_stride(e.index)}, type));
     }
+    // What the launch also writes is read once, so that all warps see the same number.
+    void broadcast_load(const ir::op::ElementLoad& o) {
+      exchange(l.source_.type(op.result()).element, [&] {
+        Element e = element(o.buffer, o.indices, o.bounds);
+        return b.value(ir::op::MemLoad{l.scalar_buffer(o.buffer), e.index, e.mask, l.lane_stride(e.index)},
+                       ir::scalar_type(l.source_.type(op.result()).element, l.is_varying(e.index)));
+      });
+    }
+    // One warp computes a number that all get.
+    void exchange(Scalar type, const std::function<ValueId()>& compute) {
+      ValueId memory = l.scratch(type, 1, "exchange");
+      l.barrier();
+      l.once([&] { b.add(ir::op::MemStore{memory, b.index(0), compute(), {}, 0}); });
+      l.barrier();
+      done(b.value(ir::op::MemLoad{memory, b.index(0), {}, 0}, ir::scalar_type(type)));
+    }
     void operator()(const ir::op::ElementStore& o) {
+      if (!l.is_for_block()) return store(o);
+      l.once([&] { store(o); });
+    }
+    void store(const ir::op::ElementStore& o) {
       Element e = element(o.buffer, o.indices, o.bounds);
       b.add(ir::op::MemStore{l.scalar_buffer(o.buffer), e.index, l.scalar(o.value), e.mask, l.lane_stride(e.index)});
     }
     void operator()(const ir::op::Atomic& o) {
+      if (!l.is_for_block()) {
+        ValueId old = update(o);
+        if (old.valid()) done(old);
+      } else if (op.results.empty()) {
+        l.once([&] { update(o); });
+      } else {
+        exchange(l.source_.type(op.result()).element, [&] { return update(o); });
+      }
+    }
+    ValueId update(const ir::op::Atomic& o) {
       Element e = element(o.buffer, o.indices, o.bounds);
       std::vector<ValueId> operands = l.scalars(o.operands);
       // Every lane does its own update, so operands and index are given to each.
@@ -91,18 +122,18 @@ void Lowering::lower_scalar(const ir::Op& op) {
       ir::op::MemAtomic atomic{o.fn, o.order, l.scalar_buffer(o.buffer), e.index, operands, e.mask};
       if (op.results.empty()) {
         b.add(std::move(atomic));
-        return;
+        return {};
       }
-      done(b.value(std::move(atomic), ir::scalar_type(l.source_.type(op.result()).element, l.is_varying(e.index))));
+      return b.value(std::move(atomic), ir::scalar_type(l.source_.type(op.result()).element, l.is_varying(e.index)));
     }
     void operator()(const ir::op::ThreadIndex&) {
-      done(l.threads_ ? l.scalar(l.threads_->thread) : b.value(ir::op::ThreadIndex{}, ir::scalar_type(Scalar::Index, true)));
+      done(l.threads_ ? l.scalar(l.threads_->thread) : l.thread_index());
     }
     void operator()(const ir::op::LaneIndex&) { done(b.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true))); }
     void operator()(const ir::op::WarpIndex&) {
-      done(l.threads_ ? l.threads_->warp : b.value(ir::op::WarpIndex{}, ir::scalar_type(Scalar::Index)));
+      done(l.threads_ ? l.threads_->warp : l.warp_index());
     }
-    void operator()(const ir::op::BlockBarrier&) { b.add(ir::op::BlockBarrier{}); }
+    void operator()(const ir::op::BlockBarrier&) { l.barrier(); }
     void operator()(const ir::op::Shuffle& o) {
       done(b.value(ir::op::Shuffle{o.how, l.broadcast(l.scalar(o.x)), l.scalar(o.lane)}, ir::scalar_type(l.source_.type(op.result()).element, true)));
     }

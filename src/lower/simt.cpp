@@ -80,7 +80,7 @@ bool is_pure_uniform(const Uniformity& uniform, const ir::Op& op) {
 void Lowering::lower_simt(const ir::Op&, const ir::op::Simt& simt) {
   ValueId thread = source_.region(simt.body).args[0];
   if (machine_.has(Cap::DivergentBranches)) {
-    bind(thread, builder_.value(ir::op::ThreadIndex{}, ir::scalar_type(Scalar::Index, true)));
+    bind(thread, thread_index());
     bool were_lanes = std::exchange(in_lanes_, true);
     lower_region(simt.body);
     in_lanes_ = were_lanes;

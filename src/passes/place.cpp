@@ -3,6 +3,8 @@
 #include "layout/build.h"
 #include "layout/notation.h"
 #include "layout/transform.h"
+#include "passes/place_buffers.h"
+#include "passes/products.h"
 #include "passes/rewrite.h"
 
 namespace tilec::passes {
@@ -43,14 +45,15 @@ class Placer {
 
  private:
   void run_launch(op::Launch& launch) {
-    launch.warps = warps_ = machine_.max_warps == 1 ? 1 : launch.threads ? std::max<int64_t>(1, launch.threads / machine_.lanes) : machine_.default_warps;
-    collect(launch.body);
+    launch.warps = warps_ = launch.warps ? launch.warps : computing_warps(kernel_, launch, machine_);
+    RegionId body = launch.body;
+    collect(body);
     unite();
     demand_of_products();
     settle();
     write_types();
-    insert_conversions(launch.body);
-    place_buffers();
+    insert_conversions(body);
+    place_buffers(kernel_, body, machine_, warps_);
   }
 
   void collect(RegionId region) {
@@ -118,10 +121,7 @@ class Placer {
     }
   }
 
-  layout::Shape shape_of(ValueId v) {
-    std::vector<int> extents(kernel_.type(v).shape.begin(), kernel_.type(v).shape.end());
-    return layout::Shape(extents);
-  }
+  layout::Shape shape_of(ValueId v) { return passes::shape_of(kernel_.type(v)); }
 
   const RegLayout& typed_layout(ValueId v) { return kernel_.layouts.reg(kernel_.type(v).layout); }  // once types are written
   bool is_placed(ValueId v) { return layouts_.contains(groups_.root(v)); }
@@ -134,22 +134,35 @@ class Placer {
   }
 
   const MatrixAtom& atom_of(const op::Gemm& gemm) {
-    for (const MatrixAtom& atom : machine_.matrix_atoms)
-      if (atom.name == gemm.atom) return atom;
-    UNREACHABLE("select-atoms runs before place");
+    const MatrixAtom* atom = find_atom(machine_, gemm.atom);
+    INVARIANT(atom != nullptr, "select-atoms runs before place");
+    return *atom;
   }
 
+  // Accumulators first: they fix how the warps share a product, and with that what each warp wants of its operands.
   void demand_of_products() {
     for (OpId id : ops_) {
       const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
       if (!gemm || is_placed(gemm->acc)) continue;
       const MatrixAtom& atom = atom_of(*gemm);
-      std::vector<layout::WarpStep> steps;
-      if (warps_ > 1) steps.push_back({0, int(warps_ / atom.warps)});
-      give(gemm->acc, layout::tiled(layout::reg_layout(atom.c_layout, "mn"), shape_of(gemm->acc), steps), kernel_.op(id).span,
-           "the accumulator of " + gemm->atom);
+      layout::Shape shape = shape_of(gemm->acc);
+      give(gemm->acc, layout::accumulator(layout::reg_layout(atom.c_layout, "mn"), shape, deal_of(atom, shape[0], shape[1], warps_)),
+           kernel_.op(id).span, "the accumulator of " + std::string(atom.name));
+    }
+    for (OpId id : ops_) {
+      if (!kernel_.op(id).is<op::Gemm>()) continue;
+      op::Gemm gemm = kernel_.op(id).as<op::Gemm>();
+      const MatrixAtom& atom = atom_of(gemm);
+      for (layout::Side side : kSides) {
+        ValueId operand = operand_of(gemm, side);
+        if (!kernel_.type(operand).is_tile() || is_placed(operand)) continue;
+        give(operand, operand_layout(kernel_, gemm, atom, side, layout_of(gemm.acc)), kernel_.op(id).span, "an operand of " + std::string(atom.name));
+      }
     }
   }
+
+  static constexpr layout::Side kSides[] = {layout::Side::Left, layout::Side::Right};
+  static ValueId& operand_of(op::Gemm& gemm, layout::Side side) { return side == layout::Side::Left ? gemm.a : gemm.b; }
 
   // Demands travel along reductions, broadcasts and transposes; where none arrives, the largest tile left gets the layout
   // that memory likes, and demands travel on from there.
@@ -166,6 +179,8 @@ class Placer {
 
   RegLayout blocked(ValueId v) {
     int vector = machine_.simd_bytes ? 1 : std::max(1, std::min<int>(machine_.vector_bytes / byte_width(kernel_.type(v).element), 8));
+    // Every thread gets something before any gets a longer vector.
+    while (vector > 1 && kernel_.type(v).element_count() < int64_t(machine_.lanes) * warps_ * vector) vector /= 2;
     return layout::blocked(shape_of(v), machine_.lanes, int(warps_), vector);
   }
 
@@ -244,6 +259,8 @@ class Placer {
         convert_result(region, id, layout::normalized(layout::transpose(typed_layout(permute->x), order)));
       } else if (kernel_.op(id).is<op::Map>()) {
         convert_inputs(region, id);
+      } else if (kernel_.op(id).is<op::Gemm>()) {
+        convert_operands(region, id);
       }
     });
   }
@@ -284,6 +301,20 @@ class Placer {
     }
   }
 
+  void convert_operands(RegionId region, OpId id) {
+    op::Gemm gemm = kernel_.op(id).as<op::Gemm>();
+    if (atom_of(gemm).kind == AtomKind::OuterProduct) return;
+    for (layout::Side side : kSides) {
+      ValueId& operand = operand_of(gemm, side);
+      if (!kernel_.type(operand).is_tile()) continue;
+      Type wanted = kernel_.type(operand);
+      wanted.layout = kernel_.layouts.intern(operand_layout(kernel_, gemm, atom_of(gemm), side, typed_layout(gemm.acc)));
+      if (wanted.layout == kernel_.type(operand).layout) continue;
+      insert_before(kernel_, region, id, [&](Builder& b) { operand = b.value(op::ConvertLayout{operand}, wanted); });
+    }
+    kernel_.op(id).data = gemm;
+  }
+
   // What an input projected or permuted by its axes must look like so that each register of the map reads one of its own.
   RegLayout wanted_input(const RegLayout& whole, const op::Map& map, size_t i) {
     const Axes& axes = map.input_axes[i];
@@ -297,26 +328,6 @@ class Placer {
     }
     wanted.shape = shape_of(map.inputs[i]);
     return layout::normalized(std::move(wanted));
-  }
-
-  // Shared buffers: an outer product reads its B in panels as wide as the atom; everything else is row-major.
-  void place_buffers() {
-    std::map<ValueId, layout::MemLayout> chosen;
-    for (OpId id : ops_) {
-      const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
-      if (!gemm || atom_of(*gemm).kind != AtomKind::OuterProduct || !kernel_.defined_by<op::Alloc>(gemm->b)) continue;
-      chosen[gemm->b] = layout::panels(shape_of(gemm->b), gemm->transpose_b ? 0 : 1, atom_of(*gemm).n);
-      kernel_.layout_notes.push_back({gemm->b, kernel_.op(id).span, "panels that " + gemm->atom + " reads row by row"});
-    }
-    for (OpId id : ops_) {
-      if (!kernel_.op(id).is<op::Alloc>()) continue;
-      ValueId v = kernel_.op(id).result();
-      Type type = kernel_.type(v);
-      if (type.space != Space::Shared) continue;
-      if (!chosen.contains(v)) kernel_.layout_notes.push_back({v, kernel_.op(id).span, "row-major: nothing asks for another order"});
-      type.layout = kernel_.layouts.intern(chosen.contains(v) ? chosen.at(v) : layout::row_major(shape_of(v)));
-      retype(kernel_, v, type);
-    }
   }
 
   Kernel& kernel_;

@@ -1,6 +1,7 @@
 #include "passes/select_atoms.h"
 
 #include "diag/diag.h"
+#include "passes/products.h"
 #include "passes/rewrite.h"
 
 namespace tilec::passes {
@@ -27,28 +28,64 @@ struct Selector {
   const Machine& machine;
   Diagnostics& diagnostics;
 
-  // The row that wastes least of the tile; the first of equals, as tables list the best first.
-  const MatrixAtom* choose(const op::Gemm& gemm, const Type& c) {
-    const MatrixAtom* best = nullptr;
-    int64_t least = INT64_MAX;
-    for (const MatrixAtom& atom : machine.matrix_atoms) {
-      Scalar a = kernel.type(gemm.a).element, b = kernel.type(gemm.b).element;
-      bool takes = atom.kind == AtomKind::OuterProduct
-                       ? widens(a, atom.a) && widens(b, atom.b) && (atom.c == c.element || widens(c.element, atom.c))
-                       : a == atom.a && b == atom.b && c.element == atom.c;
-      if (!takes) continue;
-      int64_t area = rounded_up(c.shape[0], atom.m) * rounded_up(c.shape[1], atom.n);
-      if (area < least) least = area, best = &atom;
+  // The row that wastes least of the tile; the first of equals, as tables list the best first. Rows that take the operands as
+  // they are come before those that widen them.
+  const MatrixAtom* choose(const op::Gemm& gemm, const Type& c, int64_t warps) {
+    for (bool may_widen : {false, true}) {
+      const MatrixAtom* best = nullptr;
+      int64_t least = INT64_MAX;
+      for (const MatrixAtom& atom : machine.matrix_atoms) {
+        if (!takes(atom, gemm, c, may_widen) || !fits(atom, gemm, c, warps)) continue;
+        int64_t area = rounded_up(c.shape[0], atom.m) * rounded_up(c.shape[1], atom.n);
+        if (area < least) least = area, best = &atom;
+      }
+      if (best) return best;
     }
-    return best;
+    return nullptr;
+  }
+
+  bool takes(const MatrixAtom& atom, const op::Gemm& gemm, const Type& c, bool may_widen) const {
+    Scalar a = kernel.type(gemm.a).element, b = kernel.type(gemm.b).element;
+    if (atom.kind == AtomKind::OuterProduct)
+      return widens(a, atom.a) && widens(b, atom.b) && (atom.c == c.element || widens(c.element, atom.c));
+    if (c.element != atom.c) return false;
+    if (a == atom.a && b == atom.b) return true;
+    return may_widen && atom.kind == AtomKind::Warp && widens(a, atom.a) && widens(b, atom.b);
+  }
+
+  // A group's instruction reads whole tiles of shared memory, in a layout that engines know, and nothing beside the tile.
+  bool fits(const MatrixAtom& atom, const op::Gemm& gemm, const Type& c, int64_t warps) const {
+    if (warps % atom.warps != 0) return false;
+    if (atom.kind != AtomKind::Group) return true;
+    int64_t depth = kernel.type(gemm.a).shape[gemm.transpose_a ? 0 : 1];
+    layout::Deal deal = deal_of(atom, c.shape[0], c.shape[1], warps);
+    bool is_whole = c.shape[0] % (atom.m * deal.rows) == 0 && c.shape[1] % (atom.n * deal.columns) == 0 && depth % atom.k == 0;
+    if (!is_whole || deal.replicas > 1) return false;
+    for (ValueId operand : {gemm.a, gemm.b}) {
+      const Type& type = kernel.type(operand);
+      if (operand == gemm.a && type.is_tile() && !gemm.transpose_a) continue;
+      if (type.is_buffer() && !is_whole_tile(kernel, operand)) return false;
+      if (!engine_layout(shape_of(type), bit_width(type.element))) return false;
+    }
+    return true;
   }
 
   void run() {
-    each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
+    each_op_in_region(kernel, kernel.body, [&](RegionId, OpId id) {
+      if (!kernel.op(id).is<op::Launch>()) return;
+      op::Launch launch = kernel.op(id).as<op::Launch>();
+      launch.warps = computing_warps(kernel, launch, machine);
+      kernel.op(id).data = launch;
+      run_launch(launch);
+    });
+  }
+
+  void run_launch(const op::Launch& launch) {
+    each_op_in_region(kernel, launch.body, [&](RegionId region, OpId id) {
       if (!kernel.op(id).is<op::Gemm>()) return;
       op::Gemm gemm = kernel.op(id).as<op::Gemm>();
       const Type c = kernel.type(kernel.op(id).result());
-      const MatrixAtom* atom = choose(gemm, c);
+      const MatrixAtom* atom = choose(gemm, c, launch.warps);
       if (!atom) {
         diagnostics.at(kernel.op(id).span)
             .error(diag::NotSupportedYet, "a product of " + std::string(name(kernel.type(gemm.a).element)) + " and " +
@@ -60,14 +97,25 @@ struct Selector {
         gemm.a = in_memory(region, id, gemm.a, atom->a);
         gemm.b = in_memory(region, id, gemm.b, atom->b);
       }
+      if (atom->kind == AtomKind::Group) {
+        if (!kernel.type(gemm.a).is_tile() || gemm.transpose_a) gemm.a = in_memory(region, id, gemm.a, atom->a);
+        gemm.b = in_memory(region, id, gemm.b, atom->b);
+      }
+      if (atom->kind == AtomKind::Warp) {
+        gemm.a = in_element(region, id, gemm.a, atom->a);
+        gemm.b = in_element(region, id, gemm.b, atom->b);
+      }
       gemm.atom = std::string(atom->name);
       kernel.op(id).data = gemm;
     });
   }
 
-  ValueId base_of(ValueId buffer) {
-    while (const op::Subview* view = kernel.defined_by<op::Subview>(buffer)) buffer = view->buffer;
-    return buffer;
+  // A tile of another element is converted; in memory it stays as it is, and what is read from there is converted.
+  ValueId in_element(RegionId region, OpId at, ValueId operand, Scalar element) {
+    if (!kernel.type(operand).is_tile() || kernel.type(operand).element == element) return operand;
+    ValueId tile;
+    insert_before(kernel, region, at, [&](Builder& b) { tile = converted(b, operand, element); });
+    return tile;
   }
 
   // Only filled by copies and read by products: then its elements may as well be wider.
@@ -88,7 +136,7 @@ struct Selector {
     const Type type = kernel.type(operand);
     if (type.is_buffer()) {
       if (type.element == element) return operand;
-      if (base_of(operand) == operand && may_be_widened(operand)) {
+      if (root_buffer(kernel, operand) == operand && may_be_widened(operand)) {
         Type wide = type;
         wide.element = element;
         retype(kernel, operand, wide);

@@ -2,9 +2,11 @@
 
 #include "base/check.h"
 #include "lower/lower.h"
+#include "passes/insert_barriers.h"
 #include "passes/passes.h"
 #include "passes/place.h"
 #include "passes/select_atoms.h"
+#include "passes/stage_loops.h"
 
 namespace tilec {
 
@@ -19,7 +21,9 @@ constexpr Pass kPipeline[] = {
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
-    {"lower", Placed, Thread, lower_to_threads, "the program of one thread"},
+    {"stage-loops", Placed, Staged, passes::stage_loops, "versions of buffers, copies and products in flight"},
+    {"insert-barriers", Staged, Staged, passes::insert_barriers, "barriers between conflicting touches of memory"},
+    {"lower", Staged, Thread, lower_to_threads, "the program of one thread"},
     {"legalise", Thread, Thread, passes::legalise, "narrow floats and math functions in what the machine has"},
     {"cleanup", Thread, Thread, passes::cleanup, "common code once, invariant code outside loops, dead code nowhere"},
 };

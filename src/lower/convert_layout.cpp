@@ -1,0 +1,152 @@
+// Tiles from one register layout to another: by renaming, by shuffles, or through shared memory.
+#include "layout/convert.h"
+#include "lower/lowering.h"
+
+namespace tilec::lower {
+
+void Lowering::lower_convert_layout(const ir::Op& op, const ir::op::ConvertLayout& convert) {
+  const layout::RegLayout& source = reg_layout(source_.type(convert.x).layout);
+  const layout::RegLayout& target = reg_layout(source_.type(op.result()).layout);
+  const Home from = home(convert.x);
+  Home to = result_home(op, op.result(), {});
+  bool is_within = !from.in_memory() && !to.in_memory() && layout::move_tier(source, target) <= layout::Tier::Lane &&
+                   convert_within_warps(source, target, from, to);
+  if (!is_within) convert_through_memory(source, target, from, to, source_.type(op.result()).element);
+  bind_home(op.result(), std::move(to));
+}
+
+namespace {
+
+// Where a register of the target comes from: in every lane the same register of the lane `lane ^ ...`, a linear function.
+struct Origin {
+  int64_t reg = 0;
+  std::vector<int> lanes;   // columns of the source lane by bits of the own lane
+  int offset = 0;           // the source of lane 0
+  bool is_own_lane = true;
+};
+
+struct Holder {
+  int64_t reg;
+  int lane;
+};
+
+// All places of one warp that hold an element, by coordinate.
+std::map<layout::Coordinate, std::vector<Holder>> holders(const layout::RegLayout& layout, int warp) {
+  std::map<layout::Coordinate, std::vector<Holder>> found;
+  for (int lane = 0; lane < layout.lanes(); ++lane)
+    for (int64_t r = 0; r < layout.registers(); ++r)
+      if (auto c = layout.coordinate(r, lane, warp); layout.is_inside(c)) found[c].push_back({r, lane});
+  return found;
+}
+
+int source_lane(const Origin& o, int lane) {
+  int from = o.offset;
+  for (size_t bit = 0; bit < o.lanes.size(); ++bit)
+    if (lane >> bit & 1) from ^= o.lanes[bit];
+  return from;
+}
+
+class Finder {
+ public:
+  Finder(const layout::RegLayout& source, const layout::RegLayout& target) : source_(source), target_(target) {
+    for (int warp = 0; warp < source.warps(); ++warp) held_.push_back(holders(source, warp));
+  }
+
+  std::optional<Origin> find(int64_t r) const {
+    for (int64_t candidate = 0; candidate < source_.registers(); ++candidate)
+      if (auto origin = from_register(r, candidate)) return origin;
+    return std::nullopt;
+  }
+
+ private:
+  bool holds(int64_t reg, int lane, int warp, const layout::Coordinate& c) const { return source_.coordinate(reg, lane, warp) == c; }
+
+  std::optional<Origin> from_register(int64_t r, int64_t candidate) const {
+    Origin own{candidate, {}, 0, true};
+    if (fits(r, own)) return own;
+    // The lanes that hold what lanes 0, 1, 2, 4 ... want fix the linear function.
+    auto wanted_from = [&](int lane) -> std::optional<int> {
+      layout::Coordinate c = target_.coordinate(r, lane, 0);
+      auto found = held_[0].find(c);
+      if (found == held_[0].end()) return std::nullopt;
+      for (const Holder& h : found->second)
+        if (h.reg == candidate) return h.lane;
+      return std::nullopt;
+    };
+    Origin origin{candidate, {}, 0, false};
+    auto zero = wanted_from(0);
+    if (!zero) return std::nullopt;
+    origin.offset = *zero;
+    for (int bit = 1; bit < target_.lanes(); bit *= 2) {
+      auto from = wanted_from(bit);
+      if (!from) return std::nullopt;
+      origin.lanes.push_back(*from ^ *zero);
+    }
+    return fits(r, origin) ? std::optional(origin) : std::nullopt;
+  }
+
+  bool fits(int64_t r, const Origin& origin) const {
+    for (int warp = 0; warp < target_.warps(); ++warp)
+      for (int lane = 0; lane < target_.lanes(); ++lane) {
+        layout::Coordinate c = target_.coordinate(r, lane, warp);
+        int from = origin.is_own_lane ? lane : source_lane(origin, lane);
+        if (target_.is_inside(c) && !holds(origin.reg, from, warp, c)) return false;
+      }
+    return true;
+  }
+
+  const layout::RegLayout &source_, &target_;
+  std::vector<std::map<layout::Coordinate, std::vector<Holder>>> held_;
+};
+
+}  // namespace
+
+bool Lowering::convert_within_warps(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to) {
+  if (source.warps() != target.warps() || source.lanes() != target.lanes()) return false;
+  Finder finder(source, target);
+  std::vector<Origin> origins;
+  for (int64_t r = 0; r < target.registers(); ++r) {
+    auto origin = finder.find(r);
+    if (!origin || (!origin->is_own_lane && !machine_.has(Cap::Shuffles))) return false;
+    origins.push_back(*origin);
+  }
+  ValueId lane = builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true));
+  for (int64_t r = 0; r < target.registers(); ++r) {
+    const Origin& o = origins[size_t(r)];
+    ValueId value = from.registers[size_t(o.reg)];
+    if (!o.is_own_lane) {
+      ValueId other = linear(o.lanes, lane);
+      if (o.offset) other = builder_.binary(ir::BinaryFn::Xor, other, builder_.index(o.offset));
+      value = broadcast(value);
+      value = builder_.value(ir::op::Shuffle{ir::ShuffleKind::Index, value, broadcast(other)}, ir::scalar_type(target_.type(value).element, true));
+    }
+    to.registers[size_t(r)] = value;
+  }
+  return true;
+}
+
+// Through memory that every lane reaches; one layout writes it, the other reads it.
+void Lowering::convert_through_memory(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to, Scalar element) {
+  layout::MemLayout plain = layout::row_major(source.shape);
+  ValueId memory = scratch(element, plain.size(), "convert");
+  auto place = [&](const layout::RegLayout& layout, const Point& point) {
+    std::vector<Coordinate> c;
+    for (int axis = 0; axis < layout.shape.rank; ++axis) c.push_back({coordinate(builder_, point, axis), lane_part(layout, axis)});
+    return shared_address(plain, c);
+  };
+  barrier();
+  nest(builder_, digits(source), unroll_limit(from), {}, [&](const Point& point, const Carried&) -> Carried {
+    ValueId index = place(source, point), mask = all(tile_mask(source, point), owner_mask(source));
+    builder_.add(ir::op::MemStore{memory, index, read(from, point), mask, lane_stride(index)});
+    return {};
+  });
+  barrier();
+  nest(builder_, digits(target), unroll_limit(to), {}, [&](const Point& point, const Carried&) -> Carried {
+    ValueId index = place(target, point), mask = tile_mask(target, point);
+    bool varies = is_varying(index) || (mask.valid() && is_varying(mask));
+    write(to, point, builder_.value(ir::op::MemLoad{memory, index, mask, lane_stride(index)}, ir::scalar_type(element, varies)));
+    return {};
+  });
+}
+
+}  // namespace tilec::lower

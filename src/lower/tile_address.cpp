@@ -1,0 +1,202 @@
+// Tiles of shared memory held in registers: the address of a lane's register is the lane's part, once, and a constant for each
+// register, since both layouts are linear over bits.
+#include "layout/access.h"
+#include "lower/lowering.h"
+
+namespace tilec::lower {
+
+namespace {
+
+// The tile as its root allocation sees it: one offset a dimension of the root, and where the tile's axes run.
+struct RootRegion {
+  ValueId buffer;
+  std::vector<ValueId> offsets;
+  std::vector<int64_t> axes;
+};
+
+}  // namespace
+
+Point Lowering::point_at(const layout::RegLayout& layout, int64_t register_index) {
+  Point point{digits(layout), {}};
+  for (const Digit& d : point.digits) point.values.push_back(builder_.index(register_index / d.place % d.count));
+  return point;
+}
+
+ValueId Lowering::register_at(const Home& home, int64_t register_index) {
+  if (!home.in_memory()) return home.registers[size_t(register_index)];
+  const Type& array = target_.type(home.memory);
+  return builder_.value(ir::op::MemLoad{home.memory, builder_.index(register_index), {}, 0}, ir::scalar_type(array.element, array.varying));
+}
+
+namespace {
+
+// Addresses by enumeration: of what a lane holds, or none outside the tile.
+struct Places {
+  const layout::MemLayout& mem;
+  const layout::RegLayout& layout;
+  std::span<const int64_t> offsets;
+
+  std::optional<int64_t> address(int64_t r, int lane, int warp) const {
+    layout::Coordinate c = layout.coordinate(r, lane, warp), at{};
+    if (!layout.is_inside(c)) return std::nullopt;
+    int leading = mem.shape.rank - layout.shape.rank;
+    for (int axis = 0; axis < layout.shape.rank; ++axis) at[axis + leading] = c[axis] + int(offsets[axis]);
+    return mem.address(at);
+  }
+  // For each lane of each warp, until `f` says no.
+  bool each(const std::function<bool(int lane, int warp)>& f) const {
+    for (int warp = 0; warp < layout.warps(); ++warp)
+      for (int lane = 0; lane < layout.lanes(); ++lane)
+        if (!f(lane, warp)) return false;
+    return true;
+  }
+};
+
+}  // namespace
+
+// How many consecutive registers are consecutive, aligned addresses in every lane, wholly inside the tile or outside.
+int Lowering::register_vector(const layout::MemLayout& mem, const layout::RegLayout& layout, std::span<const int64_t> offsets, Scalar element) const {
+  Places places{mem, layout, offsets};
+  int vector = 1, most = bit_width(element) < 8 ? 1 : machine_.vector_bytes / byte_width(element);
+  layout::Coordinate next{};
+  next[0] = 1;
+  int64_t copy = mem.shape.rank > layout.shape.rank && mem.shape[0] > 1 ? mem.address(next) : 0;
+  for (int wider = 2; wider <= most && layout.registers() % wider == 0 && copy % wider == 0; wider *= 2) {
+    bool fits = places.each([&](int lane, int warp) {
+      for (int64_t r = 0; r < layout.registers(); r += wider) {
+        auto first = places.address(r, lane, warp);
+        if (first && *first % wider) return false;
+        for (int i = 1; i < wider; ++i) {
+          auto here = places.address(r + i, lane, warp);
+          if (here.has_value() != first.has_value() || (first && *here != *first + i)) return false;
+        }
+      }
+      return true;
+    });
+    if (!fits) break;
+    vector = wider;
+  }
+  return vector;
+}
+
+// How each register's address follows from register 0's in the same lane: the same for every lane, or none. Looked up for
+// every lane and warp, so that it holds for whatever layouts meet.
+std::optional<std::vector<Lowering::TileAddress::Step>> Lowering::register_steps(const layout::MemLayout& mem, const layout::RegLayout& layout,
+                                                                                std::span<const int64_t> offsets) {
+  Places places{mem, layout, offsets};
+  std::vector<TileAddress::Step> steps(layout.registers());
+  for (int64_t r = 1; r < layout.registers(); ++r) {
+    bool adds = true, flips = true, is_known = false;
+    int64_t sum = 0, difference = 0;
+    places.each([&](int lane, int warp) {
+      auto first = places.address(0, lane, warp), here = places.address(r, lane, warp);
+      if (!first || !here) return true;
+      if (!std::exchange(is_known, true)) sum = *here - *first, difference = *here ^ *first;
+      adds &= *here - *first == sum;
+      flips &= (*here ^ *first) == difference;
+      return adds || flips;
+    });
+    if (!adds && !flips) return std::nullopt;
+    steps[r] = {!adds, adds ? sum : difference};
+  }
+  return steps;
+}
+
+std::optional<Lowering::TileAddress> Lowering::tile_address(const Region& region, const layout::RegLayout& layout) {
+  RootRegion at{region.buffer, region.offsets, region.axes};
+  while (const ir::op::Subview* view = source_.defined_by<ir::op::Subview>(at.buffer)) {
+    std::vector<ValueId> offsets = scalars(view->offsets);
+    for (size_t d = 0; d < at.offsets.size(); ++d) offsets[view->axes[d]] = builder_.add(offsets[view->axes[d]], at.offsets[d]);
+    for (int64_t& axis : at.axes) axis = view->axes[axis];
+    at = {view->buffer, std::move(offsets), std::move(at.axes)};
+  }
+  const Type& type = source_.type(at.buffer);
+  if (type.space != Space::Shared || !type.layout.valid() || !digits_of(layout)) return std::nullopt;
+  const layout::MemLayout& mem = source_.layouts.mem(type.layout);
+  int rank = type.rank(), leading = rank - layout.shape.rank;
+  if (leading < 0 || leading > 1 || mem.pad.every) return std::nullopt;
+  std::vector<int64_t> constants;
+  for (int axis = 0; axis < layout.shape.rank; ++axis) {
+    auto constant = target_.constant(at.offsets[axis + leading]);
+    if (at.axes[axis] != axis + leading || !constant || constant->i < 0) return std::nullopt;
+    constants.push_back(constant->i);
+  }
+  auto steps = register_steps(mem, layout, constants);
+  if (!steps) return std::nullopt;
+  TileAddress result{.steps = std::move(*steps)};
+  // Which copy of a stack: its index shares no address bit with the tile.
+  std::vector<ValueId> outside(rank, builder_.index(0));
+  std::vector<Coordinate> first(rank, {builder_.index(0), {}});
+  if (leading) outside[0] = at.offsets[0];
+  std::string key = std::to_string(type.layout.index) + "@";
+  for (layout::Basis const* bits : {&layout.lane, &layout.warp})
+    for (layout::Vec v : *bits) key += std::to_string(v) + ",";
+  for (const layout::Grid& g : layout.grids) key += std::to_string(g.axis) + "x" + std::to_string(g.count) + (g.place == layout::GridPlace::Warp ? "w" : "r");
+  for (int64_t c : constants) key += ":" + std::to_string(c);
+  for (int axis = 0; axis < layout.shape.rank; ++axis) key += "/" + std::to_string(layout.bits(axis));
+  auto [found, is_new] = lane_parts_.try_emplace({key, first_warp_});
+  if (is_new) {
+    RegionId here = builder_.region();
+    std::vector<ValueId> parts;
+    for (int axis = 0; axis < layout.shape.rank; ++axis) parts.push_back(lane_part(layout, axis));
+    builder_.set_region(prelude_);
+    for (int axis = 0; axis < layout.shape.rank; ++axis) first[axis + leading] = {builder_.index(constants[axis]), parts[axis]};
+    ValueId lane = shared_address(mem, first);
+    builder_.set_region(here);
+    lane_parts_[{key, first_warp_}] = lane;
+  }
+  result.lane = lane_parts_[{key, first_warp_}];
+  if (leading) result.rest = separable_address(mem, outside);
+  result.vector = register_vector(mem, layout, constants, type.element);
+  return result;
+}
+
+ValueId Lowering::step_address(const TileAddress& address, int64_t register_index) {
+  const TileAddress::Step& step = address.steps[register_index];
+  ValueId by = builder_.index(step.by);
+  ValueId index = step.flips ? builder_.binary(ir::BinaryFn::Xor, address.lane, by) : builder_.add(address.lane, by);
+  return address.rest.valid() ? builder_.add(index, address.rest) : index;
+}
+
+ValueId Lowering::load_vector(ValueId buffer, ValueId index, ValueId mask, int count) {
+  Scalar element = source_.type(buffer).element;
+  index = broadcast(index);
+  Type type = count == 1 ? ir::scalar_type(element, true) : ir::vector_type(element, count);
+  return builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, mask, lane_stride(index)}, type);
+}
+
+bool Lowering::load_registers(const Region& region, const layout::RegLayout& layout, Home& home, Scalar element, ir::Number pad) {
+  if (home.in_memory()) return false;
+  auto address = tile_address(region, layout);
+  if (!address) return false;
+  Scalar stored = source_.type(region.buffer).element;
+  for (int64_t r = 0; r < layout.registers(); r += address->vector) {
+    ValueId mask = tile_mask(layout, point_at(layout, r));
+    ValueId loaded = load_vector(region.buffer, step_address(*address, r), mask, address->vector);
+    for (int i = 0; i < address->vector; ++i) {
+      ValueId x = address->vector == 1 ? loaded : builder_.value(ir::op::VectorElement{loaded, i}, ir::scalar_type(stored, true));
+      bool is_zero = pad.is_float ? pad.f == 0 : pad.i == 0;
+      if (mask.valid() && !is_zero) x = builder_.select(mask, x, builder_.constant(stored, pad));
+      home.registers[size_t(r + i)] = builder_.convert(x, element);
+    }
+  }
+  return true;
+}
+
+bool Lowering::store_registers(const Region& region, const layout::RegLayout& layout, const Home& home) {
+  if (home.in_memory()) return false;
+  auto address = tile_address(region, layout);
+  if (!address) return false;
+  Scalar stored = source_.type(region.buffer).element;
+  ValueId owners = owner_mask(layout);
+  for (int64_t r = 0; r < layout.registers(); r += address->vector) {
+    std::vector<ValueId> elements;
+    for (int i = 0; i < address->vector; ++i) elements.push_back(broadcast(builder_.convert(home.registers[size_t(r + i)], stored)));
+    ValueId value = address->vector == 1 ? elements[0] : builder_.value(ir::op::VectorMake{elements}, ir::vector_type(stored, address->vector));
+    ValueId index = broadcast(step_address(*address, r)), mask = all(tile_mask(layout, point_at(layout, r)), owners);
+    builder_.add(ir::op::MemStore{scalar_buffer(region.buffer), index, value, mask, lane_stride(index)});
+  }
+  return true;
+}
+
+}  // namespace tilec::lower

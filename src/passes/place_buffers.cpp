@@ -1,0 +1,168 @@
+#include "passes/place_buffers.h"
+
+#include <map>
+
+#include "layout/access.h"
+#include "layout/swizzle.h"
+#include "passes/products.h"
+#include "passes/rewrite.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+using layout::MemLayout;
+using layout::RegLayout;
+
+namespace {
+
+// Who touches the last two axes of a buffer, and how: register layouts over a tile of these axes.
+struct Touchers {
+  std::vector<RegLayout> writers, readers;
+  bool feeds_engine = false;       // read by an instruction that knows a few layouts only
+  int panel_axis = -1, panel = 0;  // read in panels by an outer product
+};
+
+class Chooser {
+ public:
+  Chooser(Kernel& kernel, const Machine& machine, int64_t warps) : kernel_(kernel), machine_(machine), warps_(warps) {}
+
+  void run(RegionId body) {
+    each_op(kernel_, body, [&](OpId id) { collect(kernel_.op(id)); });
+    each_op(kernel_, body, [&](OpId id) {
+      const Op& op = kernel_.op(id);
+      if (op.is<op::Alloc>() && kernel_.type(op.result()).space == Space::Shared) set_layout(op.result(), choose(op.result()));
+    });
+    each_op(kernel_, body, [&](OpId id) {
+      if (kernel_.op(id).is<op::Subview>() && is_whole_tile(kernel_, kernel_.op(id).result())) set_view_layout(kernel_.op(id).result());
+    });
+  }
+
+ private:
+  Touchers& of(ValueId buffer) { return touchers_[root_buffer(kernel_, buffer)]; }
+  const RegLayout& layout_of(ValueId tile) { return kernel_.layouts.reg(kernel_.type(tile).layout); }
+
+  void note(ValueId buffer, const Axes& axes, const RegLayout& layout, bool writes) {
+    if (kernel_.type(buffer).space != Space::Shared || layout.shape.rank != 2) return;
+    int rank = kernel_.type(buffer).rank();
+    if (axes != Axes{rank - 2, rank - 1}) return;
+    Touchers& t = of(buffer);
+    (writes ? t.writers : t.readers).push_back(layout);
+  }
+
+  void collect(const Op& op) {
+    if (auto* load = op.get<op::Load>()) note(load->buffer, load->axes, layout_of(op.result()), false);
+    if (auto* store = op.get<op::Store>()) note(store->buffer, store->axes, layout_of(store->tile), true);
+    if (auto* copy = op.get<op::Copy>()) {
+      RegLayout moved = layout::blocked(layout::Shape(std::vector<int>(copy->shape.begin(), copy->shape.end())), machine_.lanes, int(warps_), 1);
+      note(copy->src, copy->src_axes, moved, false);
+      note(copy->dst, copy->dst_axes, moved, true);
+    }
+    if (auto* gemm = op.get<op::Gemm>()) collect_product(op, *gemm);
+  }
+
+  void collect_product(const Op& op, const op::Gemm& gemm) {
+    const MatrixAtom& atom = *find_atom(machine_, gemm.atom);
+    if (atom.kind == AtomKind::OuterProduct) {
+      if (!kernel_.defined_by<op::Alloc>(gemm.b)) return;
+      of(gemm.b).panel_axis = gemm.transpose_b ? 0 : 1;
+      of(gemm.b).panel = atom.n;
+      return;
+    }
+    for (layout::Side side : {layout::Side::Left, layout::Side::Right}) {
+      ValueId operand = side == layout::Side::Left ? gemm.a : gemm.b;
+      if (!kernel_.type(operand).is_buffer()) continue;
+      int rank = kernel_.type(operand).rank();
+      if (atom.kind == AtomKind::Group) of(operand).feeds_engine = true;
+      else note(operand, {rank - 2, rank - 1}, operand_layout(kernel_, gemm, atom, side, layout_of(op.result())), false);
+    }
+  }
+
+  // Transactions of all who touch it.
+  int64_t cost(const Touchers& touchers, const MemLayout& mem, int element_bits) const {
+    int64_t sum = 0;
+    for (const auto* side : {&touchers.writers, &touchers.readers})
+      for (const RegLayout& reg : *side) {
+        if (reg.shape != mem.shape) continue;
+        int vector = std::min(layout::vector_width(mem, reg), std::max(1, machine_.vector_bytes * 8 / element_bits));
+        sum += reg.registers() / vector * layout::bank_conflicts(mem, reg, element_bits, vector, {machine_.banks, 4});
+      }
+    return sum;
+  }
+
+  MemLayout choose(ValueId buffer) {
+    const Type& type = kernel_.type(buffer);
+    layout::Shape shape = shape_of(type);
+    auto found = touchers_.find(buffer);
+    if (found == touchers_.end()) return layout::row_major(shape);
+    const Touchers& touchers = found->second;
+    if (touchers.panel) return layout::panels(shape, touchers.panel_axis, touchers.panel);
+    if (shape.rank < 2 || !machine_.banks) return layout::row_major(shape);
+    layout::Shape core{shape[shape.rank - 2], shape[shape.rank - 1]};
+    int bits = bit_width(type.element);
+    std::optional<MemLayout> best;
+    if (touchers.feeds_engine) {
+      best = engine_layout(core, bits);
+      INVARIANT(best.has_value(), "select-atoms gives engines tiles whose rows they can read");
+    } else {
+      best = cheapest(touchers, core, bits);
+    }
+    for (int axis = shape.rank - 3; axis >= 0; --axis) best = layout::stacked(*best, shape[axis]);
+    return *best;
+  }
+
+  MemLayout cheapest(const Touchers& touchers, const layout::Shape& core, int bits) const {
+    std::vector<MemLayout> candidates{layout::row_major(core)};
+    for (int bytes : {128, 64, 32})
+      if (auto swizzled = layout::swizzled(core, 1, 0, bits, bytes)) candidates.push_back(*swizzled);
+    for (const RegLayout& writer : touchers.writers)
+      for (const RegLayout& reader : touchers.readers)
+        if (writer.shape == core && reader.shape == core && writer.grids.empty() && reader.grids.empty())
+          if (auto made = layout::swizzle_for(writer, reader, bits, {machine_.banks, 4})) candidates.push_back(*made);
+    int64_t least = INT64_MAX;
+    const MemLayout* best = nullptr;
+    for (const MemLayout& candidate : candidates)
+      if (int64_t c = cost(touchers, candidate, bits); c < least) least = c, best = &candidate;
+    return *best;
+  }
+
+  void set_layout(ValueId v, const MemLayout& layout) {
+    Type type = kernel_.type(v);
+    type.layout = kernel_.layouts.intern(layout);
+    retype(kernel_, v, type);
+  }
+
+  // One tile of a stack has the layout of the stack without its leading axes.
+  void set_view_layout(ValueId view) {
+    ValueId root = root_buffer(kernel_, view);
+    const Type& whole = kernel_.type(root);
+    if (whole.space != Space::Shared || !whole.layout.valid()) return;
+    int leading = whole.rank() - kernel_.type(view).rank();
+    MemLayout part = kernel_.layouts.mem(whole.layout);
+    for (; leading > 0; --leading) part = unstacked(part);
+    set_layout(view, part);
+  }
+
+  static MemLayout unstacked(const MemLayout& stack) {
+    int rank = stack.shape.rank;
+    std::array<int, layout::kMaxRank> down{layout::kReplica, 0, 1, 2, 3, 4};
+    MemLayout part{.shape = layout::without_axis(stack.shape, 0), .pad = stack.pad};
+    for (layout::Vec v : stack.addr) part.addr.push_back(layout::moved(v, rank, down, rank - 1));
+    while (!part.addr.empty() && part.addr.back() == 0) part.addr.pop_back();
+    for (const layout::MemGrid& grid : stack.grids)
+      if (grid.axis > 0) part.grids.push_back({grid.axis - 1, grid.count, grid.stride});
+    return layout::normalized(std::move(part));
+  }
+
+  Kernel& kernel_;
+  const Machine& machine_;
+  int64_t warps_;
+  std::map<ValueId, Touchers> touchers_;
+};
+
+}  // namespace
+
+void place_buffers(Kernel& kernel, RegionId launch_body, const Machine& machine, int64_t warps) {
+  Chooser(kernel, machine, warps).run(launch_body);
+}
+
+}  // namespace tilec::passes

@@ -1,0 +1,28 @@
+// What several passes ask about matrix products: their atoms, and how warps share them.
+#pragma once
+#include "ir/kernel.h"
+#include "layout/product.h"
+#include "machine/machine.h"
+
+namespace tilec::passes {
+
+// The warps that compute in this launch: as many as the program's threads, or, when it does not say, what its products need.
+int64_t computing_warps(const ir::Kernel& kernel, const ir::op::Launch& launch, const Machine& machine);
+
+const MatrixAtom* find_atom(const Machine& machine, std::string_view name);
+layout::Deal deal_of(const MatrixAtom& atom, int64_t m, int64_t n, int64_t warps);
+
+// What the warps that hold `accumulator` want of an operand of `gemm`.
+layout::RegLayout operand_layout(const ir::Kernel& kernel, const ir::op::Gemm& gemm, const MatrixAtom& atom, layout::Side side,
+                                 const layout::RegLayout& accumulator);
+
+// The allocation behind a buffer and its views.
+ir::ValueId root_buffer(const ir::Kernel& kernel, ir::ValueId buffer);
+// Is `buffer` an allocation, or one of the tiles that an allocation lists along its leading axes?
+bool is_whole_tile(const ir::Kernel& kernel, ir::ValueId buffer);
+// The layout with the widest swizzle that engines read: rows along the last axis. None when its rows are too short.
+std::optional<layout::MemLayout> engine_layout(const layout::Shape& shape, int element_bits);
+
+layout::Shape shape_of(const ir::Type& type);
+
+}  // namespace tilec::passes
