@@ -1,0 +1,134 @@
+#include "passes/clip.h"
+
+#include "diag/diag.h"
+#include "passes/region.h"
+#include "passes/rewrite.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+using prove::Answer;
+using prove::Linear;
+
+namespace {
+
+struct Clip {
+  Kernel& kernel;
+  Diagnostics& diagnostics;
+  prove::Prover prover{kernel};
+  RegionId region = {};  // of the operation at hand
+  Span span = {};
+
+  // One dimension of a box.
+  struct Side {
+    Linear offset, extent;
+    int64_t size;
+    prove::Formula inside() const { return all_of({at_least(offset, 0), at_least(extent, offset + size)}); }
+    prove::Formula outside() const { return any_of({at_least(offset, extent), at_least(Linear(0), offset + size)}); }
+  };
+
+  std::vector<Side> sides(const Box& box) {
+    std::vector<Linear> extents;
+    const Type& type = kernel.type(box.base);
+    if (type.is_buffer()) extents = prover.extents(box.base);
+    else extents.assign(type.shape.begin(), type.shape.end());
+    std::vector<Side> result;
+    for (size_t d = 0; d < box.offsets.size(); ++d)
+      result.push_back({prover.value(box.offsets[d]), extents[d], box.sizes[d]});
+    return result;
+  }
+
+  // What is wrong with the side under the counterexample.
+  std::string fault(const Side& side, const prove::Model& model) const {
+    auto number = [&](const Linear& x) {
+      auto n = prover.evaluate(x, model);
+      return n ? std::to_string(*n) : std::string("?");
+    };
+    std::string text = example_text(prover, model) + "the ";
+    bool is_low = prover.evaluate(side.offset, model).value_or(0) < 0;
+    if (side.size == 1) return text + "index " + number(side.offset) + (is_low ? " is below 0" : " is not below " + number(side.extent));
+    return text + "elements " + number(side.offset) + " to " + number(side.offset + side.size - 1) + " are not within " +
+           number(side.extent);
+  }
+
+  void report_outside(const Box& box, const Side& side, const Answer& answer) {
+    diagnostics.at(span).error(diag::OutOfBounds, name_of(kernel, box.base), fault(side, answer.model));
+  }
+  void remark_guard(const Box& box, size_t dimension) {
+    std::string why = "its index along dimension " + std::to_string(dimension) + " is not shown to stay inside";
+    diagnostics.at(span).remark(diag::GuardKept, name_of(kernel, box.base), why);
+  }
+
+  BoundsList region_bounds(const Box& box) {
+    BoundsList bounds(box.offsets.size(), Bounds::Inside);
+    bool may_hang_over = is_device_memory(kernel.type(box.base)) && kernel.type(box.base).is_buffer();
+    std::vector<Side> all = sides(box);
+    for (size_t d = 0; d < all.size(); ++d) {
+      Answer answer = prover.prove(prover.facts(region), all[d].inside());
+      if (answer.is_proved()) continue;
+      bounds[d] = Bounds::Guarded;
+      bool is_region = may_hang_over && box.is_axis[d];
+      if (!is_region && answer.is_refuted()) report_outside(box, all[d], answer);
+      else if (!is_region) remark_guard(box, d);
+      else if (prover.prove(prover.facts(region), all[d].outside(), prove::Effort::Quick).is_proved())
+        diagnostics.at(span).warning(diag::TileOutside, name_of(kernel, box.base));
+    }
+    return bounds;
+  }
+
+  // Where no guard can stand, only a proof will do.
+  void require_inside(const Box& box) {
+    std::vector<Side> all = sides(box);
+    for (size_t d = 0; d < all.size(); ++d) {
+      Answer answer = prover.prove(prover.facts(region), all[d].inside());
+      if (answer.is_refuted()) report_outside(box, all[d], answer);
+      else if (!answer.is_proved()) diagnostics.at(span).error(diag::PartUnproved, name_of(kernel, box.base), int64_t(d));
+    }
+  }
+
+  Bounds element_bounds(ValueId buffer, std::span<const ValueId> indices) {
+    Box box = box_of(buffer, indices, {}, {});
+    Bounds bounds = Bounds::Inside;
+    std::vector<Side> all = sides(box);
+    for (size_t d = 0; d < all.size(); ++d) {
+      Answer answer = prover.prove(prover.facts(region), all[d].inside());
+      if (answer.is_proved()) continue;
+      if (answer.is_refuted()) report_outside(box, all[d], answer);
+      else remark_guard(box, d);
+      bounds = Bounds::Guarded;
+    }
+    return bounds;
+  }
+
+  void clip(Op& op) {
+    if (auto* o = op.get<op::Load>())
+      o->bounds = region_bounds(box_of(o->buffer, o->offsets, o->axes, kernel.type(op.result()).shape));
+    if (auto* o = op.get<op::Store>()) o->bounds = region_bounds(box_of(o->buffer, o->offsets, o->axes, kernel.type(o->tile).shape));
+    if (auto* o = op.get<op::Copy>()) {
+      o->src_bounds = region_bounds(box_of(o->src, o->src_offsets, o->src_axes, o->shape));
+      o->dst_bounds = region_bounds(box_of(o->dst, o->dst_offsets, o->dst_axes, o->shape));
+    }
+    if (auto* o = op.get<op::Subview>()) {
+      require_inside(box_of(o->buffer, o->offsets, o->axes, kernel.type(op.result()).shape));
+      o->bounds.assign(o->offsets.size(), Bounds::Inside);
+    }
+    if (auto* o = op.get<op::Extract>()) require_inside(box_of(o->tile, o->offsets, o->axes, kernel.type(op.result()).shape));
+    if (auto* o = op.get<op::Insert>()) require_inside(box_of(o->tile, o->offsets, o->axes, kernel.type(o->part).shape));
+    if (auto* o = op.get<op::ElementLoad>()) o->bounds = element_bounds(o->buffer, o->indices);
+    if (auto* o = op.get<op::ElementStore>()) o->bounds = element_bounds(o->buffer, o->indices);
+    if (auto* o = op.get<op::Atomic>()) o->bounds = element_bounds(o->buffer, o->indices);
+  }
+};
+
+}  // namespace
+
+void clip(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
+  Clip pass{kernel, diagnostics};
+  each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
+    pass.region = region;
+    pass.span = kernel.op(id).span;
+    pass.clip(kernel.op(id));
+  });
+}
+
+}  // namespace tilec::passes

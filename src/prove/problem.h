@@ -1,0 +1,22 @@
+// One question: does `goal` follow from `facts`? The three ways to an answer, dearest last, each in a file of its own.
+#pragma once
+#include "prove/terms.h"
+
+namespace tilec::prove {
+
+struct Problem {
+  std::vector<Formula> facts;  // those connected with the goal, with the definitions of every atom; no All among them
+  Formula goal;
+  std::vector<AtomId> atoms;   // all of them, those of a definition before the defined
+};
+
+// Keeps the facts that share an atom with the goal, with its definitions, or with another fact that is kept.
+Problem connected(const Terms& terms, std::span<const Formula> facts, const Formula& goal);
+
+// search.cpp: sums of facts with positive factors, within `steps`. True: proved. False says nothing.
+bool follows(Terms& terms, const Problem& problem, int steps);
+
+// example.cpp: values for which the facts hold and the goal does not, tried near the ends of ranges, within `steps`.
+std::optional<Model> counterexample(const Terms& terms, const Problem& problem, int steps);
+
+}  // namespace tilec::prove

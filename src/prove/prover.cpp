@@ -1,0 +1,70 @@
+#include "prove/prover.h"
+
+namespace tilec::prove {
+
+namespace {
+
+// Steps of the cheap ways, tried in turn: most goals fall to the short rounds, one way or the other.
+constexpr int kShortSearch = 60, kLongSearch = 400, kShortTrial = 150, kLongTrial = 1500;
+constexpr size_t kMostNames = 6;
+
+}  // namespace
+
+bool Prover::is_free(const Problem& problem) const {
+  return std::all_of(problem.atoms.begin(), problem.atoms.end(), [&](AtomId id) {
+    const Atom& atom = reader_.terms()[id];
+    return (atom.kind != AtomKind::Variable && atom.kind != AtomKind::Flag) || atom.is_free;
+  });
+}
+
+Answer Prover::prove(const Facts& facts, const Formula& goal, Effort effort) {
+  if (goal.is_true()) return {Verdict::Proved, {}};
+  Problem problem = connected(terms(), facts.formulas, goal);
+  std::string key(1, char('0' + int(effort) * 2 + facts.is_exact));
+  for (const Formula& fact : problem.facts) append_key(key, fact);
+  append_key(key, goal);
+  if (auto found = answers_.find(key); found != answers_.end()) return found->second;
+  return answers_.emplace(std::move(key), decide(facts, problem, effort)).first->second;
+}
+
+Answer Prover::decide(const Facts& facts, const Problem& problem, Effort effort) {
+  auto broken_by = [&](Model model) -> Answer {
+    if (facts.is_exact && is_free(problem)) return {Verdict::Refuted, std::move(model)};
+    return {Verdict::Unknown, {}};
+  };
+  for (auto [search, trial] : {std::pair(kShortSearch, kShortTrial), std::pair(kLongSearch, kLongTrial)}) {
+    if (follows(terms(), problem, search)) return {Verdict::Proved, {}};
+    if (auto model = counterexample(terms(), problem, trial)) return broken_by(std::move(*model));
+  }
+  if (effort == Effort::Quick) return {};
+  ++solver_questions_;
+  Model model;
+  switch (solver_.ask(terms(), problem, model)) {
+    case Solver::Result::Follows: return {Verdict::Proved, {}};
+    case Solver::Result::Unknown: return {};
+    case Solver::Result::Fails: break;
+  }
+  // An example is believed when it evaluates.
+  bool holds = terms().evaluate(problem.goal, model) == false;
+  for (const Formula& fact : problem.facts) holds = holds && terms().evaluate(fact, model) == true;
+  return holds ? broken_by(std::move(model)) : Answer{};
+}
+
+std::vector<NamedValue> Prover::named(const Model& model) const {
+  std::vector<AtomId> ids;
+  for (const auto& [id, value] : model)
+    if (reader_.terms()[id].kind == AtomKind::Variable) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  std::vector<NamedValue> result;
+  for (AtomId id : ids)
+    if (result.size() < kMostNames) result.push_back({reader_.terms()[id].name, model.at(id)});
+  return result;
+}
+
+std::string text_of(std::span<const NamedValue> values) {
+  std::string text;
+  for (const NamedValue& v : values) text += (text.empty() ? "" : ", ") + v.name + " = " + std::to_string(v.value);
+  return text;
+}
+
+}  // namespace tilec::prove

@@ -1,0 +1,77 @@
+// The door of the prover: what is known at a place of a Typed kernel, and what follows from it.
+//
+//   Prover prover(kernel);
+//   Answer a = prover.prove(prover.facts(region), less(prover.value(index), prover.extents(buffer)[0]));
+//
+// The kernel may get other attributes while the prover lives, but no other operations.
+#pragma once
+#include "prove/reader.h"
+#include "prove/solver.h"
+
+namespace tilec::prove {
+
+// Known at a place: the contracts of the caller, the conditions of the enclosing `if`s, the bounds of indices.
+struct Facts {
+  std::vector<Formula> formulas;
+  // Every value that they allow does come by. Not so under a condition that hangs on memory.
+  bool is_exact = true;
+  Facts with(Formula more) const;
+  Facts with(const Facts& more) const;
+};
+
+enum class Verdict : uint8_t { Proved, Refuted, Unknown };
+
+struct NamedValue {
+  std::string name;
+  int64_t value;
+};
+
+struct Answer {
+  Verdict verdict = Verdict::Unknown;
+  Model model;  // Refuted: values that every fact allows and that break the goal
+  bool is_proved() const { return verdict == Verdict::Proved; }
+  bool is_refuted() const { return verdict == Verdict::Refuted; }
+};
+
+// Quick answers never start the solver.
+enum class Effort : uint8_t { Quick, Full };
+
+class Prover {
+ public:
+  explicit Prover(const ir::Kernel& kernel) : reader_(kernel) {}
+
+  Linear value(ir::ValueId v, Twin twin = {}) { return reader_.value(v, twin); }
+  Formula condition(ir::ValueId v, Twin twin = {}) { return reader_.condition(v, twin); }
+  std::vector<Linear> extents(ir::ValueId buffer, Twin twin = {}) { return reader_.extents(buffer, twin); }
+  Terms& terms() { return reader_.terms(); }
+  // A further execution of `boundary`.
+  Twin new_twin(ir::RegionId boundary) { return {++twins_, boundary}; }
+
+  const Facts& facts(ir::RegionId region, Twin twin = {});
+  Answer prove(const Facts& facts, const Formula& goal, Effort effort = Effort::Full);
+
+  // The program's variables in a counterexample, in the order of their first mention.
+  std::vector<NamedValue> named(const Model& model) const;
+  std::optional<int64_t> evaluate(const Linear& sum, const Model& model) const { return reader_.terms().evaluate(sum, model); }
+
+  int solver_questions() const { return solver_questions_; }
+
+ private:
+  Facts own_facts(ir::RegionId region, Twin twin);
+  void add_contract(Facts& facts);
+  Answer decide(const Facts& facts, const Problem& problem, Effort effort);
+  bool is_free(const Problem& problem) const;
+  bool is_free(const Formula& formula) const;
+
+  Reader reader_;
+  Solver solver_;
+  uint32_t twins_ = 0;
+  int solver_questions_ = 0;
+  std::map<std::pair<ir::RegionId, uint32_t>, Facts> facts_;
+  std::unordered_map<std::string, Answer> answers_;
+};
+
+// "N = 1, i = 0"
+std::string text_of(std::span<const NamedValue> values);
+
+}  // namespace tilec::prove

@@ -1,0 +1,239 @@
+#include "prove/reader.h"
+
+namespace tilec::prove {
+
+using namespace ir;
+
+namespace {
+
+constexpr int64_t kMostThreads = 1024;
+
+bool is_integer_scalar(const Type& type) { return type.is_scalar() && is_integer(type.element); }
+
+int64_t end_of(uint64_t x) { return x > uint64_t(INT64_MAX) ? kPlusInfinity : int64_t(x); }
+
+std::string name_of(const Kernel& kernel, ValueId v) {
+  const std::string& hint = kernel.value(v).hint;
+  return hint.empty() ? "%" + std::to_string(v.index) : hint;
+}
+
+}  // namespace
+
+Reader::Reader(const Kernel& kernel) : kernel_(kernel) {
+  parents_.resize(kernel.regions.size());
+  op_regions_.resize(kernel.ops.size());
+  index_regions(kernel.body);
+  for (const Dim& dim : kernel.dims) value(dim.value);  // examples try them first
+}
+
+void Reader::index_regions(RegionId region) {
+  for (OpId id : kernel_.region(region).ops) {
+    op_regions_[id.index] = region;
+    each_region(kernel_.op(id).data, [&](RegionId inner) {
+      parents_[inner.index] = {id, region};
+      index_regions(inner);
+    });
+  }
+}
+
+bool Reader::is_inside(ValueId v, RegionId boundary) const {
+  const Value& value = kernel_.value(v);
+  RegionId region = value.op.valid() ? op_regions_[value.op.index] : value.region;
+  while (region.valid() && region != boundary) region = parents_[region.index].region;
+  return region.valid();
+}
+
+Interval Reader::type_range(ValueId v) const {
+  const Type& type = kernel_.type(v);
+  if (!is_integer_scalar(type)) return {};
+  return {integer_min(type.element), end_of(integer_max(type.element))};
+}
+
+Linear Reader::variable(ValueId v, Interval range, bool is_free) {
+  return terms_.variable(name_of(kernel_, v), range, is_free);
+}
+
+Linear Reader::value(ValueId v, Twin twin) {
+  if (twin.number && !is_inside(v, twin.boundary)) twin = {};
+  auto key = std::pair(v, twin.number);
+  if (auto found = values_.find(key); found != values_.end()) return found->second;
+  Linear result = read(v, twin);
+  if (result.is_lost) result = unknown(v);
+  return values_.emplace(key, std::move(result)).first->second;
+}
+
+Linear Reader::read(ValueId v, Twin twin) {
+  if (!is_integer_scalar(kernel_.type(v))) return unknown(v);
+  const Op* op = kernel_.definition(v);
+  return op ? read_operation(v, *op, twin) : read_argument(v, twin);
+}
+
+Interval Reader::thread_range(RegionId region) const {
+  for (; region.valid(); region = parents_[region.index].region) {
+    OpId id = parents_[region.index].op;
+    if (!id.valid()) break;
+    auto* simt = kernel_.op(id).get<op::Simt>();
+    auto* launch = kernel_.op(id).get<op::Launch>();
+    int64_t threads = simt ? simt->threads : launch ? launch->threads : 0;
+    if (threads) return {0, threads - 1};
+  }
+  return {0, kMostThreads - 1};
+}
+
+Linear Reader::read_argument(ValueId v, Twin twin) {
+  RegionId region = kernel_.value(v).region;
+  const auto& args = kernel_.region(region).args;
+  size_t index = std::find(args.begin(), args.end(), v) - args.begin();
+  OpId parent = parents_[region.index].op;
+  if (!parent.valid()) {
+    bool is_dim = std::any_of(kernel_.dims.begin(), kernel_.dims.end(), [&](const Dim& d) { return d.value == v; });
+    return variable(v, is_dim ? Interval{0, kLargestExtent} : type_range(v), true);
+  }
+  const Op& op = kernel_.op(parent);
+  if (auto* launch = op.get<op::Launch>()) {
+    Interval extent = terms_.range(value(launch->extents[index], twin));
+    return variable(v, {0, std::max<int64_t>((extent + Interval{-1, -1}).high, 0)}, true);
+  }
+  if (auto* loop = op.get<op::For>(); loop && index == 0) {
+    Interval low = terms_.range(value(loop->low, twin)), high = terms_.range(value(loop->high, twin));
+    return variable(v, {low.low, std::max((high + Interval{-1, -1}).high, low.low)}, true);
+  }
+  if (auto* map = op.get<op::Map>(); map && index < map->shape.size()) return variable(v, {0, map->shape[index] - 1}, true);
+  if (op.is<op::Simt>()) return variable(v, thread_range(region), true);
+  return unknown(v);
+}
+
+Linear Reader::read_operation(ValueId v, const Op& op, Twin twin) {
+  if (auto* c = op.get<op::Constant>()) return c->number.i;
+  if (auto* b = op.get<op::Binary>()) {
+    Linear result = read_binary(*b, twin);
+    Interval range = terms_.range(result), type = type_range(v);
+    bool wraps = kernel_.type(v).element != Scalar::Index && (range.low < type.low || range.high > type.high);
+    return result.is_lost || wraps ? unknown(v) : result;
+  }
+  if (auto* u = op.get<op::Unary>()) {
+    Linear x = value(u->x, twin);
+    if (kernel_.type(v).element != Scalar::Index) return unknown(v);
+    if (u->fn == UnaryFn::Neg) return -x;
+    if (u->fn == UnaryFn::Abs) return terms_.greatest(x, -x);
+    return unknown(v);
+  }
+  if (auto* s = op.get<op::Select>()) return terms_.choice(condition(s->condition, twin), value(s->a, twin), value(s->b, twin));
+  if (auto* c = op.get<op::Convert>()) return read_convert(v, *c, twin);
+  if (auto* e = op.get<op::Extent>()) return extents(e->buffer, twin)[e->axis];
+  if (auto* s = op.get<op::Stride>()) {
+    const Param* param = kernel_.param_of(s->buffer);
+    return param && !param->strides.empty() ? value(param->strides[s->axis], twin) : unknown(v);
+  }
+  if (auto* branch = op.get<op::If>()) {
+    size_t index = std::find(op.results.begin(), op.results.end(), v) - op.results.begin();
+    const auto& a = kernel_.terminator(branch->then_body).as<op::Yield>().values;
+    const auto& b = kernel_.terminator(branch->else_body).as<op::Yield>().values;
+    return terms_.choice(condition(branch->condition, twin), value(a[index], twin), value(b[index], twin));
+  }
+  if (op.is<op::ThreadIndex>()) return variable(v, thread_range(op_regions_[kernel_.value(v).op.index]), true);
+  if (op.is<op::LaneIndex>() || op.is<op::WarpIndex>()) return variable(v, {0, kMostThreads - 1}, false);
+  return unknown(v);
+}
+
+Linear Reader::read_binary(const op::Binary& op, Twin twin) {
+  Linear a = value(op.a, twin), b = value(op.b, twin);
+  bool is_small = b.is_constant() && b.constant >= 0 && b.constant < 62;
+  Linear nothing;
+  nothing.is_lost = true;
+  switch (op.fn) {
+    case BinaryFn::Add: return a + b;
+    case BinaryFn::Sub: return a - b;
+    case BinaryFn::Mul: return terms_.product(a, b);
+    case BinaryFn::Div: return b == Linear(0) ? nothing : terms_.quotient(a, b);
+    case BinaryFn::Rem: return b == Linear(0) ? nothing : terms_.remainder(a, b);
+    case BinaryFn::Min: case BinaryFn::Minimum: return terms_.least(a, b);
+    case BinaryFn::Max: case BinaryFn::Maximum: return terms_.greatest(a, b);
+    case BinaryFn::Shl: return is_small ? a * (int64_t(1) << b.constant) : nothing;
+    case BinaryFn::Shr: return is_small ? terms_.quotient(a, int64_t(1) << b.constant) : nothing;
+    case BinaryFn::And: {
+      bool is_mask = b.is_constant() && b.constant > 0 && (b.constant & (b.constant + 1)) == 0 && b.constant < INT64_MAX;
+      return is_mask ? terms_.remainder(a, b.constant + 1) : nothing;
+    }
+    case BinaryFn::Pow: case BinaryFn::Or: case BinaryFn::Xor: break;
+  }
+  return nothing;
+}
+
+Linear Reader::read_convert(ValueId v, const op::Convert& op, Twin twin) {
+  if (!is_integer_scalar(kernel_.type(op.x))) return unknown(v);
+  Linear x = value(op.x, twin);
+  Interval from = terms_.range(x), to = type_range(v);
+  if (from.low >= to.low && from.high <= to.high) return x;
+  if (op.mode != ConvertMode::Nearest) return unknown(v);
+  if (to.low != kMinusInfinity) x = terms_.greatest(x, to.low);
+  return to.high != kPlusInfinity ? terms_.least(x, to.high) : x;
+}
+
+std::vector<Linear> Reader::extents(ValueId buffer, Twin twin) {
+  const Type& type = kernel_.type(buffer);
+  const Param* param = kernel_.param_of(buffer);
+  auto* alloc = kernel_.defined_by<op::Alloc>(buffer);
+  std::vector<Linear> result;
+  for (int i = 0; i < type.rank(); ++i) {
+    if (type.shape[i] != kDynamic) result.push_back(type.shape[i]);
+    else if (param) result.push_back(value(param->extents[i], twin));
+    else if (alloc && size_t(i) < alloc->extents.size()) result.push_back(value(alloc->extents[i], twin));
+    else result.push_back(terms_.variable("extent", {0, kLargestExtent}, false));
+  }
+  return result;
+}
+
+Formula Reader::condition(ValueId v, Twin twin) {
+  if (twin.number && !is_inside(v, twin.boundary)) twin = {};
+  auto key = std::pair(v, twin.number);
+  if (auto found = conditions_.find(key); found != conditions_.end()) return found->second;
+  Formula result = read_condition(v, twin);
+  return conditions_.emplace(key, std::move(result)).first->second;
+}
+
+Formula Reader::read_compare(ValueId v, const op::Compare& op, Twin twin) {
+  const Type& type = kernel_.type(op.a);
+  if (is_integer_scalar(type)) {
+    Linear a = value(op.a, twin), b = value(op.b, twin);
+    switch (op.fn) {
+      case CompareFn::Eq: return equal(a, b);
+      case CompareFn::Ne: return negation(equal(a, b));
+      case CompareFn::Lt: return less(a, b);
+      case CompareFn::Le: return at_least(b, a);
+      case CompareFn::Gt: return less(b, a);
+      case CompareFn::Ge: return at_least(a, b);
+    }
+  }
+  if (type.is_scalar() && type.element == Scalar::Bool && (op.fn == CompareFn::Eq || op.fn == CompareFn::Ne)) {
+    Formula a = condition(op.a, twin), b = condition(op.b, twin);
+    return terms_.choice(a, op.fn == CompareFn::Eq ? b : negation(b), op.fn == CompareFn::Eq ? negation(b) : b);
+  }
+  return flag(terms_.truth_value(name_of(kernel_, v), false));
+}
+
+Formula Reader::read_condition(ValueId v, Twin twin) {
+  const Op* op = kernel_.definition(v);
+  bool is_parameter = !op && kernel_.value(v).region == kernel_.body;
+  if (!op || kernel_.type(v).element != Scalar::Bool) return flag(terms_.truth_value(name_of(kernel_, v), is_parameter));
+  if (auto* c = op->get<op::Constant>()) return truth(c->number.i != 0);
+  if (auto* c = op->get<op::Compare>()) return read_compare(v, *c, twin);
+  if (auto* u = op->get<op::Unary>(); u && u->fn == UnaryFn::Not) return negation(condition(u->x, twin));
+  if (auto* s = op->get<op::Select>())
+    return terms_.choice(condition(s->condition, twin), condition(s->a, twin), condition(s->b, twin));
+  if (auto* b = op->get<op::Binary>()) {
+    Formula x = condition(b->a, twin), y = condition(b->b, twin);
+    if (b->fn == BinaryFn::And) return all_of({x, y});
+    if (b->fn == BinaryFn::Or) return any_of({x, y});
+    if (b->fn == BinaryFn::Xor) return terms_.choice(x, negation(y), y);
+  }
+  if (auto* branch = op->get<op::If>()) {
+    size_t index = std::find(op->results.begin(), op->results.end(), v) - op->results.begin();
+    const auto& a = kernel_.terminator(branch->then_body).as<op::Yield>().values;
+    const auto& b = kernel_.terminator(branch->else_body).as<op::Yield>().values;
+    return terms_.choice(condition(branch->condition, twin), condition(a[index], twin), condition(b[index], twin));
+  }
+  return flag(terms_.truth_value(name_of(kernel_, v), op->is<op::Present>()));
+}
+
+}  // namespace tilec::prove

@@ -1,0 +1,60 @@
+// Values of the IR as sums and conditions.
+#pragma once
+#include "ir/kernel.h"
+#include "prove/terms.h"
+
+namespace tilec::prove {
+
+// Which execution of a region is meant: everything defined inside `boundary` is told apart in each twin, so that a question
+// can be about two blocks or two iterations. Number 0 is the only one where there is no such question.
+struct Twin {
+  uint32_t number = 0;
+  ir::RegionId boundary;
+};
+
+constexpr int64_t kLargestExtent = (int64_t(1) << 31) - 1;
+
+class Reader {
+ public:
+  explicit Reader(const ir::Kernel& kernel);
+
+  // `int` is exact, for to leave 64 bits is an error; narrower integers are followed where they do not wrap.
+  Linear value(ir::ValueId v, Twin twin = {});
+  Formula condition(ir::ValueId v, Twin twin = {});
+  // One a dimension, of memory of any space.
+  std::vector<Linear> extents(ir::ValueId buffer, Twin twin = {});
+
+  Terms& terms() { return terms_; }
+  const Terms& terms() const { return terms_; }
+  const ir::Kernel& kernel() const { return kernel_; }
+  // The operation that holds a region and the region where that stands; none for the body.
+  struct Place {
+    ir::OpId op;
+    ir::RegionId region;
+  };
+  Place place_of(ir::RegionId region) const { return parents_[region.index]; }
+
+ private:
+  void index_regions(ir::RegionId region);
+  bool is_inside(ir::ValueId v, ir::RegionId boundary) const;
+  Linear read(ir::ValueId v, Twin twin);
+  Linear read_argument(ir::ValueId v, Twin twin);
+  Linear read_operation(ir::ValueId v, const ir::Op& op, Twin twin);
+  Linear read_binary(const ir::op::Binary& op, Twin twin);
+  Linear read_convert(ir::ValueId v, const ir::op::Convert& op, Twin twin);
+  Linear variable(ir::ValueId v, Interval range, bool is_free);
+  Linear unknown(ir::ValueId v) { return variable(v, type_range(v), false); }
+  Formula read_condition(ir::ValueId v, Twin twin);
+  Formula read_compare(ir::ValueId v, const ir::op::Compare& op, Twin twin);
+  Interval type_range(ir::ValueId v) const;
+  Interval thread_range(ir::RegionId region) const;
+
+  const ir::Kernel& kernel_;
+  Terms terms_;
+  std::vector<Place> parents_;               // by region
+  std::vector<ir::RegionId> op_regions_;     // by operation
+  std::map<std::pair<ir::ValueId, uint32_t>, Linear> values_;
+  std::map<std::pair<ir::ValueId, uint32_t>, Formula> conditions_;
+};
+
+}  // namespace tilec::prove

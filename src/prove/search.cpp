@@ -1,0 +1,225 @@
+// Proofs by sums: goal >= 0 follows when goal = sum of facts times positive factors + something that is never negative. Looked
+// for backwards: a fact that cancels one atom of the goal leaves a smaller goal. Equalities are put in first, disjunctive facts
+// are reduced to what is left of them, minimums and choices are split into their cases.
+#include <deque>
+#include <numeric>
+#include <unordered_set>
+
+#include "prove/problem.h"
+
+namespace tilec::prove {
+
+namespace {
+
+using Kind = Formula::Kind;
+constexpr int kMostSplits = 3;
+constexpr size_t kMostProducts = 24, kMostParts = 12;
+
+class Search {
+ public:
+  Search(Terms& terms, int steps) : terms_(terms), steps_(steps) {}
+
+  void assume(const Formula& f) {
+    if (f.kind == Kind::All)
+      for (const Formula& part : f.parts) assume(part);
+    if (f.kind == Kind::AtLeastZero) inequalities_.push_back(f.linear);
+    if (f.kind == Kind::Flag) flags_.push_back(f);
+    if (f.kind == Kind::Any) alternatives_.push_back(f);
+  }
+
+  bool proves(const Formula& goal, int splits) {
+    switch (goal.kind) {
+      case Kind::True: return true;
+      case Kind::False: return false;
+      case Kind::Flag:
+        return std::any_of(flags_.begin(), flags_.end(), [&](const Formula& f) {
+          return f.flag == goal.flag && f.is_negated == goal.is_negated;
+        });
+      case Kind::AtLeastZero: return !goal.linear.is_lost && proves_sum(goal.linear, splits);
+      case Kind::All:
+        return std::all_of(goal.parts.begin(), goal.parts.end(), [&](const Formula& f) { return proves(f, splits); });
+      case Kind::Any: break;
+    }
+    for (const Formula& part : goal.parts)
+      if (proves(part, splits)) return true;
+    if (splits == 0) return false;
+    // One part holds where the others do not.
+    for (size_t i = 0; i < goal.parts.size(); ++i) {
+      Search other = *this;
+      for (size_t j = 0; j < goal.parts.size(); ++j)
+        if (j != i) other.assume(negation(goal.parts[j]));
+      if (other.proves(goal.parts[i], 0)) return true;
+      steps_ = other.steps_;
+    }
+    return false;
+  }
+
+  // A disjunction of which all parts but one are impossible is that part.
+  void reduce_alternatives() {
+    std::vector<Formula> open = std::move(alternatives_);
+    alternatives_.clear();
+    for (const Formula& f : open) {
+      std::vector<Formula> left;
+      for (const Formula& part : f.parts)
+        if (!proves(negation(part), 0)) left.push_back(part);
+      if (left.size() == 1) assume(left[0]);
+      else alternatives_.push_back(f);
+    }
+  }
+
+  // Uses every equality to replace one of its atoms.
+  Formula use_equalities(Formula goal) {
+    for (size_t i = 0; i < inequalities_.size(); ++i) {
+      const Linear zero = inequalities_[i];
+      if (zero.parts.empty() || std::find(inequalities_.begin(), inequalities_.end(), -zero) == inequalities_.end()) continue;
+      auto at = std::find_if(zero.parts.begin(), zero.parts.end(), [&](const Linear::Part& p) {
+        return (p.factor == 1 || p.factor == -1) && terms_[p.atom].kind == AtomKind::Variable;
+      });
+      if (at == zero.parts.end()) continue;
+      Linear by = Linear(at->atom) - zero * at->factor;
+      AtomId atom = at->atom;
+      if (rewritten(by, atom, 0) != by) continue;  // it would stand in a product on the other side as well
+      // The range of the atom is not to be lost with it.
+      Interval range = terms_[atom].range;
+      for (Linear& f : inequalities_) f = tightened(rewritten(f, atom, by));
+      if (range.low != kMinusInfinity) inequalities_.push_back(tightened(by - range.low));
+      if (range.high != kPlusInfinity) inequalities_.push_back(tightened(Linear(range.high) - by));
+      for (Formula& f : alternatives_) f = rewritten(f, atom, by);
+      goal = rewritten(goal, atom, by);
+      std::erase_if(inequalities_, [](const Linear& f) { return f.parts.empty() || f.is_lost; });
+      i = size_t(-1);
+    }
+    return goal;
+  }
+
+ private:
+  Linear rewritten(const Linear& sum, AtomId atom, const Linear& by) { return terms_.rewritten(sum, atom, by); }
+  Formula rewritten(Formula f, AtomId atom, const Linear& by) {
+    if (f.kind == Kind::AtLeastZero) return at_least_zero(rewritten(f.linear, atom, by));
+    for (Formula& part : f.parts) part = rewritten(part, atom, by);
+    return f.kind == Kind::All ? all_of(std::move(f.parts)) : f.kind == Kind::Any ? any_of(std::move(f.parts)) : f;
+  }
+
+  bool proves_sum(const Linear& goal, int splits) {
+    if (terms_.range(goal).low >= 0) return true;
+    add_products(goal);
+    if (cancels(goal)) return true;
+    if (splits == 0) return false;
+    for (const Linear::Part& part : goal.parts) {
+      const Atom atom = terms_[part.atom];
+      if (atom.kind == AtomKind::Least && part.factor > 0)
+        return case_holds(goal, part.atom, atom.a, at_least(atom.b, atom.a), splits) &&
+               case_holds(goal, part.atom, atom.b, at_least(atom.a, atom.b), splits);
+      if (atom.kind == AtomKind::Choice)
+        return case_holds(goal, part.atom, atom.a, atom.condition, splits) &&
+               case_holds(goal, part.atom, atom.b, negation(atom.condition), splits);
+    }
+    return false;
+  }
+
+  bool case_holds(const Linear& goal, AtomId atom, const Linear& by, const Formula& condition, int splits) {
+    Search other = *this;
+    other.assume(condition);
+    bool holds = other.proves(at_least_zero(substitute(goal, atom, by)), splits - 1);
+    steps_ = other.steps_;
+    return holds;
+  }
+
+  // A fact times a factor that is never negative is a fact; of use for the products that stand in the goal.
+  void add_products(const Linear& goal) {
+    std::vector<Linear> sums = inequalities_;
+    size_t added = 0;
+    for (const Linear::Part& part : goal.parts) {
+      const std::vector<AtomId> factors = terms_[part.atom].factors;
+      if (factors.size() != 2) continue;
+      for (int side : {0, 1})
+        for (const Linear& f : sums) {
+          if (terms_[factors[1 - side]].range.low < 0 || f.factor_of(factors[side]) == 0 || added == kMostProducts) continue;
+          Linear product = terms_.product(f, Linear(factors[1 - side]));
+          if (!product.is_lost) inequalities_.push_back(std::move(product)), ++added;
+        }
+    }
+  }
+
+  bool cancels(const Linear& start) {
+    std::deque<Linear> open{tightened(start)};
+    std::unordered_set<std::string> seen;
+    auto push = [&](Linear next) {
+      if (next.is_lost || next.parts.size() > kMostParts) return;
+      next = tightened(std::move(next));
+      std::string key;
+      append_key(key, next);
+      if (seen.insert(std::move(key)).second) open.push_back(std::move(next));
+    };
+    while (!open.empty() && steps_ > 0) {
+      --steps_;
+      Linear goal = std::move(open.front());
+      open.pop_front();
+      if (terms_.range(goal).low >= 0) return true;
+      for (const Linear::Part& part : goal.parts) {
+        for (const Linear& f : inequalities_) {
+          int64_t factor = f.factor_of(part.atom);
+          if (factor == 0 || (factor > 0) != (part.factor > 0)) continue;
+          int64_t common = std::gcd(factor, part.factor);
+          push(goal * (std::abs(factor) / common) - f * (std::abs(part.factor) / common));
+        }
+        reduce_quotient(goal, part, push);
+      }
+      multiply_positive(goal, push);
+    }
+    return false;
+  }
+
+  // c - floor(a / b) >= 0 follows from b * c + b - 1 - a >= 0, floor(a / b) - c >= 0 from a - b * c >= 0, where b >= 1.
+  template <class Push> void reduce_quotient(const Linear& goal, const Linear::Part& part, Push&& push) {
+    const Atom atom = terms_[part.atom];
+    if (atom.kind != AtomKind::Quotient || atom.b.is_constant() || std::abs(part.factor) != 1) return;
+    Linear rest = goal - Linear(part.atom) * part.factor;
+    if (is_inside_ || !is_positive(atom.b)) return;
+    if (part.factor < 0) push(terms_.product(atom.b, rest) + atom.b - 1 - atom.a);
+    else push(atom.a + terms_.product(atom.b, rest));
+  }
+
+  // x - 1 >= 0 follows from x * y - 1 >= 0 where y >= 0.
+  template <class Push> void multiply_positive(const Linear& goal, Push&& push) {
+    if (goal.parts.size() != 1 || goal.parts[0].factor != 1 || goal.constant != -1) return;
+    for (const Linear& f : inequalities_)
+      for (const Linear::Part& part : f.parts) {
+        const std::vector<AtomId>& factors = terms_[part.atom].factors;
+        for (size_t side : {0, 1})
+          if (factors.size() == 2 && factors[side] == goal.parts[0].atom && terms_[factors[1 - side]].range.low >= 0)
+            push(Linear(part.atom) - 1);
+      }
+  }
+
+  bool is_positive(const Linear& x) {
+    if (terms_.range(x).low >= 1) return true;
+    Search other = *this;
+    other.is_inside_ = true;
+    bool holds = other.proves(at_least(x, 1), 0);
+    steps_ = other.steps_;
+    return holds;
+  }
+
+  Terms& terms_;
+  int steps_;
+  bool is_inside_ = false;  // a proof for another proof: it starts no further ones
+  std::vector<Linear> inequalities_;
+  std::vector<Formula> flags_, alternatives_;
+};
+
+}  // namespace
+
+bool follows(Terms& terms, const Problem& problem, int steps) {
+  if (problem.goal.is_true()) return true;
+  Search search(terms, steps);
+  for (const Formula& fact : problem.facts) {
+    if (fact.is_false()) return true;  // the place is never reached
+    search.assume(fact);
+  }
+  Formula goal = search.use_equalities(problem.goal);
+  search.reduce_alternatives();
+  return search.proves(goal, kMostSplits);
+}
+
+}  // namespace tilec::prove
