@@ -23,8 +23,8 @@ struct Clip {
   struct Side {
     Linear offset, extent;
     int64_t size;
-    prove::Formula inside() const { return all_of({at_least(offset, 0), at_least(extent, offset + size)}); }
-    prove::Formula outside() const { return any_of({at_least(offset, extent), at_least(Linear(0), offset + size)}); }
+    prove::Formula inside() const { return prove::all_of({at_least(offset, 0), at_least(extent, offset + size)}); }
+    prove::Formula outside() const { return prove::any_of({at_least(offset, extent), at_least(Linear(0), offset + size)}); }
   };
 
   std::vector<Side> sides(const Box& box) {

@@ -36,7 +36,7 @@ Problem connected(const Terms& terms, std::span<const Formula> facts, const Form
     std::vector<bool> seen;
     terms.each_atom(flat[i], seen, atoms_of[i]);
   }
-  Collector c{terms, {{}, goal, {}}};
+  Collector c{terms, {{}, goal, {}, {}}};
   terms.each_atom(goal, c.seen, c.problem.atoms);
   c.define();
   std::vector<bool> taken(flat.size());
@@ -51,6 +51,18 @@ Problem connected(const Terms& terms, std::span<const Formula> facts, const Form
       c.define();
     }
   }
+  for (size_t i = 0; i < flat.size(); ++i)
+    if (!taken[i]) c.problem.others.push_back(std::move(flat[i]));
+  return std::move(c.problem);
+}
+
+Problem possibility(const Terms& terms, std::span<const Formula> facts) {
+  Collector c{terms, {{}, truth(false), {}, {}}};
+  for (const Formula& fact : facts) {
+    terms.each_atom(fact, c.seen, c.problem.atoms);
+    flatten(fact, c.problem.facts);
+  }
+  c.define();
   return std::move(c.problem);
 }
 

@@ -18,36 +18,39 @@ bool Prover::is_free(const Problem& problem) const {
 }
 
 Answer Prover::prove(const Facts& facts, const Formula& goal, Effort effort) {
-  if (goal.is_true()) return {Verdict::Proved, {}};
+  if (goal.is_true()) return {Verdict::Proved, {}, {}};
   Problem problem = connected(terms(), facts.formulas, goal);
   std::string key(1, char('0' + int(effort) * 2 + facts.is_exact));
-  for (const Formula& fact : problem.facts) append_key(key, fact);
+  for (const Formula& fact : facts.formulas) append_key(key, fact);
   append_key(key, goal);
   if (auto found = answers_.find(key); found != answers_.end()) return found->second;
   return answers_.emplace(std::move(key), decide(facts, problem, effort)).first->second;
 }
 
+// Values break the goal; that they occur is sure where nothing hangs on memory and the other facts can hold beside them.
+Answer Prover::broken(const Facts& facts, const Problem& problem, Model model) const {
+  if (!facts.is_exact || !is_free(problem)) return {};
+  auto others = counterexample(reader_.terms(), possibility(reader_.terms(), problem.others), kLongTrial);
+  return others ? Answer{Verdict::Refuted, std::move(model), std::move(*others)} : Answer{};
+}
+
 Answer Prover::decide(const Facts& facts, const Problem& problem, Effort effort) {
-  auto broken_by = [&](Model model) -> Answer {
-    if (facts.is_exact && is_free(problem)) return {Verdict::Refuted, std::move(model)};
-    return {Verdict::Unknown, {}};
-  };
   for (auto [search, trial] : {std::pair(kShortSearch, kShortTrial), std::pair(kLongSearch, kLongTrial)}) {
-    if (follows(terms(), problem, search)) return {Verdict::Proved, {}};
-    if (auto model = counterexample(terms(), problem, trial)) return broken_by(std::move(*model));
+    if (follows(terms(), problem, search)) return {Verdict::Proved, {}, {}};
+    if (auto model = counterexample(terms(), problem, trial)) return broken(facts, problem, std::move(*model));
   }
   if (effort == Effort::Quick) return {};
   ++solver_questions_;
   Model model;
   switch (solver_.ask(terms(), problem, model)) {
-    case Solver::Result::Follows: return {Verdict::Proved, {}};
+    case Solver::Result::Follows: return {Verdict::Proved, {}, {}};
     case Solver::Result::Unknown: return {};
     case Solver::Result::Fails: break;
   }
   // An example is believed when it evaluates.
   bool holds = terms().evaluate(problem.goal, model) == false;
   for (const Formula& fact : problem.facts) holds = holds && terms().evaluate(fact, model) == true;
-  return holds ? broken_by(std::move(model)) : Answer{};
+  return holds ? broken(facts, problem, std::move(model)) : Answer{};
 }
 
 std::vector<NamedValue> Prover::named(const Model& model) const {

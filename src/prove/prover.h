@@ -28,7 +28,8 @@ struct NamedValue {
 
 struct Answer {
   Verdict verdict = Verdict::Unknown;
-  Model model;  // Refuted: values that every fact allows and that break the goal
+  Model model;   // Refuted: values that every fact allows and that break the goal
+  Model others;  // and values of what has nothing to do with it
   bool is_proved() const { return verdict == Verdict::Proved; }
   bool is_refuted() const { return verdict == Verdict::Refuted; }
 };
@@ -53,6 +54,8 @@ class Prover {
   // The program's variables in a counterexample, in the order of their first mention.
   std::vector<NamedValue> named(const Model& model) const;
   std::optional<int64_t> evaluate(const Linear& sum, const Model& model) const { return reader_.terms().evaluate(sum, model); }
+  // Does the sum hang on something that is defined inside the region?
+  bool depends_on(const Linear& sum, ir::RegionId region) const { return reader_.depends_on(sum, region); }
 
   int solver_questions() const { return solver_questions_; }
 
@@ -60,6 +63,7 @@ class Prover {
   Facts own_facts(ir::RegionId region, Twin twin);
   void add_contract(Facts& facts);
   Answer decide(const Facts& facts, const Problem& problem, Effort effort);
+  Answer broken(const Facts& facts, const Problem& problem, Model model) const;
   bool is_free(const Problem& problem) const;
   bool is_free(const Formula& formula) const;
 

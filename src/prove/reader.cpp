@@ -50,7 +50,19 @@ Interval Reader::type_range(ValueId v) const {
 }
 
 Linear Reader::variable(ValueId v, Interval range, bool is_free) {
-  return terms_.variable(name_of(kernel_, v), range, is_free);
+  AtomId atom = terms_.variable(name_of(kernel_, v), range, is_free);
+  sources_[atom] = v;
+  return atom;
+}
+
+bool Reader::depends_on(const Linear& sum, RegionId region) const {
+  std::vector<bool> seen;
+  std::vector<AtomId> atoms;
+  terms_.each_atom(sum, seen, atoms);
+  return std::any_of(atoms.begin(), atoms.end(), [&](AtomId atom) {
+    auto source = sources_.find(atom);
+    return source != sources_.end() && is_inside(source->second, region);
+  });
 }
 
 Linear Reader::value(ValueId v, Twin twin) {

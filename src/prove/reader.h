@@ -33,6 +33,7 @@ class Reader {
     ir::RegionId region;
   };
   Place place_of(ir::RegionId region) const { return parents_[region.index]; }
+  bool depends_on(const Linear& sum, ir::RegionId region) const;
 
  private:
   void index_regions(ir::RegionId region);
@@ -53,6 +54,7 @@ class Reader {
   Terms terms_;
   std::vector<Place> parents_;               // by region
   std::vector<ir::RegionId> op_regions_;     // by operation
+  std::unordered_map<AtomId, ir::ValueId> sources_;  // of variables
   std::map<std::pair<ir::ValueId, uint32_t>, Linear> values_;
   std::map<std::pair<ir::ValueId, uint32_t>, Formula> conditions_;
 };

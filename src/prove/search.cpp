@@ -12,7 +12,7 @@ namespace tilec::prove {
 namespace {
 
 using Kind = Formula::Kind;
-constexpr int kMostSplits = 3;
+constexpr int kMostSplits = 3, kStepsForAlternative = 15;
 constexpr size_t kMostProducts = 24, kMostParts = 12;
 
 class Search {
@@ -60,8 +60,11 @@ class Search {
     alternatives_.clear();
     for (const Formula& f : open) {
       std::vector<Formula> left;
-      for (const Formula& part : f.parts)
+      for (const Formula& part : f.parts) {
+        int steps = std::exchange(steps_, kStepsForAlternative);
         if (!proves(negation(part), 0)) left.push_back(part);
+        steps_ = steps;
+      }
       if (left.size() == 1) assume(left[0]);
       else alternatives_.push_back(f);
     }
@@ -218,6 +221,8 @@ bool follows(Terms& terms, const Problem& problem, int steps) {
     search.assume(fact);
   }
   Formula goal = search.use_equalities(problem.goal);
+  Search first = search;
+  if (first.proves(goal, 0)) return true;
   search.reduce_alternatives();
   return search.proves(goal, kMostSplits);
 }

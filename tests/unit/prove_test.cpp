@@ -201,13 +201,15 @@ TEST_CASE("the solver answers what sums and trials leave open, and refutes with 
 { (%a: int, %b: int)
   %zero = constant 0 : int
   %three = constant 3 : int
+  %six = constant 6 : int
   %seven = constant 7 : int
   launch [%seven] { (%i: int)
     %a3 = binary.mul %a, %three : int
     %b7 = binary.mul %b, %seven : int
     %sum = binary.add %a3, %b7 : int
-    %square = binary.mul %sum, %sum : int
-    %square_ok = compare.ge %square, %zero : bool
+    %square = binary.mul %i, %i : int
+    %times6 = binary.mul %i, %six : int
+    %square_ok = compare.le %square, %times6 : bool
     %target = constant 1000003 : int
     %misses = compare.ne %sum, %target : bool
     yield

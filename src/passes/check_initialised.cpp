@@ -1,0 +1,157 @@
+#include "passes/check_initialised.h"
+
+#include "diag/diag.h"
+#include "passes/coverage.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+using prove::Linear;
+
+namespace {
+
+using Written = std::map<ValueId, std::vector<Area>>;
+
+struct Check {
+  const Kernel& kernel;
+  Diagnostics& diagnostics;
+  prove::Prover prover{kernel};
+  Written written = {};
+  RegionId here = {};
+  std::set<ValueId> reported = {};
+
+  Area area_of(std::span<const ValueId> offsets, const Axes& axes, std::span<const int64_t> shape) {
+    Area area;
+    for (ValueId v : offsets) area.low.push_back(prover.value(v)), area.size.push_back(1);
+    for (size_t k = 0; k < axes.size(); ++k) area.size[axes[k]] = shape[k];
+    return area;
+  }
+
+  void read(ValueId buffer, Area area, Span span) {
+    const Type& type = kernel.type(buffer);
+    if (!type.is_buffer() || type.space != Space::Shared) return;
+    area = in_buffer(prover, kernel, buffer, std::move(area));
+    if (covers(prover, prover.facts(here), kernel.type(buffer).shape, written[buffer], area) || !reported.insert(buffer).second) return;
+    auto report = diagnostics.at(span).error(diag::Uninitialised, name_of(kernel, buffer));
+    const Op* declaration = kernel.definition(buffer);
+    if (!declaration || !declaration->span.valid()) return;
+    Span at = declaration->span;
+    report.note(at, diag::DeclaredHere, name_of(kernel, buffer));
+    // The declaration ends with its semicolon.
+    if (at.end > at.begin) report.fix({at.file, at.end - 1, at.end - 1}, " = 0", "give it a value where it is declared");
+  }
+  void read_whole(ValueId buffer, Span span) {
+    if (kernel.type(buffer).is_buffer()) read(buffer, whole_area(kernel.type(buffer)), span);
+  }
+
+  void write(ValueId buffer, Area area) {
+    if (kernel.type(buffer).space != Space::Shared) return;
+    area = in_buffer(prover, kernel, buffer, std::move(area));
+    written[buffer].push_back(std::move(area));
+  }
+
+  void run(RegionId region) {
+    RegionId outer = std::exchange(here, region);
+    for (OpId id : kernel.region(region).ops) run(kernel.op(id));
+    here = outer;
+  }
+
+  void run(const Op& op) {
+    if (op.is<op::Alloc>()) return void(written.erase(op.result()));
+    if (auto* o = op.get<op::Launch>()) return run(o->body);
+    if (auto* o = op.get<op::For>()) return run_loop(*o);
+    if (auto* o = op.get<op::Map>()) return run_map(*o);
+    if (auto* o = op.get<op::If>()) return run_branch(*o);
+    if (op.is<op::While>() || op.is<op::Simt>()) return run_uncounted(op);
+    if (auto* o = op.get<op::Load>()) read(o->buffer, area_of(o->offsets, o->axes, kernel.type(op.result()).shape), op.span);
+    if (auto* o = op.get<op::ElementLoad>()) read(o->buffer, area_of(o->indices, {}, {}), op.span);
+    if (auto* o = op.get<op::Atomic>()) read(o->buffer, area_of(o->indices, {}, {}), op.span);
+    if (auto* o = op.get<op::Gemm>()) read_whole(o->a, op.span), read_whole(o->b, op.span);
+    if (auto* o = op.get<op::Store>()) write(o->buffer, area_of(o->offsets, o->axes, kernel.type(o->tile).shape));
+    if (auto* o = op.get<op::ElementStore>()) write(o->buffer, area_of(o->indices, {}, {}));
+    if (auto* o = op.get<op::Copy>()) {
+      read(o->src, area_of(o->src_offsets, o->src_axes, o->shape), op.span);
+      write(o->dst, area_of(o->dst_offsets, o->dst_axes, o->shape));
+    }
+  }
+
+  void run_uncounted(const Op& op) {
+    Written before = written;
+    each_region(op.data, [&](RegionId region) { run(region); });
+    written = std::move(before);
+  }
+
+  // What the body has added, as `widen` leaves it.
+  template <class F> void keep_added(const Written& before, F&& widen) {
+    Written after = std::exchange(written, before);
+    for (auto& [buffer, areas] : after) {
+      auto known = before.find(buffer);
+      size_t old_count = known == before.end() ? 0 : known->second.size();
+      for (size_t i = std::min(old_count, areas.size()); i < areas.size(); ++i)
+        if (std::optional<Area> area = widen(areas[i])) written[buffer].push_back(std::move(*area));
+    }
+  }
+  bool outlasts(const Area& area, RegionId body) const {
+    return std::none_of(area.low.begin(), area.low.end(), [&](const Linear& x) { return prover.depends_on(x, body); });
+  }
+
+  void run_loop(const op::For& loop) {
+    Written before = written;
+    run(loop.body);
+    Linear low = prover.value(loop.low), high = prover.value(loop.high), step = prover.value(loop.step);
+    bool is_counted = low.is_constant() && high.is_constant() && step.is_constant() && step.constant > 0;
+    bool runs = prover.prove(prover.facts(here), less(low, high), prove::Effort::Quick).is_proved();
+    keep_added(before, [&](const Area& area) -> std::optional<Area> {
+      if (!runs) return std::nullopt;
+      if (outlasts(area, loop.body)) return area;
+      if (!is_counted) return std::nullopt;
+      int64_t last = low.constant + (high.constant - 1 - low.constant) / step.constant * step.constant;
+      auto all = over_turns(area, {prover.value(kernel.region(loop.body).args[0]), low.constant, last, step.constant});
+      return all && outlasts(*all, loop.body) ? all : std::nullopt;
+    });
+  }
+
+  void run_map(const op::Map& map) {
+    Written before = written;
+    run(map.body);
+    keep_added(before, [&](const Area& area) -> std::optional<Area> {
+      Area all = area;
+      // Whichever index moves least comes first: each is tried as often as there are indices.
+      for (size_t round = 0; round < map.shape.size(); ++round)
+        for (size_t i = 0; i < map.shape.size(); ++i)
+          if (auto wider = over_turns(all, {prover.value(kernel.region(map.body).args[i]), 0, map.shape[i] - 1, 1}))
+            all = std::move(*wider);
+      return outlasts(all, map.body) ? std::optional(all) : std::nullopt;
+    });
+  }
+
+  // Only what both sides write is written on every path.
+  void run_branch(const op::If& branch) {
+    Written before = written;
+    run(branch.then_body);
+    Written after_then = std::exchange(written, before);
+    run(branch.else_body);
+    Written after_else = std::exchange(written, before);
+    auto keep = [&](const Written& from, const Written& other) {
+      for (const auto& [buffer, areas] : from) {
+        auto there = other.find(buffer);
+        auto old = before.find(buffer);
+        if (there == other.end()) continue;
+        for (size_t i = old == before.end() ? 0 : old->second.size(); i < areas.size(); ++i)
+          if (covers(prover, prover.facts(here), kernel.type(buffer).shape, there->second, areas[i]))
+            written[buffer].push_back(areas[i]);
+      }
+    };
+    keep(after_then, after_else);
+    keep(after_else, after_then);
+  }
+};
+
+}  // namespace
+
+void check_initialised(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
+  Check pass{kernel, diagnostics};
+  pass.run(kernel.body);
+}
+
+}  // namespace tilec::passes

@@ -1,0 +1,75 @@
+#include "passes/check_numbers.h"
+
+#include "diag/diag.h"
+#include "passes/region.h"
+#include "passes/rewrite.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+using prove::Interval;
+using prove::Linear;
+
+namespace {
+
+struct Check {
+  const Kernel& kernel;
+  Diagnostics& diagnostics;
+  prove::Prover prover{kernel};
+
+  void division(RegionId region, const Op& op, const op::Binary& binary) {
+    Linear divisor = prover.value(binary.b);
+    if (!prover.terms().range(divisor).holds(0)) return;
+    std::string what = binary.fn == BinaryFn::Div ? "division" : "remainder";
+    if (prover.prove(prover.facts(region), equal(divisor, 0), prove::Effort::Quick).is_proved())
+      return void(diagnostics.at(op.span).error(diag::IntegerFault, what, "the divisor is always 0"));
+    // A loop or launch that runs at all takes its index through this value.
+    if (depends_on_arguments(divisor)) return;
+    prove::Answer answer = prover.prove(prover.facts(region), negation(equal(divisor, 0)), prove::Effort::Quick);
+    if (!answer.is_refuted()) return;
+    std::string example = example_text(prover, answer.model);
+    diagnostics.at(op.span).error(diag::IntegerFault, what, example + "the divisor is 0");
+  }
+
+  // On a dim or a parameter of the kernel, which the caller chooses?
+  bool depends_on_arguments(const Linear& sum) {
+    for (ValueId argument : kernel.region(kernel.body).args)
+      if (kernel.type(argument).is_scalar() && is_integer(kernel.type(argument).element) && mentions(sum, argument)) return true;
+    return false;
+  }
+  bool mentions(const Linear& sum, ValueId argument) {
+    std::vector<bool> seen;
+    std::vector<prove::AtomId> atoms;
+    prover.terms().each_atom(sum, seen, atoms);
+    Linear value = prover.value(argument);
+    return std::any_of(atoms.begin(), atoms.end(), [&](prove::AtomId atom) { return value.factor_of(atom) != 0; });
+  }
+
+  void overflow(const Op& op, const op::Binary& binary) {
+    Interval a = prover.terms().range(prover.value(binary.a)), b = prover.terms().range(prover.value(binary.b));
+    auto is_bounded = [](Interval x) { return x.low != prove::kMinusInfinity && x.high != prove::kPlusInfinity; };
+    if (!is_bounded(a) || !is_bounded(b)) return;
+    Interval result;
+    if (binary.fn == BinaryFn::Add) result = a + b;
+    else if (binary.fn == BinaryFn::Sub) result = a + b * Interval{-1, -1};
+    else if (binary.fn == BinaryFn::Mul) result = a * b;
+    else return;
+    if (result.low == prove::kPlusInfinity || result.high == prove::kMinusInfinity)
+      diagnostics.at(op.span).error(diag::IntegerFault, std::string(name(binary.fn)), "the result never fits in 64 bits");
+  }
+};
+
+}  // namespace
+
+void check_numbers(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
+  Check pass{kernel, diagnostics};
+  each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
+    const Op& op = kernel.op(id);
+    auto* binary = op.get<op::Binary>();
+    if (!binary || !is_integer(kernel.type(op.result()).element)) return;
+    if (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem) pass.division(region, op, *binary);
+    else if (kernel.type(op.result()).element == Scalar::Index) pass.overflow(op, *binary);
+  });
+}
+
+}  // namespace tilec::passes

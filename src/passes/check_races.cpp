@@ -1,0 +1,172 @@
+#include "passes/check_races.h"
+
+#include "diag/diag.h"
+#include "passes/region.h"
+#include "passes/rewrite.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+using prove::Facts;
+using prove::Formula;
+using prove::Linear;
+using prove::Twin;
+using prove::Verdict;
+
+namespace {
+
+enum class Use : uint8_t { Read, Write, Atomic };
+
+struct Touch {
+  ValueId memory;  // what it counts as: one for all parameters that may be alias
+  Box box;
+  RegionId region;
+  Use use;
+  Span span;
+};
+
+// Executions of `body` that may run at the same time, told apart by `indices`.
+struct Executions {
+  RegionId body;
+  std::span<const ValueId> indices;
+  bool are_blocks;
+};
+
+struct Finding {
+  Verdict verdict;
+  std::string text;  // Refuted: who meets where
+};
+
+struct Check {
+  Kernel& kernel;
+  Diagnostics& diagnostics;
+  prove::Prover prover{kernel};
+
+  ValueId memory_of(ValueId buffer) const {
+    const Param* param = kernel.param_of(buffer);
+    if (!param || !param->may_alias) return buffer;
+    for (const Param& other : kernel.params)
+      if (other.may_alias && kernel.type(other.value).is_buffer() && kernel.type(other.value).rank() == kernel.type(buffer).rank())
+        return other.value;
+    return buffer;
+  }
+
+  // Every touch of memory that the executions share.
+  std::vector<Touch> touches(const Executions& runs) const {
+    std::vector<Touch> result;
+    each_op_in_region(kernel, runs.body, [&](RegionId region, OpId id) {
+      const Op& op = kernel.op(id);
+      auto add = [&](ValueId buffer, std::span<const ValueId> offsets, const Axes& axes, std::span<const int64_t> shape, Use use) {
+        bool is_shared_by_runs = !runs.are_blocks || is_device_memory(kernel.type(buffer));
+        if (is_shared_by_runs) result.push_back({memory_of(buffer), box_of(buffer, offsets, axes, shape), region, use, op.span});
+      };
+      if (auto* o = op.get<op::Load>()) add(o->buffer, o->offsets, o->axes, kernel.type(op.result()).shape, Use::Read);
+      if (auto* o = op.get<op::Store>()) add(o->buffer, o->offsets, o->axes, kernel.type(o->tile).shape, Use::Write);
+      if (auto* o = op.get<op::Copy>()) {
+        add(o->src, o->src_offsets, o->src_axes, o->shape, Use::Read);
+        add(o->dst, o->dst_offsets, o->dst_axes, o->shape, Use::Write);
+      }
+      if (auto* o = op.get<op::ElementLoad>()) add(o->buffer, o->indices, {}, {}, Use::Read);
+      if (auto* o = op.get<op::ElementStore>()) add(o->buffer, o->indices, {}, {}, Use::Write);
+      if (auto* o = op.get<op::Atomic>()) add(o->buffer, o->indices, {}, {}, Use::Atomic);
+    });
+    return result;
+  }
+
+  // No element is in both boxes and in the memory.
+  Formula apart(const Touch& a, const Touch& b, Twin twin) {
+    std::vector<Linear> extents = prover.extents(a.box.base);
+    std::vector<Formula> ways;
+    for (size_t d = 0; d < extents.size(); ++d) {
+      Linear x = prover.value(a.box.offsets[d]), y = prover.value(b.box.offsets[d], twin);
+      ways.push_back(at_least(y, x + a.box.sizes[d]));
+      ways.push_back(at_least(x, y + b.box.sizes[d]));
+    }
+    for (size_t d = 0; d < extents.size(); ++d) {
+      Linear x = prover.value(a.box.offsets[d]), y = prover.value(b.box.offsets[d], twin);
+      ways.push_back(at_least(x, extents[d]));
+      if (y != x) ways.push_back(at_least(y, extents[d]));
+      ways.push_back(at_least(Linear(0), x + a.box.sizes[d]));
+      if (y != x) ways.push_back(at_least(Linear(0), y + b.box.sizes[d]));
+    }
+    return any_of(std::move(ways));
+  }
+
+  std::string indices_text(const Executions& runs, Twin twin, const prove::Model& model) {
+    std::string text;
+    for (ValueId index : runs.indices) {
+      auto n = prover.evaluate(prover.value(index, twin), model);
+      const std::string& hint = kernel.value(index).hint;
+      text += (text.empty() ? "" : ", ") + (hint.empty() ? "index" : hint) + " = " + (n ? std::to_string(*n) : "0");
+    }
+    return text;
+  }
+
+  // Two touches in different executions; `a` is a write.
+  Finding compare(const Executions& runs, const Touch& a, const Touch& b, bool is_same) {
+    Twin twin = prover.new_twin(runs.body);
+    Facts facts = prover.facts(a.region).with(prover.facts(b.region, twin));
+    Formula goal = apart(a, b, twin);
+    Finding worst{Verdict::Proved, {}};
+    for (ValueId index : runs.indices) {
+      Linear x = prover.value(index), y = prover.value(index, twin);
+      for (bool is_first : {true, false}) {
+        if (is_same && !is_first) continue;  // the same two, named the other way round
+        Linear distance = is_first ? y - x - 1 : x - y - 1;
+        if (prover.terms().range(distance).high < 0) continue;
+        prove::Answer answer = prover.prove(facts.with(prove::at_least_zero(distance)), goal);
+        if (answer.is_refuted()) {
+          prove::Model model = answer.model;
+          model.insert(answer.others.begin(), answer.others.end());
+          std::string who = runs.are_blocks ? "blocks " : "iterations ";
+          return {Verdict::Refuted, who + indices_text(runs, {}, model) + " and " + indices_text(runs, twin, model)};
+        }
+        if (!answer.is_proved()) worst.verdict = Verdict::Unknown;
+      }
+    }
+    return worst;
+  }
+
+  void report(const Executions& runs, const Touch& a, const Touch& b, const Finding& finding) {
+    std::string name = name_of(kernel, a.box.base);
+    auto place = diagnostics.at(a.span);
+    auto mark = [&](Report report) {
+      if (b.span != a.span && b.span.valid()) report.mark(b.span, b.use == Use::Read ? "read here" : "and written here");
+    };
+    bool is_refuted = finding.verdict == Verdict::Refuted;
+    if (runs.are_blocks && is_refuted) mark(place.error(diag::Race, name, finding.text));
+    else if (runs.are_blocks) mark(place.warning(diag::UnprovedRace, name));
+    else if (!is_refuted) mark(place.warning(diag::UnprovedIterations, name));
+    else if (b.use == Use::Read) mark(diagnostics.at(b.span).error(diag::IterationDependence, name, finding.text));
+    else mark(place.error(diag::ParallelRace, name, finding.text));
+  }
+
+  void check(const Executions& runs) {
+    std::vector<Touch> all = touches(runs);
+    std::set<std::pair<ValueId, Verdict>> reported;  // one of a kind for each memory is enough
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (all[i].use == Use::Read) continue;
+      for (size_t j = 0; j < all.size(); ++j) {
+        bool is_seen = j < i && all[j].use != Use::Read;  // the pair has been met as (j, i)
+        bool are_atomic = all[i].use == Use::Atomic && all[j].use == Use::Atomic;
+        if (is_seen || are_atomic || all[i].memory != all[j].memory) continue;
+        Finding finding = compare(runs, all[i], all[j], i == j);
+        if (finding.verdict == Verdict::Proved || !reported.insert({all[i].memory, finding.verdict}).second) continue;
+        report(runs, all[i], all[j], finding);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+void check_races(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
+  Check pass{kernel, diagnostics};
+  each_op_in_region(kernel, kernel.body, [&](RegionId, OpId id) {
+    if (auto* launch = kernel.op(id).get<op::Launch>()) pass.check({launch->body, kernel.region(launch->body).args, true});
+    if (auto* map = kernel.op(id).get<op::Map>())
+      pass.check({map->body, std::span(kernel.region(map->body).args).first(map->shape.size()), false});
+  });
+}
+
+}  // namespace tilec::passes

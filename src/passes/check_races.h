@@ -1,0 +1,13 @@
+// Do two blocks of a launch, or two iterations of a `parallel` loop, touch one element that one of them writes?
+//   in:  Typed    out: unchanged; an error with both indices where they do, a warning where it is not known
+// Atomics may meet each other. Shared tiles belong to one block; launches run in order. Parameters marked `alias` count as one.
+#pragma once
+#include "diag/sink.h"
+#include "ir/kernel.h"
+#include "machine/machine.h"
+
+namespace tilec::passes {
+
+void check_races(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
+
+}  // namespace tilec::passes

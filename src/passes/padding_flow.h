@@ -1,0 +1,54 @@
+// The analysis behind check_padding: states of tiles and of shared buffers, followed through a launch in its order.
+#pragma once
+#include "diag/sink.h"
+#include "passes/map_numbers.h"
+#include "passes/padding_state.h"
+
+namespace tilec::passes {
+
+class PaddingFlow {
+ public:
+  PaddingFlow(const ir::Kernel& kernel, Diagnostics& diagnostics) : kernel_(kernel), diagnostics_(diagnostics), prover_(kernel) {}
+  void run(ir::RegionId region);
+
+ private:
+  using Buffers = std::map<ir::ValueId, TileState>;
+  using LinearList = std::vector<prove::Linear>;
+
+  void run(const ir::Op& op);
+  void run_for(const ir::op::For& op, const ir::Op& at);
+  void run_while(const ir::op::While& op, const ir::Op& at);
+  void run_if(const ir::op::If& op, const ir::Op& at);
+  void run_map(const ir::op::Map& op, const ir::Op& at);
+  void run_gemm(const ir::op::Gemm& op, const ir::Op& at);
+  void run_reduce(const ir::op::Reduce& op, const ir::Op& at);
+  void run_scan(const ir::op::Scan& op, const ir::Op& at);
+  void run_copy(const ir::op::Copy& op, const ir::Op& at);
+  void run_shape(const ir::Op& op);  // permute, reshape, insert, extract
+  void taint_writes(ir::RegionId region);
+
+  std::vector<Numbers> map_results(const ir::op::Map& op, int64_t axis, const std::optional<Edge>& edge);
+  TileState reshaped(ir::ValueId from, ir::ValueId to) const;
+
+  // The state of a tile, of a buffer, or of a view of one.
+  TileState state(ir::ValueId v) const;
+  TileState read(ir::ValueId buffer, std::span<const ir::ValueId> offsets, const ir::Axes& axes, const ir::BoundsList& bounds,
+                 ir::Number pad, Span span);
+  void write(const TileState& part, ir::ValueId buffer, std::span<const ir::ValueId> offsets, const ir::Axes& axes,
+             std::span<const int64_t> shape);
+  Numbers scalar(ir::ValueId v) const { return scalar_numbers(kernel_, v, scalars_); }
+  Scalar element(ir::ValueId v) const { return kernel_.type(v).element; }
+  LinearList values(std::span<const ir::ValueId> offsets);
+  void report(const AxisPadding& axis, ir::ValueId tile, std::string_view where, std::string_view identity, const ir::Op& at);
+  void join_buffers(const Buffers& other);
+
+  const ir::Kernel& kernel_;
+  Diagnostics& diagnostics_;
+  mutable prove::Prover prover_;
+  std::map<ir::ValueId, TileState> tiles_;
+  NumbersOf scalars_;  // results of reductions of whole tiles
+  Buffers buffers_;    // shared ones that have been written
+  std::set<const ir::Op*> reported_;
+};
+
+}  // namespace tilec::passes

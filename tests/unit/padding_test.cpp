@@ -1,0 +1,112 @@
+// Padding that would enter a reduction, a scan or a product.
+#include "passes/check_padding.h"
+#include "passes/clip.h"
+
+#include "passes/numbers.h"
+#include "typed_kernel.h"
+
+using namespace tilec;
+using namespace tilec::ir;
+
+namespace {
+
+std::string padded(Kernel kernel) {
+  Diagnostics diagnostics = all_shown();
+  passes::clip(kernel, Machine{}, diagnostics);
+  passes::check_padding(kernel, Machine{}, diagnostics);
+  return reports(diagnostics);
+}
+
+// A: f32[M, N], v: f32[K, N]; `body` stands in a launch over (i in ceildiv(M, 64)).
+std::string tile_code(std::string_view body, std::string_view requires_line = "") {
+  return padded(kernel_of(R"(kernel "k"
+  dim "M", %M
+  dim "N", %N
+  dim "K", %K
+  param "A", %A, extents=[%M, %N], type="f32[M, N]"
+  param "V", %V, extents=[%N, %K], type="f32[N, K]"
+  param "scale", %scale, type="f32"
+)" + std::string(requires_line) + R"({ (%M: int, %N: int, %K: int, %A: buffer<global ?x? f32>, %V: buffer<global ?x? f32>, %scale: f32)
+  %zero = constant 0 : int
+  %size = constant 64 : int
+  %less = constant 63 : int
+  %nought = constant 0.0 : f32
+  %minus = constant -inf : f32
+  %is_128 = compare.eq %N, %size : bool
+  %is_up = compare.gt %scale, %nought : bool
+  %more = binary.add %M, %less : int
+  %blocks = binary.div %more, %size : int
+  launch [%blocks] { (%i: int)
+    %row = binary.mul %i, %size : int
+)" + std::string(body) + "\n yield\n }\n yield\n}"));
+}
+
+const std::string kLoad = "%t = load %A, [%row, %zero], axes=[0, 1] : tile<64x64 f32>\n";
+const std::string kSum = "%r = reduce.sum %t, axis=1 : tile<64 f32>\n";
+const std::string kMax = "%r = reduce.max %t, axis=1 : tile<64 f32>\n";
+
+}  // namespace
+
+TEST_CASE("zeros at the edge are right for a sum and wrong for a maximum") {
+  CHECK(tile_code(kLoad + kSum) == "");
+  CHECK(tile_code(kLoad + kMax) == "PadInReduction: the padding value 0 of `t` would enter this max\n");
+  CHECK(tile_code(kLoad + "%r = reduce.max %t, axis=0 : tile<64 f32>") != "");
+  CHECK(tile_code("%t = load %A, [%row, %zero], axes=[0, 1], pad=-inf : tile<64x64 f32>\n" + kMax) == "");
+  CHECK(tile_code("%t = load %A, [%row, %zero], axes=[0, 1], pad=-inf : tile<64x64 f32>\n" + kSum) ==
+        "PadInReduction: the padding value -inf of `t` would enter this sum\n");
+}
+
+TEST_CASE("a proof that the region lies inside needs no identity") {
+  CHECK(tile_code(kLoad + kMax, "requires %is_128, \"N == 64\"\n") == "");
+}
+
+TEST_CASE("arithmetic on padding is followed") {
+  auto mapped = [](const std::string& body, const std::string& reduce, std::string_view contract = "") {
+    return tile_code(kLoad + "%t2 = map [%t], input_axes=[[0, 1]], shape=[64, 64] : tile<64x64 f32> { (%a: int, %c: int, %x: f32)\n" +
+                         body + "\n yield [%y]\n }\n %r = reduce." + reduce + " %t2, axis=1 : tile<64 f32>", contract);
+  };
+  CHECK(mapped("%y = unary.exp2 %x : f32", "sum") == "PadInReduction: the padding value 1.0 of `t2` would enter this sum\n");
+  CHECK(mapped("%y = binary.mul %x, %x : f32", "sum") == "");
+  CHECK(mapped("%y = binary.mul %x, %scale : f32", "sum") == "");
+  CHECK(mapped("%y = binary.add %x, %scale : f32", "sum") ==
+        "PadInReduction: the padding value (not a constant) of `t2` would enter this sum\n");
+  const std::string mask = "%o = compare.ge %c, %N : bool\n";
+  CHECK(mapped(mask + "%y = select %o, %minus, %x : f32", "max") == "");
+  CHECK(mapped(mask + "%y = if %o : f32 { yield [%minus] } else_body { yield [%x] }", "max") == "");
+  CHECK(mapped("%o = compare.ge %a, %N : bool\n %y = select %o, %minus, %x : f32", "max") != "");
+  const std::string scaled = mask + "%z = select %o, %minus, %x : f32\n %w = binary.mul %z, %scale : f32\n %y = unary.exp2 %w : f32";
+  CHECK(mapped(scaled, "sum", "requires %is_up, \"scale > 0\"\n") == "");
+  CHECK(mapped(scaled, "sum") == "PadInReduction: the padding value nan of `t2` would enter this sum\n");
+}
+
+TEST_CASE("products want zeros where both sides are contracted") {
+  auto product = [](const std::string& pad_a, const std::string& pad_b) {
+    return tile_code("%a = load %A, [%row, %zero], axes=[0, 1]" + pad_a + " : tile<64x64 f32>\n"
+                     "%b = load %V, [%zero, %zero], axes=[0, 1]" + pad_b + " : tile<64x64 f32>\n"
+                     "%acc = splat %nought : tile<64x64 f32>\n%p = gemm %a, %b, %acc : tile<64x64 f32>");
+  };
+  CHECK(product("", "") == "");
+  CHECK(product(", pad=1.0", "") == "");  // 1 * 0
+  CHECK(product(", pad=1.0", ", pad=1.0") == "PadInReduction: the padding value 1.0 of `a` would enter this product\n");
+  CHECK(product("", ", pad=inf") == "PadInReduction: the padding value 0 of `a` would enter this product\n");  // 0 * inf
+}
+
+TEST_CASE("loops carry padding and shared tiles keep it") {
+  CHECK(padded(sample_kernel("matrix_product")) == "");
+  CHECK(padded(sample_kernel("attention")) == "");
+  CHECK(tile_code(R"(%s = alloc name="s" : buffer<shared 64x64 f32>
+    copy %A, [%row, %zero], %s, [%zero, %zero], src_axes=[0, 1], dst_axes=[0, 1], shape=[64, 64]
+    %t = load %s, [%zero, %zero], axes=[0, 1] : tile<64x64 f32>
+)" + kMax) == "PadInReduction: the padding value 0 of `t` would enter this max\n");
+}
+
+TEST_CASE("sets of numbers") {
+  using namespace passes;
+  Numbers low = exactly(Scalar::F32, Number::real(-HUGE_VAL)), any = data(Scalar::F32);
+  CHECK(apply(UnaryFn::Exp2, Scalar::F32, low).is_within(kZero));
+  CHECK(apply(BinaryFn::Sub, Scalar::F32, low, any).is_within(kNegativeInfinity));
+  CHECK(apply(BinaryFn::Max, Scalar::F32, low, any) == any);
+  CHECK((apply(BinaryFn::Mul, Scalar::F32, low, any).kinds & kNan));
+  CHECK(is_identity(ReduceFn::Sum, Scalar::I32, exactly(Scalar::I32, Number::integer(0))));
+  CHECK_FALSE(is_identity(ReduceFn::Max, Scalar::I32, exactly(Scalar::I32, Number::integer(0))));
+}
