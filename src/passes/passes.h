@@ -3,6 +3,11 @@
 #include "diag/sink.h"
 #include "ir/kernel.h"
 #include "machine/machine.h"
+#include "passes/check_initialised.h"
+#include "passes/check_numbers.h"
+#include "passes/check_padding.h"
+#include "passes/check_races.h"
+#include "passes/clip.h"
 #include "passes/place.h"
 #include "passes/select_atoms.h"
 

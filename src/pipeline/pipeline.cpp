@@ -18,6 +18,11 @@ void lower_to_threads(ir::Kernel& kernel, const Machine& machine, Diagnostics&) 
 
 constexpr Pass kPipeline[] = {
     {"simplify", Typed, Typed, passes::simplify, "what is constant once dims are fixed"},
+    {"clip", Typed, Typed, passes::clip, "every access is proved inside or guarded"},
+    {"check-padding", Typed, Typed, passes::check_padding, "what lies over an edge enters no reduction"},
+    {"check-initialised", Typed, Typed, passes::check_initialised, "shared tiles are written before they are read"},
+    {"check-races", Typed, Typed, passes::check_races, "blocks and iterations touch elements of their own"},
+    {"check-numbers", Typed, Typed, passes::check_numbers, "integer arithmetic has a value"},
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},

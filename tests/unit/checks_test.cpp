@@ -1,0 +1,90 @@
+// The passes that ask the prover, on programs: every file of tests/proofs gets exactly the diagnostics that its lines announce
+// (`//! error Name: part`), the programs of tests/sema and examples get none, and all of it is quick.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/text.h"
+#include "passes/passes.h"
+#include "sema/sema.h"
+#include "syntax/parse.h"
+
+using namespace tilec;
+
+namespace {
+
+struct Checked {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  Ast ast;
+  Program program;
+  double milliseconds = 0;
+
+  explicit Checked(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    ast = parse(sources.add(path.filename().string(), std::move(text)), sources, diagnostics);
+    program = analyse(ast, sources, embedded_library(), diagnostics);
+    auto start = std::chrono::steady_clock::now();
+    for (ExportInstance& instance : program.exports)
+      for (auto* pass : {passes::simplify, passes::clip, passes::check_padding, passes::check_initialised, passes::check_races,
+                         passes::check_numbers})
+        pass(instance.kernel, Machine{}, diagnostics);
+    milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  }
+  // "line severity Name: message" for each.
+  std::vector<std::string> lines() const {
+    std::vector<std::string> result;
+    for (const Diagnostic& d : diagnostics.all())
+      result.push_back(std::to_string(d.span.valid() ? sources.place(d.span).line : 0) + " " + std::string(name(d.severity)) + " " +
+                       std::string(d.name) + ": " + d.message);
+    return result;
+  }
+};
+
+std::vector<std::filesystem::path> tile_files(std::string_view folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(TILEC_TESTS) + "/" + std::string(folder)))
+    if (entry.path().extension() == ".tile") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("proofs: every announced diagnostic and no other") {
+  for (const auto& path : tile_files("proofs")) {
+    Checked checked(path);
+    std::vector<std::string> found = checked.lines();
+    CAPTURE(path.filename().string());
+    CAPTURE(join(found, "\n"));
+    std::ifstream file(path);
+    size_t announced = 0;
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+      ++number;
+      size_t at = line.find("//! ");
+      if (at == std::string::npos) continue;
+      ++announced;
+      // "error Name: part": the message holds the part.
+      std::string wanted = line.substr(at + 4), head = wanted.substr(0, wanted.find(": ") + 2), part = wanted.substr(head.size());
+      bool is_found = std::any_of(found.begin(), found.end(), [&](const std::string& d) {
+        return d.starts_with(std::to_string(number) + " " + head) && d.find(part) != std::string::npos;
+      });
+      CHECK_MESSAGE(is_found, number << " " << wanted);
+    }
+    CHECK(found.size() == announced);
+  }
+}
+
+TEST_CASE("proofs: programs without mistakes get no diagnostics") {
+  for (std::string_view folder : {"sema", "../examples"})
+    for (const auto& path : tile_files(folder)) {
+      Checked checked(path);
+      CHECK_MESSAGE(checked.lines().empty(), path.filename().string() << "\n" << join(checked.lines(), "\n"));
+      MESSAGE(path.filename().string() << ": " << checked.milliseconds << " ms for " << checked.program.exports.size());
+    }
+}
