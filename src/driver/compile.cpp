@@ -116,7 +116,7 @@ int compile_command(const Options& options) {
   std::string printed;
   if (options.emit == "tile-ir" && options.stop_after.empty())
     for (const ExportInstance& e : session.program.exports) printed += ir::print(e.kernel, {});
-  PassOptions passes{.stop_after = options.stop_after};
+  PassOptions passes{.stop_after = options.stop_after, .verify = options.verify};
   passes.after = [&](const Pass& pass, const ir::Kernel& kernel) {
     tick(std::string(pass.name).c_str());
     if (pass.name == options.print_after) std::fputs(ir::print(kernel, {}).c_str(), stderr);
@@ -143,7 +143,11 @@ int check_command(const Options& options) {
   for (const std::string& input : options.inputs) {
     Session session(options);
     int code = session.load(input);
-    if (code == kDone) code = session.tell();
+    if (code == kDone) {
+      if (!session.diagnostics.has_errors())
+        for (ExportInstance& exported : session.program.exports) run_checks(exported.kernel, session.diagnostics);
+      code = session.tell();
+    }
     worst = std::max(worst, code);
   }
   return worst;

@@ -22,7 +22,7 @@ int explain_file(const Options& options, const std::string& input) {
     if (!options.kernel.empty() && e.name != options.kernel) continue;
     for (const Machine* machine : machines->machines) {
       ir::Kernel kernel = e.kernel, tiles;
-      PassOptions passes;
+      PassOptions passes{.verify = options.verify};
       passes.after = [&](const Pass&, const ir::Kernel& now) {
         if (now.form != ir::Form::Thread) tiles = now;
       };

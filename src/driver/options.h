@@ -31,6 +31,7 @@ struct Options {
   // Passes.
   std::string stop_after, print_after;
   bool time_passes = false;
+  bool verify = true;
   // run
   std::string kernel;                                 // an export's name; empty: the only one
   std::vector<std::string> dims;                      // NAME=VALUE

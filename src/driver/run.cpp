@@ -204,7 +204,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
     return kDone;
   }
   ir::Kernel kernel = exported.kernel;
-  PassOptions passes;
+  PassOptions passes{.verify = o.verify};
   std::string_view pending;
   passes.after = [&](const Pass& pass, const ir::Kernel& now) {
     if (code != kDone && o.after_each) return;

@@ -74,8 +74,11 @@ void Lowering::lower_scalar(const ir::Op& op) {
     void operator()(const ir::op::ElementLoad& o) {
       if (l.is_for_block() && l.is_written(o.buffer)) return broadcast_load(o);
       Element e = element(o.buffer, o.indices, o.bounds);
-      Type type = ir::scalar_type(l.source_.type(op.result()).element, l.is_varying(e.index) || (e.mask.valid() && l.is_varying(e.mask)));
-      done(b.value(ir::op::MemLoad{l.scalar_buffer(o.buffer), e.index, e.mask, l.lane_stride(e.index)}, type));
+      ValueId buffer = l.scalar_buffer(o.buffer);
+      // At one index, lanes with a buffer of their own each read another element.
+      bool varies = l.is_varying(buffer) || l.is_varying(e.index) || (e.mask.valid() && l.is_varying(e.mask));
+      Type type = ir::scalar_type(l.source_.type(op.result()).element, varies);
+      done(b.value(ir::op::MemLoad{buffer, e.index, e.mask, l.lane_stride(e.index)}, type));
     }
     // What the launch also writes is read once, so that all warps see the same number.
     void broadcast_load(const ir::op::ElementLoad& o) {

@@ -38,9 +38,11 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
   out.library.compiler = request.compiler;
   for (const ExportInstance& exported : typed.exports) {
     target::Export spelled{request.prefix + exported.name, {}, signature_of(exported), place_of(exported.span, sources)};
+    ir::Kernel checked = exported.kernel;
+    if (!run_checks(checked, diagnostics, options)) continue;
     for (const Machine* machine : request.machines) {
-      ir::Kernel& kernel = out.kernels.emplace_back(exported.kernel);
-      if (!run_passes(kernel, *machine, diagnostics, options)) continue;
+      ir::Kernel& kernel = out.kernels.emplace_back(checked);
+      if (!run_machine_passes(kernel, *machine, diagnostics, options)) continue;
       spelled.instances.push_back({&kernel, machine, {}, {}});
     }
     host::Export described = host::export_of(exported.kernel, &sources);

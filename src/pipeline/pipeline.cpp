@@ -1,6 +1,7 @@
 #include "pipeline/pipeline.h"
 
 #include "base/check.h"
+#include "ir/verify.h"
 #include "lower/lower.h"
 #include "passes/insert_barriers.h"
 #include "passes/passes.h"
@@ -40,20 +41,60 @@ consteval bool chains(std::span<const Pass> passes) {
 }
 static_assert(chains(kPipeline));
 
+// The checks are the passes up to this one.
+constexpr std::string_view kLastCheck = "check-numbers";
+
+consteval size_t count_checks() {
+  for (size_t i = 0; i < std::size(kPipeline); ++i)
+    if (kPipeline[i].name == kLastCheck) return i + 1;
+  return 0;
+}
+constexpr size_t kChecks = count_checks();
+static_assert(kChecks > 0 && kPipeline[kChecks - 1].gives == Typed);
+
+void verify(const ir::Kernel& kernel, std::string_view pass) {
+  std::vector<ir::Violation> violations = ir::verify(kernel, kernel.form);
+  if (!violations.empty()) UNREACHABLE(ir::internal_error(violations.front(), pass) + " in kernel '" + kernel.name + "'");
+}
+
+void finish(const Pass& pass, const ir::Kernel& kernel, const PassOptions& options) {
+  INVARIANT(kernel.form == pass.gives, "a pass gives the form that it promises");
+  if (options.verify) verify(kernel, pass.name);
+  if (options.after) options.after(pass, kernel);
+}
+
 }  // namespace
 
 std::span<const Pass> pass_list() { return kPipeline; }
 
-bool run_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options) {
-  for (const Pass& pass : kPipeline) {
+bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions& options) {
+  if (options.verify) verify(kernel, "analysis");
+  int errors = diagnostics.error_count();
+  for (const Pass& pass : std::span(kPipeline).first(kChecks)) {
+    INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
+    pass.run(kernel, Machine{}, diagnostics);
+    finish(pass, kernel, options);
+    if (pass.name == options.stop_after) break;
+  }
+  return diagnostics.error_count() == errors;
+}
+
+bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options) {
+  for (const Pass& pass : std::span(kPipeline).first(kChecks))
+    if (pass.name == options.stop_after) return true;
+  int errors = diagnostics.error_count();
+  for (const Pass& pass : std::span(kPipeline).subspan(kChecks)) {
     INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
     pass.run(kernel, machine, diagnostics);
-    if (diagnostics.has_errors()) return false;
-    INVARIANT(kernel.form == pass.gives, "a pass gives the form that it promises");
-    if (options.after) options.after(pass, kernel);
-    if (pass.name == options.stop_after) return true;
+    if (diagnostics.error_count() != errors) return false;
+    finish(pass, kernel, options);
+    if (pass.name == options.stop_after) break;
   }
   return true;
+}
+
+bool run_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options) {
+  return run_checks(kernel, diagnostics, options) && run_machine_passes(kernel, machine, diagnostics, options);
 }
 
 }  // namespace tilec

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "base/text.h"
-#include "passes/passes.h"
+#include "pipeline/pipeline.h"
 #include "sema/sema.h"
 #include "syntax/parse.h"
 
@@ -29,10 +29,7 @@ struct Checked {
     ast = parse(sources.add(path.filename().string(), std::move(text)), sources, diagnostics);
     program = analyse(ast, sources, embedded_library(), diagnostics);
     auto start = std::chrono::steady_clock::now();
-    for (ExportInstance& instance : program.exports)
-      for (auto* pass : {passes::simplify, passes::clip, passes::check_padding, passes::check_initialised, passes::check_races,
-                         passes::check_numbers})
-        pass(instance.kernel, Machine{}, diagnostics);
+    for (ExportInstance& instance : program.exports) run_checks(instance.kernel, diagnostics);
     milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   }
   // "line severity Name: message" for each.
