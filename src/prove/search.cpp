@@ -40,8 +40,20 @@ class Search {
         return std::all_of(goal.parts.begin(), goal.parts.end(), [&](const Formula& f) { return proves(f, splits); });
       case Kind::Any: break;
     }
-    for (const Formula& part : goal.parts)
-      if (proves(part, splits)) return true;
+    return proves_any(goal, splits);
+  }
+
+  bool proves_any(const Formula& goal, int splits) {
+    if (std::any_of(goal.parts.begin(), goal.parts.end(), [&](const Formula& f) { return is_known(f); })) return true;
+    // A part that leads nowhere leaves steps for the others.
+    int share = std::max(kStepsForAlternative, steps_ / int(goal.parts.size()));
+    for (const Formula& part : goal.parts) {
+      int before = std::exchange(steps_, std::min(steps_, share));
+      int given = steps_;
+      bool holds = proves(part, splits);
+      steps_ = before - (given - steps_);
+      if (holds) return true;
+    }
     if (splits == 0) return false;
     // One part holds where the others do not.
     for (size_t i = 0; i < goal.parts.size(); ++i) {
@@ -96,6 +108,14 @@ class Search {
   }
 
  private:
+  // A fact says so in as many words.
+  bool is_known(const Formula& goal) const {
+    if (goal.kind != Kind::AtLeastZero || goal.linear.is_lost) return false;
+    return std::any_of(inequalities_.begin(), inequalities_.end(), [&](const Linear& f) {
+      return f.constant <= goal.linear.constant && !f.is_lost && f.parts == goal.linear.parts;
+    });
+  }
+
   Linear rewritten(const Linear& sum, AtomId atom, const Linear& by) { return terms_.rewritten(sum, atom, by); }
   Formula rewritten(Formula f, AtomId atom, const Linear& by) {
     if (f.kind == Kind::AtLeastZero) return at_least_zero(rewritten(f.linear, atom, by));

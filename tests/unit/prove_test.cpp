@@ -196,6 +196,38 @@ TEST_CASE("blocks of a flattened grid are apart") {
   CHECK(q.prover->prove(facts.with(less(x, x2)), less(at, at2)).is_refuted());
 }
 
+TEST_CASE("of many ways to be apart the one that holds is found, without the solver") {
+  Questions q(R"(kernel "k"
+  dim "M", %M
+  dim "N", %N
+{ (%M: int, %N: int)
+  %less = constant 127 : int
+  %size = constant 128 : int
+  %m = binary.add %M, %less : int
+  %rows = binary.div %m, %size : int
+  %n = binary.add %N, %less : int
+  %columns = binary.div %n, %size : int
+  launch [%columns, %rows] { (%x: int, %y: int)
+    %row = binary.mul %y, %size : int
+    %column = binary.mul %x, %size : int
+    yield
+  }
+  yield
+})");
+  ir::RegionId body = q.region_of("x");
+  Twin twin = q.prover->new_twin(body);
+  Facts facts = q.prover->facts(body).with(q.prover->facts(body, twin));
+  std::vector<Formula> ways;
+  for (const char* name : {"row", "column"}) {
+    Linear a = q.value(name), b = q.prover->value(q.named(name), twin), extent = q.value(name == std::string_view("row") ? "M" : "N");
+    for (Formula way : {at_least(b, a + 128), at_least(a, b + 128), at_least(a, extent), at_least(b, extent), at_least(Linear(0), a + 128)})
+      ways.push_back(way);
+  }
+  Linear x = q.value("x"), x2 = q.prover->value(q.named("x"), twin);
+  CHECK(q.prover->prove(facts.with(less(x, x2)), any_of(ways)).is_proved());
+  CHECK(q.prover->solver_questions() == 0);
+}
+
 TEST_CASE("the solver answers what sums and trials leave open, and refutes with numbers that evaluate") {
   Questions q(R"(kernel "k"
 { (%a: int, %b: int)
