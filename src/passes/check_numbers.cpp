@@ -23,26 +23,11 @@ struct Check {
     std::string what = binary.fn == BinaryFn::Div ? "division" : "remainder";
     if (prover.prove(prover.facts(region), equal(divisor, 0), prove::Effort::Quick).is_proved())
       return void(diagnostics.at(op.span).error(diag::IntegerFault, what, "the divisor is always 0"));
-    // A loop or launch that runs at all takes its index through this value.
-    if (depends_on_arguments(divisor)) return;
     prove::Answer answer = prover.prove(prover.facts(region), negation(equal(divisor, 0)), prove::Effort::Quick);
     if (!answer.is_refuted()) return;
     std::string example = example_text(prover, answer.model);
-    diagnostics.at(op.span).error(diag::IntegerFault, what, example + "the divisor is 0");
-  }
-
-  // On a dim or a parameter of the kernel, which the caller chooses?
-  bool depends_on_arguments(const Linear& sum) {
-    for (ValueId argument : kernel.region(kernel.body).args)
-      if (kernel.type(argument).is_scalar() && is_integer(kernel.type(argument).element) && mentions(sum, argument)) return true;
-    return false;
-  }
-  bool mentions(const Linear& sum, ValueId argument) {
-    std::vector<bool> seen;
-    std::vector<prove::AtomId> atoms;
-    prover.terms().each_atom(sum, seen, atoms);
-    Linear value = prover.value(argument);
-    return std::any_of(atoms.begin(), atoms.end(), [&](prove::AtomId atom) { return value.factor_of(atom) != 0; });
+    auto report = diagnostics.at(op.span).error(diag::IntegerFault, what, example + "the divisor is 0");
+    report.help("test the divisor with an `if`, or state in a `requires` that it is never 0");
   }
 
   void overflow(const Op& op, const op::Binary& binary) {

@@ -26,10 +26,12 @@ struct Touch {
 };
 
 // Executions of `body` that may run at the same time, told apart by `indices`.
+enum class Runner : uint8_t { Block, Iteration, Thread };
 struct Executions {
   RegionId body;
   std::span<const ValueId> indices;
-  bool are_blocks;
+  Runner runner;
+  std::span<const OpId> ops;  // of the body, those that nothing keeps apart
 };
 
 struct Finding {
@@ -51,14 +53,19 @@ struct Check {
     return buffer;
   }
 
+  bool is_shared(ValueId buffer, Runner runner) const {
+    const Type& type = kernel.type(buffer);
+    return runner == Runner::Block ? is_device_memory(type) : runner == Runner::Iteration || type.space != Space::Private;
+  }
+
   // Every touch of memory that the executions share.
   std::vector<Touch> touches(const Executions& runs) const {
     std::vector<Touch> result;
-    each_op_in_region(kernel, runs.body, [&](RegionId region, OpId id) {
+    auto visit = [&](RegionId region, OpId id) {
       const Op& op = kernel.op(id);
       auto add = [&](ValueId buffer, std::span<const ValueId> offsets, const Axes& axes, std::span<const int64_t> shape, Use use) {
-        bool is_shared_by_runs = !runs.are_blocks || is_device_memory(kernel.type(buffer));
-        if (is_shared_by_runs) result.push_back({memory_of(buffer), box_of(buffer, offsets, axes, shape), region, use, op.span});
+        if (!is_shared(buffer, runs.runner)) return;
+        result.push_back({memory_of(buffer), box_of(buffer, offsets, axes, shape), region, use, op.span});
       };
       if (auto* o = op.get<op::Load>()) add(o->buffer, o->offsets, o->axes, kernel.type(op.result()).shape, Use::Read);
       if (auto* o = op.get<op::Store>()) add(o->buffer, o->offsets, o->axes, kernel.type(o->tile).shape, Use::Write);
@@ -69,7 +76,11 @@ struct Check {
       if (auto* o = op.get<op::ElementLoad>()) add(o->buffer, o->indices, {}, {}, Use::Read);
       if (auto* o = op.get<op::ElementStore>()) add(o->buffer, o->indices, {}, {}, Use::Write);
       if (auto* o = op.get<op::Atomic>()) add(o->buffer, o->indices, {}, {}, Use::Atomic);
-    });
+    };
+    for (OpId id : runs.ops) {
+      visit(runs.body, id);
+      each_region(kernel.op(id).data, [&](RegionId inner) { each_op_in_region(kernel, inner, visit); });
+    }
     return result;
   }
 
@@ -118,8 +129,8 @@ struct Check {
         if (answer.is_refuted()) {
           prove::Model model = answer.model;
           model.insert(answer.others.begin(), answer.others.end());
-          std::string who = runs.are_blocks ? "blocks " : "iterations ";
-          return {Verdict::Refuted, who + indices_text(runs, {}, model) + " and " + indices_text(runs, twin, model)};
+          constexpr std::string_view kWho[] = {"blocks ", "iterations ", "threads "};
+          return {Verdict::Refuted, std::string(kWho[int(runs.runner)]) + indices_text(runs, {}, model) + " and " + indices_text(runs, twin, model)};
         }
         if (!answer.is_proved()) worst.verdict = Verdict::Unknown;
       }
@@ -134,8 +145,11 @@ struct Check {
       if (b.span != a.span && b.span.valid()) report.mark(b.span, b.use == Use::Read ? "read here" : "and written here");
     };
     bool is_refuted = finding.verdict == Verdict::Refuted;
-    if (runs.are_blocks && is_refuted) mark(place.error(diag::Race, name, finding.text));
-    else if (runs.are_blocks) mark(place.warning(diag::UnprovedRace, name));
+    if (runs.runner == Runner::Block && is_refuted) mark(place.error(diag::Race, name, finding.text));
+    else if (runs.runner == Runner::Block) mark(place.warning(diag::UnprovedRace, name));
+    else if (runs.runner == Runner::Thread && is_refuted)
+      mark(place.error(diag::ThreadRace, name, finding.text).help("put a `sync;` between the two, or give each thread elements of its own"));
+    else if (runs.runner == Runner::Thread) return;  // threads may agree on more than a proof sees
     else if (!is_refuted) mark(place.warning(diag::UnprovedIterations, name));
     else if (b.use == Use::Read) mark(diagnostics.at(b.span).error(diag::IterationDependence, name, finding.text));
     else mark(place.error(diag::ParallelRace, name, finding.text));
@@ -156,6 +170,23 @@ struct Check {
       }
     }
   }
+
+  // Threads run apart between two barriers. What stands in a loop or branch with a barrier of its own is left to the
+  // interpreter.
+  void check_threads(const op::Simt& simt) {
+    std::span<const OpId> ops = kernel.region(simt.body).ops;
+    for (size_t begin = 0, end; begin < ops.size(); begin = end + 1) {
+      for (end = begin; end < ops.size() && !has_barrier(ops[end]);) ++end;
+      check({simt.body, kernel.region(simt.body).args, Runner::Thread, ops.subspan(begin, end - begin)});
+    }
+  }
+  bool has_barrier(OpId id) const {
+    bool found = kernel.op(id).is<op::BlockBarrier>();
+    each_region(kernel.op(id).data, [&](RegionId r) {
+      each_op(kernel, r, [&](OpId inner) { found |= kernel.op(inner).is<op::BlockBarrier>(); });
+    });
+    return found;
+  }
 };
 
 }  // namespace
@@ -163,9 +194,14 @@ struct Check {
 void check_races(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
   Check pass{kernel, diagnostics};
   each_op_in_region(kernel, kernel.body, [&](RegionId, OpId id) {
-    if (auto* launch = kernel.op(id).get<op::Launch>()) pass.check({launch->body, kernel.region(launch->body).args, true});
-    if (auto* map = kernel.op(id).get<op::Map>())
-      pass.check({map->body, std::span(kernel.region(map->body).args).first(map->shape.size()), false});
+    const Op& op = kernel.op(id);
+    if (auto* launch = op.get<op::Launch>())
+      pass.check({launch->body, kernel.region(launch->body).args, Runner::Block, kernel.region(launch->body).ops});
+    if (auto* map = op.get<op::Map>()) {
+      const Region& body = kernel.region(map->body);
+      pass.check({map->body, std::span(body.args).first(map->shape.size()), Runner::Iteration, body.ops});
+    }
+    if (auto* simt = op.get<op::Simt>()) pass.check_threads(*simt);
   });
 }
 

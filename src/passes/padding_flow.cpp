@@ -49,7 +49,7 @@ TileState PaddingFlow::read(ValueId buffer, std::span<const ValueId> offsets, co
     int64_t d = axes[k];
     if (size_t(d) < bounds.size() && bounds[d] == Bounds::Inside) continue;
     Edge edge{-at[d], extents[d] - at[d], prover_.terms().range(at[d]).low < 0};
-    result.axes[k] = {true, std::move(edge), exactly(element(buffer), pad), span};
+    result.axes[k] = {true, std::move(edge), exactly(element(buffer), pad), span, true};
   }
   return result;
 }
@@ -114,7 +114,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
     if (!found.is_padded || at.results.empty()) continue;
     std::vector<Numbers> outside = map_results(map, int64_t(axis), found.edge);
     for (size_t r = 0; r < at.results.size(); ++r)
-      tiles_[at.results[r]].axes[axis] = {true, found.edge, outside[r], found.origin};
+      tiles_[at.results[r]].axes[axis] = {true, found.edge, outside[r], found.origin, false};
   }
   taint_writes(map.body);
 }
@@ -144,6 +144,7 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
     Numbers side = from.is_padded ? (out.edge ? from.numbers : joined(from.numbers, ordinary(axis == 0 ? a.inside : b.inside)))
                                   : ordinary(axis == 0 ? a.inside : b.inside);
     Numbers start = old.is_padded && agrees ? old.numbers : facing(acc, old);
+    out.is_as_read = false;
     out.numbers = sum(side, ordinary(axis == 0 ? b.inside : a.inside), start);
   }
   tiles_[at.result()] = std::move(result);
@@ -159,7 +160,7 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
   auto fold = [&](const Numbers& n) { return is_index ? data(element(at.result())) : folded(reduce.fn, type, n); };
   TileState result{fold(x.inside), x.axes};
   result.axes.erase(result.axes.begin() + reduce.axis);
-  for (AxisPadding& other : result.axes) other.numbers = fold(other.numbers);
+  for (AxisPadding& other : result.axes) other.numbers = fold(other.numbers), other.is_as_read = false;
   if (kernel_.type(at.result()).is_tile()) tiles_[at.result()] = std::move(result);
   else scalars_[at.result()] = result.inside;
 }
@@ -173,7 +174,10 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
   if (axis.is_padded && !comes_last && !is_identity(scan.fn, type, axis.numbers))
     report(axis, scan.x, "scan", identity_text(scan.fn, type), at);
   result.inside = folded(scan.fn, type, result.inside);
-  for (AxisPadding& other : result.axes) other.numbers = folded(scan.fn, type, joined(result.inside, other.numbers));
+  for (AxisPadding& other : result.axes) {
+    other.numbers = folded(scan.fn, type, joined(result.inside, other.numbers));
+    other.is_as_read = false;
+  }
   tiles_[at.result()] = std::move(result);
 }
 
@@ -194,7 +198,7 @@ TileState PaddingFlow::reshaped(ValueId from, ValueId to) const {
       if (is_kept) result.axes[j] = old.axes[i];
     }
     for (size_t j = 0; j < b.size() && !is_kept; ++j)
-      result.axes[j] = {true, std::nullopt, joined(old.inside, old.axes[i].numbers), old.axes[i].origin};
+      result.axes[j] = {true, std::nullopt, joined(old.inside, old.axes[i].numbers), old.axes[i].origin, false};
   }
   return result;
 }
@@ -216,8 +220,13 @@ void PaddingFlow::report(const AxisPadding& axis, ValueId tile, std::string_view
   std::string value = text_of(axis.numbers), name = name_of(kernel_, tile);
   auto report = diagnostics_.at(at.span).error(diag::PadInReduction, value, name, where);
   if (axis.origin.valid() && axis.origin != at.span) report.mark(axis.origin, "the padding comes from here");
-  report.help("read the tile with `pad = " + std::string(identity) + "`");
-  report.help("or set the elements beyond the edge to " + std::string(identity) + " in a `parallel` loop");
+  std::string wanted(identity);
+  // A tile and a region end with the bracket behind their last argument.
+  Span end{axis.origin.file, axis.origin.end - 1, axis.origin.end - 1};
+  bool is_mendable = axis.is_as_read && axis.origin.valid();
+  if (is_mendable) report.fix(end, ", pad = " + wanted, "read it with padding that changes nothing");
+  std::string mask = "set the elements of `" + name + "` beyond the edge to " + wanted + " in a `parallel` loop";
+  report.help(is_mendable ? "or " + mask : mask);
 }
 
 }  // namespace tilec::passes

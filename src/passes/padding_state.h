@@ -20,6 +20,7 @@ struct AxisPadding {
   std::optional<Edge> edge;  // none: it is not known which elements lie outside
   Numbers numbers;           // that stand there
   Span origin;               // of the read that brought them
+  bool is_as_read = false;   // nothing has been computed of them since
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
     return a.is_padded == b.is_padded && a.edge == b.edge && a.numbers == b.numbers;
   }

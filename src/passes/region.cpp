@@ -17,6 +17,7 @@ std::string name_of(const Kernel& kernel, ValueId v) {
   if (const Param* param = kernel.param_of(v)) return param->name;
   if (auto* alloc = kernel.defined_by<op::Alloc>(v); alloc && !alloc->name.empty()) return alloc->name;
   if (auto* view = kernel.defined_by<op::Subview>(v)) return name_of(kernel, view->buffer);
+  if (auto* load = kernel.defined_by<op::Load>(v); load && kernel.value(v).hint.empty()) return name_of(kernel, load->buffer);
   return kernel.value(v).hint.empty() ? "this tile" : kernel.value(v).hint;
 }
 

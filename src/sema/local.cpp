@@ -59,6 +59,7 @@ struct VarMaker {
       in.at(type.span).error(diag::ExtentNotConstant, in.text(type.span));
       return poison();
     }
+    in.builder.set_span(span);
     View view = allocate(in, node.name, space, type.element, type.extents);
     std::optional<Shape> shape = fixed_shape(view.shape);
     if (node.value && space == ir::Space::Workspace) return not_supported(in, node.value->span, "a first value of a workspace"), poison();
