@@ -123,7 +123,10 @@ int compile_command(const Options& options) {
     bool is_wanted = options.stop_after.empty() ? options.emit == "thread-ir" && &pass == &pass_list().back() : pass.name == options.stop_after;
     if (is_wanted) printed += ir::print(kernel, {});
   };
-  CompileRequest request{chosen->machines, options.prefix, std::string("tilec ") + kVersion, name};
+  // A target's table lists its plainest machine first; the launcher takes the first instance that runs.
+  std::vector<const Machine*> best_first = chosen->machines;
+  std::sort(best_first.begin(), best_first.end(), std::greater<>());
+  CompileRequest request{std::move(best_first), options.prefix, std::string("tilec ") + kVersion, name};
   if (session.diagnostics.has_errors()) return session.tell();
   std::optional<Compiled> compiled;
   if (printed.empty()) compiled = compile(session.program, request, session.sources, session.diagnostics, passes);

@@ -44,7 +44,9 @@ void add_source_options(CLI::App& app, Options& o) {
 }
 
 void add_target_options(CLI::App& app, Options& o) {
-  app.add_option("--target", o.targets, "machines to compile for, separated by commas; see --print-targets")->delimiter(',');
+  app.add_option("--target", o.targets, "machines to compile for, separated by commas; see --print-targets")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--stop-after", o.stop_after, "end after this pass and print the kernels");
   app.add_option("--print-after", o.print_after, "print the kernels after this pass, to standard error");
   app.add_flag("--verify,!--no-verify", o.verify, "hold the kernels to the laws of the IR after every pass");

@@ -66,6 +66,30 @@ ValueId Builder::simplify_binary(BinaryFn fn, ValueId a, ValueId b) const {
   }
 }
 
+std::optional<std::pair<ValueId, Number>> Builder::with_constant(BinaryFn fn, ValueId v) const {
+  const op::Binary* sum = kernel_.defined_by<op::Binary>(v);
+  if (!sum || sum->fn != fn) return std::nullopt;
+  auto c = kernel_.constant(sum->b);
+  return c ? std::optional(std::pair(sum->a, *c)) : std::nullopt;
+}
+
+ValueId Builder::constants_outward(BinaryFn fn, ValueId a, ValueId b) {
+  if (fn != BinaryFn::Add && fn != BinaryFn::Mul) return {};
+  auto c = kernel_.constant(b), sum = std::optional<Number>();
+  if (auto inner = with_constant(fn, a); inner && c && (sum = evaluate(fn, Scalar::Index, inner->second, *c)))
+    return binary(fn, inner->first, constant(Scalar::Index, *sum));
+  if (!moves_constants_) return {};
+  auto low = with_constant(BinaryFn::Add, a);
+  if (fn == BinaryFn::Mul) {
+    if (!low || !c || !(sum = evaluate(fn, Scalar::Index, low->second, *c))) return {};
+    return add(binary(fn, low->first, b), constant(Scalar::Index, *sum));
+  }
+  if (c) return {};
+  if (low) return add(binary(fn, low->first, b), constant(Scalar::Index, low->second));
+  if (auto high = with_constant(BinaryFn::Add, b)) return add(binary(fn, a, high->first), constant(Scalar::Index, high->second));
+  return {};
+}
+
 ValueId Builder::binary(BinaryFn fn, ValueId a, ValueId b) {
   INVARIANT(type(a).element == type(b).element, "both operands of a binary function have one type");
   Type t = type(a);
@@ -74,11 +98,9 @@ ValueId Builder::binary(BinaryFn fn, ValueId a, ValueId b) {
   if (ca && cb)
     if (auto folded = evaluate(fn, t.element, *ca, *cb)) return constant(t.element, *folded);
   if (ValueId same = simplify_binary(fn, a, b); same.valid()) return same;
-  // (x + c) + d = x + (c + d): offsets stay short.
-  if (fn == BinaryFn::Add && cb && t.element == Scalar::Index)
-    if (const op::Binary* inner = kernel_.defined_by<op::Binary>(a); inner && inner->fn == BinaryFn::Add)
-      if (auto c = kernel_.constant(inner->b))
-        if (auto sum = evaluate(fn, t.element, *c, *cb)) return binary(fn, inner->a, constant(t.element, *sum));
+  if (moves_constants_ && ca && (fn == BinaryFn::Add || fn == BinaryFn::Mul)) std::swap(a, b);
+  if (t.element == Scalar::Index)
+    if (ValueId sum = constants_outward(fn, a, b); sum.valid()) return sum;
   return value(op::Binary{fn, a, b}, t);
 }
 

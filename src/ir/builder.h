@@ -19,6 +19,9 @@ class Builder {
   void set_region(RegionId region) { region_ = region; }
   void set_span(Span span) { span_ = span; }
   Span span() const { return span_; }
+  // From here on sums of indices are written with their constants last, (x + c) + y as (x + y) + c: in addresses, whose
+  // sums cannot overflow, the constants end in the offset of the instruction and what is left is shared.
+  void move_constants_outward() { moves_constants_ = true; }
 
   // The operation as it is, with one result of each type.
   OpId add(OpData data, std::span<const Type> result_types = {});
@@ -46,10 +49,13 @@ class Builder {
  private:
   const Type& type(ValueId v) const { return kernel_.type(v); }
   ValueId simplify_binary(BinaryFn fn, ValueId a, ValueId b) const;  // an operand that is the result, or none
+  ValueId constants_outward(BinaryFn fn, ValueId a, ValueId b);      // the same sum or product, or none
+  std::optional<std::pair<ValueId, Number>> with_constant(BinaryFn fn, ValueId v) const;  // the x and c of `x fn c`
 
   Kernel& kernel_;
   RegionId region_;
   Span span_;
+  bool moves_constants_ = false;
   std::map<std::tuple<RegionId, Scalar, int64_t, uint64_t>, ValueId> constants_;  // one of each a region
 };
 

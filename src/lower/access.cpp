@@ -252,19 +252,23 @@ ValueId Lowering::region_is_inside(const Region& region, const std::vector<int64
   return inside;
 }
 
-void Lowering::inside_or_guarded(const Region& region, const std::vector<int64_t>& shape, const std::function<void(bool)>& emit) {
+Carried Lowering::inside_or_guarded(const Region& region, const std::vector<int64_t>& shape, const std::function<Carried(bool)>& emit) {
   ValueId inside = region_is_inside(region, shape);
   if (!inside.valid()) return emit(false);
   if (auto constant = target_.constant(inside)) return emit(!constant->i);
-  RegionId outer = builder_.region(), fast = target_.new_region(), guarded = target_.new_region();
-  builder_.set_region(fast);
-  emit(false);
-  builder_.yield({});
-  builder_.set_region(guarded);
-  emit(true);
-  builder_.yield({});
+  RegionId outer = builder_.region();
+  std::array<RegionId, 2> sides;
+  std::vector<Type> types;
+  for (bool guarded : {false, true}) {
+    sides[guarded] = target_.new_region();
+    builder_.set_region(sides[guarded]);
+    Carried values = emit(guarded);
+    types.clear();
+    for (ValueId v : values) types.push_back(target_.type(v));
+    builder_.yield(std::move(values));
+  }
   builder_.set_region(outer);
-  builder_.add(ir::op::If{inside, fast, guarded});
+  return target_.op(builder_.add(ir::op::If{inside, sides[false], sides[true]}, types)).results;
 }
 
 // How an index moves from lane to lane, read off the operations that made it.

@@ -8,7 +8,7 @@ namespace {
 // More registers than this are not unrolled, even where the machine has them.
 constexpr int64_t kMostUnrolled = 128;
 // Elements a loop over a private array handles at once.
-constexpr int64_t kUnroll = 8;
+constexpr int64_t kUnroll = 4;
 
 }  // namespace
 

@@ -31,6 +31,7 @@ Kernel Lowering::run() {
   target_.span = source_.span;
   target_.body = target_.new_region();
   builder_.set_region(target_.body);
+  builder_.move_constants_outward();
   lower_host();
   return std::move(target_);
 }

@@ -114,7 +114,7 @@ class Lowering {
   bool is_multiple(ValueId v, int64_t unit) const;
   ValueId all(ValueId a, ValueId b);  // conjunction, either may be none
   // Emits `fast` where the region lies inside its buffer and `guarded` elsewhere.
-  void inside_or_guarded(const Region& region, const std::vector<int64_t>& shape, const std::function<void(bool guarded)>& emit);
+  Carried inside_or_guarded(const Region& region, const std::vector<int64_t>& shape, const std::function<Carried(bool guarded)>& emit);
 
   // Where the registers of a tile lie when it is (part of) a tile of shared memory: what the lane contributes, and a number
   // for each register that is added or flipped in. None where registers and lanes do not separate. (tile_address.cpp)

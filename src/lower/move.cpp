@@ -26,10 +26,9 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
       write(home, point, element(point, guarded));
       return {};
     });
+    return home.registers;
   };
-  // Registers are SSA values, so the guarded form alone serves; a private array takes the fast side where it can.
-  if (home.in_memory()) inside_or_guarded(region, type.shape, emit);
-  else emit(true);
+  home.registers = inside_or_guarded(region, type.shape, emit);
   bind_home(op.result(), std::move(home));
 }
 
@@ -47,6 +46,7 @@ void Lowering::lower_store(const ir::op::Store& store) {
       store_element(store.buffer, address(store.buffer, coordinates), read(from, point), mask);
       return {};
     });
+    return Carried{};
   });
 }
 
@@ -90,9 +90,10 @@ void Lowering::lower_copy(const ir::op::Copy& copy) {
       store_element(copy.dst, address(copy.dst, target), value, target_mask);
       return {};
     });
+    return Carried{};
   };
-  if (!region_is_inside(to, copy.shape).valid()) return inside_or_guarded(from, copy.shape, emit);
-  emit(true);
+  if (region_is_inside(to, copy.shape).valid()) emit(true);
+  else inside_or_guarded(from, copy.shape, emit);
 }
 
 void Lowering::lower_splat(const ir::Op& op, const ir::op::Splat& splat) {

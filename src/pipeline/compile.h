@@ -13,7 +13,7 @@
 namespace tilec {
 
 struct CompileRequest {
-  std::vector<const Machine*> machines;  // each gets an instance of every export
+  std::vector<const Machine*> machines;  // each gets an instance of every export; the best first
   std::string prefix;                    // of the names of C functions
   std::string compiler;                  // name and version, for the header
   std::string library;                   // name of the header
