@@ -238,13 +238,14 @@ ValueId Lowering::region_mask(const Region& region, const layout::RegLayout& lay
   return mask;
 }
 
-ValueId Lowering::region_is_inside(const Region& region, const std::vector<int64_t>& shape) {
+ValueId Lowering::is_inside(const Guard& guard) {
+  const Region& region = guard.region;
   ValueId inside;
   for (size_t axis = 0; axis < region.offsets.size(); ++axis) {
     if (region.bounds.size() > axis && region.bounds[axis] == ir::Bounds::Inside) continue;
     int64_t length = 1;
     for (size_t t = 0; t < region.axes.size(); ++t)
-      if (region.axes[t] == int64_t(axis)) length = shape[t];
+      if (region.axes[t] == int64_t(axis)) length = guard.shape[t];
     ValueId end = builder_.add(region.offsets[axis], builder_.index(length));
     if (!is_nonnegative(region.offsets[axis])) inside = all(inside, builder_.compare(CompareFn::Ge, region.offsets[axis], builder_.index(0)));
     inside = all(inside, builder_.compare(CompareFn::Le, end, extent(region.buffer, int(axis))));
@@ -252,21 +253,30 @@ ValueId Lowering::region_is_inside(const Region& region, const std::vector<int64
   return inside;
 }
 
-Carried Lowering::inside_or_guarded(const Region& region, const std::vector<int64_t>& shape, const std::function<Carried(bool)>& emit) {
-  ValueId inside = region_is_inside(region, shape);
-  if (!inside.valid()) return emit(false);
-  if (auto constant = target_.constant(inside)) return emit(!constant->i);
+Carried Lowering::inside_or_guarded(std::span<const Guard> guards, const std::function<Carried()>& emit) {
+  ValueId inside;
+  for (const Guard& guard : guards) inside = all(inside, is_inside(guard));
+  auto constant = inside.valid() ? target_.constant(inside) : ir::Number::integer(1);
+  bool outer_guarded = guarded_;
+  if (constant) {
+    guarded_ = !constant->i;
+    Carried values = emit();
+    guarded_ = outer_guarded;
+    return values;
+  }
   RegionId outer = builder_.region();
   std::array<RegionId, 2> sides;
   std::vector<Type> types;
-  for (bool guarded : {false, true}) {
-    sides[guarded] = target_.new_region();
-    builder_.set_region(sides[guarded]);
-    Carried values = emit(guarded);
+  for (bool is_guarded : {false, true}) {
+    sides[is_guarded] = target_.new_region();
+    builder_.set_region(sides[is_guarded]);
+    guarded_ = is_guarded;
+    Carried values = emit();
     types.clear();
     for (ValueId v : values) types.push_back(target_.type(v));
     builder_.yield(std::move(values));
   }
+  guarded_ = outer_guarded;
   builder_.set_region(outer);
   return target_.op(builder_.add(ir::op::If{inside, sides[false], sides[true]}, types)).results;
 }

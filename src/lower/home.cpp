@@ -7,6 +7,7 @@ namespace {
 
 // More registers than this are not unrolled, even where the machine has them.
 constexpr int64_t kMostUnrolled = 128;
+constexpr int64_t kMostUniform = 2;
 // Elements a loop over a private array handles at once.
 constexpr int64_t kUnroll = 4;
 
@@ -20,8 +21,10 @@ bool Lowering::fits_registers(const Type& tile) const {
   const layout::RegLayout& layout = reg_layout(tile.layout);
   int64_t bytes = layout.registers() * byte_width(tile.element);
   if (machine_.simd_bytes == 0) return bytes <= int64_t(machine_.registers_per_lane) * 4 * 3 / 4;
-  // On a CPU a register holds one number of every lane; half of the file is left to the code around.
-  int64_t registers = is_uniform(layout) ? layout.registers() : (bytes * machine_.lanes + machine_.simd_bytes - 1) / machine_.simd_bytes;
+  // On a CPU a register holds one number of every lane; half of the file is left to the code around. One number for all
+  // lanes is as well read from memory, and code that loops over them is shorter.
+  if (is_uniform(layout)) return layout.registers() <= kMostUniform && digits_of(layout).has_value();
+  int64_t registers = (bytes * machine_.lanes + machine_.simd_bytes - 1) / machine_.simd_bytes;
   return registers <= machine_.registers_per_lane / 2 && layout.registers() <= kMostUnrolled && digits_of(layout).has_value();
 }
 
@@ -64,6 +67,7 @@ const Home& Lowering::home(ValueId tile) const {
 void Lowering::bind_home(ValueId tile, Home home) { homes_[tile.index] = std::move(home); }
 
 ValueId Lowering::read(const Home& home, const Point& point) {
+  if (home.deferred) return home.deferred->element(point);
   ValueId index = register_index(builder_, point);
   if (!home.in_memory()) {
     auto constant = target_.constant(index);

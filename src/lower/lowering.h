@@ -18,12 +18,17 @@ using ir::Space;
 using ir::Type;
 using ir::ValueId;
 
-// Where the elements of a tile are: in SSA values, one a register, or, when there are too many, in a private array.
+struct Deferred;
+
+// Where the elements of a tile are: in SSA values, one a register, or, when there are too many, in a private array, or
+// nowhere yet.
 struct Home {
   layout::LayoutId layout;
   std::vector<ValueId> registers;
   ValueId memory;
+  std::shared_ptr<const Deferred> deferred = nullptr;
   bool in_memory() const { return memory.valid(); }
+  bool in_registers() const { return !memory.valid() && !deferred; }
 };
 
 // An index along one dimension as what the point contributes (one value a warp) and what the lane adds, if anything.
@@ -38,6 +43,20 @@ struct Region {
   std::vector<ValueId> offsets;  // lowered
   std::vector<int64_t> axes;     // tile axis -> dimension
   std::vector<ir::Bounds> bounds;
+};
+
+// A region that lies inside its buffer, or is touched element by element under a mask.
+struct Guard {
+  Region region;
+  std::vector<int64_t> shape;
+};
+
+// A tile too large for registers whose elements are computed where they are read, so that none passes through memory.
+struct Deferred {
+  std::function<ValueId(const Point&)> element;
+  std::vector<Guard> guards;    // what it reads
+  unsigned unrolled_axes = 0;   // a set: along these its point must be constant, as it reads registers
+  std::vector<ValueId> arrays;  // source tiles whose arrays it reads: they live until its last reader
 };
 
 class Lowering {
@@ -104,7 +123,7 @@ class Lowering {
   ValueId region_mask(const Region& region, const layout::RegLayout& layout, std::span<const Coordinate> coordinates,
                       const Point& point, bool check_bounds);
   ValueId tile_mask(const layout::RegLayout& layout, const Point& point);  // none when the layout covers no more than the tile
-  ValueId region_is_inside(const Region& region, const std::vector<int64_t>& shape);  // none when it always is
+  ValueId is_inside(const Guard& guard);  // none when it always is
   ValueId load_element(ValueId buffer, ValueId index, ValueId mask, ir::Number pad);
   void store_element(ValueId buffer, ValueId index, ValueId value, ValueId mask);
   int64_t lane_stride(ValueId index) const;
@@ -113,8 +132,8 @@ class Lowering {
   bool is_below(ValueId v, int64_t limit) const;
   bool is_multiple(ValueId v, int64_t unit) const;
   ValueId all(ValueId a, ValueId b);  // conjunction, either may be none
-  // Emits `fast` where the region lies inside its buffer and `guarded` elsewhere.
-  Carried inside_or_guarded(const Region& region, const std::vector<int64_t>& shape, const std::function<Carried(bool guarded)>& emit);
+  // Emits the code twice, for where all regions lie inside their buffers and for elsewhere, when `guarded_` holds.
+  Carried inside_or_guarded(std::span<const Guard> guards, const std::function<Carried()>& emit);
 
   // Where the registers of a tile lie when it is (part of) a tile of shared memory: what the lane contributes, and a number
   // for each register that is added or flipped in. None where registers and lanes do not separate. (tile_address.cpp)
@@ -145,6 +164,17 @@ class Lowering {
   void lower_copy(const ir::op::Copy& copy);
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);
   void lower_map(const ir::Op& op, const ir::op::Map& map);
+  Carried map_element(const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, const Point& point);
+
+  // --- tiles computed where they are read (deferred.cpp)
+  bool may_defer(const ir::Op& op, int most_reads) const;
+  bool may_defer_map(const ir::Op& op, const ir::op::Map& map) const;
+  void defer_map(const ir::Op& op, const ir::op::Map& map, std::vector<Home> inputs);
+  unsigned unrolled_axes(const Home& home) const;  // as of Deferred
+  unsigned unrolled_axes(const ir::op::Map& map, std::span<const Home> inputs) const;
+  std::vector<Guard> guards(const Home& home) const;
+  std::vector<Guard> guards(std::span<const Home> homes) const;
+
   void lower_gemm(const ir::Op& op, const ir::op::Gemm& gemm);
   void lower_outer_product(const ir::Op& op, const ir::op::Gemm& gemm, const MatrixAtom& atom);
   void lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce);
@@ -195,6 +225,7 @@ class Lowering {
   std::map<std::pair<std::string, int64_t>, ValueId> lane_parts_;  // by what they are, and the first warp
   std::set<uint32_t> signed_args_;                 // lowered region arguments that may be negative
   Threads* threads_ = nullptr;                     // inside a simt region that is split
+  bool guarded_ = false;                           // in the code for regions that cross an edge
   bool in_lanes_ = false;                          // inside a map or simt body: scalars may differ from lane to lane
   ValueId mask_;                                   // lanes that run, inside if-converted code; none: all
 };

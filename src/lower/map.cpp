@@ -3,15 +3,33 @@
 
 namespace tilec::lower {
 
+// What the body yields at one point.
+Carried Lowering::map_element(const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, const Point& point) {
+  const ir::Region& body = source_.region(map.body);
+  size_t rank = map.shape.size();
+  for (size_t axis = 0; axis < rank; ++axis) bind(body.args[axis], map_index(layout, point, int(axis)));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ir::Axes& axes = map.input_axes[i];
+    Point at = projected(point, [&](int axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); });
+    for (Digit& d : at.digits) d.axis = int(std::find(axes.begin(), axes.end(), d.axis) - axes.begin());
+    bind(body.args[rank + i], read(inputs[i], at));
+  }
+  bool were_lanes = std::exchange(in_lanes_, true);
+  lower_region(map.body);
+  in_lanes_ = were_lanes;
+  return scalars(source_.terminator(map.body).as<ir::op::Yield>().values);
+}
+
 void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
   // A map for its effects alone has no result whose layout it could take.
   std::vector<int> extents(map.shape.begin(), map.shape.end());
   layout::RegLayout layout = op.results.empty() ? layout::blocked(layout::Shape(extents), machine_.lanes, int(warps_), 1)
                                                 : reg_layout(source_.type(op.results[0]).layout);
   std::vector<Home> inputs, outputs;
+  for (ValueId input : map.inputs) inputs.push_back(home(input));
+  if (may_defer_map(op, map)) return defer_map(op, map, std::move(inputs));
   std::vector<ValueId> whole;  // inputs read at the map's own index: their homes may be taken over
   for (size_t i = 0; i < map.inputs.size(); ++i) {
-    inputs.push_back(home(map.inputs[i]));
     bool is_whole = map.input_axes[i].size() == map.shape.size();
     for (size_t a = 0; a < map.input_axes[i].size(); ++a) is_whole &= map.input_axes[i][a] == int64_t(a);
     if (is_whole) whole.push_back(map.inputs[i]);
@@ -21,31 +39,26 @@ void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
     bind_home(result, outputs.back());
   }
   // Registers are named by constants: axes along which some tile lies in registers are unrolled, the others loop.
-  unsigned unrolled_axes = 0;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    for (int64_t axis : map.input_axes[i]) unrolled_axes |= inputs[i].in_memory() ? 0u : 1u << axis;
-  for (const Home& h : outputs) unrolled_axes |= h.in_memory() ? 0u : ~0u;
+  unsigned unrolled = unrolled_axes(map, inputs);
+  for (const Home& h : outputs) unrolled |= unrolled_axes(h);
   constexpr int64_t kMapUnroll = 4;
-  const ir::Region& body = source_.region(map.body);
-  nest(builder_, digits(layout), kMapUnroll, {}, [&](const Point& point, const Carried&) -> Carried {
-    size_t rank = map.shape.size();
-    for (size_t axis = 0; axis < rank; ++axis) bind(body.args[axis], map_index(layout, point, int(axis)));
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const ir::Axes& axes = map.input_axes[i];
-      Point at = projected(point, [&](int axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); });
-      bind(body.args[rank + i], read(inputs[i], at));
-    }
-    bool were_lanes = std::exchange(in_lanes_, true);
-    ValueId outer = std::exchange(mask_, ValueId{});
-    if (has_effects(map.body)) mask_ = all(tile_mask(layout, point), op.results.empty() ? owner_mask(layout) : ValueId{});
-    lower_region(map.body);
-    mask_ = outer;
-    in_lanes_ = were_lanes;
-    const auto& yielded = source_.terminator(map.body).as<ir::op::Yield>().values;
-    for (size_t r = 0; r < outputs.size(); ++r) write(outputs[r], point, scalar(yielded[r]));
-    return {};
-  }, unrolled_axes);
-  for (size_t r = 0; r < outputs.size(); ++r) bind_home(op.results[r], std::move(outputs[r]));
+  Carried registers = inside_or_guarded(guards(inputs), [&] {
+    nest(builder_, digits(layout), guarded_ ? 1 : kMapUnroll, {}, [&](const Point& point, const Carried&) -> Carried {
+      ValueId outer = std::exchange(mask_, ValueId{});
+      if (has_effects(map.body)) mask_ = all(tile_mask(layout, point), op.results.empty() ? owner_mask(layout) : ValueId{});
+      Carried yielded = map_element(map, layout, inputs, point);
+      mask_ = outer;
+      for (size_t r = 0; r < outputs.size(); ++r) write(outputs[r], point, yielded[r]);
+      return {};
+    }, unrolled);
+    Carried all_registers;
+    for (const Home& h : outputs) all_registers.insert(all_registers.end(), h.registers.begin(), h.registers.end());
+    return all_registers;
+  });
+  for (size_t r = 0, next = 0; r < outputs.size(); ++r) {
+    for (ValueId& v : outputs[r].registers) v = registers[next++];
+    bind_home(op.results[r], std::move(outputs[r]));
+  }
 }
 
 // Touches memory: its lanes outside the tile must not run.

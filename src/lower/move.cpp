@@ -6,6 +6,8 @@ namespace tilec::lower {
 namespace {
 
 constexpr int64_t kCopyUnroll = 4;
+// A deferred load is repeated for every reader; beyond these it is cheaper to keep what it read.
+constexpr int kMostReads = 3;
 
 }  // namespace
 
@@ -13,22 +15,25 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
   const Type& type = source_.type(op.result());
   const layout::RegLayout& layout = reg_layout(type.layout);
   Region region{load.buffer, scalars(load.offsets), load.axes, load.bounds};
-  Home home = result_home(op, op.result(), {});
-  if (load_registers(region, layout, home, type.element, load.pad)) return bind_home(op.result(), std::move(home));
-  auto element = [&](const Point& point, bool guarded) {
-    std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
-    ValueId mask = region_mask(region, layout, coordinates, point, guarded);
+  const Guard guard{region, type.shape};
+  auto element = [this, guard, &layout, &load, &type](const Point& point) {
+    std::vector<Coordinate> coordinates = region_coordinates(guard.region, layout, point);
+    ValueId mask = region_mask(guard.region, layout, coordinates, point, guarded_);
     ValueId value = load_element(load.buffer, address(load.buffer, coordinates), mask, load.pad);
     return builder_.convert(value, type.element);
   };
-  auto emit = [&](bool guarded) {
+  const ir::Param* param = source_.param_of(load.buffer);
+  if (param && param->access == ir::Access::In && may_defer(op, kMostReads))
+    return bind_home(op.result(), {type.layout, {}, {}, std::make_shared<Deferred>(Deferred{element, {guard}, 0, {}})});
+  Home home = result_home(op, op.result(), {});
+  if (load_registers(region, layout, home, type.element, load.pad)) return bind_home(op.result(), std::move(home));
+  home.registers = inside_or_guarded(std::span(&guard, 1), [&] {
     nest(builder_, digits(layout), home.in_memory() ? kCopyUnroll : INT64_MAX, {}, [&](const Point& point, const Carried&) -> Carried {
-      write(home, point, element(point, guarded));
+      write(home, point, element(point));
       return {};
     });
     return home.registers;
-  };
-  home.registers = inside_or_guarded(region, type.shape, emit);
+  });
   bind_home(op.result(), std::move(home));
 }
 
@@ -38,14 +43,17 @@ void Lowering::lower_store(const ir::op::Store& store) {
   const Home& from = home(store.tile);
   Region region{store.buffer, scalars(store.offsets), store.axes, store.bounds};
   if (store_registers(region, layout, from)) return;
-  inside_or_guarded(region, type.shape, [&](bool guarded) {
-    nest(builder_, digits(layout), from.in_memory() ? kCopyUnroll : INT64_MAX, {}, [&](const Point& point, const Carried&) -> Carried {
+  std::vector<Guard> all_guards = guards(from);
+  all_guards.push_back({region, type.shape});
+  inside_or_guarded(all_guards, [&] {
+    int64_t unroll = from.in_registers() ? INT64_MAX : from.deferred && guarded_ ? 1 : kCopyUnroll;
+    nest(builder_, digits(layout), unroll, {}, [&](const Point& point, const Carried&) -> Carried {
       std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
-      ValueId mask = region_mask(region, layout, coordinates, point, guarded);
+      ValueId mask = region_mask(region, layout, coordinates, point, guarded_);
       mask = all(mask, owner_mask(layout));
       store_element(store.buffer, address(store.buffer, coordinates), read(from, point), mask);
       return {};
-    });
+    }, unrolled_axes(from));
     return Carried{};
   });
 }
@@ -81,19 +89,21 @@ void Lowering::lower_copy(const ir::op::Copy& copy) {
   Region from{copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds};
   Region to{copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds};
   layout::RegLayout layout = layout::blocked(layout::Shape(extents), machine_.lanes, int(warps_), 1);
-  auto emit = [&](bool guarded) {
+  const Guard source_guard{from, copy.shape};
+  bool is_guarded = is_inside({to, copy.shape}).valid();
+  auto emit = [&] {
     nest(builder_, digits(layout), kCopyUnroll, {}, [&](const Point& point, const Carried&) -> Carried {
       std::vector<Coordinate> source = region_coordinates(from, layout, point), target = region_coordinates(to, layout, point);
-      ValueId mask = region_mask(from, layout, source, point, guarded);
+      ValueId mask = region_mask(from, layout, source, point, is_guarded || guarded_);
       ValueId value = load_element(copy.src, address(copy.src, source), mask, copy.pad);
-      ValueId target_mask = all(region_mask(to, layout, target, point, guarded), owner_mask(layout));
+      ValueId target_mask = all(region_mask(to, layout, target, point, is_guarded || guarded_), owner_mask(layout));
       store_element(copy.dst, address(copy.dst, target), value, target_mask);
       return {};
     });
     return Carried{};
   };
-  if (region_is_inside(to, copy.shape).valid()) emit(true);
-  else inside_or_guarded(from, copy.shape, emit);
+  if (is_guarded) emit();
+  else inside_or_guarded(std::span(&source_guard, 1), emit);
 }
 
 void Lowering::lower_splat(const ir::Op& op, const ir::op::Splat& splat) {

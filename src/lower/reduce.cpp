@@ -48,7 +48,8 @@ void Lowering::lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce) {
     if (d.axis == int(reduce.axis)) summed.push_back(d);
     else if (d.axis != layout::kReplica) kept.push_back(d);
   }
-  bool unrolls = !from.in_memory();
+  const unsigned always = unrolled_axes(from);
+  bool unrolls = from.in_registers();
   ValueId identity = builder_.constant(element, ir::identity(reduce.fn, element));
   auto element_at = [&](const Point& outer, const Point& inner) {
     Point point = outer;
@@ -61,7 +62,8 @@ void Lowering::lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce) {
   };
   // The innermost digit along the axis feeds several chains.
   auto total_of = [&](const Point& outer) {
-    int64_t chains = summed.empty() || unrolls ? 1 : kChains;
+    bool is_rare = from.deferred && guarded_;
+    int64_t chains = summed.empty() || unrolls || is_rare ? 1 : kChains;
     while (chains > 1 && summed[0].count % chains != 0) chains /= 2;
     ValueId start = is_uniform(layout) ? identity : broadcast(identity);
     Carried partial(chains, start);
@@ -78,14 +80,14 @@ void Lowering::lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce) {
         next.push_back(builder_.binary(step, carried[c], element_at(outer, at)));
       }
       return next;
-    });
+    }, always);
     for (int64_t width = chains / 2; width > 0; width /= 2)
       for (int64_t c = 0; c < width; ++c) partial[c] = builder_.binary(step, partial[c], partial[c + width]);
     return reduce_lanes(layout, int(reduce.axis), reduce.fn, partial[0]);
   };
   bool crosses_warps = steps_across_warps(layout, int(reduce.axis));
   if (!source_.type(op.result()).is_tile()) {
-    ValueId total = total_of({});
+    ValueId total = inside_or_guarded(guards(from), [&] { return Carried{total_of({})}; })[0];
     // Every warp needs the number itself, the same in all lanes: it is left where all read it.
     if (machine_.simd_bytes == 0) reduce_through_memory(reduce, layout, {total}, [&](int64_t, ValueId v) { total = v; });
     bind(op.result(), total);
@@ -107,12 +109,15 @@ void Lowering::lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce) {
   }
   Home result = result_home(op, op.result(), {});
   int64_t unroll = unrolls || !result.in_memory() ? INT64_MAX : 1;
-  nest(builder_, kept, unroll, {}, [&](const Point& outer, const Carried&) -> Carried {
-    Point at = projected(outer, [&](int axis) { return axis != int(reduce.axis); });
-    for (Digit& d : at.digits)
-      if (d.axis > int(reduce.axis)) --d.axis;
-    write(result, at, total_of(outer));
-    return {};
+  result.registers = inside_or_guarded(guards(from), [&] {
+    nest(builder_, kept, unroll, {}, [&](const Point& outer, const Carried&) -> Carried {
+      Point at = projected(outer, [&](int axis) { return axis != int(reduce.axis); });
+      for (Digit& d : at.digits)
+        if (d.axis > int(reduce.axis)) --d.axis;
+      write(result, at, total_of(outer));
+      return {};
+    }, always);
+    return result.registers;
   });
   bind_home(op.result(), std::move(result));
 }

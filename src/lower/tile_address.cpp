@@ -166,7 +166,7 @@ ValueId Lowering::load_vector(ValueId buffer, ValueId index, ValueId mask, int c
 }
 
 bool Lowering::load_registers(const Region& region, const layout::RegLayout& layout, Home& home, Scalar element, ir::Number pad) {
-  if (home.in_memory()) return false;
+  if (!home.in_registers()) return false;
   auto address = tile_address(region, layout);
   if (!address) return false;
   Scalar stored = source_.type(region.buffer).element;
@@ -184,7 +184,7 @@ bool Lowering::load_registers(const Region& region, const layout::RegLayout& lay
 }
 
 bool Lowering::store_registers(const Region& region, const layout::RegLayout& layout, const Home& home) {
-  if (home.in_memory()) return false;
+  if (!home.in_registers()) return false;
   auto address = tile_address(region, layout);
   if (!address) return false;
   Scalar stored = source_.type(region.buffer).element;

@@ -5,6 +5,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
@@ -14,11 +15,9 @@
 #include <llvm/Transforms/Scalar/DeadStoreElimination.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/GVN.h>
-#include <llvm/Transforms/Scalar/IndVarSimplify.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopRotation.h>
-#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
@@ -28,8 +27,9 @@ namespace tilec::target {
 
 namespace {
 
-// Vector code comes from the IR, so neither vectoriser runs: what is left is scalar clean-up, loop-invariant motion and
-// redundancy, once each.
+// Vector code, unrolled loops and addresses with their constants last come from the IR, so neither vectoriser, nor the
+// unroller, nor anything else that asks for scalar evolution runs (it took half of the time): what is left is scalar
+// clean-up, loop-invariant motion and redundancy, once each.
 llvm::FunctionPassManager function_passes() {
   using namespace llvm;
   FunctionPassManager passes;
@@ -41,9 +41,6 @@ llvm::FunctionPassManager function_passes() {
   loops.addPass(LoopRotatePass());
   loops.addPass(LICMPass(LICMOptions()));
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
-  passes.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
-  passes.addPass(LoopUnrollPass(LoopUnrollOptions(2).setRuntime(false).setPartial(false)));
-  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(GVNPass());
   passes.addPass(InstCombinePass());
   passes.addPass(DSEPass());
@@ -67,6 +64,7 @@ void initialise_targets() {
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
     LLVMInitializeAArch64AsmParser();
+    if(getenv("NOLSR")) static_cast<llvm::cl::opt<bool>*>(llvm::cl::getRegisteredOptions()["disable-lsr"])->setValue(true);
     return true;
   }();
   (void)once;
