@@ -67,7 +67,8 @@ Value aligned(Instance& in, const Value& value, Span span, Scalar type, bool kee
 Value apply(Instance& in, ir::UnaryFn fn, const Value& x, Span span) {
   if (auto* c = x.as<Const>()) {
     auto result = ir::evaluate(fn, c->type, c->number);
-    if (result) return Const{fn == ir::UnaryFn::IsNan ? Scalar::Bool : c->type, *result, c->is_literal && fn != ir::UnaryFn::IsNan};
+    bool is_test = fn == ir::UnaryFn::IsNan;
+    if (result) return Const{is_test ? Scalar::Bool : c->type, *result, c->is_literal && !is_test};
     in.at(span).error(diag::ConstantOverflow, name(c->type));
     return Poison{};
   }

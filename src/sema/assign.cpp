@@ -17,7 +17,9 @@ std::optional<VariableId> variable_named(Instance& in, const ast::Expr& expr) {
 bool is_in_reach(Instance& in, VariableId id, Span span) {
   const Variable& v = in.variable(id);
   if (v.depth == in.depth) return true;
-  in.at(span).error(diag::AssignToImmutable, v.name, "declared outside of this parallel code, where every block, thread or iteration would set it")
+  in.at(span)
+      .error(diag::AssignToImmutable, v.name,
+             "declared outside of this parallel code, where every block, thread or iteration would set it")
       .note(v.span, diag::DeclaredHere, v.name);
   return false;
 }
@@ -55,7 +57,8 @@ void insert(Instance& in, VariableId id, const ast::Index& index, const ast::Ass
   auto selection = select(in, index, extents_of(type.shape), span);
   if (!selection || !is_in_reach(in, id, node.target->span)) return;
   if (selection->is_element()) {
-    in.at(node.target->span).error(diag::FragmentElement).help("fragments are written whole, by regions, or in a `parallel` loop");
+    in.at(node.target->span).error(diag::FragmentElement)
+        .help("fragments are written whole, by regions, or in a `parallel` loop");
     return;
   }
   auto shape = fixed_shape(selection->shape);
@@ -67,7 +70,8 @@ void insert(Instance& in, VariableId id, const ast::Index& index, const ast::Ass
   Value whole = part.valid() ? evaluate(in, *index.base) : Value(Poison{});
   if (whole.is_poison()) return;
   if (in.type(part) != ir::tile_type(type.element, *shape))
-    return void(in.at(value.span).error(diag::TypeMismatch, describe(ir::tile_type(type.element, *shape)), describe(in.type(part))));
+    return void(in.at(value.span).error(diag::TypeMismatch, describe(ir::tile_type(type.element, *shape)),
+                                        describe(in.type(part))));
   op::Insert op{.tile = whole.as<Tile>()->id, .part = part, .offsets = {}, .axes = selection->axes};
   for (ir::ValueId offset : selection->offsets) op.offsets.push_back(offset.valid() ? offset : in.builder.index(0));
   in.set(id, in.builder.value(std::move(op), type));
@@ -100,7 +104,8 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
     value = operand(in, *node.value);
     if (value->value.is_poison()) return;
     auto shape = value->value.is_tile_like() ? shape_of(in, *value) : std::nullopt;
-    if (!shape) return void(in.at(target.span).error(diag::TileShapeUnknown).help("write it: `.tile[ROWS, COLUMNS](...)`"));
+    if (!shape) return void(in.at(target.span).error(diag::TileShapeUnknown)
+        .help("write it: `.tile[ROWS, COLUMNS](...)`"));
     std::replace(shape->begin(), shape->end(), kNewAxis, int64_t(1));
     target = operand(in, *node.target, {.shape = &*shape});
   }
@@ -117,7 +122,8 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
     Operand source = operand(in, *cast->operand, hint);
     auto* from = source.value.as<View>();
     Value to = value_of_name(in, cast->element);
-    bool is_copy = from && !from->is_element() && to.is<TypeValue>() && to.as<TypeValue>()->scalar == element_of(in, target.value);
+    bool is_copy = from && !from->is_element() && to.is<TypeValue>() &&
+        to.as<TypeValue>()->scalar == element_of(in, target.value);
     if (is_copy) return store(in, *view, source, span, true);
   }
   if (!value) value = operand(in, *node.value, hint);
@@ -132,7 +138,8 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
 
 void run_assign(Instance& in, const ast::Assign& node, Span span) {
   if (node.target->as<ast::Missing>()) return void(operand(in, *node.value));
-  if (node.target->as<ast::Tuple>()) return void(not_supported(in, node.target->span, "an assignment to several places"));
+  if (node.target->as<ast::Tuple>())
+    return void(not_supported(in, node.target->span, "an assignment to several places"));
   if (auto id = variable_named(in, *node.target)) return assign_variable(in, *id, node, span);
   if (auto* index = node.target->as<ast::Index>()) {
     if (in.parallel && in.level == Level::Element && assign_fragment_element(in, *index, node, span)) return;

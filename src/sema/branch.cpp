@@ -1,5 +1,6 @@
 // Branches over run-time conditions: variables that a branch sets become results of the `if`.
 #include "sema/exits.h"
+#include "sema/scalar.h"
 #include "sema/stmt.h"
 
 namespace tilec::sema {
@@ -25,13 +26,14 @@ Arm run_arm(Instance& in, const std::function<void()>& body) {
 
 ir::ValueId zero_of(Instance& in, const ir::Type& type, ir::RegionId where) {
   RegionGuard region(in, where);
-  ir::ValueId zero = in.builder.constant(type.element, is_float(type.element) ? ir::Number::real(0) : ir::Number::integer(0));
-  return type.is_tile() ? in.builder.value(op::Splat{zero}, type) : zero;
+  ir::ValueId x = zero(in, type.element);
+  return type.is_tile() ? in.builder.value(op::Splat{x}, type) : x;
 }
 
 }  // namespace
 
-void branch(Instance& in, ir::ValueId condition, const std::function<void()>& then_part, const std::function<void()>& else_part) {
+void branch(Instance& in, ir::ValueId condition, const std::function<void()>& then_part,
+            const std::function<void()>& else_part) {
   bool was_dead = in.is_dead;
   Span span = in.builder.span();
   auto before = in.snapshot();
@@ -99,7 +101,8 @@ void collect_present(Instance& in, const ast::Expr& condition, std::set<MemoryId
   auto* name = condition.as<ast::NameRef>();
   const Binding* binding = name ? in.find(name->name.text) : nullptr;
   auto* value = binding ? std::get_if<Value>(&binding->what) : nullptr;
-  if (value && value->is<View>() && in.memory(value->as<View>()->memory).may_be_null) present.insert(value->as<View>()->memory);
+  if (value && value->is<View>() && in.memory(value->as<View>()->memory).may_be_null)
+    present.insert(value->as<View>()->memory);
 }
 
 void run_known(Instance& in, const ast::If& node, bool is_true, std::span<const ast::Stmt* const> rest) {

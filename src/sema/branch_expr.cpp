@@ -10,7 +10,8 @@ bool is_harmless(const ir::Kernel& kernel, const ir::Op& o) {
   if (auto* b = o.get<op::Binary>())
     return !((b->fn == ir::BinaryFn::Div || b->fn == ir::BinaryFn::Rem) && is_integer(kernel.type(b->a).element) &&
              !kernel.constant(b->b));
-  return o.is<op::Constant>() || o.is<op::Unary>() || o.is<op::Compare>() || o.is<op::Select>() || o.is<op::Convert>() ||
+  return o.is<op::Constant>() || o.is<op::Unary>() || o.is<op::Compare>() || o.is<op::Select>() ||
+      o.is<op::Convert>() ||
          o.is<op::Fma>() || o.is<op::Present>() || o.is<op::Extent>() || o.is<op::Stride>() || o.is<op::Splat>();
 }
 
@@ -46,7 +47,8 @@ std::optional<ir::Type> unify(Instance& in, Side& a, Side& b, Span span) {
   if (a.operand.value.is_scalar() && b.operand.value.is_scalar()) {
     auto type = common_type(in, std::array{a.operand, b.operand});
     if (!type) return std::nullopt;
-    Scalar to = *type == Scalar::F64 && a.operand.value.is<Const>() && b.operand.value.is<Const>() ? Scalar::F32 : *type;
+    Scalar to = *type == Scalar::F64 && a.operand.value.is<Const>() && b.operand.value.is<Const>() ? Scalar::F32
+        : *type;
     for (Side* s : {&a, &b}) {
       RegionGuard region(in, s->region);
       Value value = implicitly(in, s->operand, to);
@@ -109,12 +111,9 @@ Value evaluate_if(Instance& in, const ast::Expr& expr, const ast::IfExpr& node, 
   Operand first = operand(in, *node.condition);
   if (first.value.is_tile_like() && !(first.value.is<View>() && in.memory(first.value.as<View>()->memory).may_be_null))
     return choose_elements(in, first, node, hint, expr.span);
-  Value test = first.value.is<Const>() || first.value.is_poison() ? first.value : condition(in, *node.condition);
+  Value test = as_condition(in, first);
   if (test.is_poison()) return test;
-  if (auto* c = test.as<Const>()) {
-    if (c->type != Scalar::Bool) return condition(in, *node.condition);
-    return evaluate(in, c->number.i ? *node.then_value : *node.else_value, hint);
-  }
+  if (auto* c = test.as<Const>()) return evaluate(in, c->number.i ? *node.then_value : *node.else_value, hint);
   ir::ValueId value = emit(in, test);
   Side a = side(in, *node.then_value, hint), b = side(in, *node.else_value, hint);
   if (a.operand.value.is<Shapeless>() || b.operand.value.is<Shapeless>()) return Shapeless{&expr};
@@ -131,9 +130,8 @@ Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& n
     return map_elements(in, std::array{a, b}, expr.span,
                         [&](std::span<const Operand> x) { return binary(in, node.op, x[0], x[1], expr.span); });
   }
-  Value left = is_nullable || !a.value.is<Const>() ? condition(in, *node.lhs) : a.value;
+  Value left = as_condition(in, a);
   if (left.is_poison()) return left;
-  if (element_of(in, left) != Scalar::Bool) return condition(in, *node.lhs);
   if (auto* c = left.as<Const>()) return (c->number.i != 0) == is_and ? condition(in, *node.rhs) : left;
   ir::ValueId x = emit(in, left);
   Side b{in.kernel.new_region(), {}};
@@ -156,7 +154,8 @@ Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& n
     RegionGuard region(in, other.region);
     other.operand = {Dynamic{in.builder.boolean(!is_and)}, expr.span};
   }
-  return is_and ? choose(in, x, std::move(b), std::move(other), expr.span) : choose(in, x, std::move(other), std::move(b), expr.span);
+  return is_and ? choose(in, x, std::move(b), std::move(other), expr.span)
+      : choose(in, x, std::move(other), std::move(b), expr.span);
 }
 
 }  // namespace tilec::sema

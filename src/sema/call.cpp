@@ -78,7 +78,9 @@ struct Matching {
 std::vector<FnRef> by_preference(const FnSet& functions, bool is_method) {
   std::vector<FnRef> order = functions.candidates;
   std::stable_sort(order.begin(), order.end(), [&](const FnRef& a, const FnRef& b) {
-    auto tile_first = [](const FnRef& f) { return !signature(f).parameters.empty() && takes_tile(signature(f).parameters[0]); };
+    auto tile_first = [](const FnRef& f) {
+      return !signature(f).parameters.empty() && takes_tile(signature(f).parameters[0]);
+    };
     return is_method ? tile_first(a) && !tile_first(b) : !tile_first(a) && tile_first(b);
   });
   return order;
@@ -149,7 +151,8 @@ Value call_functions(Instance& in, const FnSet& functions, const CallSite& site,
   auto ref = chosen(in, functions, site);
   if (!ref) return Poison{};
   if (ref->fn().condition) return not_supported(in, site.expr.span, "a function under a condition");
-  if (ref->fn().is_reference) return not_allowed(in, site.expr.span, "the reference function `" + std::string(name) + "`", "in a kernel");
+  if (ref->fn().is_reference)
+    return not_allowed(in, site.expr.span, "the reference function `" + std::string(name) + "`", "in a kernel");
   if (std::string operation = operation_name(*ref->decl); is_raw(operation)) return run_raw(in, operation, *ref, site);
   Matching matching{in, *ref, site, true};
   matching.run();

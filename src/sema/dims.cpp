@@ -62,7 +62,8 @@ std::optional<std::vector<DimName>> dim_names(Instance& in, const ast::Signature
   bool is_fine = true;
   for (const DimName& dim : dims) {
     if (alone.contains(dim.name.text)) continue;
-    in.at(dim.name.span).error(diag::UnknownName, dim.name.text).help("a dim stands alone as an extent or a stride of some parameter");
+    in.at(dim.name.span).error(diag::UnknownName, dim.name.text)
+        .help("a dim stands alone as an extent or a stride of some parameter");
     is_fine = false;
   }
   return is_fine ? std::optional(dims) : std::nullopt;

@@ -156,6 +156,9 @@ Value fragment(Instance& in, const Operand& operand, const Shape* shape) {
 }
 
 Value with_new_axis(Instance& in, Value tile, int axis, Span span) {
+  // What is computed before it is repeated is computed once a row, not once an element.
+  if (auto* open = tile.as<Elementwise>(); open && !in.kernel.region(open->region).ops.empty())
+    tile = fragment(in, {std::move(tile), span});
   auto e = elementwise(in, {std::move(tile), span});
   if (!e) return Poison{};
   e->shape.insert(e->shape.begin() + axis, kNewAxis);

@@ -5,7 +5,8 @@
 
 namespace tilec::sema {
 
-// The answer of `body` for one element of each operand; scalars pass as they are. Without tiles among them `body` runs on
+// The answer of `body` for one element of each operand; scalars pass as they are. Without tiles among them `body` runs
+// on
 // the scalars themselves. With tiles the answer is an Elementwise, and `body` must give a number.
 Value map_elements(Instance& in, std::span<const Operand> operands, Span span,
                    const std::function<Value(std::span<const Operand>)>& body);

@@ -41,13 +41,13 @@ bool returns_from_loop(std::span<const ast::Stmt* const> statements) {
 ir::ValueId any_value(Instance& in, const ast::Type& declared, ir::Type& type) {
   auto resolved = resolve(in, declared);
   if (!resolved) return {};
-  ir::ValueId zero = emit(in, Value(Const{resolved->element, is_float(resolved->element) ? ir::Number::real(0) : ir::Number::integer(0)}));
+  ir::ValueId x = zero(in, resolved->element);
   type = ir::scalar_type(resolved->element);
-  if (resolved->is_scalar()) return zero;
+  if (resolved->is_scalar()) return x;
   auto shape = resolved->shape();
   if (!shape) return {};
   type = ir::tile_type(resolved->element, *shape);
-  return in.builder.value(op::Splat{zero}, type);
+  return in.builder.value(op::Splat{x}, type);
 }
 
 }  // namespace
@@ -182,7 +182,8 @@ void run_continue(Instance& in, Span span) {
 void run_return(Instance& in, const ast::Return& node, Span span) {
   bool is_kernel = !in.frame().decl || !in.frame().decl->as<ast::Fn>();
   if (is_kernel && node.value) return void(not_allowed(in, node.value->span, "a result", "in a kernel"));
-  if (is_kernel && in.level == Level::Host) return void(not_allowed(in, span, "`return`", "outside of a launch's block"));
+  if (is_kernel && in.level == Level::Host)
+    return void(not_allowed(in, span, "`return`", "outside of a launch's block"));
   if (in.depth != in.frame().depth) return void(not_allowed(in, span, "`return`", "inside a `parallel` loop"));
   Value value = node.value ? convert_result(in, operand(in, *node.value)) : Value(Nothing{});
   if (!node.value && !is_kernel && in.frame().decl->as<ast::Fn>()->signature.result)

@@ -10,7 +10,9 @@ namespace tilec::sema {
 struct Exits {
   bool breaks = false, continues = false, returns = false;
   bool any() const { return breaks || continues || returns; }
-  friend Exits operator|(Exits a, Exits b) { return {a.breaks || b.breaks, a.continues || b.continues, a.returns || b.returns}; }
+  friend Exits operator|(Exits a, Exits b) {
+    return {a.breaks || b.breaks, a.continues || b.continues, a.returns || b.returns};
+  }
 };
 // The exits of the loop or function around the statement; those of loops inside it are their own.
 Exits exits_of(const ast::Stmt& stmt);

@@ -34,7 +34,8 @@ Value evaluate_binary(Instance& in, const ast::Expr& expr, const ast::Binary& no
   if (s.lhs.value.is_poison() || s.rhs.value.is_poison()) return Poison{};
   if (s.lhs.value.is<Shapeless>() || s.rhs.value.is<Shapeless>()) return Shapeless{&expr};
   if (node.op == ast::BinaryOp::Equal || node.op == ast::BinaryOp::NotEqual)
-    if (auto same = same_entity(s.lhs.value, s.rhs.value)) return bool_const(*same == (node.op == ast::BinaryOp::Equal));
+    if (auto same = same_entity(s.lhs.value, s.rhs.value))
+      return bool_const(*same == (node.op == ast::BinaryOp::Equal));
   return map_elements(in, std::array{s.lhs, s.rhs}, node.op_span.valid() ? node.op_span : expr.span,
                       [&](std::span<const Operand> x) { return binary(in, node.op, x[0], x[1], expr.span); });
 }
@@ -100,13 +101,15 @@ Value evaluate(Instance& in, const ast::Expr& expr, Hint hint) {
   return std::visit(Evaluate{in, expr, hint}, expr.node);
 }
 
-Value condition(Instance& in, const ast::Expr& expr) {
-  Operand x = operand(in, expr);
+Value condition(Instance& in, const ast::Expr& expr) { return as_condition(in, operand(in, expr)); }
+
+Value as_condition(Instance& in, const Operand& x) {
   if (auto* v = x.value.as<View>(); v && in.memory(v->memory).may_be_null && !v->is_region)
     return Dynamic{in.builder.value(op::Present{v->buffer}, ir::scalar_type(Scalar::Bool))};
   if (x.value.is_poison()) return x.value;
   if (x.value.is_tile_like()) {
-    in.at(x.span).error(diag::TypeMismatch, "bool", describe(in.kernel, x.value)).help("reduce it: `.any(axis = 0)` or `.all(axis = 0)`");
+    in.at(x.span).error(diag::TypeMismatch, "bool", describe(in.kernel, x.value))
+        .help("reduce it: `.any(axis = 0)` or `.all(axis = 0)`");
     return Poison{};
   }
   Value n = number(in, x);

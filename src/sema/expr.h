@@ -10,9 +10,11 @@ struct Hint {
 };
 
 Value evaluate(Instance& in, const ast::Expr& expr, Hint hint = {});
-inline Operand operand(Instance& in, const ast::Expr& expr, Hint hint = {}) { return {evaluate(in, expr, hint), expr.span}; }
+inline Operand operand(Instance& in, const ast::Expr& expr,
+                       Hint hint = {}) { return {evaluate(in, expr, hint), expr.span}; }
 // A condition: a bool, known now or later. Poison after a mistake.
 Value condition(Instance& in, const ast::Expr& expr);
+Value as_condition(Instance& in, const Operand& x);
 
 // Parts with files of their own.
 Value evaluate_index(Instance& in, const ast::Expr& expr, const ast::Index& index, Hint hint);       // index_expr.cpp

@@ -23,10 +23,12 @@ Shape buffer_shape(Instance& in, const View& view) {
 
 std::optional<Factor> shared_factor(Instance& in, const View& view, const Shape& shape, Span span) {
   if (!is_readable(in, view, span)) return std::nullopt;
-  Factor f{.value = view.buffer, .is_transposed = view.axes[0] > view.axes[1], .shape = shape, .element = in.type(view.buffer).element};
+  Factor f{.value = view.buffer, .is_transposed = view.axes[0] > view.axes[1], .shape = shape,
+      .element = in.type(view.buffer).element};
   bool is_whole = std::none_of(view.offsets.begin(), view.offsets.end(), [](ir::ValueId o) { return o.valid(); });
   if (is_whole && view.offsets.size() == 2 && buffer_shape(in, view) == shape) return f;
-  op::Subview part{.buffer = view.buffer, .offsets = offsets_of(in, view), .axes = view.axes, .bounds = unknown_bounds(view)};
+  op::Subview part{.buffer = view.buffer, .offsets = offsets_of(in, view), .axes = view.axes,
+      .bounds = unknown_bounds(view)};
   Shape extents = shape;
   if (f.is_transposed) {
     std::swap(part.axes[0], part.axes[1]);
@@ -52,7 +54,8 @@ std::optional<Factor> staged_factor(Instance& in, const View& view, const Shape&
   ast::Name name{memory.name, span};
   View tile = allocate(in, name, ir::Space::Shared, in.type(view.buffer).element, extents_of(extents));
   store(in, tile, {Value(from), span}, span);
-  return Factor{.value = tile.buffer, .is_transposed = is_transposed, .shape = shape, .element = in.type(view.buffer).element};
+  return Factor{.value = tile.buffer, .is_transposed = is_transposed, .shape = shape,
+      .element = in.type(view.buffer).element};
 }
 
 std::optional<Factor> tile_factor(Instance& in, const Operand& x) {
@@ -93,7 +96,8 @@ std::optional<Product> product(Instance& in, const Operand& x, const Operand& y,
   if (a->shape[1] != b->shape[0]) {
     auto report = in.at(span).error(diag::ContractionMismatch, a->shape[1], b->shape[0]);
     report.mark(x.span, shape_text(a->shape)).mark(y.span, shape_text(b->shape));
-    if (a->shape[1] == b->shape[1]) report.fix(Span{y.span.file, y.span.end, y.span.end}, ".T", "transpose the right side");
+    if (a->shape[1] == b->shape[1])
+      report.fix(Span{y.span.file, y.span.end, y.span.end}, ".T", "transpose the right side");
     return std::nullopt;
   }
   if (a->element != b->element) {
@@ -128,8 +132,7 @@ Value matrix_product(Instance& in, const ast::Binary& node, Span span) {
   if (!p) return Poison{};
   Scalar element = accumulator(p->a.element);
   Shape shape{p->a.shape[0], p->b.shape[1]};
-  ir::ValueId zero = in.builder.constant(element, is_float(element) ? ir::Number::real(0) : ir::Number::integer(0));
-  return Tile{emit_gemm(in, *p, in.builder.value(op::Splat{zero}, ir::tile_type(element, shape)), span)};
+  return Tile{emit_gemm(in, *p, in.builder.value(op::Splat{zero(in, element)}, ir::tile_type(element, shape)), span)};
 }
 
 void accumulate(Instance& in, VariableId acc, const ast::Binary& node, Span span) {
@@ -144,12 +147,15 @@ void accumulate(Instance& in, VariableId acc, const Operand& x, const Operand& y
   if (v.is_poison) return;
   Shape shape{p->a.shape[0], p->b.shape[1]};
   if (v.type.shape != shape) {
-    in.at(span).error(diag::ShapeMismatch, shape_text(v.type.shape), shape_text(shape)).note(v.span, diag::DeclaredHere, v.name);
+    in.at(span).error(diag::ShapeMismatch, shape_text(v.type.shape), shape_text(shape))
+        .note(v.span, diag::DeclaredHere, v.name);
     return;
   }
-  if (is_float(v.type.element) != is_float(p->a.element)) return report_implicit(in, span, accumulator(p->a.element), v.type.element);
+  if (is_float(v.type.element) != is_float(p->a.element))
+    return report_implicit(in, span, accumulator(p->a.element), v.type.element);
   if (!v.current.valid()) {
-    in.at(span).error(diag::Uninitialised, v.name).note(v.span, diag::DeclaredHere, v.name).help("give it a first value: `= 0`");
+    in.at(span).error(diag::Uninitialised, v.name).note(v.span, diag::DeclaredHere, v.name)
+        .help("give it a first value: `= 0`");
     in.variable(acc).is_poison = true;
     return;
   }

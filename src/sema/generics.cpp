@@ -11,7 +11,8 @@ std::string_view kind_name(const ast::GenericParameter& parameter) {
   return !parameter.kind ? "int" : kind && kind->path.size() == 1 && !kind->has_extents ? kind->path[0].text : "";
 }
 
-void report_kind(Instance& in, const ast::GenericParameter& parameter, std::string_view wanted, const Value& value, Span span) {
+void report_kind(Instance& in, const ast::GenericParameter& parameter, std::string_view wanted, const Value& value,
+                 Span span) {
   in.at(span).error(diag::ConstraintNotMet, parameter.name.text, wanted, describe(in.kernel, value))
       .note(parameter.name.span, diag::DeclaredHere, parameter.name.text);
 }
@@ -98,7 +99,8 @@ bool meets_kind(Instance& in, const ast::GenericParameter& parameter, Value& val
   auto* type = value.as<TypeValue>();
   if (kind == "type" || kind == "float" || kind == "integer") {
     bool is_met = type && (kind == "type" || (kind == "float" ? is_float(type->scalar) : is_integer(type->scalar)));
-    if (!is_met) report_kind(in, parameter, kind == "type" ? "a type" : "a type of kind " + std::string(kind), value, span);
+    if (!is_met) report_kind(in, parameter, kind == "type" ? "a type" : "a type of kind " + std::string(kind), value,
+                             span);
     return is_met;
   }
   if (kind == "int" || kind == "bool") {
@@ -148,7 +150,8 @@ bool bind_generics(Instance& in, Invocation& call) {
       return false;
     }
     bool is_extent = call.generics[i]->is<Dynamic>();  // an extent that only the call knows
-    if (call.generics[i]->is_poison() || (!is_extent && !meets_kind(in, parameter, *call.generics[i], span))) return false;
+    if (call.generics[i]->is_poison() || (!is_extent && !meets_kind(in, parameter, *call.generics[i], span)))
+      return false;
     in.declare(parameter.name, *call.generics[i], "a compile-time parameter");
   }
   return true;

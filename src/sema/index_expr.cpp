@@ -47,7 +47,8 @@ Value index_tile(Instance& in, const Operand& base, const ast::Index& index, Spa
   auto selection = select(in, index, extents_of(*shape), span);
   if (!selection) return Poison{};
   if (selection->is_element()) {
-    in.at(span).error(diag::FragmentElement).help("fragments are spread over the threads of a block: use `parallel`, a reduction, or a shared tile");
+    in.at(span).error(diag::FragmentElement)
+        .help("fragments are spread over the threads of a block: use `parallel`, a reduction, or a shared tile");
     return Poison{};
   }
   if (!selection->is_part) return with_new_axes(in, base.value, *selection, span);
@@ -55,10 +56,12 @@ Value index_tile(Instance& in, const Operand& base, const ast::Index& index, Spa
   if (!tile.valid()) return Poison{};
   op::Extract extract{.tile = tile, .offsets = {}, .axes = {}};
   Shape result;
-  for (ir::ValueId offset : selection->offsets) extract.offsets.push_back(offset.valid() ? offset : in.builder.index(0));
+  for (ir::ValueId offset : selection->offsets)
+    extract.offsets.push_back(offset.valid() ? offset : in.builder.index(0));
   for (size_t i = 0; i < selection->axes.size(); ++i) {
     if (selection->axes[i] == kNewAxis) continue;
-    if (!selection->shape[i].is_fixed()) return in.at(span).error(diag::ExtentNotConstant, in.text(span)), Value(Poison{});
+    if (!selection->shape[i].is_fixed())
+      return in.at(span).error(diag::ExtentNotConstant, in.text(span)), Value(Poison{});
     extract.axes.push_back(selection->axes[i]);
     result.push_back(selection->shape[i].fixed);
   }

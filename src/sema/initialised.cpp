@@ -1,5 +1,7 @@
-// Walks a launch in its order and keeps, for each shared buffer, the boxes of constant offset and extent that are surely
-// written. A read needs the union of the boxes to cover the whole buffer. Writes in `simt`, under a condition, or in a loop
+// Walks a launch in its order and keeps, for each shared buffer, the boxes of constant offset and extent that are
+// surely
+// written. A read needs the union of the boxes to cover the whole buffer. Writes in `simt`, under a condition, or in a
+// loop
 // that may not run do not count.
 #include "sema/initialised.h"
 
@@ -78,10 +80,12 @@ struct Check {
     Span declared = kernel.definition(buffer)->span;
     auto report = diagnostics.at(span).error(diag::Uninitialised, kernel.value(buffer).hint);
     report.note(declared, diag::DeclaredHere, kernel.value(buffer).hint);
-    if (declared.end > declared.begin) report.fix(Span{declared.file, declared.end - 1, declared.end - 1}, " = 0", "give it a first value");
+    if (declared.end > declared.begin)
+      report.fix(Span{declared.file, declared.end - 1, declared.end - 1}, " = 0", "give it a first value");
   }
 
-  void write(ValueId buffer, std::span<const ValueId> offsets, const ir::Axes& axes, const std::vector<int64_t>& shape) {
+  void write(ValueId buffer, std::span<const ValueId> offsets, const ir::Axes& axes,
+             const std::vector<int64_t>& shape) {
     if (!is_shared(buffer) || kernel.defined_by<op::Subview>(buffer)) return;
     Box box;
     for (ValueId offset : offsets) {
@@ -145,7 +149,8 @@ struct Check {
   void touch(const op::For& o, const ir::Op&) {
     auto low = known(o.low), high = known(o.high), step = known(o.step);
     ValueId index = kernel.region(o.body).args[0];
-    bool is_short = low && high && step && *step > 0 && *high > *low && (*high - *low + *step - 1) / *step <= kMostTurns;
+    bool is_short = low && high && step && *step > 0 &&
+        *high > *low && (*high - *low + *step - 1) / *step <= kMostTurns;
     if (!is_short) {
       Coverage before = written;
       region(o.body);
@@ -179,7 +184,8 @@ struct Check {
   void touch(const op::Launch& o, const ir::Op&) { region(o.body); }
 
   void region(ir::RegionId id) {
-    for (ir::OpId o : kernel.region(id).ops) ir::visit(kernel.op(o).data, [&](const auto& data) { touch(data, kernel.op(o)); });
+    for (ir::OpId o : kernel.region(id).ops)
+      ir::visit(kernel.op(o).data, [&](const auto& data) { touch(data, kernel.op(o)); });
   }
 };
 

@@ -42,7 +42,8 @@ struct Binder {
       return false;
     }
     const Variable& v = in.variable(*id);
-    ir::Type wanted = type.is_scalar() ? ir::scalar_type(type.element) : ir::tile_type(type.element, type.shape().value_or(Shape{}));
+    ir::Type wanted = type.is_scalar() ? ir::scalar_type(type.element)
+        : ir::tile_type(type.element, type.shape().value_or(Shape{}));
     if (v.type != wanted) {
       in.at(argument.operand.span).error(diag::TypeMismatch, describe(wanted), describe(v.type));
       return false;
@@ -60,7 +61,8 @@ struct Binder {
     for (size_t i = 0; i < actual.size(); ++i) {
       const Extent &a = type.extents[i], &b = actual[i];
       if (!a.is_fixed() || !b.is_fixed() || a.fixed == b.fixed) continue;
-      in.at(span).error(diag::ShapeMismatch, shape_text(type.extents), shape_text(actual)).note(p.span, diag::DeclaredHere, p.name.text);
+      in.at(span).error(diag::ShapeMismatch, shape_text(type.extents), shape_text(actual))
+          .note(p.span, diag::DeclaredHere, p.name.text);
       return false;
     }
     return true;
@@ -69,7 +71,8 @@ struct Binder {
   bool bind_memory(const ast::Parameter& p, const Operand& operand, const ResolvedType& type) {
     const View& view = *operand.value.as<View>();
     const Memory& memory = in.memory(view.memory);
-    bool is_wanted_space = type.space == ast::Space::None || (type.space == ast::Space::Shared && memory.space == ir::Space::Shared) ||
+    bool is_wanted_space = type.space == ast::Space::None || (type.space == ast::Space::Shared &&
+                                                              memory.space == ir::Space::Shared) ||
                            (type.space == ast::Space::Workspace && memory.space == ir::Space::Workspace) ||
                            (type.space == ast::Space::Local && memory.space == ir::Space::Private);
     if (!is_wanted_space) return report_type(in, operand, std::string(spelling(type.space)) + " memory");
@@ -192,7 +195,8 @@ Value convert_result(Instance& in, const Operand& result) {
 Value invoke(Instance& in, Invocation& call) {
   if (is_recursive(in, call)) return Poison{};
   in.frames.push_back({.module = call.fn.module, .decl = call.fn.decl, .call = call.site.expr.span,
-                       .first_scope = in.scopes.size(), .first_loop = in.loops.size(), .control_depth = in.control_depth,
+                       .first_scope = in.scopes.size(), .first_loop = in.loops.size(),
+                           .control_depth = in.control_depth,
                        .depth = in.depth});
   Value result = Poison{};
   {
@@ -200,7 +204,8 @@ Value invoke(Instance& in, Invocation& call) {
     Restore<bool> dead(in.is_dead, false);
     bool is_bound = bind_generics(in, call);
     const auto& parameters = call.fn.fn().signature.parameters;
-    for (size_t i = 0; is_bound && i < parameters.size(); ++i) is_bound = Binder{in, call}.bind(parameters[i], call.arguments[i]);
+    for (size_t i = 0; is_bound && i < parameters.size(); ++i)
+      is_bound = Binder{in, call}.bind(parameters[i], call.arguments[i]);
     if (is_bound && (!call.fn.fn().body || prepare_returns(in, *call.fn.fn().body))) result = run_body(in, call);
   }
   in.frames.pop_back();

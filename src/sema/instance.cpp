@@ -8,6 +8,18 @@ Instance::Instance(Session& session, const Module& module) : session(session), b
   frames.push_back({.module = &module});
 }
 
+Report InstancePlace::traced(Report report) const {
+  for (size_t i = in_.frames.size(); i-- > 0;) {
+    const Frame& frame = in_.frames[i];
+    if (!frame.call.valid() || !frame.decl) continue;
+    auto* fn = frame.decl->as<ast::Fn>();
+    auto* kernel = frame.decl->as<ast::Kernel>();
+    if (!fn && !kernel) continue;
+    report.note(frame.call, diag::InstantiatedHere, (fn ? fn->signature : kernel->signature).name.text);
+  }
+  return report;
+}
+
 void Instance::declare(const ast::Name& name, Value value, std::string_view kind) {
   if (!name.exists() || name.text == "_") return;
   for (const Binding& other : scopes.back())
@@ -73,8 +85,8 @@ Value not_allowed(Instance& in, Span span, std::string_view what, std::string_vi
 
 bool require_block(Instance& in, Span span, std::string_view what) {
   if (in.level == Level::Block) return true;
-  constexpr std::string_view kWhere[] = {"in a compile-time value", "outside of a launch", "", "inside `parallel` or on one element",
-                                         "inside `simt`"};
+  constexpr std::string_view kWhere[] = {"in a compile-time value", "outside of a launch", "",
+                                         "inside `parallel` or on one element", "inside `simt`"};
   not_allowed(in, span, what, kWhere[int(in.level)]);
   return false;
 }

@@ -74,6 +74,27 @@ struct Session {
   std::set<const ast::Decl*> constants_in_progress;
 };
 
+struct Instance;
+
+// A place in an instance: what is reported there says which calls and exports led to it.
+class InstancePlace {
+ public:
+  InstancePlace(const Instance& in, Place place) : in_(in), place_(place) {}
+  template <class... Args>
+  Report error(const diag::Message<Severity::Error, Args...>& message, std::type_identity_t<Args>... args) const {
+    return traced(place_.error(message, args...));
+  }
+  template <class... Args>
+  Report remark(const diag::Message<Severity::Remark, Args...>& message, std::type_identity_t<Args>... args) const {
+    return place_.remark(message, args...);
+  }
+
+ private:
+  Report traced(Report report) const;
+  const Instance& in_;
+  Place place_;
+};
+
 struct Instance {
   explicit Instance(Session& session, const Module& module);
 
@@ -94,7 +115,7 @@ struct Instance {
   std::optional<int64_t> threads;  // of the launch around this place
   Parallel* parallel = nullptr;    // the loop around this place
 
-  Place at(Span span) const { return session.diagnostics.at(span); }
+  InstancePlace at(Span span) const { return {*this, session.diagnostics.at(span)}; }
   Frame& frame() { return frames.back(); }
   const Module& module() const { return *frames.back().module; }
   const Memory& memory(MemoryId id) const { return memories[id.index]; }
@@ -133,7 +154,8 @@ class ScopeGuard {
 // Builds into another region until its end.
 class RegionGuard {
  public:
-  RegionGuard(Instance& in, ir::RegionId region) : in_(in), saved_(in.builder.region()) { in.builder.set_region(region); }
+  RegionGuard(Instance& in, ir::RegionId region) : in_(in),
+      saved_(in.builder.region()) { in.builder.set_region(region); }
   ~RegionGuard() { in_.builder.set_region(saved_); }
   RegionGuard(const RegionGuard&) = delete;
 

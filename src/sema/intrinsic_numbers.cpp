@@ -22,7 +22,8 @@ std::optional<Target> target_of(Instance& in, const CallSite& site, ir::ConvertM
       continue;
     }
     auto* word = g.value->as<ast::NameRef>();
-    if (g.name.text != "rounding") return in.at(g.name.span).error(diag::UnknownParameter, "convert", g.name.text), std::nullopt;
+    if (g.name.text != "rounding")
+      return in.at(g.name.span).error(diag::UnknownParameter, "convert", g.name.text), std::nullopt;
     if (word && word->name.text == "toward_zero") mode = ir::ConvertMode::TowardZero;
     else if (!word || word->name.text != "nearest") return not_supported(in, g.span, "this rounding"), std::nullopt;
   }
@@ -40,7 +41,8 @@ Value run_conversion(Instance& in, const CallSite& site, ir::ConvertMode mode) {
     if (x.is_poison()) return x;
     Scalar from = element_of(in, x);
     if (to->mode == ir::ConvertMode::Bits && bit_width(from) != bit_width(to->type)) {
-      in.at(site.expr.span).error(diag::BitWidths, name(from), int64_t(bit_width(from)), name(to->type), int64_t(bit_width(to->type)));
+      in.at(site.expr.span).error(diag::BitWidths, name(from), int64_t(bit_width(from)), name(to->type),
+                                  int64_t(bit_width(to->type)));
       return Poison{};
     }
     if (to->mode == ir::ConvertMode::Wrap && (!is_integer(from) || !is_integer(to->type))) {
@@ -85,6 +87,8 @@ Value run_atomic(Instance& in, const FnRef& fn, const CallSite& site, std::strin
   if (!order) return Poison{};
   Operand place = site.receiver ? *site.receiver : operand(in, *(*arguments)[0]);
   if (place.value.is_poison()) return Poison{};
+  if (place.value.is_tile_like() || place.value.is<Shapeless>())
+    return not_supported(in, site.expr.span, "an atomic on a whole tile");
   if (!place.value.is_element()) {
     in.at(place.span).error(diag::TypeMismatch, "an element of memory", describe(in.kernel, place.value))
         .help("atomics work on one element, such as `t[i]`");
@@ -93,7 +97,8 @@ Value run_atomic(Instance& in, const FnRef& fn, const CallSite& site, std::strin
   const View& view = *place.value.as<View>();
   if (!is_writable(in, view, place.span)) return Poison{};
   Scalar element = in.type(view.buffer).element;
-  op::Atomic atomic{.fn = *kind, .order = *order, .buffer = view.buffer, .indices = offsets_of(in, view), .operands = {}};
+  op::Atomic atomic{.fn = *kind, .order = *order, .buffer = view.buffer, .indices = offsets_of(in, view),
+      .operands = {}};
   for (size_t i = 1; i + 1 < arguments->size(); ++i) {
     Value value = implicitly(in, operand(in, *(*arguments)[i]), element);
     if (value.is_poison()) return value;
@@ -103,7 +108,13 @@ Value run_atomic(Instance& in, const FnRef& fn, const CallSite& site, std::strin
   return Dynamic{in.builder.value(std::move(atomic), ir::scalar_type(element))};
 }
 
-constexpr RawRow kRows[] = {{"convert", run_convert}, {"wrap", run_wrap}, {"bits", run_bits}, {"atomic_", run_atomic}};
+// Declared by the library so that the name is known, and not built yet.
+Value run_later(Instance& in, const FnRef&, const CallSite& site, std::string_view rest) {
+  return not_supported(in, site.expr.span, "`" + std::string(rest) + "`");
+}
+
+constexpr RawRow kRows[] = {{"convert", run_convert}, {"wrap", run_wrap}, {"bits", run_bits}, {"atomic_", run_atomic},
+                            {"later_", run_later}};
 
 }  // namespace
 

@@ -22,7 +22,8 @@ std::optional<Shape> tile_extents(Instance& in, const View& view, const CallSite
     }
   }
   if (shape.size() == view.shape.size()) return shape;
-  in.at(site.expr.span).error(diag::RankMismatch, in.memory(view.memory).name, int64_t(view.shape.size()), int64_t(shape.size()));
+  in.at(site.expr.span).error(diag::RankMismatch, in.memory(view.memory).name, int64_t(view.shape.size()),
+                              int64_t(shape.size()));
   return std::nullopt;
 }
 
@@ -43,14 +44,18 @@ Value run_tile(Instance& in, const FnRef& fn, const CallSite& site, std::string_
       indices.push_back(operand(in, *argument.value));
       continue;
     }
-    if (argument.name.text != "pad") return in.at(argument.name.span).error(diag::UnknownParameter, fn.fn().signature.name.text, argument.name.text), Value(Poison{});
+    if (argument.name.text != "pad") {
+      in.at(argument.name.span).error(diag::UnknownParameter, fn.fn().signature.name.text, argument.name.text);
+      return Poison{};
+    }
     Value pad = implicitly(in, operand(in, *argument.value), element_of(in, Value(*view)));
     if (pad.is_poison()) return pad;
     if (!pad.is<Const>()) return in.at(argument.span).error(diag::NotCompileTime, "the padding"), Value(Poison{});
     result.pad = *pad.as<Const>();
   }
   if (indices.size() != shape->size()) {
-    in.at(site.expr.span).error(diag::RankMismatch, in.memory(view->memory).name, int64_t(shape->size()), int64_t(indices.size()))
+    in.at(site.expr.span).error(diag::RankMismatch, in.memory(view->memory).name, int64_t(shape->size()),
+                                int64_t(indices.size()))
         .help("`tile` takes one index for each dimension");
     return Poison{};
   }
@@ -68,7 +73,8 @@ Value run_tile(Instance& in, const FnRef& fn, const CallSite& site, std::string_
 
 // `x.reshape[M, N]`
 Value run_reshape(Instance& in, const FnRef&, const CallSite& site, std::string_view) {
-  if (!site.receiver) return not_allowed(in, site.expr.span, "`reshape` without a tile", "here; write `t.reshape[M, N]`");
+  if (!site.receiver)
+    return not_allowed(in, site.expr.span, "`reshape` without a tile", "here; write `t.reshape[M, N]`");
   ir::ValueId tile = materialise(in, *site.receiver);
   if (!tile.valid()) return Poison{};
   Shape shape;
@@ -89,6 +95,8 @@ Value run_reshape(Instance& in, const FnRef&, const CallSite& site, std::string_
 
 // `gemm(a, b.T, acc)`
 Value run_gemm(Instance& in, const FnRef& fn, const CallSite& site, std::string_view) {
+  for (const ast::Argument& a : site.arguments)
+    if (a.name.text == "split") return not_supported(in, a.span, "the option `split` of a product");
   auto arguments = raw_arguments(in, fn, site);
   if (!arguments) return Poison{};
   Operand a = site.receiver ? *site.receiver : operand(in, *(*arguments)[0]);

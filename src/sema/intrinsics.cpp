@@ -65,20 +65,25 @@ Value reduce(Instance& in, const Invocation& call, std::string_view fn_name, boo
 
 // Inside `simt`: the thread's place, and the lanes of its warp together.
 Value thread_operation(Instance& in, std::string_view operation, const Invocation& call) {
-  if (in.level != Level::Thread) return not_allowed(in, call.site.expr.span, "`" + std::string(call.fn.fn().signature.name.text) + "`", "outside of `simt`");
+  if (in.level != Level::Thread)
+    return not_allowed(in, call.site.expr.span, "`" + std::string(call.fn.fn().signature.name.text) + "`",
+                       "outside of `simt`");
   ir::Type index = ir::scalar_type(Scalar::Index);
   if (operation == "lane_index") return Dynamic{in.builder.value(op::LaneIndex{}, index)};
   if (operation == "warp_index") return Dynamic{in.builder.value(op::WarpIndex{}, index)};
   ir::ValueId x = number_id(in, call, 0);
   if (!x.valid()) return Poison{};
   ir::Type type = in.type(x);
-  for (auto [text, how] : {std::pair{"vote_any", ir::VoteKind::Any}, {"vote_all", ir::VoteKind::All}, {"vote_ballot", ir::VoteKind::Ballot}})
+  for (auto [text, how] : {std::pair{"vote_any", ir::VoteKind::Any}, {"vote_all", ir::VoteKind::All},
+                           {"vote_ballot", ir::VoteKind::Ballot}})
     if (operation == text)
-      return Dynamic{in.builder.value(op::Vote{how, x}, ir::scalar_type(how == ir::VoteKind::Ballot ? Scalar::U32 : Scalar::Bool))};
+      return Dynamic{in.builder.value(op::Vote{how, x},
+                                      ir::scalar_type(how == ir::VoteKind::Ballot ? Scalar::U32 : Scalar::Bool))};
   for (auto [text, how] : {std::pair{"shuffle_index", ir::ShuffleKind::Index}, {"shuffle_xor", ir::ShuffleKind::Xor},
                            {"shuffle_up", ir::ShuffleKind::Up}, {"shuffle_down", ir::ShuffleKind::Down}})
     if (operation == text) return Dynamic{in.builder.value(op::Shuffle{how, x, number_id(in, call, 1)}, type)};
-  auto fn = function_named<ir::ReduceFn>(operation.substr(std::string_view("warp_reduce_").size()), int(ir::ReduceFn::ArgMin) + 1);
+  auto fn = function_named<ir::ReduceFn>(operation.substr(std::string_view("warp_reduce_").size()),
+                                         int(ir::ReduceFn::ArgMin) + 1);
   INVARIANT(fn, "the library names reductions of the IR");
   return Dynamic{in.builder.value(op::WarpReduce{*fn, x}, type)};
 }
@@ -116,8 +121,10 @@ std::optional<std::vector<const ast::Expr*>> raw_arguments(Instance& in, const F
     if (argument.is_named())
       for (i = 0; i < parameters.size() && parameters[i].name.text != argument.name.text; ++i) {}
     else ++next;
-    if (i >= parameters.size() && argument.is_named()) return in.at(argument.name.span).error(diag::UnknownParameter, name, argument.name.text), std::nullopt;
-    if (i >= parameters.size()) return in.at(site.expr.span).error(diag::ArgumentCount, name, int64_t(parameters.size()), int64_t(site.arguments.size())), std::nullopt;
+    if (i >= parameters.size() && argument.is_named())
+      return in.at(argument.name.span).error(diag::UnknownParameter, name, argument.name.text), std::nullopt;
+    if (i >= parameters.size()) return in.at(site.expr.span)
+        .error(diag::ArgumentCount, name, int64_t(parameters.size()), int64_t(site.arguments.size())), std::nullopt;
     result[i] = argument.value;
   }
   for (size_t i = site.receiver.has_value(); i < parameters.size(); ++i)
@@ -140,8 +147,10 @@ Value run_operation(Instance& in, std::string_view operation, const Invocation& 
     return keep_literal(call, apply(in, *fn, bound(in, call, 0), span));
   if (auto fn = function_named<ir::BinaryFn>(operation, int(ir::BinaryFn::Shr) + 1))
     return keep_literal(call, apply(in, *fn, bound(in, call, 0), bound(in, call, 1), span));
-  if (operation == "fma") return Dynamic{in.builder.fma(number_id(in, call, 0), number_id(in, call, 1), number_id(in, call, 2))};
-  if (operation == "select") return Dynamic{in.builder.select(number_id(in, call, 0), number_id(in, call, 1), number_id(in, call, 2))};
+  if (operation == "fma") return Dynamic{in.builder.fma(number_id(in, call, 0), number_id(in, call, 1),
+                                                        number_id(in, call, 2))};
+  if (operation == "select") return Dynamic{in.builder.select(number_id(in, call, 0), number_id(in, call, 1),
+                                                              number_id(in, call, 2))};
   if (operation.starts_with("reduce_")) return reduce(in, call, operation.substr(7), false);
   if (operation.starts_with("scan_")) return reduce(in, call, operation.substr(5), true);
   if (is_thread_operation(operation)) return thread_operation(in, operation, call);

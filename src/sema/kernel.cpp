@@ -39,7 +39,8 @@ struct Lowering {
         if (values[i]->is_poison() || !meets_kind(in, p, *values[i], p.default_value->span)) return false;
       }
       if (!values[i]) {
-        in.at(request.span).error(diag::MissingGeneric, signature.name.text, p.name.text).note(p.name.span, diag::DeclaredHere, p.name.text);
+        in.at(request.span).error(diag::MissingGeneric, signature.name.text, p.name.text)
+            .note(p.name.span, diag::DeclaredHere, p.name.text);
         return false;
       }
       in.declare(p.name, *values[i], "a compile-time parameter");
@@ -49,13 +50,15 @@ struct Lowering {
 
   void report_unknown(const ast::Argument& a) {
     if (!a.is_named()) {
-      in.at(a.span).error(diag::ArgumentCount, signature.name.text, int64_t(signature.generics.size()), int64_t(request.generics.size()));
+      in.at(a.span).error(diag::ArgumentCount, signature.name.text, int64_t(signature.generics.size()),
+                          int64_t(request.generics.size()));
       return;
     }
     std::vector<std::string_view> names;
     for (const auto& g : signature.generics) names.push_back(g.name.text);
     auto report = in.at(a.name.span).error(diag::UnknownParameter, signature.name.text, a.name.text);
-    if (auto near = nearest(a.name.text, names); !near.empty()) report.fix(a.name.span, near, "did you mean `" + std::string(near) + "`?");
+    if (auto near = nearest(a.name.text, names); !near.empty())
+      report.fix(a.name.span, near, "did you mean `" + std::string(near) + "`?");
   }
 
   bool bind_where(const std::vector<DimName>& dims) {
@@ -91,12 +94,14 @@ struct Lowering {
   }
 
   static ir::Access access(ast::Direction direction) {
-    return direction == ast::Direction::In ? ir::Access::In : direction == ast::Direction::Out ? ir::Access::Out : ir::Access::InOut;
+    return direction == ast::Direction::In ? ir::Access::In : direction == ast::Direction::Out ? ir::Access::Out
+        : ir::Access::InOut;
   }
 
   bool bind_scalar(const ast::Parameter& p, const ResolvedType& type, ir::Param param) {
     if (p.direction != ast::Direction::In)
-      return not_allowed(in, p.span, "a number as an `out` parameter", "of a kernel; use a tensor of one element"), false;
+      return not_allowed(in, p.span, "a number as an `out` parameter", "of a kernel; use a tensor of one element"),
+          false;
     param.value = in.kernel.new_arg(in.kernel.body, ir::scalar_type(type.element), param.name);
     in.kernel.params.push_back(std::move(param));
     in.declare(p.name, Dynamic{in.kernel.params.back().value}, "a parameter");
@@ -105,14 +110,17 @@ struct Lowering {
 
   bool bind_tensor(const ast::Parameter& p, const ast::ShapedType& shaped, const ResolvedType& type, ir::Param param) {
     if (type.space != ast::Space::None)
-      return not_allowed(in, p.type->span, "a `" + std::string(spelling(type.space)) + "` tile", "as a parameter of a kernel"), false;
+      return not_allowed(in, p.type->span, "a `" +
+                         std::string(spelling(type.space)) + "` tile", "as a parameter of a kernel"), false;
     Shape shape;
     for (const Extent& e : type.extents) shape.push_back(e.fixed);
     param.may_be_null = shaped.is_nullable;
-    param.value = in.kernel.new_arg(in.kernel.body, ir::buffer_type(ir::Space::Global, type.element, shape), param.name);
+    param.value = in.kernel.new_arg(in.kernel.body, ir::buffer_type(ir::Space::Global, type.element, shape),
+                                    param.name);
     for (const Extent& e : type.extents) param.extents.push_back(extent_value(in, e));
     if (!shaped.strides.empty() && shaped.strides.size() != type.extents.size()) {
-      in.at(p.type->span).error(diag::RankMismatch, p.name.text, int64_t(type.extents.size()), int64_t(shaped.strides.size()));
+      in.at(p.type->span).error(diag::RankMismatch, p.name.text, int64_t(type.extents.size()),
+                                int64_t(shaped.strides.size()));
       return false;
     }
     for (const ast::Expr* stride : shaped.strides) {
@@ -120,7 +128,8 @@ struct Lowering {
       if (!value.valid()) return false;
       param.strides.push_back(value);
     }
-    MemoryId memory = in.new_memory({.name = param.name, .span = p.span, .space = ir::Space::Global, .access = param.access,
+    MemoryId memory = in.new_memory({.name = param.name, .span = p.span, .space = ir::Space::Global,
+        .access = param.access,
                                      .may_be_null = param.may_be_null, .param = int(in.kernel.params.size())});
     View view = whole(in, param.value, memory, type.extents);
     in.kernel.params.push_back(std::move(param));
@@ -133,10 +142,13 @@ struct Lowering {
     auto* shaped = p.type->as<ast::ShapedType>();
     if (!type || !shaped) return false;
     if (p.default_value) return not_supported(in, p.default_value->span, "a default of a kernel's parameter"), false;
-    if (p.is_const) return not_supported(in, p.span, "a `const` parameter of a kernel; write it in the brackets"), false;
-    ir::Param param{.name = std::string(p.name.text), .access = access(p.direction), .may_alias = p.is_alias, .value = {}, .extents = {},
+    if (p.is_const) return not_supported(in, p.span, "a `const` parameter of a kernel; write it in the brackets"),
+        false;
+    ir::Param param{.name = std::string(p.name.text), .access = access(p.direction), .may_alias = p.is_alias,
+        .value = {}, .extents = {},
                     .strides = {}, .type_text = std::string(in.text(p.type->span)), .doc = p.doc, .span = p.span};
-    return type->is_scalar() ? bind_scalar(p, *type, std::move(param)) : bind_tensor(p, *shaped, *type, std::move(param));
+    return type->is_scalar() ? bind_scalar(p, *type, std::move(param))
+        : bind_tensor(p, *shaped, *type, std::move(param));
   }
 
   // Numbers first: extents may speak of them.
@@ -152,7 +164,8 @@ struct Lowering {
       if (test.is_poison()) continue;
       auto* c = test.as<Const>();
       if (c && !c->number.i) {
-        in.at(expr->span).error(diag::StaticAssertFailed, "this contract never holds: " + std::string(in.text(expr->span)));
+        in.at(expr->span).error(diag::StaticAssertFailed, "this contract never holds: " +
+                                std::string(in.text(expr->span)));
         continue;
       }
       if (!c) in.kernel.requirements.push_back({emit(in, test), std::string(in.text(expr->span)), expr->span});
@@ -184,6 +197,8 @@ std::optional<ir::Kernel> lower_kernel(Session& session, const Request& request)
   int errors_before = session.diagnostics.error_count();
   Instance in(session, *request.module);
   in.frames.back().decl = request.decl;
+  bool is_chosen = !request.generics.empty() || !request.where.empty();
+  if (is_chosen) in.frames.back().call = request.span;
   bool is_done = Lowering{in, request}.run();
   if (!is_done || session.diagnostics.error_count() != errors_before) return std::nullopt;
   return std::move(in.kernel);

@@ -94,7 +94,8 @@ void run_simt(Instance& in, const ast::Stmt& stmt, const ast::Simt& node) {
   if (!require_block(in, stmt.span, "`simt`")) return;
   op::Simt simt{.threads = in.threads.value_or(0), .body = in.kernel.new_region()};
   ir::ValueId thread = in.kernel.new_arg(simt.body, ir::scalar_type(Scalar::Index), std::string(node.thread.text));
-  run_isolated(in, node.body, Level::Thread, simt.body, [&] { in.declare(node.thread, Dynamic{thread}, "a thread index"); });
+  run_isolated(in, node.body, Level::Thread, simt.body,
+               [&] { in.declare(node.thread, Dynamic{thread}, "a thread index"); });
   in.builder.set_span(stmt.span);
   in.builder.add(std::move(simt));
 }

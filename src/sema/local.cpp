@@ -13,7 +13,8 @@ Value held(Instance& in, const Operand& x) {
     return c->type == Scalar::F64 ? implicitly(in, x, Scalar::F32) : Value(int_const(c->number.i));
   if (x.value.is_element()) return number(in, x);
   if (auto* view = x.value.as<View>()) {
-    bool is_tensor = in.memory(view->memory).space != ir::Space::Shared && (!view->is_region || !fixed_shape(view->shape));
+    bool is_tensor = in.memory(view->memory).space != ir::Space::Shared && (!view->is_region ||
+        !fixed_shape(view->shape));
     return is_tensor ? x.value : fragment(in, x);
   }
   if (x.value.is<Elementwise>() || x.value.is<Shapeless>()) return fragment(in, x);
@@ -25,7 +26,8 @@ Value held(Instance& in, const Operand& x) {
 }
 
 void name_value(Instance& in, const ast::Name& name, const Value& value) {
-  ir::ValueId id = value.is<Tile>() ? value.as<Tile>()->id : value.is<Dynamic>() ? value.as<Dynamic>()->id : ir::ValueId{};
+  ir::ValueId id = value.is<Tile>() ? value.as<Tile>()->id : value.is<Dynamic>() ? value.as<Dynamic>()->id
+      : ir::ValueId{};
   if (id.valid() && in.kernel.value(id).hint.empty()) in.kernel.value(id).hint = std::string(name.text);
 }
 
@@ -62,14 +64,16 @@ struct VarMaker {
     in.builder.set_span(span);
     View view = allocate(in, node.name, space, type.element, type.extents);
     std::optional<Shape> shape = fixed_shape(view.shape);
-    if (node.value && space == ir::Space::Workspace) return not_supported(in, node.value->span, "a first value of a workspace"), poison();
+    if (node.value && space == ir::Space::Workspace)
+      return not_supported(in, node.value->span, "a first value of a workspace"), poison();
     if (node.value) store(in, view, operand(in, *node.value, {.shape = shape ? &*shape : nullptr}), node.value->span);
     in.declare(node.name, Value(view), "");
   }
 
   void variable(ir::Type type) {
     VariableId id = in.new_variable(std::string(node.name.text), span, type);
-    if (node.value) set_variable(in, id, operand(in, *node.value, {.shape = type.is_tile() ? &type.shape : nullptr}), node.value->span);
+    if (node.value) set_variable(in, id, operand(in, *node.value, {.shape = type.is_tile() ? &type.shape : nullptr}),
+                                 node.value->span);
     in.declare(node.name, id);
   }
 
@@ -114,7 +118,8 @@ struct VarMaker {
     if (value.is_poison()) return poison();
     bool is_number = value.is_scalar();
     if (!is_number && !value.is<Tile>()) {
-      in.at(x.span).error(diag::TypeMismatch, "a number or a tile", describe(in.kernel, value)).help("name it with `let`");
+      in.at(x.span).error(diag::TypeMismatch, "a number or a tile", describe(in.kernel, value))
+          .help("name it with `let`");
       return poison();
     }
     ir::ValueId id = is_number ? emit(in, value) : value.as<Tile>()->id;
@@ -135,14 +140,16 @@ void run_let(Instance& in, const ast::Let& node) {
     const ast::Name& name = node.pattern.names[0];
     if (!type) return let_name(in, name, operand(in, *node.value));
     bool is_memory = type->space != ast::Space::None && type->space != ast::Space::Fragment;
-    Value value = is_memory ? not_allowed(in, node.type->span, "memory", "in a `let`; use `var`") : as_declared(in, *node.value, *type);
+    Value value = is_memory ? not_allowed(in, node.type->span, "memory", "in a `let`; use `var`")
+        : as_declared(in, *node.value, *type);
     name_value(in, name, value);
     return in.declare(name, std::move(value), "a `let`");
   }
   Operand x = operand(in, *node.value);
   auto* tuple = x.value.as<Tuple>();
   if (!x.value.is_poison() && (!tuple || tuple->elements.size() != node.pattern.names.size()))
-    in.at(x.span).error(diag::ArgumentCount, "the pattern", int64_t(node.pattern.names.size()), int64_t(tuple ? tuple->elements.size() : 1));
+    in.at(x.span).error(diag::ArgumentCount, "the pattern", int64_t(node.pattern.names.size()),
+                        int64_t(tuple ? tuple->elements.size() : 1));
   bool fits = tuple && tuple->elements.size() == node.pattern.names.size();
   for (size_t i = 0; i < node.pattern.names.size(); ++i)
     let_name(in, node.pattern.names[i], {fits ? tuple->elements[i] : Value(Poison{}), x.span});

@@ -1,58 +1,11 @@
 // Sequential loops: variables that the body sets are carried.
+#include "sema/carried.h"
 #include "sema/exits.h"
 #include "sema/scalar.h"
 #include "sema/stmt.h"
 
 namespace tilec::sema {
 namespace {
-
-// A variable while a loop is built: every one in sight is carried, those that did not change are taken out again.
-struct Carried {
-  VariableId variable;
-  ir::ValueId init, arg, last;
-  bool changes() const { return last != arg; }
-};
-
-std::vector<Carried> carry(Instance& in, ir::RegionId region) {
-  std::vector<Carried> all;
-  for (uint32_t i = 0; i < in.variables.size(); ++i) {
-    Variable& v = in.variables[i];
-    if (!v.current.valid() || v.depth != in.depth) continue;
-    ir::ValueId arg = in.kernel.new_arg(region, v.type, v.name);
-    all.push_back({{i}, v.current, arg, arg});
-    v.current = arg;
-  }
-  return all;
-}
-
-void enter(Instance& in, std::vector<Carried>& all, ir::RegionId region, bool renews_args) {
-  for (Carried& c : all) {
-    Variable& v = in.variable(c.variable);
-    if (renews_args) c.arg = c.last = in.kernel.new_arg(region, v.type, v.name);
-    v.current = c.arg;
-  }
-}
-
-void read_last(Instance& in, std::vector<Carried>& all) {
-  for (Carried& c : all) c.last = in.variable(c.variable).current;
-}
-
-// A value at the end of the body, where the argument of an unchanged variable is what it was before the loop.
-ir::ValueId settled(const std::vector<Carried>& all, ir::ValueId value) {
-  for (const Carried& c : all)
-    if (!c.changes() && c.arg == value) return c.init;
-  return value;
-}
-
-// Takes what did not change out of the region's arguments.
-void drop_unchanged(Instance& in, const std::vector<Carried>& all, ir::RegionId region, std::span<const ir::ValueId> args) {
-  auto& list = in.kernel.region(region).args;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].changes()) continue;
-    ir::replace_uses(in.kernel, region, args[i], all[i].init);
-    std::erase(list, args[i]);
-  }
-}
 
 struct Header {
   ast::Pattern pattern;
@@ -119,16 +72,16 @@ bool runs_at_least_once(const ir::Kernel& kernel, ir::ValueId low, ir::ValueId h
   return a && b && a->i < b->i;
 }
 
-// A variable without a value before the loop has one after it when every run of the loop gives it one: its first value is
+// A variable without a value before the loop has one after it when every run of the loop gives it one: its first value
+// is
 // a zero that nobody sees.
 void carry_late(Instance& in, std::vector<Carried>& all, const std::vector<ir::ValueId>& before, ir::RegionId region) {
   for (uint32_t i = 0; i < before.size(); ++i) {
     Variable& v = in.variables[i];
     if (before[i].valid() || !v.current.valid() || v.depth != in.depth) continue;
-    Scalar element = v.type.element;
-    ir::ValueId zero = in.builder.constant(element, is_float(element) ? ir::Number::real(0) : ir::Number::integer(0));
-    if (v.type.is_tile()) zero = in.builder.value(op::Splat{zero}, v.type);
-    all.push_back({{i}, zero, in.kernel.new_arg(region, v.type, v.name), v.current});
+    ir::ValueId first = zero(in, v.type.element);
+    if (v.type.is_tile()) first = in.builder.value(op::Splat{first}, v.type);
+    all.push_back({{i}, first, in.kernel.new_arg(region, v.type, v.name), v.current});
   }
 }
 
@@ -145,7 +98,8 @@ void run_body(Instance& in, const ast::Block& body, Exits exits, const Loop& loo
 }
 
 void emit_for(Instance& in, const ast::Stmt& stmt, const ast::For& node, const Header& header) {
-  ir::ValueId low = index_value(in, header.low), high = index_value(in, header.high), step = index_value(in, header.step);
+  ir::ValueId low = index_value(in, header.low), high = index_value(in, header.high);
+  ir::ValueId step = index_value(in, header.step);
   if (!low.valid() || !high.valid() || !step.valid()) return;
   Exits exits = exits_of(node.body.statements);
   ScopeGuard outer(in);
@@ -153,7 +107,8 @@ void emit_for(Instance& in, const ast::Stmt& stmt, const ast::For& node, const H
   if (exits.breaks) loop.goes_on = new_flag(in, "goes_on");
   auto before = in.snapshot();
   ir::RegionId region = in.kernel.new_region();
-  ir::ValueId index = in.kernel.new_arg(region, ir::scalar_type(Scalar::Index), std::string(header.pattern.names[0].text));
+  ir::ValueId index = in.kernel.new_arg(region, ir::scalar_type(Scalar::Index),
+                                        std::string(header.pattern.names[0].text));
   auto all = carry(in, region);
   bool was_dead = in.is_dead;
   {
@@ -165,9 +120,7 @@ void emit_for(Instance& in, const ast::Stmt& stmt, const ast::For& node, const H
   }
   in.is_dead = was_dead;
   read_last(in, all);
-  std::vector<ir::ValueId> args;
-  for (const Carried& c : all) args.push_back(c.arg);
-  drop_unchanged(in, all, region, args);
+  drop_unchanged(in, all, region, args_of(all));
   std::vector<Carried> unchanged = all;
   std::erase_if(all, [](const Carried& c) { return !c.changes(); });
   if (runs_at_least_once(in.kernel, low, high) && !exits.any()) carry_late(in, all, before, region);
@@ -184,7 +137,8 @@ void emit_for(Instance& in, const ast::Stmt& stmt, const ast::For& node, const H
     in.builder.yield(std::move(yields));
   }
   in.builder.set_span(stmt.span);
-  ir::OpId id = in.builder.add(op::For{.low = low, .high = high, .step = step, .inits = std::move(inits), .loop = header.kind,
+  ir::OpId id = in.builder.add(op::For{.low = low, .high = high, .step = step, .inits = std::move(inits),
+      .loop = header.kind,
                                        .stages = header.stages, .label = std::string(stmt.label.text), .body = region},
                                types);
   for (size_t i = 0; i < all.size(); ++i) in.set(all[i].variable, in.kernel.op(id).results[i]);
@@ -236,70 +190,6 @@ void run_for(Instance& in, const ast::Stmt& stmt, const ast::For& node) {
     return;
   }
   emit_for(in, stmt, node, *header);
-}
-
-void run_while(Instance& in, const ast::While& node) {
-  Exits exits = exits_of(node.body.statements);
-  ScopeGuard outer(in);
-  Loop loop;
-  if (exits.breaks) loop.goes_on = new_flag(in, "goes_on");
-  auto before = in.snapshot();
-  ir::RegionId test = in.kernel.new_region(), body = in.kernel.new_region();
-  auto all = carry(in, test);
-  std::vector<ir::ValueId> test_args, body_args;
-  for (const Carried& c : all) test_args.push_back(c.arg);
-  Value going = Poison{};
-  {
-    RegionGuard inside(in, test);
-    Restore<int> depth(in.control_depth, in.control_depth + 1);
-    in.loops.push_back(loop);
-    ir::ValueId here = still_here(in, {.breaks = exits.breaks, .continues = false, .returns = exits.returns});
-    if (here.valid()) {
-      VariableId goes = in.new_variable("goes", {}, ir::scalar_type(Scalar::Bool), here);
-      branch(in, here, [&] { if (Value c = condition(in, *node.condition); !c.is_poison()) in.set(goes, emit(in, c)); }, [] {});
-      going = Dynamic{in.variable(goes).current};
-    } else {
-      going = condition(in, *node.condition);
-    }
-    in.loops.pop_back();
-    in.builder.yield({going.is_poison() ? in.builder.boolean(false) : emit(in, going)});
-  }
-  bool was_dead = in.is_dead;
-  {
-    RegionGuard inside(in, body);
-    Restore<int> depth(in.control_depth, in.control_depth + 1);
-    enter(in, all, body, true);
-    in.loops.push_back(loop);
-    if (needs_flag(node.body.statements, &Exits::continues)) in.loops.back().in_turn = new_flag(in, "in_turn");
-    run_scoped(in, node.body);
-    in.loops.pop_back();
-  }
-  in.is_dead = was_dead;
-  read_last(in, all);
-  for (const Carried& c : all) body_args.push_back(c.arg);
-  drop_unchanged(in, all, test, test_args);
-  drop_unchanged(in, all, body, body_args);
-  in.restore(before);
-  op::While loop_op{.inits = {}, .condition = test, .body = body};
-  std::vector<ir::ValueId> yields;
-  std::vector<ir::Type> types;
-  std::vector<VariableId> changed;
-  auto& passed = in.kernel.op(in.kernel.region(test).ops.back()).as<op::Yield>().values;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (!all[i].changes()) continue;
-    loop_op.inits.push_back(all[i].init);
-    passed.push_back(test_args[i]);
-    yields.push_back(settled(all, all[i].last));
-    types.push_back(in.variable(all[i].variable).type);
-    changed.push_back(all[i].variable);
-  }
-  {
-    RegionGuard inside(in, body);
-    in.builder.yield(std::move(yields));
-  }
-  in.builder.set_span(node.condition->span);
-  ir::OpId id = in.builder.add(std::move(loop_op), types);
-  for (size_t i = 0; i < changed.size(); ++i) in.set(changed[i], in.kernel.op(id).results[i]);
 }
 
 }  // namespace tilec::sema

@@ -65,7 +65,8 @@ Value value_of_name(Instance& in, const ast::Name& name) {
   }
   if (name.text == "threads" && in.level == Level::Thread) {
     if (in.threads) return int_const(*in.threads);
-    in.at(name.span).error(diag::NotCompileTime, "the number of threads").help("state it: `launch (...) threads 256 { ... }`");
+    in.at(name.span).error(diag::NotCompileTime, "the number of threads")
+        .help("state it: `launch (...) threads 256 { ... }`");
     return Poison{};
   }
   if (auto value = in_module(in, in.module(), name.text)) return *value;
@@ -75,7 +76,8 @@ Value value_of_name(Instance& in, const ast::Name& name) {
     if (!is_supported(*scalar)) return not_supported(in, name.span, "the type `" + std::string(name.text) + "`");
     return TypeValue{*scalar};
   }
-  if (name.text == "target" || name.text == "fast") return not_supported(in, name.span, "`" + std::string(name.text) + "`");
+  if (name.text == "target" || name.text == "fast")
+    return not_supported(in, name.span, "`" + std::string(name.text) + "`");
   suggest(in, in.at(name.span).error(diag::UnknownName, name.text), name);
   return Poison{};
 }

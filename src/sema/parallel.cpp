@@ -34,9 +34,11 @@ std::optional<ir::Axes> projection(Instance& in, const ast::Index& index, int ra
     Value value = s.kind == ast::SubscriptKind::Index ? evaluate(in, *s.lo) : Value(Nothing{});
     if (value.is_poison()) return std::nullopt;
     auto* d = value.as<Dynamic>();
-    auto at = d ? std::find(in.parallel->indices.begin(), in.parallel->indices.end(), d->id) : in.parallel->indices.end();
+    auto at = d ? std::find(in.parallel->indices.begin(), in.parallel->indices.end(), d->id)
+        : in.parallel->indices.end();
     if (at == in.parallel->indices.end()) {
-      in.at(s.span).error(diag::FragmentElement).help("a fragment is read at the indices of the loop; put it in a `shared` tile to read it elsewhere");
+      in.at(s.span).error(diag::FragmentElement)
+          .help("a fragment is read at the indices of the loop; put it in a `shared` tile to read it elsewhere");
       return std::nullopt;
     }
     axes.push_back(at - in.parallel->indices.begin());
@@ -61,7 +63,8 @@ Parallel::Cell* cell_of(Instance& in, VariableId id) {
 ir::ValueId input(Instance& in, ir::ValueId tile, const ir::Axes& axes) {
   for (const auto& known : in.parallel->inputs)
     if (known.tile == tile && known.axes == axes) return known.element;
-  ir::ValueId element = in.kernel.new_arg(in.parallel->region, ir::scalar_type(in.type(tile).element), in.kernel.value(tile).hint);
+  ir::ValueId element = in.kernel.new_arg(in.parallel->region, ir::scalar_type(in.type(tile).element),
+                                          in.kernel.value(tile).hint);
   in.parallel->inputs.push_back({tile, element, axes});
   return element;
 }
@@ -77,7 +80,8 @@ std::optional<Value> fragment_element(Instance& in, const ast::Index& index, Spa
   if (!axes) return Value(Poison{});
   if (auto* cell = base->variable ? cell_of(in, *base->variable) : nullptr) {
     if (cell->axes == *axes) return read_variable(in, cell->cell, span);
-    in.at(span).error(diag::IterationDependence, in.variable(*base->variable).name, "it is written at other indices than it is read at");
+    in.at(span).error(diag::IterationDependence, in.variable(*base->variable).name,
+                      "it is written at other indices than it is read at");
     return Value(Poison{});
   }
   if (!have_loop_extents(in, type, *axes, span)) return Value(Poison{});
@@ -93,7 +97,8 @@ bool assign_fragment_element(Instance& in, const ast::Index& index, const ast::A
   auto base = base_of(in, index);
   if (!base) return false;
   if (!base->variable) {
-    in.at(node.target->span).error(diag::AssignToImmutable, in.text(index.base->span), "a `let`").help("declare it with `var`");
+    in.at(node.target->span).error(diag::AssignToImmutable, in.text(index.base->span), "a `let`")
+        .help("declare it with `var`");
     return true;
   }
   Parallel::Cell* cell = cell_of(in, *base->variable);
@@ -156,7 +161,8 @@ void add_cell(Instance& in, const ast::Index& index, Span span) {
     return;
   }
   if (auto* known = cell_of(in, *base->variable)) {
-    if (known->axes != *axes) in.at(span).error(diag::IterationDependence, fragment.name, "two places write it at different indices");
+    if (known->axes != *axes) in.at(span).error(diag::IterationDependence,
+                                                fragment.name, "two places write it at different indices");
     return;
   }
   if (!have_loop_extents(in, fragment.type, *axes, span)) return;
@@ -177,13 +183,15 @@ bool open(Instance& in, Parallel& parallel, const ast::Stmt& stmt, const ast::Fo
     parallel.extents.push_back(*n);
   }
   if (parallel.extents.empty() || parallel.extents.size() != node.pattern.names.size()) {
-    in.at(node.pattern.span).error(diag::ArgumentCount, "parallel", int64_t(node.pattern.names.size()), int64_t(parallel.extents.size()));
+    in.at(node.pattern.span).error(diag::ArgumentCount, "parallel", int64_t(node.pattern.names.size()),
+                                   int64_t(parallel.extents.size()));
     return false;
   }
   parallel.region = in.kernel.new_region();
   for (const ast::Name& name : node.pattern.names) {
     parallel.names.push_back(name.text);
-    parallel.indices.push_back(in.kernel.new_arg(parallel.region, ir::scalar_type(Scalar::Index), std::string(name.text)));
+    parallel.indices.push_back(in.kernel.new_arg(parallel.region, ir::scalar_type(Scalar::Index),
+                                                 std::string(name.text)));
   }
   return true;
 }
@@ -196,7 +204,8 @@ void emit_map(Instance& in, const Parallel& parallel, const std::vector<Parallel
     map.input_axes.push_back(i.axes);
   }
   std::vector<ir::Type> types;
-  for (const auto& cell : written) types.push_back(ir::tile_type(in.variable(cell.fragment).type.element, parallel.extents));
+  for (const auto& cell : written)
+    types.push_back(ir::tile_type(in.variable(cell.fragment).type.element, parallel.extents));
   {
     RegionGuard region(in, parallel.region);
     in.builder.yield(std::move(yields));

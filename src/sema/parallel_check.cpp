@@ -1,4 +1,5 @@
-// Independence of the iterations of a `parallel` loop, as far as it is seen without a prover: what one iteration writes no
+// Independence of the iterations of a `parallel` loop, as far as it is seen without a prover: what one iteration writes
+// no
 // other may read, and an element is written by one iteration only.
 #include "sema/parallel.h"
 
@@ -18,7 +19,8 @@ bool same(const ir::Kernel& kernel, ir::ValueId a, ir::ValueId b) {
   if (!x || !y || x->kind() != y->kind() || kernel.type(a) != kernel.type(b)) return false;
   if (auto* c = x->get<op::Constant>()) return c->number == y->as<op::Constant>().number;
   if (auto* u = x->get<op::Unary>()) return u->fn == y->as<op::Unary>().fn && same(kernel, u->x, y->as<op::Unary>().x);
-  if (auto* c = x->get<op::Convert>()) return c->mode == y->as<op::Convert>().mode && same(kernel, c->x, y->as<op::Convert>().x);
+  if (auto* c = x->get<op::Convert>())
+    return c->mode == y->as<op::Convert>().mode && same(kernel, c->x, y->as<op::Convert>().x);
   if (auto* p = x->get<op::Binary>()) {
     const auto& q = y->as<op::Binary>();
     return p->fn == q.fn && same(kernel, p->a, q.a) && same(kernel, p->b, q.b);
@@ -82,7 +84,8 @@ void check_independence(Instance& in, ir::RegionId region, const Shape& extents)
     }
     for (const Touch& read : touches.reads) {
       if (read.buffer != write.buffer || same(kernel, read.indices, write.indices)) continue;
-      in.at(read.span).error(diag::IterationDependence, buffer_name(kernel, read.buffer), "they are at different indices").mark(write.span, "written here");
+      in.at(read.span).error(diag::IterationDependence,
+          buffer_name(kernel, read.buffer), "they are at different indices").mark(write.span, "written here");
     }
   }
 }

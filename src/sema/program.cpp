@@ -40,7 +40,8 @@ struct Analysis {
     if (what.is_poison()) return;
     Span span = cover(node.path.front().span, node.path.back().span);
     auto* kernel = what.as<KernelRef>();
-    if (!kernel) return void(session.diagnostics.at(span).error(diag::TypeMismatch, "a kernel", describe(in.kernel, what)));
+    if (!kernel) return void(session.diagnostics.at(span)
+        .error(diag::TypeMismatch, "a kernel", describe(in.kernel, what)));
     ast::Name name = node.alias.exists() ? node.alias : node.path.back();
     (void)decl;
     add_export(name, {kernel->module, kernel->decl, &root, node.generics, node.where, span});
@@ -60,7 +61,8 @@ struct Analysis {
   // Functions of plain numbers are looked at once as they stand; the others where they are called.
   void check_fn(const ast::Decl& decl, const ast::Fn& node) {
     bool is_plain = node.signature.generics.empty() && !node.is_reference && (node.body || node.value);
-    for (const ast::Parameter& p : node.signature.parameters) is_plain &= !takes_tile(p) && p.direction == ast::Direction::In && !p.is_const;
+    for (const ast::Parameter& p : node.signature.parameters)
+      is_plain &= !takes_tile(p) && p.direction == ast::Direction::In && !p.is_const;
     if (!is_plain) return;
     Instance in(session, root);
     in.level = Level::Element;

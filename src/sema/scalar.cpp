@@ -34,7 +34,8 @@ void report_mixed(Instance& in, const Operand& a, Scalar type_a, const Operand& 
   const Operand& narrow = a_gives_way ? a : b;
   Scalar from = a_gives_way ? type_a : type_b, to = a_gives_way ? type_b : type_a;
   auto report = in.at(narrow.span).error(diag::ImplicitConversion, name(from), name(to));
-  report.label("this is " + std::string(name(from))).mark(a_gives_way ? b.span : a.span, "this is " + std::string(name(to)));
+  report.label("this is " + std::string(name(from)))
+      .mark(a_gives_way ? b.span : a.span, "this is " + std::string(name(to)));
   add_cast_fix(in, report, narrow.span, to);
 }
 
@@ -67,6 +68,10 @@ ir::ValueId emit(Instance& in, const Value& value) {
   INVARIANT(c, "a number is known now or at run time");
   if (c->is_literal && c->type == Scalar::F64) return in.builder.real(Scalar::F32, round_to(Scalar::F32, c->number.f));
   return in.builder.constant(c->type, c->number);
+}
+
+ir::ValueId zero(Instance& in, Scalar type) {
+  return in.builder.constant(type, is_float(type) ? ir::Number::real(0) : ir::Number::integer(0));
 }
 
 std::optional<Scalar> common_type(Instance& in, std::span<const Operand> operands) {

@@ -18,6 +18,8 @@ Scalar element_of(const Instance& in, const Value& value);
 Value number(Instance& in, const Operand& operand);
 // A number as a value of the IR: a constant is emitted, with the type it has (a literal: `int` or f32).
 ir::ValueId emit(Instance& in, const Value& number);
+// The zero of a type.
+ir::ValueId zero(Instance& in, Scalar type);
 // The one type of operands that meet. Literals follow the others; integers turn into `int`; everything else must agree.
 std::optional<Scalar> common_type(Instance& in, std::span<const Operand> operands);
 // `operand` as `to`, by implicit conversions alone; Poison when there is none (reported).

@@ -15,11 +15,13 @@ const ast::Signature* signature_of(Instance& in, const ast::Schedule& schedule, 
     return &kernel->decl->as<ast::Kernel>()->signature;
   }
   if (!what.is_poison() && !schedule.path.empty())
-    in.at(cover(schedule.path.front().span, schedule.path.back().span)).error(diag::TypeMismatch, "a kernel", describe(in.kernel, what));
+    in.at(cover(schedule.path.front().span, schedule.path.back().span))
+        .error(diag::TypeMismatch, "a kernel", describe(in.kernel, what));
   return nullptr;
 }
 
-const ast::Argument* argument_of(std::span<const ast::Argument> arguments, const ast::Signature& signature, size_t parameter) {
+const ast::Argument* argument_of(std::span<const ast::Argument> arguments, const ast::Signature& signature,
+                                 size_t parameter) {
   for (size_t k = 0; k < arguments.size(); ++k) {
     const ast::Argument& a = arguments[k];
     if (a.is_named() ? a.name.text == signature.generics[parameter].name.text : k == parameter) return &a;

@@ -14,7 +14,8 @@ namespace tilec {
 
 class Diagnostics;
 
-// Where imported text comes from. Two functions, since a caller mixes sources: the embedded library with a folder's files.
+// Where imported text comes from. Two functions, since a caller mixes sources: the embedded library with a folder's
+// files.
 struct SourceProvider {
   struct Source {
     std::string name;  // says which file it is: two imports with one name are one module

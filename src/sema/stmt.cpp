@@ -57,7 +57,9 @@ void run_static_assert(Instance& in, const ast::StaticAssert& node) {
 }
 
 void run_statement(Instance& in, const ast::Stmt& stmt) {
-  Restore<std::string> label(in.label, stmt.label.exists() ? std::string(stmt.label.text) : in.label);
+  // A label means the statement's own loads and stores; that of a loop means the loop.
+  bool has_body = stmt.as<ast::For>() || stmt.as<ast::While>() || stmt.as<ast::Launch>() || stmt.as<ast::Simt>();
+  Restore<std::string> label(in.label, has_body ? "" : stmt.label.exists() ? std::string(stmt.label.text) : in.label);
   in.builder.set_span(stmt.span);
   std::visit(Run{in, stmt}, stmt.node);
 }

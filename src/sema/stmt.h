@@ -12,12 +12,13 @@ void run_statements(Instance& in, std::span<const ast::Stmt* const> statements);
 void run_statement(Instance& in, const ast::Stmt& stmt);
 
 // Both parts as the branches of one `if`; variables that they set become its results.                     branch.cpp
-void branch(Instance& in, ir::ValueId condition, const std::function<void()>& then_part, const std::function<void()>& else_part);
+void branch(Instance& in, ir::ValueId condition, const std::function<void()>& then_part,
+            const std::function<void()>& else_part);
 // An `if` statement and the statements after it in its block.                                             branch.cpp
 void run_if(Instance& in, const ast::If& node, std::span<const ast::Stmt* const> rest);
 
 void run_for(Instance& in, const ast::Stmt& stmt, const ast::For& node);       // loop.cpp
-void run_while(Instance& in, const ast::While& node);                            // loop.cpp
+void run_while(Instance& in, const ast::While& node);                            // while.cpp
 void run_parallel(Instance& in, const ast::Stmt& stmt, const ast::For& node);  // parallel.cpp
 void run_launch(Instance& in, const ast::Stmt& stmt, const ast::Launch& node);  // launch.cpp
 void run_simt(Instance& in, const ast::Stmt& stmt, const ast::Simt& node);     // simt.cpp

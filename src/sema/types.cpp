@@ -23,10 +23,12 @@ std::optional<ResolvedType> resolve(Instance& in, const ast::Type& type) {
       not_supported(in, type.span, type.as<ast::TupleType>() ? "a tuple type here" : "a function type here");
     return std::nullopt;
   }
-  if (shaped->distribution != ast::Distribution::None) return not_supported(in, type.span, "a sharded type"), std::nullopt;
+  if (shaped->distribution != ast::Distribution::None)
+    return not_supported(in, type.span, "a sharded type"), std::nullopt;
   auto element = scalar_of_path(in, shaped->path);
   if (!element) return std::nullopt;
-  ResolvedType result{.space = shaped->space, .element = *element, .has_extents = shaped->has_extents, .extents = {}, .span = type.span};
+  ResolvedType result{.space = shaped->space, .element = *element, .has_extents = shaped->has_extents, .extents = {},
+      .span = type.span};
   for (const ast::Expr* expr : shaped->extents) {
     Value value = evaluate(in, *expr);
     if (auto* shape = value.as<ShapeValue>()) {  // T[S] with a shape S

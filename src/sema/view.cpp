@@ -40,7 +40,8 @@ View allocate(Instance& in, const ast::Name& name, ir::Space space, Scalar eleme
     shape.push_back(extent.fixed);
     alloc.extents.push_back(extent_value(in, extent));
   }
-  ir::ValueId buffer = in.builder.value(std::move(alloc), ir::buffer_type(space, element, shape), std::string(name.text));
+  ir::ValueId buffer = in.builder.value(std::move(alloc), ir::buffer_type(space, element, shape),
+                                        std::string(name.text));
   MemoryId memory = in.new_memory({.name = std::string(name.text), .span = name.span, .space = space, .access = {}});
   return whole(in, buffer, memory, std::move(extents));
 }
@@ -78,7 +79,8 @@ ir::BoundsList unknown_bounds(const View& view) { return ir::BoundsList(view.off
 Value load_element(Instance& in, const View& view, Span span) {
   if (!is_readable(in, view, span)) return Poison{};
   in.builder.set_span(span);
-  return Dynamic{in.builder.value(op::ElementLoad{view.buffer, offsets_of(in, view)}, ir::scalar_type(in.type(view.buffer).element))};
+  return Dynamic{in.builder.value(op::ElementLoad{view.buffer, offsets_of(in, view)},
+                                  ir::scalar_type(in.type(view.buffer).element))};
 }
 
 namespace {
@@ -130,7 +132,8 @@ bool have_one_element(Instance& in, Scalar from, Scalar to, Span span) {
 bool have_one_shape(Instance& in, const Shape& left, Shape right, Span span, const Memory& memory) {
   std::replace(right.begin(), right.end(), kNewAxis, int64_t(1));
   if (left == right) return true;
-  in.at(span).error(diag::ShapeMismatch, shape_text(left), shape_text(right)).note(memory.span, diag::DeclaredHere, memory.name);
+  in.at(span).error(diag::ShapeMismatch, shape_text(left), shape_text(right))
+      .note(memory.span, diag::DeclaredHere, memory.name);
   return false;
 }
 

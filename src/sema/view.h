@@ -10,7 +10,8 @@ View whole(Instance& in, ir::ValueId buffer, MemoryId memory, std::vector<Extent
 View allocate(Instance& in, const ast::Name& name, ir::Space space, Scalar element, std::vector<Extent> extents);
 ir::ValueId extent_value(Instance& in, const Extent& extent);
 
-// May this be read, or written, here? Reports `out` parameters that are read, `in` parameters that are written, nullable
+// May this be read, or written, here? Reports `out` parameters that are read, `in` parameters that are written,
+// nullable
 // ones that nobody tested, memory of the device in host arithmetic.
 bool is_readable(Instance& in, const View& view, Span span);
 bool is_writable(Instance& in, const View& view, Span span);

@@ -1,4 +1,5 @@
-// Sema: every file of tests/sema lowers as its `//!` lines say, every file of tests/errors gets exactly the diagnostics that
+// Sema: every file of tests/sema lowers as its `//!` lines say, every file of tests/errors gets exactly the diagnostics
+// that
 // its lines announce, and no text can hurt it.
 //
 //   //! exports: a b         the exports, in order (a file without the line: any)
@@ -14,6 +15,7 @@
 #include "base/text.h"
 #include "diag/diag.h"
 #include "ir/print.h"
+#include "ir/verify.h"
 #include "sema/sema.h"
 #include "syntax/parse.h"
 
@@ -36,7 +38,8 @@ struct Analysed {
     std::string list;
     for (const Diagnostic& d : diagnostics.all()) {
       int line = d.span.valid() ? sources.place(d.span).line : 0;
-      list += std::string(sources.name(d.span.file)) + ":" + std::to_string(line) + " " + std::string(name(d.severity)) + " " +
+      list += std::string(sources.name(d.span.file)) + ":" + std::to_string(line) + " " +
+          std::string(name(d.severity)) + " " +
               std::string(d.name) + ": " + d.message + "\n";
     }
     return list;
@@ -110,8 +113,10 @@ void check_expectations(const Analysed& a, const std::vector<Expected>& expected
   for (const Expected& e : expected) {
     bool found = false;
     for (const Diagnostic& d : a.diagnostics.all()) {
-      bool is_here = d.span.valid() && a.sources.name(d.span.file) == "test.tile" && a.sources.place(d.span).line == e.line;
-      found |= is_here && d.name == e.name && name(d.severity) == e.severity && d.message.find(e.part) != std::string::npos;
+      bool is_here = d.span.valid() && a.sources.name(d.span.file) == "test.tile" &&
+          a.sources.place(d.span).line == e.line;
+      found |= is_here && d.name == e.name && name(d.severity) == e.severity &&
+          d.message.find(e.part) != std::string::npos;
     }
     CHECK_MESSAGE(found, e.line, " ", e.name, ": ", e.part);
   }
@@ -136,6 +141,9 @@ TEST_SUITE("sema") {
       std::string printed = ir::print(a.kernel());
       CAPTURE(printed);
       for (const std::string& line : split(text, '\n')) check_line(a, line);
+      for (const ExportInstance& e : a.program.exports)
+        for (const ir::Violation& v : ir::verify(e.kernel, ir::Form::Typed))
+          FAIL_CHECK(e.name << ": " << v.code << " " << v.text);
     }
   }
 
@@ -155,15 +163,43 @@ TEST_SUITE("sema") {
   TEST_CASE("an imported file is seen under its alias, and a cycle of imports is reported") {
     SourceProvider provider = embedded_library();
     provider.file = [](std::string_view, std::string_view file) -> std::optional<SourceProvider::Source> {
-      if (file == "ep.tile") return SourceProvider::Source{"ep.tile", "fn twice[T: float](x: T) -> T { return x * 2; }"};
+      if (file == "ep.tile") 
+        return SourceProvider::Source{"ep.tile", "fn twice[T: float](x: T) -> T { return x * 2; }"};
       if (file == "round.tile") return SourceProvider::Source{"round.tile", "import \"round.tile\" as r;"};
       return std::nullopt;
     };
-    Analysed good("import \"ep.tile\" as ep;\nexport kernel f(out B: f32[M]) { launch (i in M) { B[i] = ep.twice(3); } }", provider);
+    Analysed good("import \"ep.tile\" as ep;\n"
+                  "export kernel f(out B: f32[M]) { launch (i in M) { B[i] = ep.twice(3); } }", provider);
     CHECK(good.all() == "");
     CHECK(good.program.exports.size() == 1);
     Analysed bad("import \"round.tile\" as r;", provider);
     CHECK(bad.all().find("ImportCycle") != std::string::npos);
+  }
+
+  TEST_CASE("a mistake in a function says which call led to it") {
+    Analysed a("fn odd[T: type](x: T) -> T { return x & 1; }\n"
+               "export kernel f(A: f32[M], out B: f32[M]) { launch (i in M) { B[i] = odd(A[i]); } }");
+    REQUIRE(a.diagnostics.all().size() == 1);
+    const Diagnostic& d = a.diagnostics.all()[0];
+    REQUIRE(d.notes.size() == 1);
+    CHECK(d.notes[0].message.find("`odd`") != std::string::npos);
+    CHECK(a.sources.place(d.notes[0].span).line == 2);
+  }
+
+  TEST_CASE("a schedule is pinned to the instances that it speaks of") {
+    Analysed a(
+        "kernel f[BM: int = 4](out B: f32[M]) { launch (i in M) { B[i] = BM as f32; } }\n"
+        "export f as small; export f[BM = 8] as large;\n"
+        "schedule f[BM = 8] { persistent; cluster (2, 1); }\n"
+        "schedule f for sm_90a { raster column(8); }");
+    CHECK(a.all() == "");
+    REQUIRE(a.program.exports.size() == 2);
+    CHECK(!a.program.exports[0].kernel.schedule.persistent);
+    CHECK(a.program.exports[1].kernel.schedule.persistent);
+    CHECK(a.program.exports[1].kernel.schedule.cluster == std::vector<int64_t>{2, 1});
+    REQUIRE(a.program.exports[0].schedules.size() == 1);
+    CHECK(a.program.exports[0].schedules[0].targets == std::vector<std::string>{"sm_90a"});
+    CHECK(a.program.exports[0].schedules[0].schedule.raster == 8);
   }
 
   TEST_CASE("no half-written text hurts") {
