@@ -28,13 +28,15 @@ function(tile_add_library name)
     cmake_path(GET source STEM LAST_ONLY stem)
     set(object ${folder}/${stem}.o)
     set(header ${folder}/include/${stem}.h)
+    # -MT stands in the file as it is given; Make and Ninja read a space as the end of a name.
+    string(REPLACE " " "\\ " target "${object}")
     if(object IN_LIST objects)
       message(FATAL_ERROR "tile_add_library(${name}): two sources are named ${stem}.tile")
     endif()
     add_custom_command(
       OUTPUT ${object}
       BYPRODUCTS ${header}
-      COMMAND tilec::tilec compile ${options} -o ${object} --header ${header} -MD -MF ${object}.d -MT ${object} ${source}
+      COMMAND tilec::tilec compile ${options} -o ${object} --header ${header} -MD -MF ${object}.d -MT ${target} ${source}
       DEPENDS ${source} $<TARGET_FILE:tilec::tilec>
       DEPFILE ${object}.d
       COMMENT "Compiling kernels of ${stem}.tile"

@@ -85,6 +85,53 @@ int write_outputs(Session& session, const Outputs& paths, const std::string& pri
 
 }  // namespace
 
+namespace {
+
+bool stops_early(const Options& options) {
+  return !options.stop_after.empty() || options.emit == "tile-ir" || options.emit == "thread-ir";
+}
+
+// What the primary output is called by the target: its own usual one for "obj" where it has no objects. Empty: it has none.
+std::string emitted_form(const Options& options, const target::Target& target) {
+  bool is_ours = stops_early(options) || options.emit == "header" || options.emit == "manifest";
+  if (is_ours) return options.emit;
+  if (options.emit == "obj") return std::string(target.emits.front());
+  return std::find(target.emits.begin(), target.emits.end(), options.emit) == target.emits.end() ? "" : options.emit;
+}
+
+CompileRequest request_of(const Options& options, const Chosen& chosen, std::string name) {
+  // A target's table lists its plainest machine first; the launcher takes the first instance that runs.
+  std::vector<const Machine*> best_first = chosen.machines;
+  std::sort(best_first.begin(), best_first.end(), std::greater<>());
+  return {std::move(best_first), options.prefix, std::string("tilec ") + kVersion, std::move(name)};
+}
+
+// The text of kernels between passes, as --stop-after and --emit ask for it.
+int print_kernels(Session& session, const CompileRequest& request, PassOptions& passes) {
+  const Options& options = session.options;
+  std::string printed;
+  if (options.stop_after.empty() && options.emit == "tile-ir") {
+    for (const ExportInstance& e : session.program.exports) printed += ir::print(e.kernel, {});
+  } else {
+    passes.after = [&, then = passes.after](const Pass& pass, const ir::Kernel& kernel) {
+      then(pass, kernel);
+      bool is_wanted = options.stop_after.empty() ? &pass == &pass_list().back() : pass.name == options.stop_after;
+      if (is_wanted) printed += ir::print(kernel, {});
+    };
+    compile(session.program, request, session.sources, session.diagnostics, passes);
+  }
+  if (int code = session.tell()) return code;
+  return write_outputs(session, {options.output.empty() ? "-" : options.output, {}}, printed, nullptr);
+}
+
+int dump_syntax(Session& session, const Outputs& paths) {
+  if (int code = session.parse_only(session.options.inputs[0])) return code;
+  if (int code = session.tell()) return code;
+  return write_outputs(session, paths, dump(session.ast), nullptr);
+}
+
+}  // namespace
+
 int compile_command(const Options& options) {
   if (options.inputs.size() != 1) {
     std::fprintf(stderr, "tilec: one source file makes one object; %zu were given\n", options.inputs.size());
@@ -92,51 +139,35 @@ int compile_command(const Options& options) {
   }
   Session session(options);
   PassClock clock;
-  auto tick = [&](const char* what) {
-    if (options.time_passes) clock.tick(what);
+  auto tick = [&](std::string_view what) {
+    if (options.time_passes) clock.tick(std::string(what).c_str());
   };
   Outputs paths{options.output.empty() ? default_output(options) : options.output, options.header};
-  if (options.emit == "ast") {
-    if (int code = session.parse_only(options.inputs[0])) return code;
-    if (int code = session.tell()) return code;
-    return write_outputs(session, paths, dump(session.ast), nullptr);
-  }
+  if (options.emit == "ast") return dump_syntax(session, paths);
   auto chosen = session.machines();
   if (!chosen) return kNoTarget;
-  std::string emit = options.emit == "obj" && chosen->target->emits.front() != "obj" ? std::string(chosen->target->emits.front()) : options.emit;
-  bool is_ours = emit == "tile-ir" || emit == "thread-ir" || emit == "header" || emit == "manifest" || !options.stop_after.empty();
-  if (!is_ours && std::find(chosen->target->emits.begin(), chosen->target->emits.end(), emit) == chosen->target->emits.end()) {
-    std::fprintf(stderr, "tilec: target '%s' does not emit %s\n", std::string(chosen->target->name).c_str(), emit.c_str());
+  std::string emit = emitted_form(options, *chosen->target);
+  if (emit.empty()) {
+    std::fprintf(stderr, "tilec: target '%s' does not emit %s\n", std::string(chosen->target->name).c_str(), options.emit.c_str());
     return kNoTarget;
   }
   if (int code = session.load(options.inputs[0])) return code;
   tick("parse and analyse");
+  if (session.diagnostics.has_errors()) return session.tell();
   std::string name = !options.name.empty() ? options.name : options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);
   if (options.emit == "obj" && options.output.empty() && paths.header.empty()) paths.header = name + ".h";
-  std::string printed;
-  if (options.emit == "tile-ir" && options.stop_after.empty())
-    for (const ExportInstance& e : session.program.exports) printed += ir::print(e.kernel, {});
   PassOptions passes{.stop_after = options.stop_after, .verify = options.verify};
   passes.after = [&](const Pass& pass, const ir::Kernel& kernel) {
-    tick(std::string(pass.name).c_str());
+    tick(pass.name);
     if (pass.name == options.print_after) std::fputs(ir::print(kernel, {}).c_str(), stderr);
-    bool is_wanted = options.stop_after.empty() ? options.emit == "thread-ir" && &pass == &pass_list().back() : pass.name == options.stop_after;
-    if (is_wanted) printed += ir::print(kernel, {});
   };
-  // A target's table lists its plainest machine first; the launcher takes the first instance that runs.
-  std::vector<const Machine*> best_first = chosen->machines;
-  std::sort(best_first.begin(), best_first.end(), std::greater<>());
-  CompileRequest request{std::move(best_first), options.prefix, std::string("tilec ") + kVersion, name};
-  if (session.diagnostics.has_errors()) return session.tell();
-  std::optional<Compiled> compiled;
-  if (printed.empty()) compiled = compile(session.program, request, session.sources, session.diagnostics, passes);
+  CompileRequest request = request_of(options, *chosen, name);
+  if (stops_early(options)) return print_kernels(session, request, passes);
+  std::optional<Compiled> compiled = compile(session.program, request, session.sources, session.diagnostics, passes);
   if (int code = session.tell()) return code;
-  if (!options.stop_after.empty() || options.emit == "tile-ir" || options.emit == "thread-ir")
-    return write_outputs(session, {options.output.empty() ? "-" : options.output, {}}, printed, nullptr);
-  std::string primary;
-  if (options.emit == "header") primary = host::header_text(compiled->library);
-  else if (options.emit == "manifest") primary = host::manifest_text(compiled->library);
-  else primary = chosen->target->spell(compiled->program, emit);
+  std::string primary = emit == "header"     ? host::header_text(compiled->library)
+                        : emit == "manifest" ? host::manifest_text(compiled->library)
+                                             : chosen->target->spell(compiled->program, emit);
   tick("native code");
   return write_outputs(session, paths, primary, &*compiled);
 }

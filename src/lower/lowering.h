@@ -185,6 +185,7 @@ class Lowering {
   Home operand_registers(const ir::op::Gemm& gemm, const MatrixAtom& atom, layout::Side side, const layout::RegLayout& layout);
   void convert_through_memory(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to, Scalar element);
   bool convert_within_warps(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to);
+  std::pair<ValueId, int64_t> warp_along(const layout::RegLayout& layout, int axis, std::span<const int> warp_bits);
   void reduce_through_memory(const ir::op::Reduce& reduce, const layout::RegLayout& layout, const std::vector<ValueId>& partial,
                              const std::function<void(int64_t, ValueId)>& done);
   ValueId owner_mask(const layout::RegLayout& layout);

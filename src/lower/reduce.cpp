@@ -142,16 +142,11 @@ ValueId Lowering::reduce_lanes(const layout::RegLayout& layout, int axis, Reduce
   return value;
 }
 
-// Partial results of warps that step along the axis meet in memory: [warp along the axis][element of the result].
-void Lowering::reduce_through_memory(const ir::op::Reduce& reduce, const layout::RegLayout& layout, const std::vector<ValueId>& partial,
-                                     const std::function<void(int64_t, ValueId)>& done) {
-  int axis = int(reduce.axis), rank = layout.shape.rank;
-  auto parts = layout::reduce(layout, axis);
-  INVARIANT(parts.has_value(), "layouts of atoms and memory move along one axis with each bit");
-  Scalar element = target_.type(partial[0]).element;
-  int64_t count = parts->result.shape.rank ? parts->result.shape.elements() : 1, warps = 1;
+// Which of the warps that step along the axis this is, and how many there are.
+std::pair<ValueId, int64_t> Lowering::warp_along(const layout::RegLayout& layout, int axis, std::span<const int> warp_bits) {
+  int64_t warps = 1;
   ValueId warp = builder_.index(0);
-  for (int bit : parts->warp_bits) {
+  for (int bit : warp_bits) {
     ValueId one = builder_.binary(BinaryFn::And, builder_.binary(BinaryFn::Shr, warp_index(), builder_.index(bit)), builder_.index(1));
     warp = builder_.add(warp, builder_.mul(one, builder_.index(warps)));
     warps *= 2;
@@ -163,6 +158,18 @@ void Lowering::reduce_through_memory(const ir::op::Reduce& reduce, const layout:
     if (grid.axis == axis) warp = builder_.add(warp, builder_.mul(step, builder_.index(warps))), warps *= grid.count;
     divisor *= grid.count;
   }
+  return {warp, warps};
+}
+
+// Partial results of warps that step along the axis meet in memory: [warp along the axis][element of the result].
+void Lowering::reduce_through_memory(const ir::op::Reduce& reduce, const layout::RegLayout& layout, const std::vector<ValueId>& partial,
+                                     const std::function<void(int64_t, ValueId)>& done) {
+  int axis = int(reduce.axis), rank = layout.shape.rank;
+  auto parts = layout::reduce(layout, axis);
+  INVARIANT(parts.has_value(), "layouts of atoms and memory move along one axis with each bit");
+  Scalar element = target_.type(partial[0]).element;
+  int64_t count = parts->result.shape.rank ? parts->result.shape.elements() : 1;
+  auto [warp, warps] = warp_along(layout, axis, parts->warp_bits);
   ValueId memory = scratch(element, warps * count, "reduce");
   // One of the lanes and warps that hold the same writes it.
   layout::RegLayout writers = layout;

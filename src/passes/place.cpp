@@ -66,7 +66,7 @@ class Placer {
         ops_.push_back(id);
         for (ValueId v : kernel_.op(id).results)
           if (kernel_.type(v).is_tile()) tiles_.push_back(v);
-        each_region(kernel_.op(id).data, walk);
+        each_region(std::as_const(kernel_.op(id).data), walk);
       }
     };
     walk(region);
