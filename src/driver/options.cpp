@@ -44,7 +44,7 @@ void add_source_options(CLI::App& app, Options& o) {
 }
 
 void add_target_options(CLI::App& app, Options& o) {
-  app.add_option("--target", o.targets, "machines to compile for, separated by commas; see --print-targets")
+  app.add_option("--target", o.targets, "machines to compile for, separated by commas; `tilec doctor` names them")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_option("--stop-after", o.stop_after, "end after this pass and print the kernels");

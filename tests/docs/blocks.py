@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds the documentation to its word: the fenced blocks of README.md and docs/**/*.md. Links to
-files must lead somewhere.
+"""Holds the documentation to its word: the fenced blocks of README.md and docs/**/*.md.
 
-A page has a temporary folder for what its blocks make.
+A page has a temporary folder for what its blocks make. Links to files must lead somewhere, and the page of the command
+line has every verb and option.
 
   blocks.py TILEC CC [page...]        pages relative to the root; left out, all of them
 
@@ -181,15 +181,30 @@ def missing_links(path):
     return [link for link in links if ":" not in link and not (path.parent / link).exists()]
 
 
+def missing_options(path, tools):
+    """Options of the verbs that the page of the command line does not have."""
+    text = path.read_text()
+    ask = lambda *words: subprocess.run([tools["tilec"], *words, "--help"], text=True, capture_output=True).stdout
+    verbs = re.findall(r"^  (\w+) {3,}", ask().partition("Subcommands:")[2], re.MULTILINE)
+    for verb in verbs:
+        for option in re.findall(r"^  (?:-\w,)?--([\w-]+)", ask(verb), re.MULTILINE):
+            if option != "help" and not re.search(rf"-{option}(?![\w-])", text):
+                yield f"{verb} --{option}"
+    yield from (verb for verb in verbs if f"`{verb}`" not in text)
+
+
 CHECKS = {"tile": check_tile, "c": check_c, "sh": check_sh, "text": check_text}
 
 
 def check_page(path, tools):
     """(passed, failed) of a page."""
     counts = [0, 0]
-    for link in missing_links(path):
+    missing = missing_links(path)
+    if path.name == "command-line.md":
+        missing += sorted(set(missing_options(path, tools)))
+    for name in missing:
         counts[1] += 1
-        print(f"{path.relative_to(ROOT)}: there is no {link}")
+        print(f"{path.relative_to(ROOT)}: {name} is missing")
     with tempfile.TemporaryDirectory() as folder:
         page = Page(pathlib.Path(folder), tools)
         for link, tool in (("bin/tilec", "tilec"), ("bin/cc", "cc"), ("build/bin/tilec", "tilec")):
