@@ -95,6 +95,7 @@ bool stops_early(const Options& options) {
 std::string emitted_form(const Options& options, const target::Target& target) {
   bool is_ours = stops_early(options) || options.emit == "header" || options.emit == "manifest";
   if (is_ours) return options.emit;
+  if (target.emits.empty()) return "";
   if (options.emit == "obj") return std::string(target.emits.front());
   return std::find(target.emits.begin(), target.emits.end(), options.emit) == target.emits.end() ? "" : options.emit;
 }
@@ -148,7 +149,8 @@ int compile_command(const Options& options) {
   if (!chosen) return kNoTarget;
   std::string emit = emitted_form(options, *chosen->target);
   if (emit.empty()) {
-    std::fprintf(stderr, "tilec: target '%s' does not emit %s\n", std::string(chosen->target->name).c_str(), options.emit.c_str());
+    std::fprintf(stderr, "tilec: target '%s' does not emit %s%s\n", std::string(chosen->target->name).c_str(), options.emit.c_str(),
+                 chosen->target->emits.empty() ? "; it is for `tilec run` and `tilec explain`" : "");
     return kNoTarget;
   }
   if (int code = session.load(options.inputs[0])) return code;

@@ -10,6 +10,10 @@ using namespace ir;
 
 namespace {
 
+// Products of groups run beside the threads, so that somebody has to await them: `stage-loops` puts copies in flight, but no
+// products.
+constexpr bool kPutsProductsInFlight = false;
+
 int64_t rounded_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 // May `from` be widened to `to` without losing a value?
@@ -35,6 +39,7 @@ struct Selector {
       const MatrixAtom* best = nullptr;
       int64_t least = INT64_MAX;
       for (const MatrixAtom& atom : machine.matrix_atoms) {
+        if (atom.kind == AtomKind::Group && !kPutsProductsInFlight) continue;
         if (!takes(atom, gemm, c, may_widen) || !fits(atom, gemm, c, warps)) continue;
         int64_t area = rounded_up(c.shape[0], atom.m) * rounded_up(c.shape[1], atom.n);
         if (area < least) least = area, best = &atom;
