@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Runs every example in the interpreter after every pass: agree.py TILEC MACHINE...
+
+On a machine with asynchronous operations these complete once as late and once as early as they may.
+"""
+import pathlib
+import subprocess
+import sys
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+
+ASYNCHRONOUS = {"model"}
+
+# Five shapes each, at least two that are odd in every extent; sizes that interpret in a moment.
+ROWS_AND_COLUMNS = ["M=1 N=1", "M=33 N=257", "M=8 N=512", "M=9 N=1025", "M=0 N=7"]
+PRODUCTS = ["M=1 N=1 K=1", "M=33 N=129 K=65", "M=130 N=7 K=100", "M=64 N=64 K=64", "M=5 N=7 K=0"]
+SHAPES = {
+    "vector_add": ["N=1", "N=33", "N=4096", "N=4097", "N=0"],
+    "gemm": PRODUCTS,
+    "split_k": PRODUCTS,
+    "batched_gemm": ["Z=2 " + shape for shape in PRODUCTS],
+    "softmax": ROWS_AND_COLUMNS,
+    "rms_norm": ROWS_AND_COLUMNS,
+    "attention": ["B=1 H=1 G=1 S=1 L=1", "B=1 H=2 G=1 S=33 L=65", "B=1 H=1 G=1 S=129 L=131", "B=2 H=2 G=2 S=16 L=16",
+                  "B=1 H=3 G=3 S=7 L=130"],
+    "transpose": ["M=1 N=1", "M=33 N=65", "M=64 N=32", "M=7 N=129", "M=0 N=3"],
+    "histogram": ["N=1", "N=255", "N=1000", "N=4097", "N=0"],
+}
+
+
+def agrees(tilec, machine, name, shape, completion):
+    command = [tilec, "run", "--after-each", f"--target={machine}", f"--completion={completion}", EXAMPLES / name / f"{name}.tile"]
+    for dim in shape.split():
+        command += ["--dim", dim]
+    done = subprocess.run(command, capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    if done.returncode == 0 and lines and all("agrees" in line for line in lines):
+        return True
+    print(f"{name} {shape} on {machine}, {completion}: exit code {done.returncode}")
+    print("".join(f"  {line}\n" for line in lines + done.stderr.splitlines() if "agrees" not in line), end="", flush=True)
+    return False
+
+
+def main():
+    tilec, machines = sys.argv[1], sys.argv[2:]
+    missing = {p.parent.name for p in EXAMPLES.glob("*/*.tile")} - SHAPES.keys()
+    assert not missing, f"examples without shapes: {missing}"
+    results = [
+        agrees(tilec, machine, name, shape, completion)
+        for machine in machines
+        for name, shapes in SHAPES.items()
+        for shape in shapes
+        for completion in (("late", "early") if machine in ASYNCHRONOUS else ("late",))
+    ]
+    print(f"{sum(results)} runs agree, {len(results) - sum(results)} do not")
+    sys.exit(not all(results))
+
+
+if __name__ == "__main__":
+    main()
