@@ -1,0 +1,71 @@
+// Damaged programs: every example cut off at every byte, and with every token taken out. Each is a program or gets an
+// error at a place in it, in a moment; nothing falls. Run by `ctest -R robustness`; skipped otherwise, for it takes a while.
+#include <doctest/doctest.h>
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "pipeline/pipeline.h"
+#include "sema/sema.h"
+#include "syntax/parse.h"
+
+using namespace tilec;
+
+namespace {
+
+constexpr double kMilliseconds = 20;  // for one program, that its exports are whole and checked included
+
+struct Tally {
+  int programs = 0, right = 0, slow = 0;
+  double slowest = 0;
+  std::string slowest_text;
+
+  void attempt(const std::string& name, std::string text) {
+    std::clock_t start = std::clock();  // of the processor: other work on the computer does not count
+    SourceMap sources;
+    Diagnostics diagnostics{Policy{}};
+    FileId file = sources.add(name, text);
+    Ast ast = parse(file, sources, diagnostics);
+    Program program = analyse(ast, sources, embedded_library(), diagnostics);
+    if (!diagnostics.has_errors())
+      for (ExportInstance& instance : program.exports) run_checks(instance.kernel, diagnostics, {.verify = true});
+    double taken = 1e3 * double(std::clock() - start) / CLOCKS_PER_SEC;
+    for (const Diagnostic& d : diagnostics.all()) {
+      bool is_placed = !d.span.valid() || d.span.file != file || d.span.end <= text.size();
+      CHECK_MESSAGE(is_placed, d.message);
+    }
+    ++programs;
+    right += !diagnostics.has_errors();
+    slow += taken > kMilliseconds;
+    if (taken > slowest) slowest = taken, slowest_text = std::move(text);
+  }
+};
+
+bool is_word(char c) { return std::isalnum(uint8_t(c)) || c == '_'; }
+
+}  // namespace
+
+TEST_CASE("robustness: damaged examples are programs or get errors, in a moment" * doctest::skip()) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(TILEC_TESTS) + "/../examples"))
+    if (entry.path().extension() == ".tile") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  REQUIRE(files.size() >= 9);
+  for (const auto& path : files) {
+    std::ifstream in(path);
+    const std::string whole{std::istreambuf_iterator<char>(in), {}};
+    Tally tally;
+    for (size_t length = 0; length < whole.size(); ++length) tally.attempt(path.filename().string(), whole.substr(0, length));
+    for (size_t at = 0; at < whole.size();) {
+      size_t end = at + 1;
+      while (is_word(whole[at]) && end < whole.size() && is_word(whole[end])) ++end;
+      if (!std::isspace(uint8_t(whole[at]))) tally.attempt(path.filename().string(), whole.substr(0, at) + whole.substr(end));
+      at = end;
+    }
+    MESSAGE(path.filename().string(), ": ", tally.programs, " programs, ", tally.right, " right, slowest ", tally.slowest, " ms");
+    CHECK(tally.right < tally.programs / 2);
+    CHECK_MESSAGE(tally.slow == 0, tally.slowest_text);
+  }
+}
