@@ -37,31 +37,31 @@ Linear lost() {
   return sum;
 }
 
-// a + b * factor
-Linear combined(const Linear& a, const Linear& b, int64_t factor) {
+}  // namespace
+
+Linear combined(const Linear& a, int64_t of_a, const Linear& b, int64_t of_b) {
   if (a.is_lost || b.is_lost) return lost();
   Linear sum;
   sum.parts.reserve(a.parts.size() + b.parts.size());
-  Wide constant = Wide(a.constant) + Wide(b.constant) * factor;
+  Wide constant = Wide(a.constant) * of_a + Wide(b.constant) * of_b;
   if (clamped(constant) != constant || is_infinite(int64_t(constant))) return lost();
   sum.constant = int64_t(constant);
   size_t i = 0, j = 0;
   bool fits = true;
   while (fits && (i < a.parts.size() || j < b.parts.size())) {
     if (j == b.parts.size() || (i < a.parts.size() && a.parts[i].atom < b.parts[j].atom)) {
-      sum.parts.push_back(a.parts[i++]);
+      fits = put(sum, a.parts[i].atom, Wide(a.parts[i].factor) * of_a);
+      ++i;
     } else if (i == a.parts.size() || b.parts[j].atom < a.parts[i].atom) {
-      fits = put(sum, b.parts[j].atom, Wide(b.parts[j].factor) * factor);
+      fits = put(sum, b.parts[j].atom, Wide(b.parts[j].factor) * of_b);
       ++j;
     } else {
-      fits = put(sum, a.parts[i].atom, Wide(a.parts[i].factor) + Wide(b.parts[j].factor) * factor);
+      fits = put(sum, a.parts[i].atom, Wide(a.parts[i].factor) * of_a + Wide(b.parts[j].factor) * of_b);
       ++i, ++j;
     }
   }
   return fits ? sum : lost();
 }
-
-}  // namespace
 
 Interval operator+(Interval a, Interval b) { return {end_sum(a.low, b.low), end_sum(a.high, b.high)}; }
 
@@ -90,9 +90,9 @@ int64_t Linear::factor_of(AtomId atom) const {
   return at != parts.end() && at->atom == atom ? at->factor : 0;
 }
 
-Linear operator+(const Linear& a, const Linear& b) { return combined(a, b, 1); }
-Linear operator-(const Linear& a, const Linear& b) { return combined(a, b, -1); }
-Linear operator*(const Linear& a, int64_t factor) { return combined(Linear(0), a, factor); }
+Linear operator+(const Linear& a, const Linear& b) { return combined(a, 1, b, 1); }
+Linear operator-(const Linear& a, const Linear& b) { return combined(a, 1, b, -1); }
+Linear operator*(const Linear& a, int64_t factor) { return combined(a, factor, Linear(0), 1); }
 
 Linear substitute(const Linear& sum, AtomId atom, const Linear& by) {
   int64_t factor = sum.factor_of(atom);

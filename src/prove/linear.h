@@ -45,6 +45,7 @@ struct Linear {
   friend bool operator==(const Linear&, const Linear&) = default;
 };
 
+Linear combined(const Linear& a, int64_t of_a, const Linear& b, int64_t of_b);  // a * of_a + b * of_b
 Linear operator+(const Linear& a, const Linear& b);
 Linear operator-(const Linear& a, const Linear& b);
 Linear operator*(const Linear& a, int64_t factor);

@@ -5,7 +5,11 @@ namespace tilec::prove {
 namespace {
 
 // Steps of the cheap ways, tried in turn: most goals fall to the short rounds, one way or the other.
-constexpr int kShortSearch = 60, kLongSearch = 400, kShortTrial = 150, kLongTrial = 1500;
+struct Round {
+  int search, trial;
+};
+constexpr Round kRounds[] = {{6, 40}, {60, 150}, {400, 1500}};
+constexpr int kLongTrial = 1500;
 constexpr size_t kMostNames = 6;
 
 }  // namespace
@@ -35,7 +39,7 @@ Answer Prover::broken(const Facts& facts, const Problem& problem, Model model) c
 }
 
 Answer Prover::decide(const Facts& facts, const Problem& problem, Effort effort) {
-  for (auto [search, trial] : {std::pair(kShortSearch, kShortTrial), std::pair(kLongSearch, kLongTrial)}) {
+  for (auto [search, trial] : kRounds) {
     if (follows(terms(), problem, search)) return {Verdict::Proved, {}, {}};
     if (auto model = counterexample(terms(), problem, trial)) return broken(facts, problem, std::move(*model));
   }

@@ -167,30 +167,31 @@ class Search {
   bool cancels(const Linear& start) {
     std::deque<Linear> open{tightened(start)};
     std::unordered_set<std::string> seen;
+    bool is_found = terms_.range(start).low >= 0;
     auto push = [&](Linear next) {
-      if (next.is_lost || next.parts.size() > kMostParts) return;
+      if (is_found || next.is_lost || next.parts.size() > kMostParts) return;
       next = tightened(std::move(next));
+      is_found = terms_.range(next).low >= 0;
       std::string key;
       append_key(key, next);
       if (seen.insert(std::move(key)).second) open.push_back(std::move(next));
     };
-    while (!open.empty() && steps_ > 0) {
+    while (!is_found && !open.empty() && steps_ > 0) {
       --steps_;
       Linear goal = std::move(open.front());
       open.pop_front();
-      if (terms_.range(goal).low >= 0) return true;
       for (const Linear::Part& part : goal.parts) {
         for (const Linear& f : inequalities_) {
           int64_t factor = f.factor_of(part.atom);
           if (factor == 0 || (factor > 0) != (part.factor > 0)) continue;
           int64_t common = std::gcd(factor, part.factor);
-          push(goal * (std::abs(factor) / common) - f * (std::abs(part.factor) / common));
+          push(combined(goal, std::abs(factor) / common, f, -std::abs(part.factor) / common));
         }
         reduce_quotient(goal, part, push);
       }
       multiply_positive(goal, push);
     }
-    return false;
+    return is_found;
   }
 
   // c - floor(a / b) >= 0 follows from b * c + b - 1 - a >= 0, floor(a / b) - c >= 0 from a - b * c >= 0, where b >= 1.
