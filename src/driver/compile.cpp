@@ -13,11 +13,6 @@ namespace tilec {
 
 namespace {
 
-int fail(const std::string& error) {
-  std::fprintf(stderr, "tilec: %s\n", error.c_str());
-  return kEnvironment;
-}
-
 // Where the primary output goes when -o does not say.
 std::string default_output(const Options& options) {
   std::string stem = options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);
@@ -70,22 +65,19 @@ int write_outputs(Session& session, const Outputs& paths, const std::string& pri
   const Options& o = session.options;
   std::string error;
   std::vector<std::string> written{paths.primary};
-  if (!write_file(paths.primary, primary, o.emit == "header", error)) return fail(error);
+  if (!write_file(paths.primary, primary, o.emit == "header", error)) return session.cannot_write(paths.primary, error);
   if (compiled && !paths.header.empty()) {
     written.push_back(paths.header);
-    if (!write_file(paths.header, host::header_text(compiled->library), true, error)) return fail(error);
+    if (!write_file(paths.header, host::header_text(compiled->library), true, error)) return session.cannot_write(paths.header, error);
   }
-  if (compiled && !o.manifest.empty() && !write_file(o.manifest, host::manifest_text(compiled->library), true, error)) return fail(error);
+  if (compiled && !o.manifest.empty() && !write_file(o.manifest, host::manifest_text(compiled->library), true, error))
+    return session.cannot_write(o.manifest, error);
   if (o.depends || o.depends_no_system || !o.depends_file.empty()) {
     std::string file = o.depends_file.empty() ? folder_of(paths.primary) + stem_of(paths.primary) + ".d" : o.depends_file;
-    if (!write_file(file, dependency_rule(session, written), false, error)) return fail(error);
+    if (!write_file(file, dependency_rule(session, written), false, error)) return session.cannot_write(file, error);
   }
   return kDone;
 }
-
-}  // namespace
-
-namespace {
 
 bool stops_early(const Options& options) {
   return !options.stop_after.empty() || options.emit == "tile-ir" || options.emit == "thread-ir";
@@ -148,11 +140,7 @@ int compile_command(const Options& options) {
   auto chosen = session.machines();
   if (!chosen) return kNoTarget;
   std::string emit = emitted_form(options, *chosen->target);
-  if (emit.empty()) {
-    std::fprintf(stderr, "tilec: target '%s' does not emit %s%s\n", std::string(chosen->target->name).c_str(), options.emit.c_str(),
-                 chosen->target->emits.empty() ? "; it is for `tilec run` and `tilec explain`" : "");
-    return kNoTarget;
-  }
+  if (emit.empty()) return session.cannot_emit(*chosen->target, options.emit);
   if (int code = session.load(options.inputs[0])) return code;
   tick("parse and analyse");
   if (session.diagnostics.has_errors()) return session.tell();

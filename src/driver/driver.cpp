@@ -36,7 +36,8 @@ int explain_file(const Options& options, const std::string& input) {
 }  // namespace
 
 int explain_command(const Options& options) {
-  int code = kDone;
+  if (options.explain_all) std::fputs(diag::errors_document().c_str(), stdout);
+  int code = options.inputs.empty() && !options.explain_all ? kUsage : kDone;
   for (const std::string& input : options.inputs) {
     if (auto page = diag::explain_page(input)) std::fputs(page->c_str(), stdout);
     else code = std::max(code, explain_file(options, input));
@@ -55,16 +56,10 @@ int format_command(const Options& options) {
     if (options.check_only) {
       if (!is_formatted) std::printf("%s\n", input.c_str()), code = kSaidNo;
     } else if (!write_file(options.in_place ? input : "-", text, true, error)) {
-      std::fprintf(stderr, "tilec: %s\n", error.c_str());
-      return kEnvironment;
+      return session.cannot_write(input, error);
     }
   }
   return code;
-}
-
-int inspect_command(const Options&) {
-  std::fprintf(stderr, "tilec: inspect is not supported yet\n");
-  return kNoTarget;
 }
 
 int doctor_command(const Options&) {
@@ -75,6 +70,7 @@ int doctor_command(const Options&) {
 }
 
 int run_driver(int argc, const char* const* argv) {
+  if (std::optional<int> code = print_command(argc, argv)) return *code;
   ParsedOptions parsed = parse_options(argc, argv);
   if (!parsed.options) return parsed.exit_code;
   constexpr std::pair<Verb, int (*)(const Options&)> kCommands[] = {

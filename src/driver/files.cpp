@@ -24,11 +24,11 @@ std::optional<std::string> read_all(std::FILE* file) {
 std::optional<std::string> read_file(const std::string& path, std::string& error) {
   std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
   if (!file) {
-    error = "cannot open '" + path + "': " + std::strerror(errno);
+    error = std::strerror(errno);
     return std::nullopt;
   }
   auto text = read_all(file);
-  if (!text) error = "cannot read '" + path + "': " + std::strerror(errno);
+  if (!text) error = std::strerror(errno);
   if (file != stdin) std::fclose(file);
   return text;
 }
@@ -49,7 +49,7 @@ bool write_file(const std::string& path, std::string_view content, bool keep_if_
   if (file) ok = std::fclose(file) == 0 && ok;
   if (ok && !in_place) ok = std::rename(aside.c_str(), path.c_str()) == 0;
   if (!ok) {
-    error = "cannot write '" + path + "': " + std::strerror(errno);
+    error = std::strerror(errno);
     if (!in_place) std::remove(aside.c_str());
   }
   return ok;

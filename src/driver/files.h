@@ -6,7 +6,8 @@
 
 namespace tilec {
 
-std::optional<std::string> read_file(const std::string& path, std::string& error);  // "-": standard input
+// None when it cannot be read, and `error` says why. "-": standard input.
+std::optional<std::string> read_file(const std::string& path, std::string& error);
 // True when done; else `error` says why. "-": standard output. With `keep_if_same`, a file whose content would not change
 // keeps its time stamp.
 bool write_file(const std::string& path, std::string_view content, bool keep_if_same, std::string& error);

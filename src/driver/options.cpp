@@ -113,7 +113,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.name("tilec");
   app.set_version_flag("--version", std::string("tilec ") + kVersion);
   app.require_subcommand(1);
-  app.footer("Without a verb, tilec compiles. Warnings: -Wno-NAME, -Werror[=NAME], -w; remarks: -R GROUP or -R all.");
+  app.footer("Without a verb, tilec compiles. --print-targets, --print-passes and --version (each also with =json) stand alone. Warnings: -Wno-NAME, -Werror[=NAME], -w; remarks: -R GROUP or -R all.");
   CLI::App* compile = app.add_subcommand("compile", "to one object and one header, or what --emit says");
   add_compile_options(*compile, o);
   CLI::App* check = app.add_subcommand("check", "parse, types, contracts, proofs; no code");
@@ -121,7 +121,9 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   CLI::App* run = app.add_subcommand("run", "interpret an exported kernel on generated data");
   add_run_options(*run, o);
   CLI::App* explain = app.add_subcommand("explain", "a diagnostic (T0123), or a file's kernels: layouts, memory, schedule");
+  CLI::Option* all = explain->add_flag("--all", o.explain_all, "every diagnostic, as one document in Markdown");
   add_source_options(*explain, o);
+  explain->get_option("inputs")->required(false)->excludes(all);
   add_target_options(*explain, o);
   explain->add_option("--kernel", o.kernel, "only this export");
   CLI::App* format = app.add_subcommand("fmt", "format source files");
@@ -130,6 +132,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   format->add_flag("-i,--in-place", o.in_place, "write the files back");
   CLI::App* inspect = app.add_subcommand("inspect", "what an object holds");
   inspect->add_option("inputs", o.inputs, "object files")->required();
+  inspect->add_flag("--json", o.json, "the manifest as it stands");
   app.add_subcommand("doctor", "versions and paths of what tilec uses");
   if (rest.empty() || (!is_verb(rest[0]) && rest[0] != "--help" && rest[0] != "-h" && rest[0] != "--version"))
     rest.insert(rest.begin(), "compile");

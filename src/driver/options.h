@@ -40,6 +40,10 @@ struct Options {
   bool after_each = false, counters = false;
   uint64_t seed = 1;
   double tolerance = 0;
+  // explain
+  bool explain_all = false;
+  // inspect
+  bool json = false;
   // fmt
   bool check_only = false;
   bool in_place = false;

@@ -43,10 +43,7 @@ SourceProvider provider_for(Session& session) {
 int Session::parse_only(const std::string& input) {
   std::string error;
   auto text = read_file(input, error);
-  if (!text) {
-    std::fprintf(stderr, "tilec: %s\n", error.c_str());
-    return kEnvironment;
-  }
+  if (!text) return cannot_read(input, error);
   read_files.push_back(input);
   FileId file = sources.add(input == "-" ? "<stdin>" : input, std::move(*text));
   ast = parse(file, sources, diagnostics);
@@ -59,18 +56,39 @@ int Session::load(const std::string& input) {
   return kDone;
 }
 
-int Session::tell() const {
+int Session::tell() const { return tell(diagnostics); }
+
+int Session::tell(const Diagnostics& what) const {
   if (options.format == DiagnosticsFormat::Json) {
-    std::fputs(render_json(diagnostics.all(), sources).c_str(), stderr);
+    std::fputs(render_json(what.all(), sources).c_str(), stderr);
   } else if (options.format == DiagnosticsFormat::Sarif) {
-    std::fputs(render_sarif(diagnostics.all(), sources, kVersion).c_str(), stderr);
+    std::fputs(render_sarif(what.all(), sources, kVersion).c_str(), stderr);
   } else {
     bool has_color = options.color == "always" || (options.color == "auto" && isatty(2));
-    std::fputs(render_text(diagnostics.all(), sources, {has_color}).c_str(), stderr);
-    std::string count = count_line(diagnostics);
+    std::fputs(render_text(what.all(), sources, {has_color}).c_str(), stderr);
+    std::string count = count_line(what);
     if (!count.empty()) std::fprintf(stderr, "%s\n", count.c_str());
   }
-  return diagnostics.has_errors() ? kSourceErrors : kDone;
+  return what.has_errors() ? kSourceErrors : kDone;
+}
+
+int Session::tell_alone(const std::function<void(Place)>& report, int code) const {
+  Diagnostics alone(options.policy);
+  report(alone.nowhere());
+  tell(alone);
+  return code;
+}
+int Session::cannot_read(const std::string& path, const std::string& why) const {
+  return tell_alone([&](Place at) { at.error(diag::CannotRead, path, why); }, kEnvironment);
+}
+int Session::cannot_write(const std::string& path, const std::string& why) const {
+  return tell_alone([&](Place at) { at.error(diag::CannotWrite, path, why); }, kEnvironment);
+}
+int Session::cannot_emit(const target::Target& target, std::string_view kind) const {
+  return tell_alone([&](Place at) {
+    Report report = at.error(diag::EmitNotOffered, target.name, kind);
+    if (target.emits.empty()) report.help("it is for `tilec run` and `tilec explain`");
+  }, kNoTarget);
 }
 
 std::vector<const Machine*> all_machines() {
@@ -111,8 +129,8 @@ std::optional<Chosen> Session::machines() const {
       std::vector<std::string_view> names;
       for (const Machine* m : all_machines()) names.push_back(m->name);
       std::string_view near = nearest(name, names);
-      std::fprintf(stderr, "tilec: no target is named '%s'%s\n", name.c_str(),
-                   near.empty() ? "; see `tilec doctor`" : ("; did you mean '" + std::string(near) + "'?").c_str());
+      std::string help = near.empty() ? "`tilec --print-targets` lists them" : "did you mean `" + std::string(near) + "`?";
+      tell_alone([&](Place at) { at.error(diag::UnknownTarget, name).help(help); }, kNoTarget);
       return std::nullopt;
     }
     if (out.target && out.target != choice->target) {

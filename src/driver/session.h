@@ -1,5 +1,6 @@
 // One run of the command on one input: its sources, what was found, and how it is told.
 #pragma once
+#include <functional>
 #include <memory>
 
 #include "base/source.h"
@@ -31,8 +32,16 @@ struct Session {
   int parse_only(const std::string& input);
   // Prints the diagnostics; kSourceErrors when there are errors.
   int tell() const;
-  // The machines that --target names; none: every level of this computer's CPU. An unknown name is reported.
+  // What keeps the command from its work is told at once, in the format asked for; the answer is the exit code.
+  int cannot_read(const std::string& path, const std::string& why) const;
+  int cannot_write(const std::string& path, const std::string& why) const;
+  int cannot_emit(const target::Target& target, std::string_view kind) const;
+  // The machines that --target names; none: every level of this computer's CPU. An unknown name is told.
   std::optional<Chosen> machines() const;
+
+ private:
+  int tell(const Diagnostics& what) const;
+  int tell_alone(const std::function<void(Place)>& report, int code) const;
 };
 
 // Every machine that some target spells for, or that the interpreter knows.
@@ -45,5 +54,7 @@ int explain_command(const Options& options);
 int format_command(const Options& options);
 int inspect_command(const Options& options);
 int doctor_command(const Options& options);
+// `--print-targets`, `--print-passes` and `--version`, each with `=json`; none when the words ask for something else.
+std::optional<int> print_command(int argc, const char* const* argv);
 
 }  // namespace tilec

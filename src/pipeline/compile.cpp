@@ -1,6 +1,7 @@
 #include "pipeline/compile.h"
 
 #include "base/check.h"
+#include "host/manifest.h"
 
 namespace tilec {
 
@@ -56,6 +57,7 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
     out.program.exports.push_back(std::move(spelled));
   }
   if (diagnostics.has_errors()) return std::nullopt;
+  out.program.manifest = host::manifest_text(out.library);
   return out;
 }
 

@@ -187,7 +187,10 @@ decltype(ast::Stmt::node) Builder::simple(P::SimpleStatementContext* context) {
   auto* op = context->assignmentOperator();
   if (!op || !op->start) return ast::ExprStmt{target};
   Span op_span = span(*op->start);
-  if (!is_assignable(*target)) diagnostics_.at(target->span).error(diag::NotAssignable, input_.spelling(*op->start));
+  if (!is_assignable(*target)) {
+    diagnostics_.at(target->span).error(diag::NotAssignable, input_.spelling(*op->start));
+    target = missing(target->span);
+  }
   return ast::Assign{target, compound_of(op->start->getType()), op_span, expression(context->expression())};
 }
 

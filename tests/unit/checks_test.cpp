@@ -55,7 +55,7 @@ std::vector<std::filesystem::path> tile_files(std::string_view folder) {
 TEST_CASE("proofs: every announced diagnostic and no other") {
   for (const auto& path : tile_files("proofs")) {
     Policy policy;
-    policy.remarks = {"proof"};
+    policy.remarks = {"proof", "memory"};
     Checked checked(path, policy);
     std::vector<std::string> found = checked.lines();
     CAPTURE(path.filename().string());

@@ -26,11 +26,15 @@ struct Export {
   std::string source;     // file:line:column
 };
 
+// The section of an object that holds the manifest.
+inline constexpr const char* kManifestSection = ".tilec.manifest";
+
 // One compilation's output: everything that ends in one object.
 struct Program {
   std::vector<Export> exports;
   const SourceMap* sources = nullptr;  // for the places in messages; none: places are empty
   std::string compiler;                // name and version
+  std::string manifest;                // JSON that an object carries, for `inspect`; may be empty
 };
 
 }  // namespace tilec::target

@@ -1,8 +1,10 @@
 #include "target/llvm/code.h"
 
 #include <llvm/Config/llvm-config.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "base/check.h"
 #include "target/llvm/descriptor.h"
@@ -41,6 +43,17 @@ void add_export(llvm::Module& module, const Program& program, const Export& expo
   add_entries(module, exported, abi, *kernel);
 }
 
+// In a section that linkers leave out of what they link.
+void add_manifest(llvm::Module& module, const std::string& manifest) {
+  if (manifest.empty()) return;
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Constant* text = llvm::ConstantDataArray::getString(context, manifest, false);
+  auto* variable = new llvm::GlobalVariable(module, text->getType(), true, llvm::GlobalValue::PrivateLinkage, text, "tile_manifest");
+  variable->setSection(kManifestSection);
+  variable->setMetadata("exclude", llvm::MDNode::get(context, {}));
+  llvm::appendToCompilerUsed(module, {variable});
+}
+
 }  // namespace
 
 std::string native_code(const Program& program, const NativeRequest& request, NativeForm form) {
@@ -52,6 +65,7 @@ std::string native_code(const Program& program, const NativeRequest& request, Na
   module.setPICLevel(llvm::PICLevel::BigPIC);
   if (!request.support.empty()) link_support(module, request.support);
   for (const Export& exported : program.exports) add_export(module, program, exported, request);
+  add_manifest(module, program.manifest);
   verify_module(module);
   optimise(module, *machine);
   return emit(module, *machine, form);

@@ -1,0 +1,83 @@
+// tilec inspect: what an object holds, from the manifest that it carries in a section of its own.
+#include <cstring>
+
+#include "diag/json.h"
+#include "driver/files.h"
+#include "driver/session.h"
+#include "target/abi/export.h"
+
+namespace tilec {
+
+namespace {
+
+// Offsets in the headers of a 64-bit little-endian ELF file.
+constexpr size_t kSectionTable = 0x28, kEntrySize = 0x3A, kEntryCount = 0x3C, kNamesIndex = 0x3E, kHeaderSize = 0x40;
+constexpr size_t kName = 0x00, kOffset = 0x18, kSize = 0x20, kEntry = 0x40;
+
+template <class T> T number_at(std::string_view bytes, size_t at) {
+  T value{};
+  if (at <= bytes.size() && bytes.size() - at >= sizeof value) std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+std::string_view part(std::string_view bytes, uint64_t offset, uint64_t size) {
+  return offset <= bytes.size() && size <= bytes.size() - offset ? bytes.substr(offset, size) : std::string_view();
+}
+
+// The section's bytes; empty where the file is no such object or has none.
+std::string_view section(std::string_view file, std::string_view wanted) {
+  if (file.size() < kHeaderSize || !file.starts_with("\x7f" "ELF\x02\x01")) return {};
+  auto table = number_at<uint64_t>(file, kSectionTable);
+  auto size = number_at<uint16_t>(file, kEntrySize), count = number_at<uint16_t>(file, kEntryCount);
+  auto entry = [&](uint64_t i) { return size >= kEntry ? part(file, table + i * size, size) : std::string_view(); };
+  std::string_view strings = entry(number_at<uint16_t>(file, kNamesIndex));
+  std::string_view names = part(file, number_at<uint64_t>(strings, kOffset), number_at<uint64_t>(strings, kSize));
+  for (uint64_t i = 0; i < count; ++i) {
+    std::string_view at = entry(i), name = names.substr(std::min<size_t>(number_at<uint32_t>(at, kName), names.size()));
+    if (name.substr(0, name.find('\0')) == wanted) return part(file, number_at<uint64_t>(at, kOffset), number_at<uint64_t>(at, kSize));
+  }
+  return {};
+}
+
+std::string text_of(const Json& value) { return value.as_string() ? *value.as_string() : value.text(); }
+
+std::string joined(const Json& list, std::string_view key) {
+  std::string text;
+  for (size_t i = 0; !list[i].is_null(); ++i) text += (i ? ", " : "") + text_of(list[i][key]);
+  return text;
+}
+
+void print_kernel(const Json& kernel) {
+  std::printf("\n%s\n  kernel     %s\n", text_of(kernel["name"]).c_str(), text_of(kernel["signature"]).c_str());
+  std::printf("  source     %s\n  machines   %s\n", text_of(kernel["source"]).c_str(), joined(kernel["variants"], "machine").c_str());
+  std::printf("  arguments  %s\n", joined(kernel["arguments"], "name").c_str());
+  std::string contracts = joined(kernel["requires"], "text");
+  if (!contracts.empty()) std::printf("  requires   %s\n", contracts.c_str());
+  if (kernel["workspace"].as_bool() == true) std::printf("  workspace  yes\n");
+}
+
+}  // namespace
+
+int inspect_command(const Options& options) {
+  Session session(options);
+  int code = kDone;
+  for (const std::string& input : options.inputs) {
+    std::string error;
+    auto file = read_file(input, error);
+    if (!file) return session.cannot_read(input, error);
+    std::string manifest(section(*file, target::kManifestSection));
+    auto json = Json::parse(manifest);
+    if (!json) {
+      code = session.cannot_read(input, "it is no object of tilec's");
+    } else if (options.json) {
+      std::fputs(manifest.c_str(), stdout);
+    } else {
+      std::printf("%s: %s, ABI %s, by %s\n", input.c_str(), text_of((*json)["name"]).c_str(), text_of((*json)["abi"]).c_str(),
+                  text_of((*json)["compiler"]).c_str());
+      for (size_t i = 0; !(*json)["kernels"][i].is_null(); ++i) print_kernel((*json)["kernels"][i]);
+    }
+  }
+  return code;
+}
+
+}  // namespace tilec

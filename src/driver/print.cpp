@@ -1,0 +1,64 @@
+// What tilec says of itself before any verb: --print-targets, --print-passes, --version, each with =json.
+#include "diag/json.h"
+#include "driver/session.h"
+
+namespace tilec {
+
+namespace {
+
+Json targets_json() {
+  Json list = Json::array();
+  for (const target::Target* target : target::targets()) {
+    Json machines = Json::array(), emits = Json::array();
+    for (const Machine& machine : target->machines()) machines.push(std::string(machine.name));
+    for (std::string_view emit : target->emits) emits.push(std::string(emit));
+    list.push(Json::object().set("name", std::string(target->name)).set("machines", machines).set("emits", emits));
+  }
+  return list;
+}
+
+std::string targets_text() {
+  std::string text;
+  for (const Machine* machine : all_machines()) text += std::string(machine->name) + "\n";
+  return text;
+}
+
+Json passes_json() {
+  Json list = Json::array();
+  for (const Pass& pass : pass_list())
+    list.push(Json::object().set("name", std::string(pass.name)).set("gives", std::string(ir::name(pass.gives))).set("purpose", std::string(pass.purpose)));
+  return list;
+}
+
+std::string passes_text() {
+  std::string text;
+  for (const Pass& pass : pass_list()) text += std::string(pass.name) + ": " + std::string(pass.purpose) + "\n";
+  return text;
+}
+
+Json version_json() { return Json::object().set("name", "tilec").set("version", kVersion); }
+std::string version_text() { return std::string("tilec ") + kVersion + "\n"; }
+
+}  // namespace
+
+std::optional<int> print_command(int argc, const char* const* argv) {
+  if (argc != 2) return std::nullopt;
+  struct Row {
+    std::string_view word;
+    std::string (*text)();
+    Json (*json)();
+  };
+  constexpr Row kRows[] = {{"--print-targets", targets_text, targets_json},
+                           {"--print-passes", passes_text, passes_json},
+                           {"--version", version_text, version_json}};
+  std::string_view word = argv[1];
+  for (const Row& row : kRows) {
+    bool is_json = word == std::string(row.word) + "=json";
+    if (word != row.word && !is_json) continue;
+    std::fputs(is_json ? row.json().indented_text().c_str() : row.text().c_str(), stdout);
+    return kDone;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tilec

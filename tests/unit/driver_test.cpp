@@ -1,0 +1,142 @@
+// The command as its users call it: the built tilec on files in a folder of its own.
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/text.h"
+#include "diag/json.h"
+
+using namespace tilec;
+
+namespace {
+
+struct Ran {
+  int code;
+  std::string out;  // both streams
+};
+
+struct Folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / ("tilec driver " + std::to_string(getpid()));
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path / name) << text;
+    return name;
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream file(path / name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  Ran run(const std::string& words) const {
+    std::string command = "cd '" + path.string() + "' && '" TILEC_BINARY "' " + words + " 2>&1";
+    std::FILE* pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe);
+    Ran ran{0, {}};
+    char buffer[4096];
+    for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) ran.out.append(buffer, n);
+    ran.code = WEXITSTATUS(pclose(pipe));
+    return ran;
+  }
+};
+
+constexpr const char* kCopy = "// B = A\nexport kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n";
+constexpr const char* kMistakes =
+    "export kernel f(A: f32[N], out B: f32[N]) {\n    launch (i in N) {\n        B[i] = A[i + 1];\n    }\n}\n"
+    "export kernel g(A: f32[N], inout s: f32[1]) {\n    launch (i in N) { s[0] = s[0] + A[i]; }\n}\n"
+    "export kernel h(A: f32[M, N], out B: f32[M]) {\n    launch (i in ceildiv(M, 64)) {\n"
+    "        var s: fragment f32[64, 128] = A.tile(i, 0);\n        B.tile(i) = s.max(axis = 1);\n    }\n}\n";
+
+}  // namespace
+
+TEST_CASE("several mistakes of one file, as text, JSON and SARIF") {
+  Folder folder;
+  folder.write("bad.tile", kMistakes);
+  Ran text = folder.run("check bad.tile");
+  CHECK(text.code == 1);
+  for (const char* part : {"bad.tile:3:16: error: this access leaves `A`: for N = 1, i = 0 the index 1 is not below 1 [T0400]", "[T0401]",
+                           "[T0404]", "3 errors"})
+    CHECK_MESSAGE(text.out.find(part) != std::string::npos, text.out);
+
+  Ran lines = folder.run("check --diagnostics-format=json bad.tile");
+  CHECK(lines.code == 1);
+  std::vector<std::string> codes;
+  for (const std::string& line : split(trim(lines.out), '\n')) {
+    auto json = Json::parse(line);
+    REQUIRE_MESSAGE(json, line);
+    codes.push_back(*(*json)["code"].as_string());
+    CHECK((*json)["span"].text().find("bad.tile") != std::string::npos);
+  }
+  CHECK(join(codes, " ") == "T0400 T0401 T0404");
+
+  auto sarif = Json::parse(folder.run("check --diagnostics-format=sarif bad.tile").out);
+  REQUIRE(sarif);
+  const Json& run = (*sarif)["runs"][0];
+  CHECK((*sarif)["version"].text() == "\"2.1.0\"");
+  CHECK(run["tool"]["driver"]["name"].text() == "\"tilec\"");
+  for (size_t i = 0; i < 3; ++i) {
+    CHECK(run["results"][i]["ruleId"].text() == "\"" + codes[i] + "\"");
+    const Json& place = run["results"][i]["locations"][0]["physicalLocation"];
+    CHECK(place["artifactLocation"]["uri"].text() == "\"bad.tile\"");
+    CHECK(place["region"]["startLine"].as_integer().value_or(0) > 0);
+  }
+  CHECK(run["results"][3].is_null());
+}
+
+TEST_CASE("the limit of errors") {
+  Folder folder;
+  folder.write("bad.tile", kMistakes);
+  Ran one = folder.run("check --error-limit=1 bad.tile");
+  CHECK(one.code == 1);
+  CHECK(one.out.find("[T0400]") != std::string::npos);
+  CHECK(one.out.find("[T0401]") == std::string::npos);
+  CHECK_MESSAGE(one.out.find("[T0901]") != std::string::npos, one.out);
+}
+
+TEST_CASE("what keeps the command from its work has a code and an exit code") {
+  Folder folder;
+  folder.write("a.tile", kCopy);
+  auto gives = [&](const std::string& words, int code, const char* part) {
+    Ran ran = folder.run(words);
+    CHECK_MESSAGE(ran.code == code, words << "\n" << ran.out);
+    CHECK_MESSAGE(ran.out.find(part) != std::string::npos, words << "\n" << ran.out);
+  };
+  gives("check none.tile", 3, "cannot read `none.tile`: No such file or directory [T0600]");
+  gives("a.tile -o none/a.o", 3, "[T0601]");
+  gives("a.tile --target=x86-64-v9", 6, "`x86-64-v9` is not a target [T0602]");
+  gives("a.tile --target=c --emit=asm", 6, "the target `c` cannot emit `asm` [T0603]");
+  gives("check a.tile --no-such-option", 2, "--no-such-option");
+  gives("check a.tile -Wno-such", 2, "unknown warning");
+  gives("inspect a.tile", 3, "it is no object of tilec's");
+}
+
+TEST_CASE("what tilec says of itself") {
+  Folder folder;
+  CHECK(folder.run("--print-targets").out.find("x86-64-v3\n") != std::string::npos);
+  auto targets = Json::parse(folder.run("--print-targets=json").out);
+  REQUIRE(targets);
+  CHECK((*targets)[0]["machines"][0].as_string());
+  auto version = Json::parse(folder.run("--version=json").out);
+  REQUIRE(version);
+  CHECK("tilec " + *(*version)["version"].as_string() + "\n" == folder.run("--version").out);
+  CHECK(folder.run("--print-passes").out.find("clip: ") != std::string::npos);
+}
+
+TEST_CASE("an object, its header, its dependencies for Make, and what inspect says of it") {
+  Folder folder;
+  folder.write("my copy.tile", kCopy);
+  Ran made = folder.run("'my copy.tile' --target=x86-64-v3 -o 'my copy.o' --header copy.h -MD -MF copy.d -MP");
+  CHECK_MESSAGE(made.code == 0, made.out);
+  CHECK(made.out == "");
+  CHECK(folder.read("copy.d") == "my\\ copy.o copy.h: my\\ copy.tile\n");
+  CHECK(folder.read("copy.h").find("copy(") != std::string::npos);
+  Ran inspected = folder.run("inspect 'my copy.o'");
+  CHECK(inspected.code == 0);
+  for (const char* part : {"copy(A: f32[N], out B: f32[N])", "x86-64-v3", "ABI 1"})
+    CHECK_MESSAGE(inspected.out.find(part) != std::string::npos, inspected.out);
+  CHECK(Json::parse(folder.run("inspect --json 'my copy.o'").out).has_value());
+}
