@@ -37,6 +37,13 @@ export kernel fragment(A: f32[M, K], B: f32[K, N], inout C: f32[M, N], x: f32[N]
     }
 }
 """
+# The generated page of diagnostics: each example shows what its heading names.
+CATALOGUE = "errors.md"
+# What takes other files, a machine, a command or an instance to show: tests of their own provoke these.
+SHOWN_ELSEWHERE = set("""
+    T0007 T0009 T0105 T0106 T0107 T0109 T0115 T0300 T0301 T0302 T0303 T0402 T0500 T0501 T0502 T0503
+    T0600 T0601 T0602 T0603 T0703 T0704 T0705 T0800 T0801 T0802 T0803 T0901
+""".split())
 C_FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-fsyntax-only", "-I."]
 
 
@@ -61,11 +68,16 @@ class Broken(Exception):
 
 
 def blocks_of(page):
-    fence, block = None, None
+    fence, block, code = None, None, None
+    is_catalogue = page.name == CATALOGUE
     for number, line in enumerate(page.read_text().splitlines(), 1):
         found = re.match(r"\s*(`{3,})\s*(.*)", line)
+        if block is None and line.startswith("## T"):
+            code = line.split()[1]
         if block is None and found:
             fence, words = found.group(1), found.group(2).split()
+            if is_catalogue and words == ["tile"]:
+                words += ["shows", code]
             block = Block(page, number, words[0] if words else "", words[1:], "")
         elif block is not None and line.strip() == fence:
             yield block
@@ -92,10 +104,15 @@ def check_tile(page, block):
     marks = block.marks
     name = name_of(block, "tile", "block.tile")
     text = SKELETON % block.text if marks == ["fragment"] else block.text
+    if marks[:1] == ["shows"]:
+        text = re.sub(r"^kernel (?=\w+\()", "export kernel ", text, flags=re.MULTILINE)  # only exports are lowered
     (page.folder / name).write_text(text)
-    command = ["tilec", "check", name] + (["-w"] if marks == ["fragment"] else [])
+    command = ["tilec", "check", name] + {"fragment": ["-w"], "shows": ["-R", "all"]}.get(marks[0] if marks else "", [])
     status, page.printed = run(page, command)
-    if marks[:1] == ["error"] and len(marks) == 2:
+    if marks[:1] == ["shows"]:
+        if marks[1] not in re.findall(r"\[(T\d+)", page.printed) and marks[1] not in SHOWN_ELSEWHERE:
+            raise Broken(f"the page's example does not show {marks[1]}\n{page.printed}")
+    elif marks[:1] == ["error"] and len(marks) == 2:
         codes = re.findall(r"\[(T\d+)\]", page.printed)
         if status != 1 or marks[1] not in codes:
             raise Broken(f"{marks[1]} is promised, not {codes or 'a clean check'}\n{page.printed}")
