@@ -1,4 +1,5 @@
 // Barriers: of all threads of a block, of some of its warps, and with phases in shared memory.
+#include "interp/async.h"
 #include "interp/handlers.h"
 
 namespace tilec::interp {
@@ -101,8 +102,6 @@ Status do_named_barrier(Strand& s, const Instr& i) {
   return Status::Next;
 }
 
-namespace {
-
 // None: the slot was never made, or lies outside.
 PhaseBarrier* phase_barrier(Strand& s, const Instr& i) {
   const View& view = s.views[i.a];
@@ -119,14 +118,49 @@ PhaseBarrier* phase_barrier(Strand& s, const Instr& i) {
   return nullptr;
 }
 
-}  // namespace
+namespace {
 
-void complete_phase(PhaseBarrier& barrier) {
-  if (barrier.pending > 0 || barrier.bytes > 0) return;
+// Bytes may come before the arrival that expects them.
+void complete_phase(Run& run, uint32_t op, PhaseBarrier& barrier) {
+  if (barrier.pending == 0 && barrier.bytes < 0)
+    fail(run, FaultKind::Barrier, op, "a phase of a barrier is given " + std::to_string(-barrier.bytes) + " bytes more than it expects");
+  if (barrier.pending > 0 || barrier.bytes != 0) return;
   barrier.known = std::move(barrier.gathering);
   barrier.gathering.clear();
   barrier.pending = barrier.arrivals;
   ++barrier.phase;
+}
+
+// Copies that count here move now at the latest: somebody waits for them.
+void land_all(Block& block, PhaseBarrier& barrier) {
+  for (uint32_t id : barrier.copies) {
+    if (block.flying[id].stage != Flying::Stage::Open) continue;
+    land(block, id);
+    block.progressed = true;
+  }
+}
+
+// Whose bytes the waiter now knows to be there.
+void join_all(Block& block, PhaseBarrier& barrier) {
+  for (uint32_t id : barrier.copies) {
+    Flying& f = block.flying[id];
+    if (f.stage != Flying::Stage::Landed) continue;
+    f.stage = Flying::Stage::Joined;
+    block.free_agents.push_back(f.agent);
+  }
+  std::erase_if(barrier.copies, [&](uint32_t id) { return block.flying[id].stage == Flying::Stage::Joined; });
+}
+
+}  // namespace
+
+void count_bytes(Block& block, const Flying& copy, int64_t bytes) {
+  PhaseBarrier& barrier = *copy.box.barrier;
+  barrier.bytes -= bytes;
+  learn(barrier.gathering, barrier.known);
+  learn(barrier.gathering, copy.known);
+  if (barrier.gathering.size() <= copy.agent) barrier.gathering.resize(copy.agent + 1, 0);
+  barrier.gathering[copy.agent] = std::max(barrier.gathering[copy.agent], copy.time);
+  complete_phase(*block.run, copy.op, barrier);
 }
 
 Status do_phase_init(Strand& s, const Instr& i) {
@@ -158,7 +192,8 @@ Status do_phase_arrive(Strand& s, const Instr& i) {
                 "more than the " + std::to_string(barrier->arrivals) + " arrivals that a phase of this barrier has");
   learn(barrier->gathering, barrier->known);
   learn(barrier->gathering, s.clock.knowledge());
-  complete_phase(*barrier);
+  complete_phase(*s.run, i.op, *barrier);
+  if (s.run->result.fault) return Status::Stop;
   s.block->progressed = true;
   s.clock.since = advance(*s.block, s.clock);
   return Status::Next;
@@ -168,10 +203,14 @@ Status do_phase_arrive(Strand& s, const Instr& i) {
 Status do_phase_wait(Strand& s, const Instr& i) {
   PhaseBarrier* barrier = phase_barrier(s, i);
   if (!barrier) return Status::Stop;
-  if (int64_t(barrier->phase & 1) == (s.at(i.c)->i & 1)) {
+  auto is_current = [&] { return int64_t(barrier->phase & 1) == (s.at(i.c)->i & 1); };
+  if (is_current()) land_all(*s.block, *barrier);
+  if (s.run->result.fault) return Status::Stop;
+  if (is_current()) {
     s.waiting = {i.op, "a phase of a barrier in shared memory"};
     return Status::Retry;
   }
+  join_all(*s.block, *barrier);
   pass(s, barrier->known);
   return Status::Next;
 }

@@ -1,6 +1,7 @@
 // Operations of Thread IR.
 #include "interp/emitter.h"
 #include "interp/layouts.h"
+#include "layout/notation.h"
 
 namespace tilec::interp {
 
@@ -120,6 +121,53 @@ void Emitter::on(const op::PhaseExpect& o, const Op&) {
 void Emitter::on(const op::PhaseWait& o, const Op&) {
   Instr& i = emit(do_phase_wait);
   i.a = view(o.barriers), i.b = reg(o.index), i.c = reg(o.parity);
+}
+
+namespace {
+
+// The place of every element of the array that a box goes into.
+std::vector<int64_t> places_of(const op::CopyBox& o) {
+  std::vector<int> extents(o.dst_shape.begin(), o.dst_shape.end());
+  layout::Shape shape(extents);
+  auto layout = layout::parse_mem_layout(o.layout, shape);
+  std::vector<int64_t> places;
+  if (!layout) return places;
+  int64_t count = 1;
+  for (int64_t extent : o.dst_shape) count *= extent;
+  layout::Coordinate at{};
+  for (int64_t n = 0; n < count; ++n) {
+    places.push_back(layout->address(at));
+    for (size_t a = extents.size(); a-- > 0;) {
+      if (++at[a] < extents[a]) break;
+      at[a] = 0;
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
+void Emitter::on(const op::CopyBox& o, const Op& op) {
+  TileData data;
+  data.first = access(o.src, o.src_offsets, o.src_axes, o.src_bounds, o.shape);
+  for (ValueId v : o.dst_offsets) data.operands.push_back(find(v));
+  data.shape = o.shape;
+  data.shapes = {o.dst_shape};
+  data.counts.assign(o.dst_shape.size(), 1);
+  for (size_t i = 0; i < o.shape.size(); ++i) {
+    data.counts[size_t(o.dst_axes[i])] = o.shape[i];
+    int64_t stride = 1;
+    for (size_t d = size_t(o.dst_axes[i]) + 1; d < o.dst_shape.size(); ++d) stride *= o.dst_shape[d];
+    data.axes.push_back(stride);
+  }
+  data.places = places_of(o);
+  if (data.places.empty() && program_.flaw.empty()) {
+    program_.flaw = "the layout of a box does not cover its array";
+    program_.flaw_op = op_;
+  }
+  uint32_t index = add_data(std::move(data));
+  Instr& i = emit(do_copy_box);
+  i.a = view(o.barriers), i.b = reg(o.slot), i.c = view(o.dst), i.imm = index;
 }
 
 void Emitter::on(const op::NamedBarrier& o, const Op&) {

@@ -89,6 +89,7 @@ Status do_atom(Strand&, const Instr&);
 
 // Staged (async_handlers.cpp, ring_handlers.cpp).
 Status do_copy_async(Strand&, const Instr&);
+Status do_copy_box(Strand&, const Instr&);
 Status do_await_copy(Strand&, const Instr&);
 Status do_gemm_async(Strand&, const Instr&);
 Status do_await_gemm(Strand&, const Instr&);

@@ -77,6 +77,15 @@ inline void each_lane(uint64_t mask, F&& f) {
   for (; mask; mask &= mask - 1) f(std::countr_zero(mask));
 }
 
+struct PhaseBarrier;
+
+// Where an engine's box goes, and who is told.
+struct Box {
+  PhaseBarrier* barrier = nullptr;  // null: no box
+  View view;
+  int64_t origin = 0;               // the element of the shared array at the box's corner
+};
+
 // An asynchronous copy or matrix product.
 struct Flying {
   enum class Stage : uint8_t { Open, Landed, Joined } stage = Stage::Open;
@@ -86,6 +95,7 @@ struct Flying {
   bool is_product = false, is_taken = false;  // taken: its result belongs to an await or a later product
   const TileData* data = nullptr;
   Region source, target;                     // of a copy
+  Box box;
   Tile acc, a, b, result;                    // of a product
   std::optional<Region> a_region, b_region;  // where its operands are, if in memory
   uint32_t acc_of = ~0u;                     // the product that it goes on from
@@ -111,6 +121,7 @@ struct PhaseBarrier {
   int64_t arrivals = 0, pending = 0, bytes = 0;
   uint64_t phase = 0;
   std::vector<uint64_t> gathering, known;  // of the arrivals of this phase; of all completed phases
+  std::vector<uint32_t> copies;            // that count their bytes here and that nobody has waited for
 };
 
 struct NamedMeeting {

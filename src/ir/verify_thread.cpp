@@ -80,6 +80,21 @@ class Thread {
         check_.is_index(o.parity) || (type(o.parity).is_scalar() && type(o.parity).element == Scalar::Bool);
     check_.require(is_parity, Code::V066, "the parity ", o.parity, " is ", type(o.parity));
   }
+  void operator()(const op::CopyBox& o) {
+    phase(o.barriers, o.slot);
+    const Type &from = type(o.src), &to = type(o.dst);
+    bool is_move = from.is_buffer() && from.space != Space::Shared && to.is_buffer() && to.space == Space::Shared;
+    check_.require(is_move && from.element == to.element, Code::V033, "a box of ", from, " goes to ", to);
+    if (!is_move) return;
+    check_.require(o.src_offsets.size() == from.shape.size() && o.dst_offsets.size() == o.dst_shape.size(), Code::V030,
+                   "a box has ", o.src_offsets.size(), " and ", o.dst_offsets.size(), " offsets");
+    check_.require(is_choice(o.src_axes, from.shape.size(), o.shape.size()) && is_choice(o.dst_axes, o.dst_shape.size(), o.shape.size()),
+                   Code::V031, "the axes of a box are not distinct dimensions");
+    for (size_t i = 0; i < std::min(o.dst_axes.size(), o.shape.size()); ++i)
+      if (o.dst_axes[i] >= 0 && o.dst_axes[i] < int64_t(o.dst_shape.size()))
+        check_.require(o.shape[i] <= o.dst_shape[size_t(o.dst_axes[i])], Code::V034, "a box of ", o.shape[i],
+                       " elements goes to ", o.dst_shape[size_t(o.dst_axes[i])]);
+  }
   void operator()(const op::NamedBarrier& o) {
     check_.require(o.id >= 0 && o.warps > 0, Code::V066, "barrier ", o.id, " has ", o.warps, " warps");
   }
@@ -112,6 +127,15 @@ class Thread {
     const Type& t = type(barriers);
     check_.require(t.is_buffer() && t.space == Space::Shared && check_.is_index(index), Code::V066, barriers, " is ", t,
                    ", no phases in shared memory with an index");
+  }
+
+  static bool is_choice(const Axes& axes, size_t dimensions, size_t count) {
+    std::vector<bool> seen(dimensions, false);
+    for (int64_t axis : axes) {
+      if (axis < 0 || axis >= int64_t(dimensions) || seen[size_t(axis)]) return false;
+      seen[size_t(axis)] = true;
+    }
+    return axes.size() == count;
   }
 
   Check& check_;

@@ -76,7 +76,8 @@ struct CarriedTile {
 }  // namespace
 
 void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
-  if (!machine_.has(Cap::DivergentBranches) && (is_varying(scalar(loop.low)) || is_varying(scalar(loop.high)) || is_varying(scalar(loop.step)))) return lower_varying_for(op, loop);
+  bool has_varying_bounds = is_varying(scalar(loop.low)) || is_varying(scalar(loop.high)) || is_varying(scalar(loop.step));
+  if (has_varying_bounds) return lower_varying_for(op, loop);
   const ir::Region& body = source_.region(loop.body);
   RegionId region = target_.new_region();
   std::vector<ValueId> inits;

@@ -110,6 +110,24 @@ class Lowering {
   void once(const std::function<void()>& emit);  // by the first warp alone
   ValueId scratch(Scalar element, int64_t count, std::string name);  // shared memory for one exchange
 
+  // --- rings (rings.cpp)
+  struct Ring {
+    ValueId full, empty;  // barriers with phases, one of each a slot
+    int64_t depth = 1;
+  };
+  struct Slot {
+    const Ring& ring;
+    ValueId index, parity;
+  };
+  Slot slot_of(ValueId ring, ValueId turn);
+  const ir::op::Commit& commit_of(ValueId token) const;
+  void lower_ring_alloc(const ir::Op& op);
+  void lower_acquire(const ir::op::Acquire& acquire);
+  void lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy);
+  void lower_commit(const ir::op::Commit& commit);
+  void lower_wait(const ir::op::Wait& wait);
+  void lower_release(const ir::op::Release& release);
+
   // --- places and addresses (access.cpp)
   ValueId lane_part(const layout::RegLayout& layout, int axis);  // none when lanes and warps add nothing
   ValueId map_index(const layout::RegLayout& layout, const Point& point, int axis);
@@ -215,6 +233,7 @@ class Lowering {
   std::unordered_map<uint32_t, ValueId> scalars_;  // scalars and buffers
   std::unordered_map<uint32_t, Home> homes_;
   std::unordered_map<uint32_t, layout::MemLayout> mem_layouts_;  // of lowered buffers with a layout
+  std::unordered_map<uint32_t, Ring> rings_;
   std::vector<RegionId> region_of_;                // the region that an operation of the source lies in
   std::vector<std::vector<OpId>> uses_;            // of each source value
   std::vector<RegionId> home_region_;              // the region in which each source value is defined

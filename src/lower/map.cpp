@@ -84,6 +84,12 @@ void Lowering::lower_tile(const ir::Op& op) {
   if (auto* o = op.get<ir::op::Simt>()) return lower_simt(op, *o);
   if (auto* o = op.get<ir::op::Alloc>()) return lower_alloc(op, *o);
   if (op.is<ir::op::Barrier>()) return barrier();
+  if (op.is<ir::op::RingAlloc>()) return lower_ring_alloc(op);
+  if (auto* o = op.get<ir::op::Acquire>()) return lower_acquire(*o);
+  if (auto* o = op.get<ir::op::CopyAsync>()) return lower_copy_async(op, *o);
+  if (auto* o = op.get<ir::op::Commit>()) return lower_commit(*o);
+  if (auto* o = op.get<ir::op::Wait>()) return lower_wait(*o);
+  if (auto* o = op.get<ir::op::Release>()) return lower_release(*o);
   if (op.is<ir::op::Subview>()) return;  // resolved where it is addressed
   UNREACHABLE("operation '" + std::string(ir::name(op.kind())) + "' is expanded before lowering");
 }

@@ -43,6 +43,7 @@ bool reads_memory(const Op& op) {
     case OpKind::Load:
     case OpKind::Copy:
     case OpKind::CopyAsync:
+    case OpKind::CopyBox:
     case OpKind::Gemm:
     case OpKind::GemmAsync:
     case OpKind::Atomic:

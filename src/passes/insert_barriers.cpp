@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "passes/products.h"
 #include "passes/rewrite.h"
 #include "passes/touches.h"
 
@@ -80,10 +81,11 @@ class Inserter {
   const std::set<ValueId>& handed_over_;
 };
 
-// Buffers that several roles touch.
-std::set<ValueId> shared_by_roles(const Kernel& kernel, RegionId body) {
+// Buffers that several roles touch, and those whose versions a ring hands from the engine that fills them to their readers.
+std::set<ValueId> handed_over_in(const Kernel& kernel, RegionId body) {
   std::set<ValueId> found;
   each_op(kernel, body, [&](OpId id) {
+    if (const op::CopyAsync* copy = kernel.op(id).get<op::CopyAsync>()) found.insert(root_buffer(kernel, copy->dst));
     const op::Roles* roles = kernel.op(id).get<op::Roles>();
     if (!roles) return;
     std::map<ValueId, std::set<size_t>> touched_by;
@@ -104,7 +106,7 @@ void insert_barriers(Kernel& kernel, const Machine&, Diagnostics&) {
     if (!kernel.op(id).is<op::Launch>()) return;
     op::Launch launch = kernel.op(id).as<op::Launch>();
     if (launch.warps <= 1) return;
-    std::set<ValueId> handed_over = shared_by_roles(kernel, launch.body);
+    std::set<ValueId> handed_over = handed_over_in(kernel, launch.body);
     Inserter(kernel, handed_over).run(launch.body, {});
   });
 }

@@ -1,7 +1,273 @@
+// A pipelined loop fills shared tiles by copies from device memory and computes with them. Staged, its tiles become stacks
+// of `depth` versions, handed over through a ring: while turn t is computed with, the copies of turn t + depth - 1 run.
+//
+//   for p in 0 .. min(turns, depth - 1)      acquire p; copies of turn p; commit p
+//   for i in the loop                        the same for turn t + depth - 1, unless it is beyond the last
+//                                            wait t; the body, with version t mod depth; release t
 #include "passes/stage_loops.h"
+
+#include <map>
+#include <set>
+
+#include "passes/effects.h"
+#include "passes/products.h"
+#include "passes/rewrite.h"
+#include "passes/touches.h"
 
 namespace tilec::passes {
 
-void stage_loops(ir::Kernel& kernel, const Machine&, Diagnostics&) { kernel.form = ir::Form::Staged; }
+using namespace ir;
+
+namespace {
+
+constexpr int64_t kUsualDepth = 3;      // where the program does not say
+constexpr int64_t kBytesOfBarriers = 16;  // of one slot of a ring
+
+struct StagedCopy {
+  OpId op;
+  ValueId buffer;         // a shared tile, filled by this copy alone
+  ValueId versions = {};  // the stack that takes its place
+};
+
+int64_t shared_bytes(const Kernel& kernel, ValueId buffer) {
+  const Type& type = kernel.type(buffer);
+  int64_t elements = type.layout.valid() ? kernel.layouts.mem(type.layout).size() : type.element_count();
+  return elements * byte_width(type.element);
+}
+
+// One pipelined loop, and the region that it stands in.
+class Stager {
+ public:
+  Stager(Kernel& kernel, const Machine& machine, RegionId launch_body, RegionId region, OpId loop)
+      : kernel_(kernel), machine_(machine), launch_body_(launch_body), region_(region), id_(loop), loop_(kernel.op(loop).as<op::For>()) {}
+
+  void run() {
+    find_copies();
+    depth_ = depth();
+    if (copies_.empty() || depth_ < 2) return;
+    insert_before(kernel_, region_, id_, [&](Builder& b) { emit_prologue(b); });
+    rewrite_body();
+  }
+
+ private:
+  const std::vector<OpId>& body() const { return kernel_.region(loop_.body).ops; }
+  ValueId index() const { return kernel_.region(loop_.body).args[0]; }
+
+  void find_copies() {
+    for (OpId id : body()) {
+      const op::Copy* copy = kernel_.op(id).get<op::Copy>();
+      if (copy && may_run_ahead(id, *copy)) copies_.push_back({id, copy->dst});
+    }
+  }
+
+  bool may_run_ahead(OpId id, const op::Copy& copy) const {
+    bool is_filled_with_zeros = copy.pad.is_float ? copy.pad.f == 0 : copy.pad.i == 0;
+    if (!is_filled_with_zeros || kernel_.type(copy.src).element != kernel_.type(copy.dst).element) return false;
+    if (kernel_.type(copy.src).space != Space::Global || !kernel_.defined_by<op::Alloc>(copy.dst)) return false;
+    return fills_all(copy) && is_known_ahead(copy.src_offsets) && !is_written(copy.src) && is_handed_over(id, copy.dst);
+  }
+
+  // A shared tile as a whole, its axes in order.
+  bool fills_all(const op::Copy& copy) const {
+    const Type& type = kernel_.type(copy.dst);
+    if (type.space != Space::Shared || copy.shape != type.shape) return false;
+    for (size_t d = 0; d < copy.dst_offsets.size(); ++d) {
+      auto offset = kernel_.constant(copy.dst_offsets[d]);
+      if (!offset || offset->i != 0 || copy.dst_axes[d] != int64_t(d)) return false;
+    }
+    return true;
+  }
+
+  bool is_written(ValueId source) const {
+    bool found = false;
+    each_op(kernel_, launch_body_, [&](OpId id) {
+      for (const MemoryTouch& touch : touches_of(kernel_, id)) found |= touch.writes && touch.buffer == source;
+    });
+    return found;
+  }
+
+  // Do the values depend on the loop's index alone, by arithmetic?
+  bool is_known_ahead(const std::vector<ValueId>& values) const {
+    return std::ranges::all_of(values, [&](ValueId v) { return v == index() || !is_inside(v) || is_arithmetic(v); });
+  }
+  bool is_arithmetic(ValueId v) const {
+    const Op* op = kernel_.definition(v);
+    if (!op || !is_pure(*op) || std::ranges::find(body(), kernel_.value(v).op) == body().end()) return false;
+    std::vector<ValueId> operands;
+    each_operand(op->data, [&](ValueId used) { operands.push_back(used); });
+    return is_known_ahead(operands);
+  }
+  bool is_inside(ValueId v) const {
+    const Value& value = kernel_.value(v);
+    if (value.region.valid()) return value.region == loop_.body;
+    return std::ranges::find(body(), value.op) != body().end();
+  }
+
+  // Nobody but the copy writes it, and it is read behind the copy, in the same round of the loop, and nowhere else.
+  bool is_handed_over(OpId copy, ValueId buffer) const {
+    std::set<OpId> behind;
+    bool is_behind = false, ok = true;
+    for (OpId id : body()) {
+      if (is_behind) {
+        behind.insert(id);
+        each_region(kernel_.op(id).data, [&](RegionId r) { each_op(kernel_, r, [&](OpId inner) { behind.insert(inner); }); });
+      }
+      is_behind |= id == copy;
+    }
+    each_op(kernel_, launch_body_, [&](OpId id) {
+      if (id == copy) return;
+      each_operand(kernel_.op(id).data, [&](ValueId used) { ok &= used != buffer || behind.contains(id); });
+      for (const MemoryTouch& touch : touches_of(kernel_, id)) ok &= !touch.writes || touch.buffer != buffer;
+    });
+    return ok;
+  }
+
+  // As many versions as the program asks for, and as shared memory holds beside all else.
+  int64_t depth() const {
+    int64_t one = kBytesOfBarriers, all = 0;
+    for (const StagedCopy& copy : copies_) one += shared_bytes(kernel_, copy.buffer);
+    each_op(kernel_, launch_body_, [&](OpId id) {
+      const Op& op = kernel_.op(id);
+      if (op.is<op::Alloc>() && kernel_.type(op.result()).space == Space::Shared) all += shared_bytes(kernel_, op.result());
+    });
+    int64_t room = machine_.shared_bytes - (all - (one - kBytesOfBarriers));
+    return std::min(loop_.stages ? loop_.stages : kUsualDepth, room / one);
+  }
+
+  void emit_prologue(Builder& b) {
+    for (StagedCopy& copy : copies_) {
+      Type type = kernel_.type(copy.buffer);
+      type.shape.insert(type.shape.begin(), depth_);
+      type.layout = kernel_.layouts.intern(layout::stacked(kernel_.layouts.mem(type.layout), int(depth_)));
+      const std::string hint = kernel_.value(copy.buffer).hint;
+      copy.versions = b.value(op::Alloc{{}, hint}, type, hint);
+    }
+    Type ring = plain_type(TypeKind::Ring);
+    ring.shape = {depth_};
+    ring_ = b.value(op::RingAlloc{1, loop_.label.empty() ? "turns" : loop_.label}, ring);
+    ValueId span = b.sub(loop_.high, loop_.low), more = b.sub(loop_.step, b.index(1));
+    turns_ = b.binary(BinaryFn::Max, b.binary(BinaryFn::Div, b.add(span, more), loop_.step), b.index(0));
+    ValueId ahead = b.binary(BinaryFn::Min, turns_, b.index(depth_ - 1));
+    op::For fill{.low = b.index(0), .high = ahead, .step = b.index(1), .body = kernel_.new_region()};
+    ValueId turn = kernel_.new_arg(fill.body, scalar_type(Scalar::Index), "turn");
+    in_region(b, fill.body, [&] { emit_turn(b, turn); });
+    b.add(std::move(fill));
+  }
+
+  template <class F>
+  static void in_region(Builder& b, RegionId region, F&& emit) {
+    RegionId outer = b.region();
+    b.set_region(region);
+    emit();
+    b.yield({});
+    b.set_region(outer);
+  }
+
+  // Takes a turn and puts its copies in flight.
+  void emit_turn(Builder& b, ValueId turn) {
+    std::map<ValueId, ValueId> known{{index(), b.add(loop_.low, b.mul(turn, loop_.step))}};
+    b.add(op::Acquire{ring_, turn});
+    ValueId version = b.binary(BinaryFn::Rem, turn, b.index(depth_));
+    std::vector<ValueId> tokens;
+    for (const StagedCopy& staged : copies_) {
+      op::Copy copy = kernel_.op(staged.op).as<op::Copy>();
+      for (ValueId& offset : copy.src_offsets) offset = known_ahead(b, offset, known);
+      copy.dst_offsets.insert(copy.dst_offsets.begin(), version);
+      for (int64_t& axis : copy.dst_axes) ++axis;
+      BoundsList inside(copy.dst_offsets.size(), Bounds::Inside);
+      tokens.push_back(b.value(op::CopyAsync{copy.src, copy.src_offsets, copy.src_axes, copy.src_bounds, staged.versions,
+                                             copy.dst_offsets, copy.dst_axes, inside, copy.shape, copy.pad, CopyClass::Bulk, copy.label},
+                               plain_type(TypeKind::Token)));
+    }
+    b.add(op::Commit{ring_, turn, tokens});
+  }
+
+  // What `v` is in the round whose index `known` gives.
+  ValueId known_ahead(Builder& b, ValueId v, std::map<ValueId, ValueId>& known) {
+    if (auto found = known.find(v); found != known.end()) return found->second;
+    if (!is_inside(v)) return v;
+    OpData data = kernel_.op(kernel_.value(v).op).data;
+    each_operand(data, [&](ValueId& used) { used = known_ahead(b, used, known); });
+    const Type type = kernel_.type(v);
+    return known[v] = again(b, data, type);
+  }
+  static ValueId again(Builder& b, const OpData& data, const Type& type) {
+    if (auto* binary = std::get_if<op::Binary>(&data)) return b.binary(binary->fn, binary->a, binary->b);
+    return b.value(data, type);
+  }
+
+  void rewrite_body() {
+    OpId first = copies_.front().op, last = body().back();
+    ValueId turn;
+    std::map<ValueId, ValueId> views;
+    insert_before(kernel_, loop_.body, first, [&](Builder& b) {
+      turn = b.binary(BinaryFn::Div, b.sub(index(), loop_.low), loop_.step);
+      emit_ahead(b, b.add(turn, b.index(depth_ - 1)));
+      b.add(op::Wait{ring_, turn});
+      ValueId version = b.binary(BinaryFn::Rem, turn, b.index(depth_));
+      for (const StagedCopy& copy : copies_) views[copy.buffer] = view(b, copy, version);
+    });
+    insert_before(kernel_, loop_.body, last, [&](Builder& b) { b.add(op::Release{ring_, turn}); });
+    each_op(kernel_, loop_.body, [&](OpId id) {
+      each_operand(kernel_.op(id).data, [&](ValueId& used) {
+        if (auto found = views.find(used); found != views.end()) used = found->second;
+      });
+    });
+    for (const StagedCopy& copy : copies_) {
+      std::erase(kernel_.region(loop_.body).ops, copy.op);
+      drop_alloc(kernel_.value(copy.buffer).op);
+    }
+  }
+
+  void emit_ahead(Builder& b, ValueId turn) {
+    ValueId exists = b.compare(CompareFn::Lt, turn, turns_);
+    RegionId taken = kernel_.new_region(), other = kernel_.new_region();
+    in_region(b, taken, [&] { emit_turn(b, turn); });
+    in_region(b, other, [] {});
+    b.add(op::If{exists, taken, other});
+  }
+
+  ValueId view(Builder& b, const StagedCopy& copy, ValueId version) {
+    const Type type = kernel_.type(copy.buffer);
+    const std::string hint = kernel_.value(copy.buffer).hint;
+    std::vector<ValueId> offsets(type.shape.size() + 1, b.index(0));
+    offsets[0] = version;
+    Axes axes;
+    for (size_t axis = 1; axis < offsets.size(); ++axis) axes.push_back(int64_t(axis));
+    return b.value(op::Subview{copy.versions, offsets, axes, BoundsList(offsets.size(), Bounds::Inside)}, type, hint);
+  }
+
+  void drop_alloc(OpId alloc) {
+    std::erase(kernel_.region(launch_body_).ops, alloc);
+    each_op(kernel_, launch_body_, [&](OpId id) {
+      each_region(kernel_.op(id).data, [&](RegionId r) { std::erase(kernel_.region(r).ops, alloc); });
+    });
+  }
+
+  Kernel& kernel_;
+  const Machine& machine_;
+  RegionId launch_body_, region_;
+  OpId id_;
+  op::For loop_;
+  std::vector<StagedCopy> copies_;
+  int64_t depth_ = 0;
+  ValueId ring_, turns_;
+};
+
+}  // namespace
+
+void stage_loops(Kernel& kernel, const Machine& machine, Diagnostics&) {
+  kernel.form = Form::Staged;
+  if (!machine.has(Cap::BulkCopy) || !machine.has(Cap::PhaseBarriers)) return;
+  std::vector<RegionId> launches;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    if (const op::Launch* launch = kernel.op(id).get<op::Launch>()) launches.push_back(launch->body);
+  });
+  for (RegionId launch : launches)
+    each_op_in_region(kernel, launch, [&](RegionId region, OpId id) {
+      const op::For* loop = kernel.op(id).get<op::For>();
+      if (loop && loop->loop == LoopKind::Pipelined) Stager(kernel, machine, launch, region, id).run();
+    });
+}
 
 }  // namespace tilec::passes
