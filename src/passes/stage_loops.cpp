@@ -63,7 +63,7 @@ class Stager {
   bool may_run_ahead(OpId id, const op::Copy& copy) const {
     bool is_filled_with_zeros = copy.pad.is_float ? copy.pad.f == 0 : copy.pad.i == 0;
     if (!is_filled_with_zeros || kernel_.type(copy.src).element != kernel_.type(copy.dst).element) return false;
-    if (kernel_.type(copy.src).space != Space::Global || !kernel_.defined_by<op::Alloc>(copy.dst)) return false;
+    if (!kernel_.param_of(copy.src) || !kernel_.defined_by<op::Alloc>(copy.dst)) return false;
     return fills_all(copy) && is_known_ahead(copy.src_offsets) && !is_written(copy.src) && is_handed_over(id, copy.dst);
   }
 

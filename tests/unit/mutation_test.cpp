@@ -1,0 +1,166 @@
+// Seeded faults: the text of a staged matrix product, as the passes made it, is changed in one place; the verifier, the
+// layouts' laws or the interpreter has to notice. What is not noticed would be miscompiled in silence.
+#include <regex>
+#include <span>
+
+#include "agreement.h"
+#include "ir/verify.h"
+#include "lower/lower.h"
+#include "target/model/machine.h"
+
+using namespace tilec;
+using namespace tilec::agreement;
+
+namespace {
+
+const Shapes kShapes = {{64, 256}, {256, 64}, {64, 64}};
+
+struct Texts {
+  std::string staged, thread;
+  Data reference;
+};
+
+// The product after the passes that stage it and after those that lower it.
+const Texts& texts() {
+  static const Texts all = [] {
+    ir::Kernel kernel = kernel_of("matrix_product");
+    Texts made{{}, {}, data_for(kernel, kShapes)};
+    interp::RunOptions options;
+    options.numeric = interp::Numeric::Wide;
+    REQUIRE(interp::run(kernel, made.reference.arguments, options).ok());
+    Diagnostics diagnostics{Policy{}};
+    PassOptions passes;
+    passes.after = [&](const Pass& pass, const ir::Kernel& now) {
+      if (pass.name == "insert-barriers") made.staged = ir::print(now);
+      if (pass.name == "lower") made.thread = ir::print(now);
+    };
+    REQUIRE(run_passes(kernel, target::model::asynchronous(), diagnostics, passes));
+    return made;
+  }();
+  return all;
+}
+
+bool has_right_numbers(const Data& data, const Data& reference) {
+  for (size_t i = 0; i < kShapes.size(); ++i)
+    for (int64_t k = 0; k < data.tensors[i].size(); ++k) {
+      double want = reference.tensors[i].real(k), got = data.tensors[i].real(k);
+      if (!(std::fabs(got - want) <= 1e-3 * std::max(1.0, std::fabs(want)))) return false;
+    }
+  return true;
+}
+
+// Who notices: a law's code, the interpreter's kind of fault, or "numbers".
+std::string verdict_of(const ir::Kernel& kernel, interp::Completion completion) {
+  auto violations = ir::verify(kernel, kernel.form);
+  if (!violations.empty()) return std::string(violations.front().code);
+  interp::RunOptions options;
+  options.numeric = interp::Numeric::Wide;
+  options.machine = &target::model::asynchronous();
+  options.completion = completion;
+  for (uint64_t seed : {1, 2, 3}) {  // of the order in which warps run
+    options.seed = seed;
+    Data data = data_for(kernel, kShapes);
+    interp::RunResult result = interp::run(kernel, data.arguments, options);
+    if (result.fault) return std::string(interp::name(result.fault->kind));
+    if (!has_right_numbers(data, texts().reference)) return "numbers";
+  }
+  return "nobody";
+}
+
+// The same, or "parser". In Staged form a block is one agent; what its warps do to each other shows in the program of one
+// thread.
+std::string verdict(const std::string& text, interp::Completion completion) {
+  std::string error;
+  auto kernel = ir::parse(text, &error);
+  if (!kernel) return "parser";
+  std::string said = verdict_of(*kernel, completion);
+  if (said != "nobody" || kernel->form != ir::Form::Staged) return said;
+  said = verdict_of(lower::lower(*kernel, target::model::asynchronous()), completion);
+  return said == "nobody" ? said : "lowered: " + said;
+}
+
+// The text with `pattern` replaced in the line that matches it as number `which`; a line that becomes empty goes.
+std::string mutated(const std::string& text, const std::string& pattern, const std::string& with, int which) {
+  std::regex sought(pattern);
+  std::istringstream lines(text);
+  std::string out, line;
+  int seen = 0;
+  bool found = false;
+  while (std::getline(lines, line)) {
+    if (std::regex_search(line, sought) && ++seen == which) {
+      found = true;
+      line = std::regex_replace(line, sought, with);
+      if (line.find_first_not_of(' ') == line.npos) continue;
+    }
+    out += line + "\n";
+  }
+  REQUIRE_MESSAGE(found, pattern);
+  return out;
+}
+
+// `which`: the line, of those that match. A second edit may follow on the first.
+struct Mutation {
+  const char *fault, *pattern, *with;
+  int which;
+  const char* noticed_by;  // with asynchronous operations late, and
+  const char* early;       // early
+  const char *then_pattern = nullptr, *then_with = nullptr;
+  int then_which = 1;
+};
+
+void check_noticed(const std::string& text, std::span<const Mutation> mutations) {
+  for (interp::Completion completion : {interp::Completion::Late, interp::Completion::Early}) {
+    CHECK(verdict(text, completion) == "nobody");
+    for (const Mutation& m : mutations) {
+      INFO(m.fault);
+      std::string changed = mutated(text, m.pattern, m.with, m.which);
+      if (m.then_pattern) changed = mutated(changed, m.then_pattern, m.then_with, m.then_which);
+      CHECK(verdict(changed, completion) == std::string(completion == interp::Completion::Late ? m.noticed_by : m.early));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_SUITE("mutation") {
+  TEST_CASE("faults seeded into a staged product are noticed") {
+    constexpr Mutation kMutations[] = {
+        {"a missing wait", R"(^ *wait .*$)", "", 1, "V053", "V053"},
+        {"a missing release", R"(^ *release .*$)", "", 1, "V053", "V053"},
+        {"a missing acquire", R"(^ *acquire .*$)", "", 2, "ring", "ring"},
+        {"a missing commit", R"(^ *commit .*$)", "", 2, "V051", "V051"},
+        {"a token that is committed twice", R"((commit .*)\[(%\d+), %\d+\])", "$1[$2, $2]", 2, "V051", "V051"},
+        {"a release before the reads", R"(^( *)wait (.*)$)", "$1wait $2\n$1release $2", 1, "lowered: race", "lowered: race", R"(^ *release .*$)", "", 2},
+        {"the version of another turn is read", R"(binary\.rem (%k_\d+))", "binary.div $1", 1, "race", "race"},
+        {"the version of another turn is filled", R"(binary\.rem (%turn_\d+))", "binary.div $1", 1, "race", "race"},
+        {"a region off by some elements", R"(binary\.mul (%turn_\d+))", "binary.add $1", 1, "numbers", "numbers"},
+        {"a region of the rows where columns are meant", R"((copy_async %a_\d+, )\[(%\w+), (%\w+)\])", "$1[$3, $2]", 1, "numbers", "numbers"},
+        {"a layout that is not injective", R"((%a_tile_\d+ = alloc .*)r4 r5\))", "$1r4 r4)", 1, "parser", "parser"},
+        {"a turn that nobody fills", R"(^( *for )%\d+, (%\d+), (%\d+) \{)", "$1$3, $2, $3 {", 1, "deadlock", "deadlock"},
+        {"a turn behind the last", R"(compare\.lt)", "compare.le", 1, "out of bounds", "out of bounds"},
+        {"a ring of fewer slots than turns ahead", R"(ring<3>)", "ring<2>", 1, "deadlock", "deadlock"},
+        {"a consumer that does not exist", R"(ring_alloc )", "ring_alloc consumers=2, ", 1, "V054", "V054"},
+    };
+    check_noticed(texts().staged, kMutations);
+  }
+
+  TEST_CASE("faults seeded into the program of one thread are noticed") {
+    constexpr Mutation kMutations[] = {
+        {"nobody gives a slot back", R"(^ *phase_arrive .*$)", "", 1, "deadlock", "deadlock"},
+        {"nobody waits for a full slot", R"(^ *phase_wait .*$)", "", 3, "uninitialised", "uninitialised"},
+        {"nobody waits for an empty slot", R"(^ *phase_wait .*$)", "", 2, "deadlock", "deadlock"},
+        {"the wrong phase of a full slot", R"((phase_wait %\d+, )(%\d+), %\d+)", "$1$2, $2", 3, "race", "deadlock"},
+        {"a barrier dropped behind the first phases", R"(^ *block_barrier.*$)", "", 2, "barrier", "barrier"},
+        {"fewer bytes than come", R"(constant 8192 : int)", "constant 8190 : int", 1, "barrier", "barrier"},
+        {"more bytes than come", R"(constant 8192 : int)", "constant 8194 : int", 1, "deadlock", "deadlock"},
+        {"fewer arrivals than come", R"(arrivals=128)", "arrivals=127", 1, "barrier", "barrier"},
+        {"more arrivals than come", R"(arrivals=128)", "arrivals=129", 1, "deadlock", "deadlock"},
+        {"every lane arrives with the bytes", R"((phase_expect .*), mask=%\d+)", "$1", 1, "barrier", "barrier"},
+        {"a copy that is missing", R"(^ *copy_box .*$)", "", 1, "deadlock", "deadlock"},
+        {"a box in another layout than its readers'", R"((copy_box .*)r4 r5\))", "$1r5 r4)", 1, "numbers", "numbers"},
+        {"every warp issues a copy", R"(compare\.eq)", "compare.ge", 4, "race", "race"},
+        {"a box beyond the stack of versions", R"(dst_shape=\[3,)", "dst_shape=[2,", 3, "out of bounds", "out of bounds"},
+    };
+    check_noticed(texts().thread, kMutations);
+  }
+}
