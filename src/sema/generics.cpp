@@ -92,6 +92,12 @@ struct Inference {
   }
 };
 
+// `x.tile(i, 0)` takes its shape from where it goes; a generic parameter asks for that shape in turn.
+bool has_shapeless_argument(const Invocation& call) {
+  return std::any_of(call.arguments.begin(), call.arguments.end(),
+                     [](const auto& a) { return a.operand.value.template is<Shapeless>(); });
+}
+
 }  // namespace
 
 bool meets_kind(Instance& in, const ast::GenericParameter& parameter, Value& value, Span span) {
@@ -146,7 +152,8 @@ bool bind_generics(Instance& in, Invocation& call) {
     if (!call.generics[i]) {
       in.at(span).error(diag::MissingGeneric, call.fn.fn().signature.name.text, parameter.name.text)
           .note(parameter.name.span, diag::DeclaredHere, parameter.name.text)
-          .help("write it in brackets before the arguments");
+          .help(has_shapeless_argument(call) ? "write the shape of the tile: `x.tile[8, 64](i, 0)`"
+                                             : "write it in brackets before the arguments");
       return false;
     }
     bool is_extent = call.generics[i]->is<Dynamic>();  // an extent that only the call knows

@@ -178,7 +178,7 @@ struct Lowering {
     in.kernel.span = request.decl->span;
     for (const ast::Attribute& a : request.decl->attributes) {
       if (a.name.text == "fast_math") in.kernel.fast_math = true;
-      else not_supported(in, a.span, "the attribute `@" + std::string(a.name.text) + "`");
+      else if (request.module != request.asking) not_supported(in, a.span, "the attribute `@" + std::string(a.name.text) + "`");
     }
     if (!bind_generics()) return false;
     in.level = Level::Host;

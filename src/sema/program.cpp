@@ -79,12 +79,30 @@ struct Analysis {
     invoke(in, call);
   }
 
+  void run_tune(const ast::Tune& node) {
+    if (node.path.empty()) return;
+    Instance in(session, root);
+    Span span = cover(node.path.front().span, node.path.back().span);
+    if (!value_of_path(in, node.path).is_poison()) not_yet(span, "`tune`");
+  }
+
+  void check_attributes(const ast::Decl& decl) {
+    for (const ast::Attribute& a : decl.attributes) {
+      bool is_known = decl.as<ast::Kernel>() ? a.name.text == "fast_math" : decl.as<ast::Fn>() && a.name.text == "op";
+      if (a.name.exists() && !is_known) not_yet(a.span, "the attribute `@" + std::string(a.name.text) + "` here");
+    }
+  }
+
   void run(const ast::Decl& decl) {
     if (auto* n = decl.as<ast::Export>()) run_export(decl, *n);
     if (auto* n = decl.as<ast::Kernel>()) run_kernel(decl, *n);
     if (decl.as<ast::Const>()) value_of_constant(session, root, decl);
     if (auto* n = decl.as<ast::Op>()) not_yet(n->signature.name.span, "an `op`");
     if (auto* n = decl.as<ast::Mesh>()) not_yet(n->name.span, "a `mesh`");
+    if (auto* n = decl.as<ast::Test>()) not_yet(n->name.span, "a `test`");
+    if (auto* n = decl.as<ast::Tune>()) run_tune(*n);
+    if (auto* n = decl.as<ast::Fn>(); n && n->condition) not_yet(n->condition->span, "a function under a condition");
+    check_attributes(decl);
     if (auto* n = decl.as<ast::StaticAssert>()) {
       Instance in(session, root);
       run_static_assert(in, *n);

@@ -3,6 +3,7 @@
 #include "sema/names.h"
 #include "sema/scalar.h"
 #include "sema/expr.h"
+#include "sema/schedule_names.h"
 
 namespace tilec::sema {
 namespace {
@@ -133,6 +134,7 @@ void check_schedules(Session& session, const Module& root) {
                                                    [&](const auto& g) { return g.name.text == a.name.text; });
       if (!is_known) in.at(a.name.span).error(diag::UnknownParameter, signature->name.text, a.name.text);
     }
+    check_schedule_names(in, *schedule, *kernel->as<ast::Kernel>());
     read(in, *schedule);
   }
 }

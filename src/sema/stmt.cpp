@@ -60,6 +60,8 @@ void run_statement(Instance& in, const ast::Stmt& stmt) {
   // A label means the statement's own loads and stores; that of a loop means the loop.
   bool has_body = stmt.as<ast::For>() || stmt.as<ast::While>() || stmt.as<ast::Launch>() || stmt.as<ast::Simt>();
   Restore<std::string> label(in.label, has_body ? "" : stmt.label.exists() ? std::string(stmt.label.text) : in.label);
+  for (const ast::Attribute& a : stmt.attributes)
+    not_supported(in, a.span, "the attribute `@" + std::string(a.name.text) + "` of a statement");
   in.builder.set_span(stmt.span);
   std::visit(Run{in, stmt}, stmt.node);
 }

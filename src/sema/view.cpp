@@ -95,7 +95,7 @@ ir::Number pad_number(const Instance& in, const View& view) {
 
 std::optional<Shape> tile_shape(Instance& in, const View& view, Span span) {
   if (auto shape = fixed_shape(view.shape)) return shape;
-  in.at(span).error(diag::ExtentNotConstant, shape_text(view.shape))
+  in.at(span).error(diag::ExtentNotConstant, in.text(span))
       .help("cut a tile out of it: `" + in.memory(view.memory).name + ".tile(...)` or `[lo +: LENGTH]`");
   return std::nullopt;
 }

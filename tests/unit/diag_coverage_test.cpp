@@ -32,7 +32,6 @@ constexpr Exception kNotInFiles[] = {
     {"SharedMemoryExceeded", "of a machine"},
     {"RegistersExceeded", "of a machine"},
     {"RequirementNotMet", "of a schedule"},
-    {"UnknownLabel", "of a schedule"},
     {"SlowConvert", "of a machine"},
     {"BankConflict", "of a machine"},
     {"UnalignedCopy", "of a machine"},

@@ -1,0 +1,9 @@
+// What a `schedule` block names: labels of statements, tiles and needs, none of which may be unknown.
+#pragma once
+#include "sema/instance.h"
+
+namespace tilec::sema {
+
+void check_schedule_names(Instance& in, const ast::Schedule& schedule, const ast::Kernel& kernel);
+
+}  // namespace tilec::sema
