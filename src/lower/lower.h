@@ -5,7 +5,14 @@
 #include "ir/kernel.h"
 #include "machine/machine.h"
 
+namespace tilec {
+class Diagnostics;
+}
+
 namespace tilec::lower {
+
+// On Typed kernels: errors at what `lower` cannot take.
+void check_threads(ir::Kernel& kernel, const Machine&, Diagnostics& diagnostics);
 
 ir::Kernel lower(const ir::Kernel& kernel, const Machine& machine);
 

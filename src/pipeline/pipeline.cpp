@@ -23,6 +23,7 @@ constexpr Pass kPipeline[] = {
     {"check-padding", Typed, Typed, passes::check_padding, "what lies over an edge enters no reduction"},
     {"check-initialised", Typed, Typed, passes::check_initialised, "shared tiles are written before they are read"},
     {"check-races", Typed, Typed, passes::check_races, "blocks and iterations touch elements of their own"},
+    {"check-threads", Typed, Typed, lower::check_threads, "every thread reaches a barrier; what cannot be lowered yet says so"},
     {"check-numbers", Typed, Typed, passes::check_numbers, "integer arithmetic has a value"},
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},

@@ -1,0 +1,52 @@
+// What lowering cannot take, said at its place: barriers that not every thread reaches, and operations without a lowering.
+#include "diag/diag.h"
+#include "diag/sink.h"
+#include "lower/lower.h"
+#include "lower/simt.h"
+
+namespace tilec::lower {
+
+namespace {
+
+using ir::Op;
+
+struct Check {
+  const ir::Kernel& kernel;
+  Diagnostics& diagnostics;
+
+  // `differs`: threads may disagree on whether, or how often, this region runs.
+  void region(ir::RegionId r, const Uniformity& uniform, bool differs, bool in_while) {
+    for (ir::OpId id : kernel.region(r).ops) {
+      const Op& op = kernel.op(id);
+      if (op.is<ir::op::BlockBarrier>() && in_while)
+        diagnostics.at(op.span).error(diag::NotSupportedYet, "a `sync` in a `while` loop");
+      else if (op.is<ir::op::BlockBarrier>() && differs)
+        diagnostics.at(op.span).error(diag::DivergentBarrier);
+      bool inner = differs;
+      if (auto* loop = op.get<ir::op::For>())
+        inner |= uniform.is_divergent(loop->low) || uniform.is_divergent(loop->high) || uniform.is_divergent(loop->step);
+      if (auto* branch = op.get<ir::op::If>()) inner |= uniform.is_divergent(branch->condition);
+      ir::each_region(op.data, [&](ir::RegionId part) { region(part, uniform, inner, in_while || op.is<ir::op::While>()); });
+    }
+  }
+
+  void operation(const Op& op) {
+    if (auto* simt = op.get<ir::op::Simt>()) region(simt->body, Uniformity(kernel, simt->body), false, false);
+    auto* reduce = op.get<ir::op::Reduce>();
+    bool is_arg = reduce && (reduce->fn == ir::ReduceFn::ArgMax || reduce->fn == ir::ReduceFn::ArgMin);
+    std::string_view missing = op.is<ir::op::Scan>()                                      ? "a scan along a tile"
+                               : is_arg                                                   ? "the index of the greatest or least element"
+                               : op.is<ir::op::Extract>() || op.is<ir::op::Insert>() ? "a part of a fragment tile"
+                                                                                          : "";
+    if (!missing.empty()) diagnostics.at(op.span).error(diag::NotSupportedYet, std::string(missing));
+  }
+};
+
+}  // namespace
+
+void check_threads(ir::Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
+  Check check{kernel, diagnostics};
+  each_op(kernel, kernel.body, [&](ir::OpId id) { check.operation(kernel.op(id)); });
+}
+
+}  // namespace tilec::lower
