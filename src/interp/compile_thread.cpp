@@ -147,7 +147,7 @@ std::vector<int64_t> places_of(const op::CopyBox& o) {
 
 }  // namespace
 
-void Emitter::on(const op::CopyBox& o, const Op& op) {
+void Emitter::on(const op::CopyBox& o, const Op&) {
   TileData data;
   data.first = access(o.src, o.src_offsets, o.src_axes, o.src_bounds, o.shape);
   for (ValueId v : o.dst_offsets) data.operands.push_back(find(v));

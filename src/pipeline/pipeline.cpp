@@ -23,8 +23,8 @@ constexpr Pass kPipeline[] = {
     {"check-padding", Typed, Typed, passes::check_padding, "what lies over an edge enters no reduction"},
     {"check-initialised", Typed, Typed, passes::check_initialised, "shared tiles are written before they are read"},
     {"check-races", Typed, Typed, passes::check_races, "blocks and iterations touch elements of their own"},
-    {"check-threads", Typed, Typed, lower::check_threads, "every thread reaches a barrier; what cannot be lowered yet says so"},
     {"check-numbers", Typed, Typed, passes::check_numbers, "integer arithmetic has a value"},
+    {"check-parts", Typed, Typed, lower::check_parts, "what cannot be lowered yet says so"},
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
@@ -69,8 +69,11 @@ void finish(const Pass& pass, const ir::Kernel& kernel, const PassOptions& optio
 std::span<const Pass> pass_list() { return kPipeline; }
 
 bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions& options) {
-  if (options.verify) verify(kernel, "analysis");
   int errors = diagnostics.error_count();
+  // Barriers that a program puts where threads differ are its mistake; all other laws are ours from the start.
+  lower::check_threads(kernel, {}, diagnostics);
+  if (diagnostics.error_count() != errors) return false;
+  if (options.verify) verify(kernel, "analysis");
   for (const Pass& pass : std::span(kPipeline).first(kChecks)) {
     INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
     pass.run(kernel, Machine{}, diagnostics);
