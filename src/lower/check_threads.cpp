@@ -32,12 +32,6 @@ struct Check {
 
   void operation(const Op& op) {
     if (auto* simt = op.get<ir::op::Simt>()) region(simt->body, Uniformity(kernel, simt->body), false, false);
-    auto* reduce = op.get<ir::op::Reduce>();
-    bool is_arg = reduce && (reduce->fn == ir::ReduceFn::ArgMax || reduce->fn == ir::ReduceFn::ArgMin);
-    std::string_view missing = op.is<ir::op::Scan>() ? "a scan along a tile"
-                               : is_arg              ? "the index of the greatest or least element"
-                                                     : "";
-    if (!missing.empty()) diagnostics.at(op.span).error(diag::NotSupportedYet, std::string(missing));
   }
 };
 
@@ -46,14 +40,6 @@ struct Check {
 void check_threads(ir::Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
   Check check{kernel, diagnostics};
   each_op(kernel, kernel.body, [&](ir::OpId id) { check.operation(kernel.op(id)); });
-}
-
-void check_parts(ir::Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
-  each_op(kernel, kernel.body, [&](ir::OpId id) {
-    const Op& op = kernel.op(id);
-    if (op.is<ir::op::Extract>() || op.is<ir::op::Insert>())
-      diagnostics.at(op.span).error(diag::NotSupportedYet, "a part of a fragment tile");
-  });
 }
 
 }  // namespace tilec::lower

@@ -1,5 +1,6 @@
-// Tiles from one register layout to another: by renaming, by shuffles, or through shared memory.
+// Tiles from one register layout or shape to another: by renaming, by shuffles, or through shared memory.
 #include "layout/convert.h"
+#include "layout/transform.h"
 #include "lower/lowering.h"
 
 namespace tilec::lower {
@@ -12,6 +13,17 @@ void Lowering::lower_convert_layout(const ir::Op& op, const ir::op::ConvertLayou
   bool is_within = !from.in_memory() && !to.in_memory() && layout::move_tier(source, target) <= layout::Tier::Lane &&
                    convert_within_warps(source, target, from, to);
   if (!is_within) convert_through_memory(source, target, from, to, source_.type(op.result()).element);
+  bind_home(op.result(), std::move(to));
+}
+
+// The same places under other coordinates where there is such a layout, otherwise through memory.
+void Lowering::lower_reshape(const ir::Op& op, const ir::op::Reshape& reshape) {
+  const layout::RegLayout& source = reg_layout(source_.type(reshape.x).layout);
+  const layout::RegLayout& target = reg_layout(source_.type(op.result()).layout);
+  auto same = layout::reshape(source, target.shape);
+  if (same && layout::normalized(*same) == target) return rename(op, reshape.x);
+  Home to = result_home(op, op.result(), {});
+  convert_through_memory(source, target, home(reshape.x), to, source_.type(op.result()).element);
   bind_home(op.result(), std::move(to));
 }
 
@@ -127,12 +139,12 @@ bool Lowering::convert_within_warps(const layout::RegLayout& source, const layou
 
 // Through memory that every lane reaches; one layout writes it, the other reads it.
 void Lowering::convert_through_memory(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to, Scalar element) {
-  layout::MemLayout plain = layout::row_major(source.shape);
-  ValueId memory = scratch(element, plain.size(), "convert");
+  // Row-major in both shapes: where they differ, this is what reshaping means.
+  ValueId memory = scratch(element, layout::row_major(source.shape).size(), "convert");
   auto place = [&](const layout::RegLayout& layout, const Point& point) {
     std::vector<Coordinate> c;
     for (int axis = 0; axis < layout.shape.rank; ++axis) c.push_back({coordinate(builder_, point, axis), lane_part(layout, axis)});
-    return shared_address(plain, c);
+    return shared_address(layout::row_major(layout.shape), c);
   };
   barrier();
   nest(builder_, digits(source), unroll_limit(from), {}, [&](const Point& point, const Carried&) -> Carried {

@@ -13,7 +13,6 @@ namespace tilec::lower {
 
 // On Typed kernels: errors at what `lower` cannot take.
 void check_threads(ir::Kernel& kernel, const Machine&, Diagnostics& diagnostics);
-void check_parts(ir::Kernel& kernel, const Machine&, Diagnostics& diagnostics);
 
 ir::Kernel lower(const ir::Kernel& kernel, const Machine& machine);
 

@@ -59,7 +59,12 @@ struct Deferred {
   std::vector<ValueId> arrays;  // source tiles whose arrays it reads: they live until its last reader
 };
 
+// The function that a reduction or scan repeats.
+ir::BinaryFn step_of(ir::ReduceFn fn);
+
 class Lowering {
+  friend class LineScan;
+
  public:
   Lowering(const Kernel& source, const Machine& machine);
   Kernel run();
@@ -196,8 +201,10 @@ class Lowering {
   void lower_gemm(const ir::Op& op, const ir::op::Gemm& gemm);
   void lower_outer_product(const ir::Op& op, const ir::op::Gemm& gemm, const MatrixAtom& atom);
   void lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce);
+  void lower_scan(const ir::Op& op, const ir::op::Scan& scan);
   void lower_convert_layout(const ir::Op& op, const ir::op::ConvertLayout& convert);
-  void lower_permute(const ir::Op& op, const ir::op::Permute& permute);
+  void lower_reshape(const ir::Op& op, const ir::op::Reshape& reshape);
+  void rename(const ir::Op& op, ValueId x);
   void lower_alloc(const ir::Op& op, const ir::op::Alloc& alloc);
   void lower_warp_product(const ir::Op& op, const ir::op::Gemm& gemm, const MatrixAtom& atom);
   Home operand_registers(const ir::op::Gemm& gemm, const MatrixAtom& atom, layout::Side side, const layout::RegLayout& layout);

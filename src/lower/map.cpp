@@ -79,8 +79,10 @@ void Lowering::lower_tile(const ir::Op& op) {
   if (auto* o = op.get<ir::op::Map>()) return lower_map(op, *o);
   if (auto* o = op.get<ir::op::Gemm>()) return lower_gemm(op, *o);
   if (auto* o = op.get<ir::op::Reduce>()) return lower_reduce(op, *o);
+  if (auto* o = op.get<ir::op::Scan>()) return lower_scan(op, *o);
   if (auto* o = op.get<ir::op::ConvertLayout>()) return lower_convert_layout(op, *o);
-  if (auto* o = op.get<ir::op::Permute>()) return lower_permute(op, *o);
+  if (auto* o = op.get<ir::op::Permute>()) return rename(op, o->x);
+  if (auto* o = op.get<ir::op::Reshape>()) return lower_reshape(op, *o);
   if (auto* o = op.get<ir::op::Simt>()) return lower_simt(op, *o);
   if (auto* o = op.get<ir::op::Alloc>()) return lower_alloc(op, *o);
   if (op.is<ir::op::Barrier>()) return barrier();
@@ -94,14 +96,14 @@ void Lowering::lower_tile(const ir::Op& op) {
   UNREACHABLE("operation '" + std::string(ir::name(op.kind())) + "' is expanded before lowering");
 }
 
-// The same registers under other names of the axes.
-void Lowering::lower_permute(const ir::Op& op, const ir::op::Permute& permute) {
-  Home same = home(permute.x);
+// The registers of `x` under other coordinates: a transpose, a reshape.
+void Lowering::rename(const ir::Op& op, ValueId x) {
+  Home same = home(x);
   same.layout = source_.type(op.result()).layout;
-  if (same.in_memory() && !dies_at(permute.x, op)) {
+  if (same.in_memory() && !dies_at(x, op)) {
     const Type& array = target_.type(same.memory);
-    Home copy{home(permute.x).layout, {}, private_array(array.element, array.shape[0], array.varying)};
-    copy_home(home(permute.x), copy);
+    Home copy{home(x).layout, {}, private_array(array.element, array.shape[0], array.varying)};
+    copy_home(home(x), copy);
     same.memory = copy.memory;
   }
   bind_home(op.result(), std::move(same));

@@ -11,6 +11,8 @@ namespace {
 
 constexpr int64_t kChains = 4;  // partial results of one reduction kept apart, so that their latencies overlap
 
+}  // namespace
+
 BinaryFn step_of(ReduceFn fn) {
   switch (fn) {
     case ReduceFn::Sum: return BinaryFn::Add;
@@ -22,8 +24,6 @@ BinaryFn step_of(ReduceFn fn) {
     default: UNREACHABLE("argmax and argmin are expanded before lowering");
   }
 }
-
-}  // namespace
 
 namespace {
 

@@ -22,6 +22,9 @@ void cleanup(ir::Kernel& kernel, const Machine& machine, Diagnostics& diags);
 // Typed -> Typed: scalars fold once more, decided branches are spliced in, loops without a trip and dead code vanish.
 void simplify(ir::Kernel& kernel, const Machine& machine, Diagnostics& diags);
 
+// Typed -> Typed: argmax and argmin become reductions, maps and reductions; sums of narrow floats run in f32.
+void expand(ir::Kernel& kernel, const Machine& machine, Diagnostics& diags);
+
 // Typed -> Typed: chains of maps become one map each, so that what lies between them is never a tile.
 void fuse_elementwise(ir::Kernel& kernel, const Machine& machine, Diagnostics& diags);
 

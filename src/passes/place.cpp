@@ -209,9 +209,18 @@ class Placer {
           give(permute->x, layout::transpose(layout_of(op.result()), inverse), op.span, "the source of a transpose");
           changed = true;
         }
+      } else if (auto* reshape = op.get<op::Reshape>()) {
+        changed |= travel_reshape(op, reshape->x, op.result()) || travel_reshape(op, op.result(), reshape->x);
       }
     }
     return changed;
+  }
+
+  bool travel_reshape(const Op& op, ValueId from, ValueId to) {
+    if (!is_placed(from) || is_placed(to)) return false;
+    auto same = layout::reshape(layout_of(from), shape_of(to));
+    if (same) give(to, *same, op.span, "the same places in another shape");
+    return same.has_value();
   }
 
   static bool is_simple(const Axes& axes) { return std::is_sorted(axes.begin(), axes.end()); }
@@ -257,6 +266,9 @@ class Placer {
       } else if (auto* permute = kernel_.op(id).get<op::Permute>()) {
         std::vector<int> order(permute->axes.begin(), permute->axes.end());
         convert_result(region, id, layout::normalized(layout::transpose(typed_layout(permute->x), order)));
+      } else if (auto* reshape = kernel_.op(id).get<op::Reshape>()) {
+        auto same = layout::reshape(typed_layout(reshape->x), shape_of(kernel_.op(id).result()));
+        if (same) convert_result(region, id, layout::normalized(*same));  // otherwise it goes through memory, to any layout
       } else if (kernel_.op(id).is<op::Map>()) {
         convert_inputs(region, id);
       } else if (kernel_.op(id).is<op::Gemm>()) {

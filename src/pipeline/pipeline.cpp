@@ -24,7 +24,7 @@ constexpr Pass kPipeline[] = {
     {"check-initialised", Typed, Typed, passes::check_initialised, "shared tiles are written before they are read"},
     {"check-races", Typed, Typed, passes::check_races, "blocks and iterations touch elements of their own"},
     {"check-numbers", Typed, Typed, passes::check_numbers, "integer arithmetic has a value"},
-    {"check-parts", Typed, Typed, lower::check_parts, "what cannot be lowered yet says so"},
+    {"expand", Typed, Typed, passes::expand, "reductions to an index, and of narrow floats, in what lowering knows"},
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},

@@ -1,0 +1,194 @@
+// Every kernel of tests/kernels means the same in the interpreter after every pass on every machine, as native code of every
+// level that runs here, and as C text through two compilers. A file says in its first lines what it is run on:
+//
+//   //! dims: M=1 N=1; M=9 N=64      once each
+//   //! values: nan -inf 1 1         what tensors are filled with, by chance; integers take the finite ones
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "diag/diag.h"
+#include "interp/interp.h"
+#include "native_kit.h"
+#include "pipeline/compile.h"
+#include "syntax/parse.h"
+#include "target/model/machine.h"
+
+using namespace tilec;
+using tilec::testing::Engine;
+
+namespace {
+
+using Dims = std::map<std::string, int64_t>;
+
+struct KernelFile {
+  std::string name;
+  SourceMap sources;
+  Diagnostics diagnostics;
+  Ast ast;
+  Program program;
+  std::vector<Dims> dims;
+  std::vector<double> values;
+
+  explicit KernelFile(const std::filesystem::path& path) : name(path.stem()) {
+    std::ifstream file(path);
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) read_line(line);
+    ast = parse(sources.add(path.filename(), std::move(text)), sources, diagnostics);
+    program = analyse(ast, sources, embedded_library(), diagnostics);
+    REQUIRE_MESSAGE(mistakes().empty(), mistakes());
+  }
+  std::string mistakes() const {
+    std::string text;
+    for (const Diagnostic& d : diagnostics.all())
+      if (d.severity == Severity::Error) text += d.message + "\n";
+    return text;
+  }
+
+ private:
+  void read_line(const std::string& line) {
+    std::istringstream words(line);
+    std::string start, what, word;
+    words >> start >> what;
+    if (start != "//!") return;
+    if (what == "dims:") dims.emplace_back();
+    while (words >> word) {
+      if (what == "values:") values.push_back(std::strtod(word.c_str(), nullptr));
+      size_t equal = word.find('=');
+      if (what == "dims:") dims.back()[word.substr(0, equal)] = std::strtoll(word.c_str() + equal + 1, nullptr, 10);
+      if (what == "dims:" && word.ends_with(';')) dims.emplace_back();
+    }
+  }
+};
+
+struct Data {
+  std::vector<interp::Tensor> tensors;
+  std::vector<interp::Argument> arguments() {
+    std::vector<interp::Argument> all;
+    for (interp::Tensor& t : tensors) all.push_back(&t);
+    return all;
+  }
+};
+
+// Outputs hold what no kernel writes.
+Data data_for(const ir::Kernel& kernel, const Dims& dims, const std::vector<double>& values) {
+  Data data;
+  std::mt19937 random(11);
+  for (const ir::Param& p : kernel.params) {
+    std::vector<int64_t> extents;
+    for (ir::ValueId v : p.extents) {
+      auto fixed = kernel.constant(v);
+      for (const ir::Dim& dim : kernel.dims)
+        if (dim.value == v && !fixed) fixed = ir::Number::integer(dims.at(dim.name));
+      extents.push_back(fixed->i);
+    }
+    interp::Tensor& tensor = data.tensors.emplace_back(kernel.type(p.value).element, extents);
+    tensor.fill([&](int64_t) {
+      double value = p.access == ir::Access::Out ? 77 : values[random() % values.size()];
+      return is_float(tensor.element) || std::isfinite(value) ? value : 3.0;
+    });
+  }
+  return data;
+}
+
+// The first element that is too far from the reference; none: "".
+std::string difference(const ir::Kernel& kernel, const Data& got, const Data& want) {
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    double scale = 1;
+    const interp::Tensor &a = got.tensors[i], &b = want.tensors[i];
+    for (int64_t k = 0; k < b.size(); ++k)
+      if (std::isfinite(b.real(k))) scale = std::max(scale, std::fabs(b.real(k)));
+    double tolerance = !is_float(a.element) ? 0 : scale * (bit_width(a.element) < 32 ? 2e-2 : 1e-4);
+    for (int64_t k = 0; k < b.size(); ++k) {
+      double x = a.real(k), y = b.real(k);
+      if (x == y || (std::isnan(x) && std::isnan(y)) || std::fabs(x - y) <= tolerance) continue;
+      return kernel.params[i].name + "[" + std::to_string(k) + "] is " + std::to_string(x) + ", not " + std::to_string(y);
+    }
+  }
+  return "";
+}
+
+Data interpreted(const ir::Kernel& kernel, Data data, const Dims& dims, interp::RunOptions options) {
+  options.dims = dims;
+  interp::RunResult result = interp::run(kernel, data.arguments(), options);
+  REQUIRE_MESSAGE(result.ok(), result.fault->text);
+  return data;
+}
+
+// The reference, by the way numbers are rounded and the dims.
+using References = std::map<std::pair<interp::Numeric, Dims>, Data>;
+
+void check_passes(KernelFile& file, const Machine& machine) {
+  for (const ExportInstance& exported : file.program.exports) {
+    ir::Kernel kernel = exported.kernel;
+    References references;
+    PassOptions passes;
+    passes.after = [&](const Pass& pass, const ir::Kernel& now) {
+      // The passes up to here see what the examples show them.
+      bool is_judged = now.form != ir::Form::Typed || pass.name == "expand";
+      for (const Dims& dims : is_judged ? file.dims : std::vector<Dims>{})
+        for (interp::Numeric numeric : {interp::Numeric::Typed, interp::Numeric::Wide}) {
+          CAPTURE(exported.name);
+          CAPTURE(machine.name);
+          CAPTURE(pass.name);
+          CAPTURE(dims);
+          Data data = data_for(exported.kernel, dims, file.values);
+          auto [want, is_new] = references.try_emplace({numeric, dims});
+          if (is_new) want->second = interpreted(exported.kernel, data, dims, {.numeric = numeric});
+          Data got = interpreted(now, std::move(data), dims, {.numeric = numeric, .machine = &machine});
+          std::string found = difference(exported.kernel, got, want->second);
+          REQUIRE_MESSAGE(found.empty(), found);
+        }
+    };
+    bool is_done = run_passes(kernel, machine, file.diagnostics, passes);
+    REQUIRE_MESSAGE(is_done, file.mistakes());
+  }
+}
+
+void check_engine(KernelFile& file, const Engine& engine) {
+  auto compiled = compile(file.program, {{engine.machine}, "", "tilec", file.name}, file.sources, file.diagnostics);
+  REQUIRE_MESSAGE(compiled.has_value(), file.mistakes());
+  testing::Linked linked(engine, compiled->program);
+  REQUIRE(bool(linked));
+  for (size_t e = 0; e < file.program.exports.size(); ++e) {
+    const ExportInstance& exported = file.program.exports[e];
+    for (const Dims& dims : file.dims) {
+      CAPTURE(engine.name);
+      CAPTURE(exported.name);
+      CAPTURE(dims);
+      Data got = data_for(exported.kernel, dims, file.values), want = interpreted(exported.kernel, got, dims, {});
+      std::vector<testing::Given> given;
+      for (interp::Tensor& t : got.tensors) given.push_back(testing::tensor(t.bytes, t.extents));
+      REQUIRE(testing::call(linked, compiled->program.exports[e], given) == 0);
+      std::string found = difference(exported.kernel, got, want);
+      REQUIRE_MESSAGE(found.empty(), found);
+    }
+  }
+}
+
+void check_file(const std::string& name) {
+  KernelFile file(std::string(TILEC_TESTS) + "/kernels/" + name + ".tile");
+  for (const Machine& machine : target::cpu::x86_64_machines()) check_passes(file, machine);
+  for (const Machine& machine : target::model::machines()) check_passes(file, machine);
+  for (const Engine& engine : testing::engines()) check_engine(file, engine);
+}
+
+}  // namespace
+
+// Compiles and links for a while: run by a test of its own.
+TEST_SUITE("kernel files" * doctest::skip()) {
+  TEST_CASE("index of the greatest and least element") { check_file("arg_reductions"); }
+  TEST_CASE("scans of tiles") { check_file("scans"); }
+  TEST_CASE("scans of one line and of planes") { check_file("scan_lines"); }
+  TEST_CASE("every file has its test") {
+    size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(TILEC_TESTS) + "/kernels"))
+      files += entry.path().extension() == ".tile";
+    CHECK(files == 3);
+  }
+}
