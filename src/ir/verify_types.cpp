@@ -72,7 +72,9 @@ void check_type(Check& check, ValueId v, std::vector<bool>& checked_layouts) {
                      ", which does not belong here"))
     return;
   bool has_layout = type.layout.valid();
-  check.require(has_layout || !needs_layout(type, check.form), Code::V012, type.is_buffer() ? "buffer " : "tile ", v,
+  // A part of a buffer is addressed through the whole.
+  bool is_part = check.kernel.defined_by<op::Subview>(v) != nullptr;
+  check.require(has_layout || is_part || !needs_layout(type, check.form), Code::V012, type.is_buffer() ? "buffer " : "tile ", v,
                 " has no layout");
   size_t index = check.kernel.value(v).type.index;
   checked_layouts.resize(std::max(checked_layouts.size(), check.kernel.types.size()));

@@ -149,6 +149,57 @@ std::optional<Reduction> reduce(const RegLayout& layout, int axis_index) {
   return reduction;
 }
 
+// --- regions ------------------------------------------------------------------------------------------------------
+namespace {
+
+// Every bit flips one bit of the coordinate, and no two flip the same: then a coordinate is a number in mixed radix.
+bool is_mixed_radix(const RegLayout& layout) {
+  Vec seen = 0;
+  for (Vec v : layout.all_bits()) {
+    if (v == 0) continue;
+    if (!std::has_single_bit(v) || (seen & v)) return false;
+    seen |= v;
+  }
+  return true;
+}
+
+// From this step on, moving along the axis stays in the lane.
+int64_t reach(const RegLayout& layout, int axis) {
+  int64_t lanes = 1, weight = int64_t(1) << layout.bits(axis);
+  for (const Basis* basis : {&layout.lane, &layout.warp, &layout.cta})
+    for (Vec v : *basis) lanes = std::max(lanes, 2 * int64_t(axis_part(v, layout.shape.rank, axis)));
+  for (const Grid& grid : layout.grids) {
+    if (grid.axis != axis) continue;
+    weight *= grid.count;
+    if (grid.place == GridPlace::Warp) lanes = weight;
+  }
+  return lanes;
+}
+
+}  // namespace
+
+std::optional<RegLayout> cut(const RegLayout& tile, std::span<const Cut> cuts) {
+  if (!is_mixed_radix(tile)) return std::nullopt;
+  int rank = tile.shape.rank;
+  RegLayout result = tile;
+  for (int axis = 0; axis < rank; ++axis) {
+    const Cut& c = cuts[axis];
+    if (c.extent == tile.shape[axis]) continue;
+    int64_t step = reach(tile, axis), bits_end = int64_t(1) << tile.bits(axis);
+    if (c.extent % step != 0 || c.divisor % step != 0) return std::nullopt;
+    std::erase_if(result.reg, [&](Vec v) { return int64_t(axis_part(v, rank, axis)) >= step; });
+    int64_t weight = bits_end;
+    std::erase_if(result.grids, [&](const Grid& g) {
+      if (g.axis != axis) return false;
+      weight *= g.count;
+      return weight > step;
+    });
+    result.shape.extents[axis] = c.extent;
+    result.grids.push_back({axis, int(c.extent / step), GridPlace::Register});
+  }
+  return normalized(std::move(result));
+}
+
 // --- reshape ------------------------------------------------------------------------------------------------------
 namespace {
 

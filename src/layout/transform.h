@@ -39,6 +39,14 @@ RegLayout broadcast(const RegLayout& layout, int axis, int extent);
 // Axis i of the result is axis `permutation[i]`.
 RegLayout transpose(const RegLayout& layout, std::span<const int> permutation);
 MemLayout transpose(const MemLayout& layout, std::span<const int> permutation);
+// A region along one axis of a tile: its extent, and a number that its offset is known to be a multiple of (0: it is zero).
+struct Cut {
+  int extent = 1;
+  int64_t divisor = 1;
+};
+// The layout of a region of the tile in which each lane holds of it what it holds of the tile. None where that would be
+// another lane for another offset: along an axis that lanes or warps step, both numbers must be multiples of their reach.
+std::optional<RegLayout> cut(const RegLayout& tile, std::span<const Cut> cuts);
 // The same places for the tile read in row-major order as `shape`. None where an odd factor or padding lies between.
 std::optional<RegLayout> reshape(const RegLayout& layout, const Shape& shape);
 

@@ -60,12 +60,17 @@ Carried Lowering::multiply_block(const ir::op::Gemm& gemm, const MatrixAtom& ato
   constexpr int64_t kDepthUnroll = 4;
   int64_t unroll = depth % kDepthUnroll == 0 ? kDepthUnroll : 1;
   ValueId lane_n = lane_part(layout, 1);
-  auto element = [&](ValueId buffer, bool is_transposed, ValueId row, Coordinate column) {
+  auto element = [&](ValueId buffer, bool is_transposed, ValueId row, Coordinate column, ValueId mask) {
     Coordinate r{row, {}};
     std::array<Coordinate, 2> at = is_transposed ? std::array{column, r} : std::array{r, column};
     ValueId index = address(buffer, at);
     Type t = ir::scalar_type(source_.type(buffer).element, is_varying(index));
-    return builder_.convert(builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, {}, lane_stride(index)}, t), atom.c);
+    return builder_.convert(builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, mask, lane_stride(index)}, t), atom.c);
+  };
+  // Columns that pad the tile up to whole lanes have no element of B: what stands behind it may be nobody's.
+  auto column_mask = [&](ValueId column) {
+    bool is_padded = layout.covered(1) != layout.shape[1] && lane_n.valid();
+    return is_padded ? builder_.compare(ir::CompareFn::Lt, builder_.add(column, lane_n), builder_.index(layout.shape[1])) : ValueId{};
   };
   return count_loop(builder_, depth / unroll, depth == unroll, registers, [&](ValueId step, const Carried& carried) -> Carried {
     Carried sums = carried;
@@ -83,9 +88,12 @@ Carried Lowering::multiply_block(const ir::op::Gemm& gemm, const MatrixAtom& ato
           // Rows that pad the tile up to whole blocks read its last row; what they give is never stored.
           if (layout.covered(0) != layout.shape[0])
             m = builder_.binary(ir::BinaryFn::Min, m, builder_.index(layout.shape[0] - 1));
-          a[m_key] = element(gemm.a, gemm.transpose_a, m, {k, {}});
+          a[m_key] = element(gemm.a, gemm.transpose_a, m, {k, {}}, {});
         }
-        if (!b.contains(n_key)) b[n_key] = element(gemm.b, gemm.transpose_b, k, {coordinate(builder_, points[i], 1), lane_n});
+        if (!b.contains(n_key)) {
+          ValueId n = coordinate(builder_, points[i], 1);
+          b[n_key] = element(gemm.b, gemm.transpose_b, k, {n, lane_n}, column_mask(n));
+        }
         sums[i] = is_float(atom.c) ? builder_.fma(a[m_key], b[n_key], sums[i]) : builder_.add(sums[i], builder_.mul(a[m_key], b[n_key]));
       }
     }

@@ -67,8 +67,12 @@ const Home& Lowering::home(ValueId tile) const {
 void Lowering::bind_home(ValueId tile, Home home) { homes_[tile.index] = std::move(home); }
 
 ValueId Lowering::read(const Home& home, const Point& point) {
-  if (home.deferred) return home.deferred->element(point);
-  ValueId index = register_index(builder_, point);
+  return home.deferred ? home.deferred->element(point) : register_at(home, register_index(builder_, point));
+}
+
+void Lowering::write(Home& home, const Point& point, ValueId value) { set_register(home, register_index(builder_, point), value); }
+
+ValueId Lowering::register_at(const Home& home, ValueId index) {
   if (!home.in_memory()) {
     auto constant = target_.constant(index);
     INVARIANT(constant.has_value(), "a register is named by a constant");
@@ -78,8 +82,7 @@ ValueId Lowering::read(const Home& home, const Point& point) {
   return builder_.value(ir::op::MemLoad{home.memory, index, {}, 0}, ir::scalar_type(array.element, array.varying));
 }
 
-void Lowering::write(Home& home, const Point& point, ValueId value) {
-  ValueId index = register_index(builder_, point);
+void Lowering::set_register(Home& home, ValueId index, ValueId value) {
   if (home.in_memory()) {
     if (target_.type(home.memory).varying) value = broadcast(value);
     builder_.add(ir::op::MemStore{home.memory, index, value, {}, 0});

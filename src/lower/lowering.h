@@ -94,6 +94,8 @@ class Lowering {
   void bind_home(ValueId tile, Home home);
   ValueId read(const Home& home, const Point& point);
   void write(Home& home, const Point& point, ValueId value);
+  ValueId register_at(const Home& home, ValueId index);
+  void set_register(Home& home, ValueId index, ValueId value);
   void copy_home(const Home& from, Home& to);
   // The home that `result` may take: that of one of the operands that dies here and has its layout, or a new one.
   Home result_home(const ir::Op& op, ValueId result, std::span<const ValueId> reusable);
@@ -178,7 +180,6 @@ class Lowering {
   bool store_registers(const Region& region, const layout::RegLayout& layout, const Home& home);
   ValueId load_vector(ValueId buffer, ValueId index, ValueId mask, int count);
   Point point_at(const layout::RegLayout& layout, int64_t register_index);
-  ValueId register_at(const Home& home, int64_t register_index);
 
   // --- tile operations, one file each
   void lower_tile(const ir::Op& op);
@@ -205,6 +206,11 @@ class Lowering {
   void lower_convert_layout(const ir::Op& op, const ir::op::ConvertLayout& convert);
   void lower_reshape(const ir::Op& op, const ir::op::Reshape& reshape);
   void rename(const ir::Op& op, ValueId x);
+  // Parts of tiles in the lanes that hold them (part.cpp).
+  void lower_extract(const ir::Op& op, const ir::op::Extract& extract);
+  void lower_insert(const ir::Op& op, const ir::op::Insert& insert);
+  std::vector<ValueId> part_registers(std::span<const ValueId> offsets, const ir::Axes& axes, const layout::RegLayout& tile,
+                                      const layout::RegLayout& part, const Point& point);
   void lower_alloc(const ir::Op& op, const ir::op::Alloc& alloc);
   void lower_warp_product(const ir::Op& op, const ir::op::Gemm& gemm, const MatrixAtom& atom);
   Home operand_registers(const ir::op::Gemm& gemm, const MatrixAtom& atom, layout::Side side, const layout::RegLayout& layout);

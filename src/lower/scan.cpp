@@ -40,6 +40,8 @@ std::vector<LineScan::Level> LineScan::levels_of(const layout::RegLayout& layout
     if (grid.axis == axis) weight *= grid.count;
   }
   std::sort(levels.begin(), levels.end(), [](const Level& a, const Level& b) { return a.weight < b.weight; });
+  for (size_t i = 1; i < levels.size(); ++i)
+    INVARIANT(levels[i].weight == levels[i - 1].weight * levels[i - 1].count, "each step along an axis is one digit's");
   return levels;
 }
 

@@ -22,12 +22,6 @@ Point Lowering::point_at(const layout::RegLayout& layout, int64_t register_index
   return point;
 }
 
-ValueId Lowering::register_at(const Home& home, int64_t register_index) {
-  if (!home.in_memory()) return home.registers[size_t(register_index)];
-  const Type& array = target_.type(home.memory);
-  return builder_.value(ir::op::MemLoad{home.memory, builder_.index(register_index), {}, 0}, ir::scalar_type(array.element, array.varying));
-}
-
 namespace {
 
 // Addresses by enumeration: of what a lane holds, or none outside the tile.

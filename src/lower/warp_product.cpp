@@ -53,7 +53,7 @@ void Lowering::lower_warp_product(const ir::Op& op, const ir::op::Gemm& gemm, co
     int64_t repeat = f.repeat_at.at({block, step});
     std::vector<ValueId> elements;
     for (int64_t r = 0; r < f.division.registers_of_atom; ++r)
-      elements.push_back(broadcast(builder_.convert(register_at(home, f.division.tile_register(repeat, r)), element)));
+      elements.push_back(broadcast(builder_.convert(register_at(home, builder_.index(f.division.tile_register(repeat, r))), element)));
     return builder_.value(ir::op::VectorMake{elements}, ir::vector_type(element, int64_t(elements.size())));
   };
   Home result = result_home(op, op.result(), std::span(&gemm.acc, 1));
@@ -63,7 +63,7 @@ void Lowering::lower_warp_product(const ir::Op& op, const ir::op::Gemm& gemm, co
   for (int64_t repeat = 0; repeat < whole->rest.registers(); ++repeat) {
     layout::Coordinate at = whole->rest.coordinate(repeat, 0, 0);
     std::vector<ValueId> numbers;
-    for (int64_t r = 0; r < count; ++r) numbers.push_back(broadcast(builder_.convert(register_at(acc, whole->tile_register(repeat, r)), atom.c)));
+    for (int64_t r = 0; r < count; ++r) numbers.push_back(broadcast(builder_.convert(register_at(acc, builder_.index(whole->tile_register(repeat, r))), atom.c)));
     ValueId sum = builder_.value(ir::op::VectorMake{numbers}, ir::vector_type(atom.c, count));
     for (int step = 0; step * atom.k < depth; ++step) {
       ValueId& left = made[{true, at[0], step}];
@@ -92,7 +92,7 @@ Home Lowering::operand_registers(const ir::op::Gemm& gemm, const MatrixAtom&, la
     if (!layout.is_padded()) return home;
     Home masked{home.layout, std::vector<ValueId>(size_t(layout.registers())), {}};
     for (int64_t r = 0; r < layout.registers(); ++r) {
-      ValueId mask = tile_mask(layout, point_at(layout, r)), value = register_at(home, r);
+      ValueId mask = tile_mask(layout, point_at(layout, r)), value = register_at(home, builder_.index(r));
       masked.registers[size_t(r)] = mask.valid() ? builder_.select(mask, value, builder_.constant(element, is_float(element) ? ir::Number::real(0) : ir::Number::integer(0))) : value;
     }
     return masked;

@@ -4,6 +4,7 @@
 #include "layout/notation.h"
 #include "layout/transform.h"
 #include "passes/place_buffers.h"
+#include "passes/place_parts.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
 
@@ -47,6 +48,7 @@ class Placer {
   void run_launch(op::Launch& launch) {
     launch.warps = warps_ = launch.warps ? launch.warps : computing_warps(kernel_, launch, machine_);
     RegionId body = launch.body;
+    divisors_.emplace(kernel_, kernel_.body);
     collect(body);
     unite();
     demand_of_products();
@@ -211,9 +213,21 @@ class Placer {
         }
       } else if (auto* reshape = op.get<op::Reshape>()) {
         changed |= travel_reshape(op, reshape->x, op.result()) || travel_reshape(op, op.result(), reshape->x);
+      } else if (auto* extract = op.get<op::Extract>()) {
+        changed |= travel_part(op, *extract, op.result());
+      } else if (auto* insert = op.get<op::Insert>()) {
+        changed |= travel_part(op, *insert, insert->part);
       }
     }
     return changed;
+  }
+
+  template <class PartOp>  // extract, insert
+  bool travel_part(const Op& op, const PartOp& o, ValueId part) {
+    if (!is_placed(o.tile) || is_placed(part)) return false;
+    auto own = part_layout(kernel_, *divisors_, {o.tile, o.offsets, o.axes, kernel_.type(part).shape}, layout_of(o.tile));
+    if (own) give(part, *own, op.span, "a part of a tile, in the lanes that hold it");
+    return own.has_value();
   }
 
   bool travel_reshape(const Op& op, ValueId from, ValueId to) {
@@ -269,6 +283,8 @@ class Placer {
       } else if (auto* reshape = kernel_.op(id).get<op::Reshape>()) {
         auto same = layout::reshape(typed_layout(reshape->x), shape_of(kernel_.op(id).result()));
         if (same) convert_result(region, id, layout::normalized(*same));  // otherwise it goes through memory, to any layout
+      } else if (kernel_.op(id).is<op::Extract>() || kernel_.op(id).is<op::Insert>()) {
+        convert_part(region, id);
       } else if (kernel_.op(id).is<op::Map>()) {
         convert_inputs(region, id);
       } else if (kernel_.op(id).is<op::Gemm>()) {
@@ -292,6 +308,21 @@ class Placer {
     });
     replace_uses(kernel_, kernel_.body, result, converted);
     kernel_.op(conversion).as<op::ConvertLayout>().x = result;
+  }
+
+  // A part that its lanes hold is taken from there; any other goes through memory.
+  void convert_part(RegionId region, OpId id) {
+    const op::Extract* extract = kernel_.op(id).get<op::Extract>();
+    ValueId result = kernel_.op(id).result();
+    op::Insert o = extract ? op::Insert{extract->tile, result, extract->offsets, extract->axes} : kernel_.op(id).as<op::Insert>();
+    auto own = part_layout(kernel_, *divisors_, {o.tile, o.offsets, o.axes, kernel_.type(o.part).shape}, typed_layout(o.tile));
+    if (!own) return go_through_memory(kernel_, region, id);
+    if (extract) return convert_result(region, id, *own);
+    if (typed_layout(o.part) == *own) return;
+    Type wanted = kernel_.type(o.part);
+    wanted.layout = kernel_.layouts.intern(*own);
+    insert_before(kernel_, region, id, [&](Builder& b) { o.part = b.value(op::ConvertLayout{o.part}, wanted); });
+    kernel_.op(id).data = o;
   }
 
   void convert_inputs(RegionId region, OpId id) {
@@ -346,6 +377,7 @@ class Placer {
   const Machine& machine_;
   Groups groups_;
   int64_t warps_ = 1;
+  std::optional<Divisors> divisors_;
   std::vector<OpId> ops_;
   std::vector<ValueId> tiles_;
   std::map<uint32_t, RegLayout> layouts_;     // by group

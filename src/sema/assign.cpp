@@ -51,6 +51,12 @@ void set_variable(Instance& in, VariableId id, const Operand& value, Span span) 
 
 namespace {
 
+Value combined(Instance& in, ast::BinaryOp op, const Operand& old, const Operand& value, Span span) {
+  if (old.value.is_poison() || value.value.is_poison()) return Poison{};
+  return map_elements(in, std::array{old, value}, span,
+                      [&](std::span<const Operand> x) { return binary(in, op, x[0], x[1], span); });
+}
+
 // `t[:, 0 +: 64] = value`: the fragment with a part replaced.
 void insert(Instance& in, VariableId id, const ast::Index& index, const ast::Assign& node, Span span) {
   const ir::Type type = in.variable(id).type;
@@ -63,8 +69,11 @@ void insert(Instance& in, VariableId id, const ast::Index& index, const ast::Ass
   }
   auto shape = fixed_shape(selection->shape);
   if (!shape) return void(in.at(node.target->span).error(diag::ExtentNotConstant, in.text(node.target->span)));
-  if (node.op) return void(not_supported(in, span, "an operator assignment to a part of a fragment"));
+  if (node.op == ast::BinaryOp::MatrixMultiply) return void(not_supported(in, span, "`@=`"));
+  std::optional<Operand> old;
+  if (node.op) old = operand(in, *node.target);
   Operand value = operand(in, *node.value, {.shape = &*shape});
+  if (old) value.value = combined(in, *node.op, *old, value, span);
   if (value.value.is_scalar()) value.value = implicitly(in, value, type.element);
   ir::ValueId part = materialise(in, value, &*shape);
   Value whole = part.valid() ? evaluate(in, *index.base) : Value(Poison{});
@@ -75,12 +84,6 @@ void insert(Instance& in, VariableId id, const ast::Index& index, const ast::Ass
   op::Insert op{.tile = whole.as<Tile>()->id, .part = part, .offsets = {}, .axes = selection->axes};
   for (ir::ValueId offset : selection->offsets) op.offsets.push_back(offset.valid() ? offset : in.builder.index(0));
   in.set(id, in.builder.value(std::move(op), type));
-}
-
-Value combined(Instance& in, ast::BinaryOp op, const Operand& old, const Operand& value, Span span) {
-  if (old.value.is_poison() || value.value.is_poison()) return Poison{};
-  return map_elements(in, std::array{old, value}, span,
-                      [&](std::span<const Operand> x) { return binary(in, op, x[0], x[1], span); });
 }
 
 void assign_variable(Instance& in, VariableId id, const ast::Assign& node, Span span) {

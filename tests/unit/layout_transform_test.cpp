@@ -91,6 +91,22 @@ bool reshape_is_true(const RegLayout& before, const RegLayout& after) {
   return before.registers() == after.registers() && before.lanes() == after.lanes() && before.warps() == after.warps();
 }
 
+// Does every place hold of the region at `offset` what it holds of the tile?
+bool cut_is_true(const RegLayout& tile, const RegLayout& part, const Coordinate& offset) {
+  for (int w = 0; w < tile.warps(); ++w)
+    for (int t = 0; t < tile.lanes(); ++t) {
+      std::set<Coordinate> held;
+      for (int64_t r = 0; r < tile.registers(); ++r) held.insert(tile.coordinate(r, t, w));
+      for (int64_t r = 0; r < part.registers(); ++r) {
+        Coordinate at = part.coordinate(r, t, w);
+        if (!part.is_inside(at)) continue;
+        for (int axis = 0; axis < tile.shape.rank; ++axis) at[axis] += offset[axis];
+        if (!held.contains(at)) return false;
+      }
+    }
+  return true;
+}
+
 }  // namespace
 
 TEST_SUITE("layout") {
@@ -239,5 +255,37 @@ TEST_SUITE("layout") {
       CHECK(*back == before);
     }
     CHECK_FALSE(reshape(*parse_reg_layout("reg(c0 c1 c2 c3 c4 c5)", Shape{33}), Shape{3, 11}));
+  }
+
+  TEST_CASE("a region is cut where its elements stay in their lanes") {
+    struct Case {
+      const char* tile;
+      Cut rows, columns;
+      std::vector<Coordinate> offsets;  // at which the region may lie; none: it cannot be cut
+    };
+    const char* blocks = "reg(c0 r2 r3 c5) lane(c1 c2 c3 c4) warp(r0 r1)";
+    for (const Case& c : std::vector<Case>{
+             {blocks, {4, 4}, {64, 0}, {{0, 0}, {4, 0}, {12, 0}}},
+             {blocks, {12, 4}, {32, 32}, {{0, 0}, {4, 32}}},
+             {blocks, {16, 0}, {32, 0}, {{0, 0}}},
+             {blocks, {4, 2}, {64, 0}, {}},
+             {blocks, {2, 4}, {64, 0}, {}},
+             {blocks, {4, 4}, {16, 16}, {}},
+             {"reg(r0 r1 r2) lane(c0 c1)", {3, 1}, {4, 0}, {{0, 0}, {1, 0}, {5, 0}}},
+             {"reg(r0 r1 r2) lane(c0 c1)", {1, 1}, {4, 4}, {{0, 0}, {6, 0}}},
+             {"lane(c0) warp(r0) grid(r 3, c 5)", {4, 2}, {6, 2}, {{0, 0}, {2, 4}}},
+             {"lane(c0) warpgrid(r 3) grid(r 4)", {6, 3}, {2, 0}, {{0, 0}, {3, 0}, {6, 0}}},
+             {"lane(c0) warpgrid(r 3) grid(r 4)", {6, 1}, {2, 0}, {}},
+             {"reg(_ r0) lane(c0 _)", {1, 1}, {2, 0}, {{1, 0}}},
+             {"reg(c0 c0 r0) lane(r1)", {2, 2}, {2, 0}, {}}}) {
+      CAPTURE(c.tile);
+      RegLayout tile = reg_layout(c.tile);
+      auto part = cut(tile, std::array{c.rows, c.columns});
+      REQUIRE(part.has_value() == !c.offsets.empty());
+      if (!part) continue;
+      CHECK(flaw(*part) == "");
+      CHECK(part->shape == Shape{c.rows.extent, c.columns.extent});
+      for (const Coordinate& offset : c.offsets) CHECK(cut_is_true(tile, *part, offset));
+    }
   }
 }
