@@ -4,11 +4,19 @@
 
 namespace tilec::interp {
 
+// A new operation in flight that knows what its issuer knows.
+uint32_t take_off(Strand& s, const Instr& i, std::string name);
+Clock clock_of(const Block& block, const Flying& f);
+// What this agent has written so far is there for engines that know of this.
+void fence(Block& block, uint32_t agent, uint64_t now);
+
 // Moves the data now, if it has not moved yet.
 void land(Block& block, uint32_t id);
+void land_part(Block& block, Flying& f);  // of a group's product
 // The same, and orders what `s` does from now on after it.
 void join(Strand& s, uint32_t id);
-
+// Where the block ends: false when a warp has issued fewer products than others of its group.
+bool check_groups(Run& run, Block& block);
 
 // The barrier that an instruction names by view `a` and register `b`. None: a fault was recorded.
 PhaseBarrier* phase_barrier(Strand& s, const Instr& i);

@@ -8,18 +8,15 @@
 
 namespace tilec::interp {
 
-namespace {
-
-// A new operation in flight that knows what its issuer knows.
-uint32_t take_off(Strand& s, const Instr& i, std::string name, const TileData& data) {
+uint32_t take_off(Strand& s, const Instr& i, std::string name) {
   Block& block = *s.block;
   uint32_t id = uint32_t(block.flying.size());
   Flying& f = block.flying.emplace_back();
   f.op = i.op;
-  f.data = &data;
   f.agent = new_agent(block, std::move(name));
   f.known = s.clock.knowledge();
   f.time = ++block.agent_times[f.agent];
+  fence(block, f.agent, f.time);
   return id;
 }
 
@@ -30,6 +27,19 @@ Clock clock_of(const Block& block, const Flying& f) {
           .lock_step = true,
           .base = block.run->base_time,
           .known = f.known};
+}
+
+void fence(Block& block, uint32_t agent, uint64_t now) {
+  if (block.fences.size() <= agent) block.fences.resize(agent + 1);
+  block.fences[agent].push_back(now);
+}
+
+namespace {
+
+uint32_t take_off(Strand& s, const Instr& i, std::string name, const TileData& data) {
+  uint32_t id = interp::take_off(s, i, std::move(name));
+  s.block->flying[id].data = &data;
+  return id;
 }
 
 std::string label(const TileData& data, std::string_view what) {
@@ -108,6 +118,7 @@ void land(Block& block, uint32_t id) {
   f.stage = Flying::Stage::Landed;
   Run& run = *block.run;
   if (f.box.barrier) return land_box(block, f);
+  if (f.part) return land_part(block, f);
   if (!f.is_product) return move_region(run, *f.data, f.source, f.target);
   if (f.acc_of != ~0u) {
     land(block, f.acc_of);
@@ -188,6 +199,18 @@ bool use_operand(Strand& s, Flying& f, const Location& place, Tile& tile, std::o
 
 }  // namespace
 
+// A product that has ended before it began: the next one goes on from its tile.
+Status do_begin_flight(Strand& s, const Instr& i) {
+  uint32_t id = uint32_t(s.block->flying.size());
+  Flying& f = s.block->flying.emplace_back();
+  f.op = i.op;
+  f.stage = Flying::Stage::Joined;
+  f.is_product = true;
+  f.result = i.fast ? std::move(s.tiles[i.a]) : s.tiles[i.a];
+  s.handles[i.dst] = id;
+  return Status::Next;
+}
+
 Status do_gemm_async(Strand& s, const Instr& i) {
   const TileData& data = s.code->data[size_t(i.imm)];
   uint32_t id = take_off(s, i, label(data, "product"), data);
@@ -244,7 +267,7 @@ bool check_flown(Run& run, Block& block) {
       return false;
     }
   }
-  return true;
+  return check_groups(run, block);
 }
 
 }  // namespace tilec::interp

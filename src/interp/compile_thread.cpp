@@ -125,15 +125,15 @@ void Emitter::on(const op::PhaseWait& o, const Op&) {
 
 namespace {
 
-// The place of every element of the array that a box goes into.
-std::vector<int64_t> places_of(const op::CopyBox& o) {
-  std::vector<int> extents(o.dst_shape.begin(), o.dst_shape.end());
+// The place of every element of an array that `layout` spreads; empty where it does not cover the array.
+std::vector<int64_t> places_of(const Ints& array, const Text& text) {
+  std::vector<int> extents(array.begin(), array.end());
   layout::Shape shape(extents);
-  auto layout = layout::parse_mem_layout(o.layout, shape);
+  auto layout = layout::parse_mem_layout(text, shape);
   std::vector<int64_t> places;
   if (!layout) return places;
   int64_t count = 1;
-  for (int64_t extent : o.dst_shape) count *= extent;
+  for (int64_t extent : array) count *= extent;
   layout::Coordinate at{};
   for (int64_t n = 0; n < count; ++n) {
     places.push_back(layout->address(at));
@@ -146,6 +146,12 @@ std::vector<int64_t> places_of(const op::CopyBox& o) {
 }
 
 }  // namespace
+
+void Emitter::note_array(bool is_covered) {
+  if (is_covered || !program_.flaw.empty()) return;
+  program_.flaw = "the layout of an engine's array does not cover it";
+  program_.flaw_op = op_;
+}
 
 void Emitter::on(const op::CopyBox& o, const Op&) {
   TileData data;
@@ -160,14 +166,74 @@ void Emitter::on(const op::CopyBox& o, const Op&) {
     for (size_t d = size_t(o.dst_axes[i]) + 1; d < o.dst_shape.size(); ++d) stride *= o.dst_shape[d];
     data.axes.push_back(stride);
   }
-  data.places = places_of(o);
-  if (data.places.empty() && program_.flaw.empty()) {
-    program_.flaw = "the layout of a box does not cover its array";
-    program_.flaw_op = op_;
-  }
+  data.places = places_of(o.dst_shape, o.layout);
+  note_array(!data.places.empty());
   uint32_t index = add_data(std::move(data));
   Instr& i = emit(do_copy_box);
   i.a = view(o.barriers), i.b = reg(o.slot), i.c = view(o.dst), i.imm = index;
+}
+
+void Emitter::on(const op::EngineFence&, const Op&) { emit(do_engine_fence); }
+void Emitter::on(const op::GroupCommit&, const Op&) { emit(do_group_commit); }
+
+void Emitter::on(const op::GroupFence& o, const Op& op) {
+  TileData data;
+  use_operands(data, o.registers);
+  data.results = define_all(op.results);
+  uint32_t index = add_data(std::move(data));
+  emit(do_group_fence).imm = index;
+}
+
+void Emitter::on(const op::GroupWait& o, const Op& op) {
+  TileData data;
+  use_operands(data, o.flights);
+  data.results = define_all(op.results);
+  data.counts = {o.in_flight};
+  uint32_t index = add_data(std::move(data));
+  emit(do_group_wait).imm = index;
+}
+
+namespace {
+
+GroupArray array_of(const Ints& shape, const Text& layout, bool is_transposed) {
+  GroupArray array{.shape = shape, .places = places_of(shape, layout), .is_transposed = is_transposed};
+  int64_t size = 0;
+  for (int64_t place : array.places) size = std::max(size, place + 1);
+  array.elements.assign(size_t(size), -1);
+  for (size_t n = 0; n < array.places.size(); ++n) array.elements[size_t(array.places[n])] = int64_t(n);
+  return array;
+}
+
+}  // namespace
+
+uint32_t Emitter::group_index(std::string_view name) {
+  for (size_t k = 0; k < program_.groups.size(); ++k)
+    if (program_.groups[k].row->name == name) return uint32_t(k);
+  if (!options_.machine) return ~0u;
+  for (const MatrixAtom& row : options_.machine->matrix_atoms)
+    if (row.name == name && row.kind == AtomKind::Group) {
+      program_.groups.push_back(group_table(row, program_.lanes));
+      return uint32_t(program_.groups.size() - 1);
+    }
+  return ~0u;
+}
+
+void Emitter::on(const op::GroupProduct& o, const Op& op) {
+  GroupData data{.name = o.atom, .atom = group_index(o.atom), .acc = find(o.acc).slot};
+  data.a_in_registers = type(o.a).kind == TypeKind::Vector;
+  if (data.a_in_registers) {
+    data.a_vector = find(o.a);
+  } else {
+    data.a_view = view(o.a), data.a_place = reg(o.a_place), data.a = array_of(o.a_shape, o.a_layout, o.transpose_a);
+    note_array(!data.a.places.empty());
+  }
+  data.b_view = view(o.b), data.b_place = reg(o.b_place), data.b = array_of(o.b_shape, o.b_layout, o.transpose_b);
+  note_array(!data.b.places.empty());
+  data.result = define(op.result()).slot;
+  code().products.push_back(std::move(data));
+  Instr& i = emit(do_group_product);
+  i.imm = int64_t(code().products.size()) - 1;
+  i.fast = options_.numeric == Numeric::Wide;
 }
 
 void Emitter::on(const op::NamedBarrier& o, const Op&) {

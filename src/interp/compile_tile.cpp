@@ -236,6 +236,14 @@ void Emitter::on(const op::GemmAsync& o, const Op& op) {
   i.fast = options_.numeric == Numeric::Wide;
 }
 
+void Emitter::on(const op::BeginFlight& o, const Op& op) {
+  uint32_t from = reg(o.tile);
+  bool takes = is_last_use(o.tile);
+  uint32_t to = define(op.result()).slot;
+  Instr& i = emit(do_begin_flight);
+  i.a = from, i.dst = to, i.fast = takes;
+}
+
 void Emitter::on(const op::AwaitGemm& o, const Op& op) {
   uint32_t from = reg(o.flight);
   Location to = define(op.result());
@@ -246,5 +254,7 @@ void Emitter::on(const op::AwaitGemm& o, const Op& op) {
 }
 
 void Emitter::on(const op::Barrier&, const Op&) { emit(do_role_barrier); }
+// Between whole-tile operations that follow each other there is nothing to make known.
+void Emitter::on(const op::Fence&, const Op&) {}
 
 }  // namespace tilec::interp

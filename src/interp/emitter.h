@@ -47,6 +47,8 @@ class Emitter {
   void shape_lanes(Instr& i, ir::ValueId result, bool operands_are_uniform);
   void check_uniform(ir::ValueId result, bool operands_are_uniform);
   uint32_t add_data(TileData data);
+  uint32_t group_index(std::string_view name);  // of an atom of groups of warps
+  void note_array(bool is_covered);
   RegionAccess access(ir::ValueId buffer, const std::vector<ir::ValueId>& offsets, const std::vector<int64_t>& axes,
                       const std::vector<ir::Bounds>& bounds, std::vector<int64_t> shape, ir::Number pad = {});
   void use_operands(TileData& data, std::span<const ir::ValueId> values);

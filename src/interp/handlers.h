@@ -87,10 +87,18 @@ Status do_phase_wait(Strand&, const Instr&);
 Status do_fault(Strand&, const Instr&);
 Status do_atom(Strand&, const Instr&);
 
+// Products of groups of warps (group_handlers.cpp).
+Status do_engine_fence(Strand&, const Instr&);
+Status do_group_fence(Strand&, const Instr&);
+Status do_group_product(Strand&, const Instr&);
+Status do_group_commit(Strand&, const Instr&);
+Status do_group_wait(Strand&, const Instr&);
+
 // Staged (async_handlers.cpp, ring_handlers.cpp).
 Status do_copy_async(Strand&, const Instr&);
 Status do_copy_box(Strand&, const Instr&);
 Status do_await_copy(Strand&, const Instr&);
+Status do_begin_flight(Strand&, const Instr&);
 Status do_gemm_async(Strand&, const Instr&);
 Status do_await_gemm(Strand&, const Instr&);
 Status do_ring_alloc(Strand&, const Instr&);

@@ -106,6 +106,43 @@ std::vector<int32_t> places(std::string_view text, std::string_view letters, int
 
 }  // namespace
 
+namespace {
+
+// Of one warp: row and column at register * lanes + lane.
+std::vector<std::pair<int, int>> coordinates(std::string_view text, std::string_view letters, int rows, int columns, int lanes, int warp) {
+  std::vector<std::pair<int, int>> all;
+  auto parsed = layout::parse_reg_layout(text, layout::Shape{rows, columns}, letters);
+  for (int64_t r = 0; parsed && r < parsed->registers(); ++r)
+    for (int lane = 0; lane < lanes; ++lane) {
+      layout::Coordinate c = parsed->coordinate(r, lane % parsed->lanes(), warp);
+      all.emplace_back(c[0], c[1]);
+    }
+  return all;
+}
+
+}  // namespace
+
+GroupTable group_table(const MatrixAtom& row, int lanes) {
+  GroupTable table{.row = &row};
+  for (int k = 0; k < row.k; ++k) table.depth.push_back(k);
+  for (int warp = 0; warp < row.warps; ++warp) {
+    GroupMember& member = table.members.emplace_back();
+    auto c = coordinates(row.c_layout, "mn", row.m, row.n, lanes, warp);
+    for (auto [r, n] : c) member.rows.push_back(r);
+    std::ranges::sort(member.rows);
+    member.rows.erase(std::ranges::unique(member.rows).begin(), member.rows.end());
+    auto places = [&](const std::vector<std::pair<int, int>>& at, int columns) {
+      std::vector<int32_t> out;
+      for (auto [r, column] : at) out.push_back(int32_t(std::ranges::lower_bound(member.rows, r) - member.rows.begin()) * columns + column);
+      return out;
+    };
+    member.c = places(c, row.n);
+    member.a = places(coordinates(row.a_layout, "mk", row.m, row.k, lanes, warp), row.k);
+    table.c_registers = int(c.size()) / lanes;
+  }
+  return table;
+}
+
 AtomTable atom_table(const MatrixAtom& row, int lanes) {
   AtomTable t{.row = &row};
   t.a = places(row.a_layout, "mk", row.m, row.k, lanes, t.a_registers);

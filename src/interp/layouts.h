@@ -10,5 +10,6 @@ int conversion_tier(const ir::Kernel& kernel, const ir::Type& from, const ir::Ty
 // The first tile or buffer whose layout does not fit it: a sentence and the operation.
 void find_flaw(Program& program);
 AtomTable atom_table(const MatrixAtom& row, int lanes);
+GroupTable group_table(const MatrixAtom& row, int lanes);
 
 }  // namespace tilec::interp

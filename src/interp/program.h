@@ -75,6 +75,21 @@ struct TileData {
   uint32_t atom = ~0u;
 };
 
+// An array of shared memory as an operand of a group's product.
+struct GroupArray {
+  std::vector<int64_t> shape, places, elements;  // the place of each element, the element at each place (-1: a hole)
+  bool is_transposed = false;
+};
+struct GroupData {
+  std::string name;
+  uint32_t atom = ~0u;  // in Program::groups
+  uint32_t acc = 0, result = 0;  // handles
+  bool a_in_registers = false;
+  Location a_vector;
+  uint32_t a_view = 0, a_place = 0, b_view = 0, b_place = 0;
+  GroupArray a, b;
+};
+
 enum class FunctionKind : uint8_t { Host, Block, Map, Simt, Role, Thread };
 
 struct Function {
@@ -87,6 +102,7 @@ struct Function {
   std::vector<Location> arguments;  // of the region; kNoSlot when unused
   std::vector<Location> results;    // what it yields
   std::vector<TileData> data;
+  std::vector<GroupData> products;
 };
 
 // A matrix atom with its layouts as coordinates: for each operand, element (row, column) of each (register, lane).
@@ -96,10 +112,23 @@ struct AtomTable {
   int a_registers = 0, b_registers = 0, c_registers = 0;
 };
 
+// The part of one warp in an instruction of a group: its rows of the accumulator, and at register * lanes + lane the place in
+// a matrix of these rows alone.
+struct GroupMember {
+  std::vector<int32_t> rows, a, c;
+};
+struct GroupTable {
+  const MatrixAtom* row = nullptr;
+  std::vector<GroupMember> members;  // by warp
+  std::vector<int32_t> depth;        // 0, 1 ... k - 1
+  int c_registers = 0;
+};
+
 struct Program {
   const ir::Kernel* kernel = nullptr;
   std::vector<Function> functions;  // 0 is the host's
   std::vector<AtomTable> atoms;
+  std::vector<GroupTable> groups;
   std::vector<int> granules;  // by the op of an alloc: bytes of its narrowest view
   int lanes = 32, banks = 32;
   bool tracks_touches = false;  // can touches inside a block be unordered at all?

@@ -94,6 +94,7 @@ void rest(Run& run, Strand* s) {
   s->own.clear();
   s->private_memory.clear();
   s->open_products.clear();
+  s->batches.clear();
   run.resting[s->function].push_back(s);
 }
 
@@ -151,8 +152,8 @@ void take_results(Strand& child) {
 
 bool finish(Block& block, Strand& s) {
   s.is_done = true;
-  if (!s.open_products.empty()) {
-    const Flying& product = block.flying[s.open_products[0]];
+  if (!s.open_products.empty() || !s.batches.empty()) {
+    const Flying& product = block.flying[s.batches.empty() ? s.open_products[0] : s.batches[0][0]];
     fail(*s.run, FaultKind::Flight, product.op,
          "this matrix product is still open where " + s.name + " ends: nobody awaits it");
     return false;

@@ -59,7 +59,8 @@ struct Strand {
   std::string name;
   std::deque<Allocation> private_memory;
   std::unordered_map<uint32_t, Allocation*> own;  // allocations by op: private ones of this strand
-  std::vector<uint32_t> open_products;            // in the order of their issue
+  std::vector<uint32_t> open_products;            // in the order of their issue; of a group's, those of no batch yet
+  std::vector<std::vector<uint32_t>> batches;     // of products of groups
 
   Slot* at(uint32_t reg) { return regs + reg; }
   uint64_t acting(const Instr& i) const { return i.lanes == 1 ? (mask ? 1 : 0) : mask; }
@@ -86,6 +87,17 @@ struct Box {
   int64_t origin = 0;               // the element of the shared array at the box's corner
 };
 
+// What one warp gives to a product of its group, and gets: numbers at register * lanes + lane.
+struct GroupPart {
+  const GroupData* data = nullptr;      // null: registers alone, which no product has changed yet
+  const GroupMember* member = nullptr;
+  View a_view, b_view;
+  std::vector<int64_t> a_bytes, b_bytes;  // of the elements that it reads
+  std::vector<Slot> a, result;
+  size_t numbers = 0;                     // in `result`, once it is there
+  bool is_wide = false;
+};
+
 // An asynchronous copy or matrix product.
 struct Flying {
   enum class Stage : uint8_t { Open, Landed, Joined } stage = Stage::Open;
@@ -99,6 +111,7 @@ struct Flying {
   Tile acc, a, b, result;                    // of a product
   std::optional<Region> a_region, b_region;  // where its operands are, if in memory
   uint32_t acc_of = ~0u;                     // the product that it goes on from
+  std::unique_ptr<GroupPart> part;           // of a product of a group
   std::vector<uint64_t> known;               // what the issuer knew: the operation happens after that
 };
 
@@ -144,6 +157,9 @@ struct Block {
   std::vector<uint64_t> agent_times;  // the last time that each agent has used
   std::vector<std::string> agent_names;
   std::vector<uint32_t> free_agents;
+  std::vector<std::vector<uint64_t>> fences;  // by agent: when it made its writes known to engines
+  std::map<int, std::vector<std::vector<int64_t>>> group_logs;  // what each group of warps issued
+  std::map<int, size_t> products_of_warp;
   std::vector<uint32_t> known_blocks;  // whose releases an atomic of this block has acquired
   uint32_t map_agent = ~0u;            // runs the elements of maps
   bool progressed = false;

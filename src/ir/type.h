@@ -23,7 +23,7 @@ enum class TypeKind : uint8_t {
   Tile,    // a fragment: a value spread over the registers of a block (Typed: no layout yet; Placed: a RegLayout)
   Buffer,  // memory with extents; a shared one has a MemLayout from Placed on
   Token,   // an asynchronous copy that may not have completed
-  Flight,  // a tile that an asynchronous matrix product is still writing; used exactly once
+  Flight,  // a tile (in Thread IR a vector) that an asynchronous matrix product is still writing; used exactly once
   Ring,    // `shape[0]` slots handed from a producing role to consuming roles
 };
 

@@ -4,7 +4,7 @@
 //   V020-V026 scalars     verify_scalar.cpp
 //   V030-V043 tiles       verify_tile.cpp, verify_map.cpp
 //   V050-V055 staged      verify_staged.cpp, verify_rings.cpp
-//   V060-V068 thread      verify_thread.cpp, verify_uniform.cpp
+//   V060-V070 thread      verify_thread.cpp, verify_uniform.cpp
 #include "ir/verify.h"
 
 #include "ir/verify_parts.h"

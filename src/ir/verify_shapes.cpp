@@ -70,10 +70,17 @@ void check_shapes(Check& check, const op::GemmAsync& o) {
   check.require(check.result_type() == expected, Code::V036, check.result(), " has not the type of ", o.acc);
 }
 
+void check_shapes(Check& check, const op::BeginFlight& o) {
+  if (!check.require_kind(TypeKind::Tile, o.tile)) return;
+  Type expected = check.type(o.tile);
+  expected.kind = TypeKind::Flight;
+  check.require(check.result_type() == expected, Code::V036, check.result(), " has not the type of ", o.tile);
+}
+
 void check_shapes(Check& check, const op::AwaitGemm& o) {
   if (!check.require_kind(TypeKind::Flight, o.flight)) return;
   Type expected = check.type(o.flight);
-  expected.kind = TypeKind::Tile;
+  if (!check.has(TypeKind::Flight, check.result())) expected.kind = TypeKind::Tile;
   check.require(check.result_type() == expected, Code::V036, check.result(), " has not the type of ", o.flight);
   check.require(o.in_flight >= 0, Code::V035, "a negative number of products in flight");
 }

@@ -9,6 +9,7 @@ bool is_tile_like(const Type& type, Scalar element, const std::vector<int64_t>& 
 
 void check_shapes(Check& check, const op::Gemm& o);
 void check_shapes(Check& check, const op::GemmAsync& o);
+void check_shapes(Check& check, const op::BeginFlight& o);
 void check_shapes(Check& check, const op::AwaitGemm& o);
 void check_shapes(Check& check, const op::Reduce& o);
 void check_shapes(Check& check, const op::Scan& o);

@@ -178,7 +178,7 @@ class Rings {
 }  // namespace
 
 void check_linear(Check& check) {
-  if (check.form != Form::Staged) return;
+  if (check.form != Form::Staged && check.form != Form::Thread) return;
   const Kernel& kernel = check.kernel;
   each_region_of(kernel, kernel.body, [&](RegionId r) {
     for (ValueId v : kernel.region(r).args) check_once(check, v, r);

@@ -1,4 +1,4 @@
-// V060, V061 and V063 to V068: the operations of Thread form.
+// V060, V061 and V063 to V070: the operations of Thread form.
 #include "ir/verify_parts.h"
 
 namespace tilec::ir::verifier {
@@ -95,6 +95,20 @@ class Thread {
         check_.require(o.shape[i] <= o.dst_shape[size_t(o.dst_axes[i])], Code::V034, "a box of ", o.shape[i],
                        " elements goes to ", o.dst_shape[size_t(o.dst_axes[i])]);
   }
+  void operator()(const op::EngineFence&) {}
+  void operator()(const op::GroupFence& o) { passes(o.registers, TypeKind::Vector, TypeKind::Flight); }
+  void operator()(const op::GroupProduct& o) {
+    bool is_flight = check_.has(TypeKind::Flight, o.acc) && check_.result_type() == type(o.acc);
+    check_.require(is_flight, Code::V070, check_.result(), " is ", check_.result_type(), " and goes on from ", type(o.acc));
+    if (!check_.has(TypeKind::Vector, o.a)) array(o.a, o.a_place, o.a_shape, o.a_layout);
+    array(o.b, o.b_place, o.b_shape, o.b_layout);
+    check_.require(!o.atom.empty(), Code::V068, "a product of a group names no atom");
+  }
+  void operator()(const op::GroupCommit&) {}
+  void operator()(const op::GroupWait& o) {
+    passes(o.flights, TypeKind::Flight, TypeKind::Vector);
+    check_.require(o.in_flight >= 0, Code::V069, "a negative number of batches in flight");
+  }
   void operator()(const op::NamedBarrier& o) {
     check_.require(o.id >= 0 && o.warps > 0, Code::V066, "barrier ", o.id, " has ", o.warps, " warps");
   }
@@ -127,6 +141,24 @@ class Thread {
     const Type& t = type(barriers);
     check_.require(t.is_buffer() && t.space == Space::Shared && check_.is_index(index), Code::V066, barriers, " is ", t,
                    ", no phases in shared memory with an index");
+  }
+
+  // Each operand comes out as a result, of the other kind.
+  void passes(const std::vector<ValueId>& operands, TypeKind from, TypeKind to) {
+    const std::vector<ValueId>& results = check_.op().results;
+    if (!check_.require(results.size() == operands.size(), Code::V069, operands.size(), " vectors come out as ", results.size())) return;
+    for (size_t i = 0; i < results.size(); ++i) {
+      Type expected = type(operands[i]);
+      check_.require(expected.kind == from, Code::V069, operands[i], " is ", type(operands[i]));
+      expected.kind = to;
+      check_.require(type(results[i]) == expected, Code::V069, operands[i], ", ", type(operands[i]), ", comes out as ", type(results[i]));
+    }
+  }
+  void array(ValueId memory, ValueId place, const Ints& shape, const Text& layout) {
+    const Type& t = type(memory);
+    bool is_array = t.is_buffer() && t.space == Space::Shared && place.valid() && shape.size() >= 2 && !layout.empty();
+    if (!check_.require(is_array, Code::V070, "an operand is ", t, ", no array of shared memory")) return;
+    check_.require(check_.is_index(place) && !type(place).varying, Code::V070, "the place ", place, " is ", type(place));
   }
 
   static bool is_choice(const Axes& axes, size_t dimensions, size_t count) {

@@ -96,6 +96,7 @@ class Tiles {
     check_.require(o.threads >= 0, Code::V017, "simt has a negative number of threads");
   }
   void operator()(const op::Barrier&) {}
+  void operator()(const op::Fence&) {}
   void operator()(const op::RingAlloc& o) {
     check_.require_kind(TypeKind::Ring, check_.result());
     check_.require(o.consumers >= 1, Code::V054, check_.result(), " has ", o.consumers, " consumers");

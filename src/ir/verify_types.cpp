@@ -30,15 +30,15 @@ std::string_view malformed(const Type& type) {
 
 bool belongs(const Type& type, Form form, Level level) {
   bool is_thread_code = level == Level::Thread || level == Level::Simt;
-  bool is_one_each = type.is_scalar() || type.kind == TypeKind::Vector || (type.is_buffer() && type.space == Space::Private);
+  bool is_one_each = type.is_scalar() || type.kind == TypeKind::Vector || type.kind == TypeKind::Flight || (type.is_buffer() && type.space == Space::Private);
   if (type.varying && !(is_thread_code && is_one_each)) return false;
   switch (type.kind) {
     case TypeKind::Scalar:
     case TypeKind::Buffer: return true;
     case TypeKind::Vector: return form == Form::Thread;
     case TypeKind::Tile: return form != Form::Thread;
+    case TypeKind::Flight: return form == Form::Staged || form == Form::Thread;
     case TypeKind::Token:
-    case TypeKind::Flight:
     case TypeKind::Ring: return form == Form::Staged;
   }
   return false;

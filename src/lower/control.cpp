@@ -67,7 +67,10 @@ void Lowering::lower_op(OpId id) {
 
 namespace {
 
-// What a loop carries: scalars travel as values; a tile as its registers, or in a memory home that stays where it is.
+// What a loop carries: scalars travel as values; a tile as its registers, or in a memory home that stays where it is; what is
+// in flight as its vectors.
+bool has_home(const Type& type) { return type.is_tile() || type.kind == ir::TypeKind::Flight; }
+
 struct CarriedTile {
   size_t position;  // among the loop's carried values
   Home home;
@@ -84,11 +87,11 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
   std::vector<CarriedTile> tiles;
   for (size_t i = 0; i < loop.inits.size(); ++i) {
     ValueId init = loop.inits[i];
-    if (!source_.type(init).is_tile()) {
+    if (!has_home(source_.type(init))) {
       inits.push_back(in_lanes_ ? broadcast(scalar(init)) : scalar(init));
       continue;
     }
-    Home home = result_home(op, op.results[i], std::span(&init, 1));
+    Home home = source_.type(init).is_tile() ? result_home(op, op.results[i], std::span(&init, 1)) : this->home(init);
     if (home.in_memory() && home.memory != this->home(init).memory) copy_home(this->home(init), home);
     if (!home.in_memory()) {
       const Home& from = this->home(init);
@@ -130,7 +133,7 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
   std::vector<ValueId> values;
   std::vector<std::pair<Home, Home>> copies;
   for (size_t i = 0, t = 0; i < yielded.size(); ++i) {
-    if (!source_.type(yielded[i]).is_tile()) {
+    if (!has_home(source_.type(yielded[i]))) {
       values.push_back(in_lanes_ ? broadcast(scalar(yielded[i])) : scalar(yielded[i]));
       continue;
     }

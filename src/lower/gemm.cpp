@@ -5,13 +5,10 @@
 namespace tilec::lower {
 
 void Lowering::lower_gemm(const ir::Op& op, const ir::op::Gemm& gemm) {
-  for (const MatrixAtom& atom : machine_.matrix_atoms)
-    if (atom.name == gemm.atom) {
-      if (atom.kind == AtomKind::Warp) return lower_warp_product(op, gemm, atom);
-      INVARIANT(atom.kind == AtomKind::OuterProduct, "products of groups are asynchronous");
-      return lower_outer_product(op, gemm, atom);
-    }
-  UNREACHABLE("a matrix product names an atom of its machine");
+  const MatrixAtom& atom = atom_named(gemm.atom);
+  if (atom.kind == AtomKind::Warp) return lower_warp_product(op, gemm, atom);
+  INVARIANT(atom.kind == AtomKind::OuterProduct, "products of groups are asynchronous");
+  lower_outer_product(op, gemm, atom);
 }
 
 // A block of m x n accumulators stays in registers while k runs: A comes one number at a time, B one vector at a time.

@@ -4,6 +4,7 @@
 
 #include "ir/builder.h"
 #include "layout/product.h"
+#include "layout/transform.h"
 #include "lower/digits.h"
 #include "lower/simt.h"
 #include "machine/machine.h"
@@ -21,7 +22,7 @@ using ir::ValueId;
 struct Deferred;
 
 // Where the elements of a tile are: in SSA values, one a register, or, when there are too many, in a private array, or
-// nowhere yet.
+// nowhere yet. Of a tile in flight `registers` are vectors, one a block of its atom.
 struct Home {
   layout::LayoutId layout;
   std::vector<ValueId> registers;
@@ -214,6 +215,25 @@ class Lowering {
   void lower_alloc(const ir::Op& op, const ir::op::Alloc& alloc);
   void lower_warp_product(const ir::Op& op, const ir::op::Gemm& gemm, const MatrixAtom& atom);
   Home operand_registers(const ir::op::Gemm& gemm, const MatrixAtom& atom, layout::Side side, const layout::RegLayout& layout);
+  // --- products of groups of warps, in flight (group_product.cpp)
+  struct GroupOperand {
+    ValueId memory;                        // an array of shared memory
+    int follows_axis = 0, size = 0;        // its axis that steps with the accumulator's blocks, and by how much
+    std::vector<int> origins = {};         // of the groups along it
+    const layout::MemLayout* layout = nullptr;
+    std::vector<int64_t> shape = {};
+    std::string text = {};                 // the layout's
+    std::vector<ValueId> offsets = {};     // of this group's block 0
+    ValueId first = {};                    // its place
+  };
+  const MatrixAtom& atom_named(std::string_view name) const;
+  GroupOperand group_operand(ValueId buffer, bool is_transposed, layout::Side side, const layout::Division& blocks, const MatrixAtom& atom);
+  ValueId block_place(const GroupOperand& operand, int block, int depth);
+  std::map<std::pair<int, int>, ValueId> left_vectors(const ir::op::GemmAsync& gemm, const MatrixAtom& atom, const layout::RegLayout& accumulator);
+  std::vector<ValueId> begin_flights(ValueId tile, const MatrixAtom& atom);
+  void lower_begin_flight(const ir::Op& op, const ir::op::BeginFlight& begin);
+  void lower_gemm_async(const ir::Op& op, const ir::op::GemmAsync& gemm);
+  void lower_await_gemm(const ir::Op& op, const ir::op::AwaitGemm& await);
   void convert_through_memory(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to, Scalar element);
   bool convert_within_warps(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to);
   std::pair<ValueId, int64_t> warp_along(const layout::RegLayout& layout, int axis, std::span<const int> warp_bits);

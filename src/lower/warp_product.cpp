@@ -1,26 +1,17 @@
 // Matrix products by instructions of one warp: the accumulator's fragments stay in registers, those of the operands are read
 // from shared memory one step along k at a time, or are registers already.
 #include "layout/notation.h"
-#include "layout/transform.h"
+#include "lower/fragments.h"
 #include "lower/lowering.h"
 
 namespace tilec::lower {
-
-namespace {
 
 layout::Shape shape_of(const Type& type) {
   std::vector<int> extents(type.shape.begin(), type.shape.end());
   return layout::Shape(extents);
 }
 
-// An operand's fragments by place in the product: block along m (or n), step along k.
-struct Fragments {
-  layout::RegLayout layout;
-  layout::Division division;
-  std::map<std::pair<int, int>, int64_t> repeat_at;  // block of this side, step along k
-};
-
-Fragments fragments_of(layout::RegLayout layout, layout::RegLayout atom, int k_axis) {
+Fragments fragments_of(layout::RegLayout layout, const layout::RegLayout& atom, int k_axis) {
   auto division = layout::divide(layout, atom);
   INVARIANT(division.has_value(), "an operand's layout is made of its atom's fragments");
   Fragments f{std::move(layout), std::move(*division), {}};
@@ -30,8 +21,6 @@ Fragments fragments_of(layout::RegLayout layout, layout::RegLayout atom, int k_a
   }
   return f;
 }
-
-}  // namespace
 
 void Lowering::lower_warp_product(const ir::Op& op, const ir::op::Gemm& gemm, const MatrixAtom& atom) {
   constexpr std::array kSwap{1, 0};
@@ -45,7 +34,7 @@ void Lowering::lower_warp_product(const ir::Op& op, const ir::op::Gemm& gemm, co
     layout::RegLayout held = layout::operand(accumulator, atom_c, piece, side, is_transposed, shape_of(source_.type(is_left ? gemm.a : gemm.b)));
     if (is_transposed) piece = layout::normalized(layout::transpose(piece, kSwap));
     int k_axis = is_left != is_transposed ? 1 : 0;
-    return fragments_of(std::move(held), std::move(piece), k_axis);
+    return fragments_of(std::move(held), piece, k_axis);
   };
   Fragments a = side_of(layout::Side::Left), b = side_of(layout::Side::Right);
   Home a_home = operand_registers(gemm, atom, layout::Side::Left, a.layout), b_home = operand_registers(gemm, atom, layout::Side::Right, b.layout);

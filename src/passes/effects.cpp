@@ -46,6 +46,7 @@ bool reads_memory(const Op& op) {
     case OpKind::CopyBox:
     case OpKind::Gemm:
     case OpKind::GemmAsync:
+    case OpKind::GroupProduct:
     case OpKind::Atomic:
     case OpKind::MemAtomic:
       return true;

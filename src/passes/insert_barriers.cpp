@@ -16,10 +16,15 @@ namespace {
 // What was touched since the last barrier.
 struct Pending {
   std::set<ValueId> read, written;
+  std::set<ValueId> in_flight;  // read by products that nobody has awaited: no barrier ends that
+  bool is_unfenced = false;     // has something been written that engines read?
   void add(const Pending& other) {
     read.insert(other.read.begin(), other.read.end());
     written.insert(other.written.begin(), other.written.end());
+    in_flight.insert(other.in_flight.begin(), other.in_flight.end());
+    is_unfenced |= other.is_unfenced;
   }
+  Pending behind_barrier() const { return {{}, {}, in_flight, false}; }
   bool conflicts(const MemoryTouch& touch) const {
     return written.contains(touch.buffer) || (touch.writes && read.contains(touch.buffer));
   }
@@ -28,7 +33,8 @@ struct Pending {
 
 class Inserter {
  public:
-  Inserter(Kernel& kernel, const std::set<ValueId>& handed_over) : kernel_(kernel), handed_over_(handed_over) {}
+  Inserter(Kernel& kernel, const std::set<ValueId>& handed_over, const std::set<ValueId>& read_by_engines)
+      : kernel_(kernel), handed_over_(handed_over), read_by_engines_(read_by_engines) {}
 
   // Walks a region from what is pending before it; gives what is pending after it.
   Pending run(RegionId region, Pending pending) {
@@ -39,7 +45,12 @@ class Inserter {
  private:
   Pending step(RegionId region, OpId id, Pending pending) {
     const OpData data = kernel_.op(id).data;
-    if (std::holds_alternative<op::Barrier>(data)) return {};
+    if (std::holds_alternative<op::Barrier>(data)) {
+      if (pending.is_unfenced) insert_before(kernel_, region, id, [](Builder& b) { b.add(op::Fence{}); });
+      return pending.behind_barrier();
+    }
+    if (std::holds_alternative<op::Fence>(data)) pending.is_unfenced = false;
+    if (auto* await = std::get_if<op::AwaitGemm>(&data)) return awaited(*await, std::move(pending));
     if (auto* loop = std::get_if<op::For>(&data)) return repeat({loop->body}, std::move(pending));
     if (auto* loop = std::get_if<op::While>(&data)) return repeat({loop->condition, loop->body}, std::move(pending));
     if (auto* branch = std::get_if<op::If>(&data)) {
@@ -57,10 +68,26 @@ class Inserter {
     auto conflict = std::find_if(touches.begin(), touches.end(), [&](const MemoryTouch& t) { return pending.conflicts(t); });
     if (conflict != touches.end()) {
       const std::string& name = kernel_.value(conflict->buffer).hint;
-      insert_before(kernel_, region, id, [&](Builder& b) { b.add(op::Barrier{name}); });
-      pending = {};
+      insert_before(kernel_, region, id, [&](Builder& b) {
+        if (pending.is_unfenced) b.add(op::Fence{});
+        b.add(op::Barrier{name});
+      });
+      pending = pending.behind_barrier();
     }
-    for (const MemoryTouch& touch : touches) pending.note(touch);
+    bool is_of_engine = std::holds_alternative<op::CopyAsync>(data), is_product = std::holds_alternative<op::GemmAsync>(data);
+    for (const MemoryTouch& touch : touches) {
+      INVARIANT(!touch.writes || !pending.in_flight.contains(touch.buffer), "what a product in flight reads is not written");
+      pending.note(touch);
+      if (is_product) pending.in_flight.insert(touch.buffer);
+      pending.is_unfenced |= touch.writes && !is_of_engine && read_by_engines_.contains(touch.buffer);
+    }
+    return pending;
+  }
+
+  // A warp knows of the end of its own products alone: what they have read counts as read now.
+  static Pending awaited(const op::AwaitGemm& await, Pending pending) {
+    pending.read.insert(pending.in_flight.begin(), pending.in_flight.end());
+    if (await.in_flight == 0) pending.in_flight.clear();
     return pending;
   }
 
@@ -78,7 +105,7 @@ class Inserter {
   }
 
   Kernel& kernel_;
-  const std::set<ValueId>& handed_over_;
+  const std::set<ValueId>&handed_over_, &read_by_engines_;
 };
 
 // Buffers that several roles touch, and those whose versions a ring hands from the engine that fills them to their readers.
@@ -99,6 +126,17 @@ std::set<ValueId> handed_over_in(const Kernel& kernel, RegionId body) {
   return found;
 }
 
+std::set<ValueId> read_by_engines_in(const Kernel& kernel, RegionId body) {
+  std::set<ValueId> found;
+  each_op(kernel, body, [&](OpId id) {
+    const op::GemmAsync* product = kernel.op(id).get<op::GemmAsync>();
+    if (!product) return;
+    for (ValueId operand : {product->a, product->b})
+      if (kernel.type(operand).is_buffer()) found.insert(root_buffer(kernel, operand));
+  });
+  return found;
+}
+
 }  // namespace
 
 void insert_barriers(Kernel& kernel, const Machine&, Diagnostics&) {
@@ -107,7 +145,8 @@ void insert_barriers(Kernel& kernel, const Machine&, Diagnostics&) {
     op::Launch launch = kernel.op(id).as<op::Launch>();
     if (launch.warps <= 1) return;
     std::set<ValueId> handed_over = handed_over_in(kernel, launch.body);
-    Inserter(kernel, handed_over).run(launch.body, {});
+    std::set<ValueId> read_by_engines = read_by_engines_in(kernel, launch.body);
+    Inserter(kernel, handed_over, read_by_engines).run(launch.body, {});
   });
 }
 

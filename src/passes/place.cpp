@@ -143,14 +143,17 @@ class Placer {
 
   // Accumulators first: they fix how the warps share a product, and with that what each warp wants of its operands.
   void demand_of_products() {
-    for (OpId id : ops_) {
-      const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
-      if (!gemm || is_placed(gemm->acc)) continue;
-      const MatrixAtom& atom = atom_of(*gemm);
-      layout::Shape shape = shape_of(gemm->acc);
-      give(gemm->acc, layout::accumulator(layout::reg_layout(atom.c_layout, "mn"), shape, deal_of(atom, shape[0], shape[1], warps_)),
-           kernel_.op(id).span, "the accumulator of " + std::string(atom.name));
-    }
+    // Fragments of groups of warps are made of those of warps, so that either can go on from the former.
+    for (bool is_of_group : {true, false})
+      for (OpId id : ops_) {
+        const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
+        if (!gemm || is_placed(gemm->acc)) continue;
+        const MatrixAtom& atom = atom_of(*gemm);
+        if ((atom.kind == AtomKind::Group) != is_of_group) continue;
+        layout::Shape shape = shape_of(gemm->acc);
+        give(gemm->acc, layout::accumulator(layout::reg_layout(atom.c_layout, "mn"), shape, deal_of(atom, shape[0], shape[1], warps_)),
+             kernel_.op(id).span, "the accumulator of " + std::string(atom.name));
+      }
     for (OpId id : ops_) {
       if (!kernel_.op(id).is<op::Gemm>()) continue;
       op::Gemm gemm = kernel_.op(id).as<op::Gemm>();

@@ -37,6 +37,11 @@ void each_op_in_region(const Kernel& kernel, RegionId region, const std::functio
   }
 }
 
+ValueId trip_count(Builder& b, const op::For& loop) {
+  ValueId span = b.sub(loop.high, loop.low), more = b.sub(loop.step, b.index(1));
+  return b.binary(BinaryFn::Max, b.binary(BinaryFn::Div, b.add(span, more), loop.step), b.index(0));
+}
+
 void retype(Kernel& kernel, ValueId v, Type type) { kernel.value(v).type = kernel.types.intern(std::move(type)); }
 
 }  // namespace tilec::passes

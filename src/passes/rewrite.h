@@ -13,6 +13,9 @@ void insert_after(ir::Kernel& kernel, ir::RegionId region, ir::OpId at, const st
 // Calls f(region, operation) for a snapshot of every operation under `region`, so that f may insert.
 void each_op_in_region(const ir::Kernel& kernel, ir::RegionId region, const std::function<void(ir::RegionId, ir::OpId)>& f);
 
+// How often a loop with these bounds runs.
+ir::ValueId trip_count(ir::Builder& builder, const ir::op::For& loop);
+
 // Gives `v` another type in place.
 void retype(ir::Kernel& kernel, ir::ValueId v, ir::Type type);
 

@@ -10,10 +10,6 @@ using namespace ir;
 
 namespace {
 
-// Products of groups run beside the threads, so that somebody has to await them: `stage-loops` puts copies in flight, but no
-// products.
-constexpr bool kPutsProductsInFlight = false;
-
 int64_t rounded_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 // May `from` be widened to `to` without losing a value?
@@ -39,7 +35,7 @@ struct Selector {
       const MatrixAtom* best = nullptr;
       int64_t least = INT64_MAX;
       for (const MatrixAtom& atom : machine.matrix_atoms) {
-        if (atom.kind == AtomKind::Group && !kPutsProductsInFlight) continue;
+        if (atom.kind == AtomKind::Group && !machine.has(Cap::AsyncMatrix)) continue;
         if (!takes(atom, gemm, c, may_widen) || !fits(atom, gemm, c, warps)) continue;
         int64_t area = rounded_up(c.shape[0], atom.m) * rounded_up(c.shape[1], atom.n);
         if (area < least) least = area, best = &atom;
@@ -65,7 +61,7 @@ struct Selector {
     int64_t depth = kernel.type(gemm.a).shape[gemm.transpose_a ? 0 : 1];
     layout::Deal deal = deal_of(atom, c.shape[0], c.shape[1], warps);
     bool is_whole = c.shape[0] % (atom.m * deal.rows) == 0 && c.shape[1] % (atom.n * deal.columns) == 0 && depth % atom.k == 0;
-    if (!is_whole || deal.replicas > 1) return false;
+    if (!is_whole || deal.replicas > 1 || !fits_registers(c, warps)) return false;
     for (ValueId operand : {gemm.a, gemm.b}) {
       const Type& type = kernel.type(operand);
       if (operand == gemm.a && type.is_tile() && !gemm.transpose_a) continue;
@@ -73,6 +69,12 @@ struct Selector {
       if (!engine_layout(shape_of(type), bit_width(type.element))) return false;
     }
     return true;
+  }
+
+  // An accumulator in flight is in registers, and leaves a quarter of them to the code around.
+  bool fits_registers(const Type& c, int64_t warps) const {
+    int64_t words = c.element_count() * byte_width(c.element) / 4 / (warps * machine.lanes);
+    return words <= int64_t(machine.registers_per_lane) * 3 / 4;
   }
 
   void run() {

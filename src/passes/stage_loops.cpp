@@ -1,5 +1,6 @@
 // A pipelined loop fills shared tiles by copies from device memory and computes with them. Staged, its tiles become stacks
-// of `depth` versions, handed over through a ring: while turn t is computed with, the copies of turn t + depth - 1 run.
+// of `depth` versions, handed over through a ring: while turn t is computed with, the copies of turn t + depth - 1 run (or of
+// one nearer, where several products are in flight).
 //
 //   for p in 0 .. min(turns, depth - 1)      acquire p; copies of turn p; commit p
 //   for i in the loop                        the same for turn t + depth - 1, unless it is beyond the last
@@ -134,6 +135,9 @@ class Stager {
     return std::min(loop_.stages ? loop_.stages : kUsualDepth, room / one);
   }
 
+  // Products in flight hold on to the slots that they read.
+  int64_t turns_ahead() const { return std::max<int64_t>(1, depth_ - std::max<int64_t>(1, kernel_.schedule.in_flight)); }
+
   void emit_prologue(Builder& b) {
     for (StagedCopy& copy : copies_) {
       Type type = kernel_.type(copy.buffer);
@@ -145,9 +149,8 @@ class Stager {
     Type ring = plain_type(TypeKind::Ring);
     ring.shape = {depth_};
     ring_ = b.value(op::RingAlloc{1, loop_.label.empty() ? "turns" : loop_.label}, ring);
-    ValueId span = b.sub(loop_.high, loop_.low), more = b.sub(loop_.step, b.index(1));
-    turns_ = b.binary(BinaryFn::Max, b.binary(BinaryFn::Div, b.add(span, more), loop_.step), b.index(0));
-    ValueId ahead = b.binary(BinaryFn::Min, turns_, b.index(depth_ - 1));
+    turns_ = trip_count(b, loop_);
+    ValueId ahead = b.binary(BinaryFn::Min, turns_, b.index(turns_ahead()));
     op::For fill{.low = b.index(0), .high = ahead, .step = b.index(1), .body = kernel_.new_region()};
     ValueId turn = kernel_.new_arg(fill.body, scalar_type(Scalar::Index), "turn");
     in_region(b, fill.body, [&] { emit_turn(b, turn); });
@@ -202,7 +205,7 @@ class Stager {
     std::map<ValueId, ValueId> views;
     insert_before(kernel_, loop_.body, first, [&](Builder& b) {
       turn = b.binary(BinaryFn::Div, b.sub(index(), loop_.low), loop_.step);
-      emit_ahead(b, b.add(turn, b.index(depth_ - 1)));
+      emit_ahead(b, b.add(turn, b.index(turns_ahead())));
       b.add(op::Wait{ring_, turn});
       ValueId version = b.binary(BinaryFn::Rem, turn, b.index(depth_));
       for (const StagedCopy& copy : copies_) views[copy.buffer] = view(b, copy, version);

@@ -4,6 +4,7 @@
 #include "ir/verify.h"
 #include "lower/lower.h"
 #include "passes/insert_barriers.h"
+#include "passes/overlap_products.h"
 #include "passes/passes.h"
 #include "passes/place.h"
 #include "passes/select_atoms.h"
@@ -28,7 +29,8 @@ constexpr Pass kPipeline[] = {
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
-    {"stage-loops", Placed, Staged, passes::stage_loops, "versions of buffers, copies and products in flight"},
+    {"stage-loops", Placed, Staged, passes::stage_loops, "versions of buffers, copies in flight"},
+    {"overlap-products", Staged, Staged, passes::overlap_products, "products of groups of warps in flight, and awaited"},
     {"insert-barriers", Staged, Staged, passes::insert_barriers, "barriers between conflicting touches of memory"},
     {"lower", Staged, Thread, lower_to_threads, "the program of one thread"},
     {"legalise", Thread, Thread, passes::legalise, "narrow floats and math functions in what the machine has"},

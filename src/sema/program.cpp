@@ -1,5 +1,6 @@
 // A program: every export lowered, and what is not exported checked.
 #include "sema/call.h"
+#include "sema/initialised.h"
 #include "sema/kernel.h"
 #include "sema/names.h"
 #include "sema/schedule.h"
@@ -19,7 +20,9 @@ struct Analysis {
 
   std::optional<ir::Kernel> lower(const Request& request) {
     lowered.insert(request.decl);
-    return lower_kernel(session, request);
+    auto kernel = lower_kernel(session, request);
+    if (kernel && !check_initialised(*kernel, session.diagnostics)) return std::nullopt;
+    return kernel;
   }
 
   void add_export(const ast::Name& name, const Request& request) {

@@ -215,12 +215,36 @@ constexpr Mistake kMistakes[] = {
     {"V067", Where::Thread, "fault %n, %n"},
     {"V067", Where::Thread, "%a = vote.any %lane : bool"},
     {"V068", Where::Thread, "atom"},
+    {"V050", Where::Staged, "%t = splat %real : ACC %f = begin_flight %t : FLIGHT"},
+    {"V050", Where::Thread, "VECTOR %f = group_fence [%v] : varying flight<2 f32>"},
+    {"V050", Where::Thread,
+     "VECTOR %f = group_fence [%v] : varying flight<2 f32> %a, %c = group_wait [%f, %f] : varying vector<2 f32>, varying vector<2 f32>"},
+    {"V069", Where::Thread, "VECTOR %f = group_wait [%v] : varying vector<2 f32>"},
+    {"V069", Where::Thread,
+     "VECTOR %f = group_fence [%v] : varying flight<2 f32> %a = group_wait [%f], in_flight=-1 : varying vector<2 f32>"},
+    {"V069", Where::Thread,
+     "VECTOR %f = group_fence [%v] : varying flight<2 f32> %a = group_wait [%f] : varying vector<1 f32>"},
+    {"V070", Where::Thread, "OPERANDS PRODUCT %v, %s, %s, %zero, ARRAYS : varying vector<2 f32>"},
+    {"V070", Where::Thread, "OPERANDS FENCE PRODUCT %f, %x, %s, %zero, ARRAYS : varying flight<2 f32> WAIT"},
+    {"V070", Where::Thread, "OPERANDS FENCE PRODUCT %f, %s, %s, %lane, ARRAYS : varying flight<2 f32> WAIT"},
+    {"V070", Where::Thread,
+     "OPERANDS FENCE PRODUCT %f, %s, %s, %zero, a_place=%zero, b_shape=[8], b_layout=\"addr(c0 c1 c2)\", a_shape=[2, 4], "
+     "a_layout=\"addr(c0 c1 r0)\", atom=\"x\" : varying flight<2 f32> WAIT"},
+    {"V068", Where::Thread,
+     "OPERANDS FENCE PRODUCT %f, %s, %s, %zero, a_place=%zero, b_shape=[2, 4], b_layout=\"addr(c0 c1 r0)\", a_shape=[2, 4], "
+     "a_layout=\"addr(c0 c1 r0)\" : varying flight<2 f32> WAIT"},
 };
 
 std::string with_words(std::string text) {
   std::string flight(kAcc);
   flight.replace(0, 4, "flight");
   const std::pair<std::string_view, std::string> words[] = {
+      {"OPERANDS", "%s = alloc : buffer<shared 8 f32> VECTOR"},
+      {"VECTOR", "%l = convert %lane : varying f32 %v = vector_make [%l, %l] : varying vector<2 f32>"},
+      {"FENCE", "%f = group_fence [%v] : varying flight<2 f32>"},
+      {"PRODUCT", "%p = group_product"},
+      {"ARRAYS", "a_place=%zero, b_shape=[2, 4], b_layout=\"addr(c0 c1 r0)\", a_shape=[2, 4], a_layout=\"addr(c0 c1 r0)\", atom=\"x\""},
+      {"WAIT", "%w = group_wait [%p] : varying vector<2 f32>"},
       {"ACC8", "tile<8x8 f32 @ reg(c0) lane(c1 c2 r0 r1 r2)>"}, {"FLIGHT", flight}, {"ACC", std::string(kAcc)}};
   for (const auto& [word, meaning] : words)
     for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + meaning.size()))

@@ -1,0 +1,306 @@
+#include "passes/overlap_products.h"
+
+#include <map>
+#include <set>
+
+#include "passes/products.h"
+#include "passes/rewrite.h"
+#include "passes/touches.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+
+namespace {
+
+constexpr int64_t kUsualInFlight = 1;  // where the schedule does not say
+
+Type in_flight(Type tile) {
+  tile.kind = TypeKind::Flight;
+  return tile;
+}
+
+// One launch: what its loops and products look like, as far as flights are concerned.
+class Launched {
+ public:
+  Launched(const Kernel& kernel, const Machine& machine, RegionId body) : kernel_(kernel), machine_(machine), body_(body) {
+    each_op(kernel_, body, [&](OpId id) {
+      const op::Commit* commit = kernel_.op(id).get<op::Commit>();
+      if (!commit) return;
+      for (ValueId token : commit->tokens)
+        if (const op::CopyAsync* copy = kernel_.defined_by<op::CopyAsync>(token)) ring_of_[root_buffer(kernel_, copy->dst)] = commit->ring;
+    });
+  }
+
+  bool is_of_group(OpId id) const {
+    const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
+    const MatrixAtom* atom = gemm ? find_atom(machine_, gemm->atom) : nullptr;
+    return atom && atom->kind == AtomKind::Group;
+  }
+
+  // The ring that hands the buffer from the engine that fills it to its readers, or none.
+  ValueId ring_of(ValueId buffer) const {
+    auto found = ring_of_.find(root_buffer(kernel_, buffer));
+    return found == ring_of_.end() ? ValueId{} : found->second;
+  }
+
+  bool is_written_in(RegionId region, ValueId buffer) const {
+    bool found = false;
+    each_op(kernel_, region, [&](OpId id) {
+      for (const MemoryTouch& touch : touches_of(kernel_, id)) found |= touch.writes && touch.buffer == root_buffer(kernel_, buffer);
+    });
+    return found;
+  }
+
+  RegionId body() const { return body_; }
+
+ private:
+  const Kernel& kernel_;
+  const Machine& machine_;
+  RegionId body_;
+  std::map<ValueId, ValueId> ring_of_;
+};
+
+struct Accumulation {
+  OpId product;
+  size_t carried;  // place of its accumulator among what the loop carries
+};
+
+// A ring whose slots the loop's products read.
+struct Handed {
+  ValueId ring, turn;
+  OpId release;
+};
+
+// A loop whose products may stay in flight from turn to turn.
+class Carrier {
+ public:
+  Carrier(Kernel& kernel, const Launched& launched, RegionId region, OpId loop)
+      : kernel_(kernel), launched_(launched), region_(region), id_(loop), loop_(kernel.op(loop).as<op::For>()) {}
+
+  bool run() {
+    if (!find_products() || !find_rings()) return false;
+    int64_t wanted = kernel_.schedule.in_flight ? kernel_.schedule.in_flight : kUsualInFlight;
+    turns_in_flight_ = wanted;
+    for (const Handed& handed : rings_) turns_in_flight_ = std::min(turns_in_flight_, kernel_.type(handed.ring).shape[0] - 1);
+    if (turns_in_flight_ < 1) return false;
+    carry();
+    await_behind();
+    give_back_later();
+    return true;
+  }
+
+ private:
+  const std::vector<OpId>& body() const { return kernel_.region(loop_.body).ops; }
+  ValueId index() const { return kernel_.region(loop_.body).args[0]; }
+  bool is_in_body(OpId id) const { return std::ranges::find(body(), id) != body().end(); }
+  std::vector<ValueId>& yielded() { return kernel_.op(body().back()).as<op::Yield>().values; }
+
+  // All products of the loop accumulate into what it carries, and nothing else touches that.
+  bool find_products() {
+    std::vector<int> uses = use_counts(kernel_);
+    bool ok = true;
+    each_op(kernel_, loop_.body, [&](OpId id) {
+      if (!launched_.is_of_group(id)) return;
+      const op::Gemm& gemm = kernel_.op(id).as<op::Gemm>();
+      ValueId result = kernel_.op(id).result();
+      const std::vector<ValueId>& args = kernel_.region(loop_.body).args;
+      size_t carried = size_t(std::ranges::find(args, gemm.acc) - args.begin());
+      ok &= is_in_body(id) && carried > 0 && carried < args.size() && uses[gemm.acc.index] == 1 && uses[result.index] == 1 &&
+            yielded()[carried - 1] == result;
+      if (ok) products_.push_back({id, carried - 1});
+    });
+    return ok && !products_.empty();
+  }
+
+  // What the products read comes through rings that this loop turns, or does not change in it.
+  bool find_rings() {
+    for (const Accumulation& product : products_) {
+      const op::Gemm& gemm = kernel_.op(product.product).as<op::Gemm>();
+      for (ValueId operand : {gemm.a, gemm.b}) {
+        if (!kernel_.type(operand).is_buffer()) return false;
+        if (!launched_.is_written_in(loop_.body, operand) && !is_turned_here(launched_.ring_of(operand))) continue;
+        if (!add_ring(launched_.ring_of(operand))) return false;
+      }
+    }
+    for (const Handed& handed : rings_)
+      if (!find_fills(handed.ring)) return false;
+    return true;
+  }
+
+  bool is_turned_here(ValueId ring) const {
+    return ring.valid() && std::ranges::any_of(body(), [&](OpId id) {
+      const op::Wait* wait = kernel_.op(id).get<op::Wait>();
+      return wait && wait->ring == ring;
+    });
+  }
+
+  bool add_ring(ValueId ring) {
+    if (!ring.valid()) return false;
+    for (const Handed& known : rings_)
+      if (known.ring == ring) return true;
+    Handed handed{ring, {}, {}};
+    for (OpId id : body()) {
+      const op::Release* release = kernel_.op(id).get<op::Release>();
+      if (!release || release->ring != ring) continue;
+      if (handed.release.valid() || !is_count_of_turns(release->turn)) return false;
+      handed.turn = release->turn;
+      handed.release = id;
+    }
+    rings_.push_back(handed);
+    return handed.release.valid();
+  }
+
+  // (index - low) / step
+  bool is_count_of_turns(ValueId turn) const {
+    auto low = kernel_.constant(loop_.low), step = kernel_.constant(loop_.step);
+    ValueId x = turn;
+    if (!step || step->i != 1) {
+      const op::Binary* division = kernel_.defined_by<op::Binary>(x);
+      if (!division || division->fn != BinaryFn::Div || division->b != loop_.step) return false;
+      x = division->a;
+    }
+    if (low && low->i == 0) return x == index();
+    const op::Binary* difference = kernel_.defined_by<op::Binary>(x);
+    return difference && difference->fn == BinaryFn::Sub && difference->a == index() && difference->b == loop_.low;
+  }
+
+  // Whoever fills a slot in the same loop has to wait until it is given back: it goes behind that.
+  bool find_fills(ValueId ring) {
+    bool ok = true;
+    for (OpId id : body()) {
+      bool fills = false;
+      auto look = [&](OpId inner) {
+        const op::Acquire* acquire = kernel_.op(inner).get<op::Acquire>();
+        fills |= acquire && acquire->ring == ring;
+      };
+      look(id);
+      each_region(kernel_.op(id).data, [&](RegionId r) { each_op(kernel_, r, look); });
+      if (!fills) continue;
+      ok &= kernel_.op(id).is<op::If>() && kernel_.op(id).results.empty();
+      if (std::ranges::find(fills_, id) == fills_.end()) fills_.push_back(id);
+    }
+    return ok;
+  }
+
+  void carry() {
+    for (const Accumulation& product : products_) {
+      ValueId init = loop_.inits[product.carried], arg = kernel_.region(loop_.body).args[product.carried + 1];
+      const Type flight = in_flight(kernel_.type(init));
+      const op::Gemm gemm = kernel_.op(product.product).as<op::Gemm>();
+      insert_before(kernel_, region_, id_, [&](Builder& b) { loop_.inits[product.carried] = b.value(op::BeginFlight{init, gemm.atom}, flight); });
+      kernel_.op(product.product).data = op::GemmAsync{gemm.a, gemm.b, gemm.acc, gemm.transpose_a, gemm.transpose_b, gemm.atom, gemm.label};
+      for (ValueId v : {arg, kernel_.op(product.product).result(), kernel_.op(id_).results[product.carried]}) retype(kernel_, v, flight);
+    }
+    kernel_.op(id_).as<op::For>().inits = loop_.inits;
+  }
+
+  const std::string& atom_of(const Accumulation& product) const { return kernel_.op(product.product).as<op::GemmAsync>().atom; }
+
+  // Within a turn the oldest, behind the loop all.
+  void await_behind() {
+    const Accumulation& last = products_.back();
+    ValueId flight = kernel_.op(last.product).result();
+    insert_after(kernel_, loop_.body, last.product, [&](Builder& b) {
+      int64_t open = turns_in_flight_ * int64_t(products_.size());
+      ValueId awaited = b.value(op::AwaitGemm{flight, open, atom_of(last)}, Type(kernel_.type(flight)));
+      awaited_ = kernel_.value(awaited).op;
+      yielded()[last.carried] = awaited;
+    });
+    OpId at = id_;
+    for (const Accumulation& product : products_) {
+      ValueId result = kernel_.op(id_).results[product.carried], tile;
+      insert_after(kernel_, region_, at, [&](Builder& b) {
+        Type type = kernel_.type(result);
+        type.kind = TypeKind::Tile;
+        tile = b.value(op::AwaitGemm{result, 0, atom_of(product)}, type);
+      });
+      at = kernel_.value(tile).op;
+      replace_uses(kernel_, kernel_.body, result, tile);
+      kernel_.op(at).as<op::AwaitGemm>().flight = result;
+    }
+    all_awaited_ = at;
+  }
+
+  void give_back_later() {
+    OpId at = awaited_;
+    for (const Handed& handed : rings_) {
+      std::erase(kernel_.region(loop_.body).ops, handed.release);
+      insert_after(kernel_, loop_.body, at, [&](Builder& b) { at = release_before(b, handed); });
+      insert_after(kernel_, region_, all_awaited_, [&](Builder& b) { release_last(b, handed); });
+    }
+    std::vector<OpId>& ops = kernel_.region(loop_.body).ops;
+    for (OpId fill : fills_) std::erase(ops, fill);
+    ops.insert(std::ranges::find(ops, at) + 1, fills_.begin(), fills_.end());
+  }
+
+  // The slot that the oldest product of those just awaited read.
+  OpId release_before(Builder& b, const Handed& handed) {
+    ValueId n = b.index(turns_in_flight_);
+    RegionId taken = kernel_.new_region(), other = kernel_.new_region(), outer = b.region();
+    b.set_region(taken);
+    b.add(op::Release{handed.ring, b.sub(handed.turn, n)});
+    b.yield({});
+    b.set_region(other);
+    b.yield({});
+    b.set_region(outer);
+    return b.add(op::If{b.compare(CompareFn::Ge, handed.turn, n), taken, other});
+  }
+
+  void release_last(Builder& b, const Handed& handed) {
+    ValueId turns = trip_count(b, loop_);
+    ValueId first = b.binary(BinaryFn::Max, b.sub(turns, b.index(turns_in_flight_)), b.index(0));
+    op::For rest{.low = first, .high = turns, .step = b.index(1), .body = kernel_.new_region()};
+    ValueId turn = kernel_.new_arg(rest.body, scalar_type(Scalar::Index), "turn");
+    RegionId outer = b.region();
+    b.set_region(rest.body);
+    b.add(op::Release{handed.ring, turn});
+    b.yield({});
+    b.set_region(outer);
+    b.add(std::move(rest));
+  }
+
+  Kernel& kernel_;
+  const Launched& launched_;
+  RegionId region_;
+  OpId id_;
+  op::For loop_;
+  std::vector<Accumulation> products_;
+  std::vector<Handed> rings_;
+  std::vector<OpId> fills_;
+  int64_t turns_in_flight_ = 0;
+  OpId awaited_, all_awaited_;
+};
+
+// Always right: in flight, and awaited at once.
+void await_at_once(Kernel& kernel, RegionId region, OpId id) {
+  const op::Gemm gemm = kernel.op(id).as<op::Gemm>();
+  ValueId result = kernel.op(id).result();
+  const Type tile = kernel.type(result);
+  ValueId flight;
+  insert_before(kernel, region, id, [&](Builder& b) {
+    flight = b.value(op::GemmAsync{gemm.a, gemm.b, gemm.acc, gemm.transpose_a, gemm.transpose_b, gemm.atom, gemm.label}, in_flight(tile));
+  });
+  kernel.op(id).data = op::AwaitGemm{flight, 0, gemm.atom};
+}
+
+}  // namespace
+
+void overlap_products(Kernel& kernel, const Machine& machine, Diagnostics&) {
+  if (!machine.has(Cap::AsyncMatrix)) return;
+  std::vector<RegionId> launches;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    if (const op::Launch* launch = kernel.op(id).get<op::Launch>()) launches.push_back(launch->body);
+  });
+  for (RegionId body : launches) {
+    Launched launched(kernel, machine, body);
+    each_op_in_region(kernel, body, [&](RegionId region, OpId id) {
+      if (kernel.op(id).is<op::For>()) Carrier(kernel, launched, region, id).run();
+    });
+    each_op_in_region(kernel, body, [&](RegionId region, OpId id) {
+      if (launched.is_of_group(id)) await_at_once(kernel, region, id);
+    });
+  }
+}
+
+}  // namespace tilec::passes
