@@ -142,6 +142,7 @@ int compile_command(const Options& options) {
   std::string emit = emitted_form(options, *chosen->target);
   if (emit.empty()) return session.cannot_emit(*chosen->target, options.emit);
   if (int code = session.load(options.inputs[0])) return code;
+  session.check_names();
   tick("parse and analyse");
   if (session.diagnostics.has_errors()) return session.tell();
   std::string name = !options.name.empty() ? options.name : options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);
@@ -168,6 +169,7 @@ int check_command(const Options& options) {
     Session session(options);
     int code = session.load(input);
     if (code == kDone) {
+      session.check_names();
       if (!session.diagnostics.has_errors())
         for (ExportInstance& exported : session.program.exports) run_checks(exported.kernel, session.diagnostics);
       code = session.tell();

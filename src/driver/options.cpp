@@ -4,7 +4,11 @@
 
 #include <map>
 
+#include <filesystem>
+
+#include "base/text.h"
 #include "diag/catalogue.h"
+#include "pipeline/pipeline.h"
 
 namespace tilec {
 
@@ -47,10 +51,20 @@ void add_target_options(CLI::App& app, Options& o) {
   app.add_option("--target", o.targets, "machines to compile for, separated by commas; `tilec doctor` names them")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--stop-after", o.stop_after, "end after this pass and print the kernels");
-  app.add_option("--print-after", o.print_after, "print the kernels after this pass, to standard error");
+  std::vector<std::string> passes;
+  for (const Pass& pass : pass_list()) passes.emplace_back(pass.name);
+  CLI::IsMember is_pass(passes);
+  app.add_option("--stop-after", o.stop_after, "end after this pass and print the kernels")->check(is_pass);
+  app.add_option("--print-after", o.print_after, "print the kernels after this pass, to standard error")->check(is_pass);
   app.add_flag("--verify,!--no-verify", o.verify, "hold the kernels to the laws of the IR after every pass");
   app.add_flag("--time-passes", o.time_passes, "say how long each pass took, on standard error");
+}
+
+std::string needs_identifier(const std::string& text) {
+  auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  bool is_fine = text.empty() || is_letter(text[0]);
+  for (char c : text) is_fine &= is_letter(c) || (c >= '0' && c <= '9');
+  return is_fine ? "" : "'" + text + "' cannot begin a name in C";
 }
 
 void add_compile_options(CLI::App& app, Options& o) {
@@ -61,7 +75,8 @@ void add_compile_options(CLI::App& app, Options& o) {
   app.add_option("--manifest", o.manifest, "the manifest, as JSON");
   app.add_option("--emit", o.emit, "what the primary output is")
       ->check(CLI::IsMember({"obj", "asm", "llvm-ir", "c", "tile-ir", "thread-ir", "ast", "header", "manifest"}));
-  app.add_option("--prefix", o.prefix, "put before the name of every exported function");
+  app.add_option("--prefix", o.prefix, "put before the name of every exported function")
+      ->check(CLI::Validator(needs_identifier, "", "identifier"));
   app.add_option("--name", o.name, "of the library in the header; the input's name if left out");
   app.add_flag("--MD", o.depends, "write the files that the output depends on, for Make");
   app.add_flag("--MMD", o.depends_no_system, "as -MD, without the standard library");
@@ -89,6 +104,23 @@ constexpr std::pair<const char*, Verb> kVerbs[] = {{"compile", Verb::Compile}, {
 
 bool is_verb(std::string_view word) {
   return std::any_of(std::begin(kVerbs), std::end(kVerbs), [&](const auto& row) { return word == row.first; });
+}
+
+// What a first word that is neither a verb, nor an option, nor a file may have been meant to be; empty for a file.
+std::string misread_verb(const std::string& word) {
+  if (word.empty() || word[0] == '-' || word.find_first_of("./") != std::string::npos || std::filesystem::exists(word)) return "";
+  for (std::string_view later : {"bench", "test", "tune", "lsp"})
+    if (word == later) return "'" + word + "' is not supported yet";
+  std::vector<std::string_view> verbs;
+  for (const auto& [verb, number] : kVerbs) verbs.push_back(verb);
+  std::string_view near = nearest(word, verbs);
+  return "there is no verb and no file '" + word + "'" + (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?");
+}
+
+bool is_misread(const std::vector<std::string>& words) {
+  std::string why = words.empty() || is_verb(words[0]) ? "" : misread_verb(words[0]);
+  if (!why.empty()) std::fprintf(stderr, "tilec: %s\n", why.c_str());
+  return !why.empty();
 }
 
 // gcc's spellings with one dash become the parser's with two.
@@ -134,6 +166,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   inspect->add_option("inputs", o.inputs, "object files")->required();
   inspect->add_flag("--json", o.json, "the manifest as it stands");
   app.add_subcommand("doctor", "versions and paths of what tilec uses");
+  if (is_misread(rest)) return {std::nullopt, kUsage};
   if (rest.empty() || (!is_verb(rest[0]) && rest[0] != "--help" && rest[0] != "-h" && rest[0] != "--version"))
     rest.insert(rest.begin(), "compile");
   try {

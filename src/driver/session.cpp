@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "diag/render.h"
 #include "driver/files.h"
+#include "host/names.h"
 #include "syntax/parse.h"
 #include "target/target.h"
 
@@ -54,6 +55,12 @@ int Session::load(const std::string& input) {
   if (int code = parse_only(input)) return code;
   program = analyse(ast, sources, provider_for(*this), diagnostics);
   return kDone;
+}
+
+void Session::check_names() {
+  std::vector<host::FunctionName> functions;
+  for (const ExportInstance& e : program.exports) functions.push_back({options.prefix + e.name, e.span});
+  host::check_function_names(functions, diagnostics);
 }
 
 int Session::tell() const { return tell(diagnostics); }
@@ -125,6 +132,10 @@ std::optional<Chosen> Session::machines() const {
   }
   for (const std::string& name : options.targets) {
     auto choice = target::machine_named(name);
+    if (!choice && target::is_planned(name)) {
+      tell_alone([&](Place at) { at.error(diag::NotSupportedYet, "the target `" + name + "`"); }, kNoTarget);
+      return std::nullopt;
+    }
     if (!choice) {
       std::vector<std::string_view> names;
       for (const Machine* m : all_machines()) names.push_back(m->name);

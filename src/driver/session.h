@@ -30,6 +30,8 @@ struct Session {
   // Reads, parses and analyses; an exit code other than kDone ends the command (diagnostics are still to be told).
   int load(const std::string& input);
   int parse_only(const std::string& input);
+  // Reports exports whose names C does not leave to them.
+  void check_names();
   // Prints the diagnostics; kSourceErrors when there are errors.
   int tell() const;
   // What keeps the command from its work is told at once, in the format asked for; the answer is the exit code.

@@ -1,37 +1,15 @@
 #include "host/arguments.h"
 
-#include <array>
+#include "host/names.h"
 
 namespace tilec::host {
 
 namespace {
 
-// Words that a parameter may be named in the language, and not in C or C++.
-constexpr std::string_view kReserved[] = {
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
-    "char8_t", "char16_t", "char32_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
-    "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
-    "dynamic_cast", "else", "enum", "errno", "explicit", "export", "extern", "false", "float", "for", "friend", "goto",
-    "if", "inline", "int", "int64_t", "linux", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq",
-    "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires",
-    "restrict", "return", "short", "signed", "size_t", "sizeof", "static", "static_assert", "static_cast", "struct",
-    "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof",
-    "union", "unix", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
-    // Members and arguments that the header adds.
-    "bytes", "struct_size", "workspace", "workspace_bytes", "stream"};
-
-bool is_reserved(std::string_view name) {
-  return std::ranges::find(kReserved, name) != std::end(kReserved) || name.starts_with("tile_") ||
-         name.starts_with("TILE_") || name.starts_with("__");
-}
-
-// The name, with as many `_` behind it as make it free.
-std::string c_name(std::string name, const std::vector<Argument>& taken) {
-  auto is_taken = [&] {
-    return std::ranges::any_of(taken, [&](const Argument& other) { return other.name == name; });
-  };
-  while (is_reserved(name) || is_taken()) name += '_';
-  return name;
+std::string c_name(const std::string& name, const std::vector<Argument>& before) {
+  std::vector<std::string_view> taken;
+  for (const Argument& other : before) taken.push_back(other.name);
+  return argument_name(name, taken);
 }
 
 int rounded_up(int offset, int alignment) { return (offset + alignment - 1) / alignment * alignment; }

@@ -19,6 +19,29 @@ struct Check {
   Written written = {};
   RegionId here = {};
   std::set<ValueId> reported = {};
+  std::set<ValueId> touched = {};  // by a write of this launch or one before it, to some element on some path
+
+  // Local arrays and workspaces are written by threads and blocks in ways that no area tells: what nothing at all has
+  // written is known to be read too early.
+  void touch_all(RegionId region) {
+    each_op(kernel, region, [&](OpId id) {
+      const Op& op = kernel.op(id);
+      ValueId buffer;
+      if (auto* o = op.get<op::ElementStore>()) buffer = o->buffer;
+      if (auto* o = op.get<op::Atomic>()) buffer = o->buffer;
+      if (auto* o = op.get<op::Store>()) buffer = o->buffer;
+      if (auto* o = op.get<op::Copy>()) buffer = o->dst;
+      while (auto* view = buffer.valid() ? kernel.defined_by<op::Subview>(buffer) : nullptr) buffer = view->buffer;
+      if (buffer.valid()) touched.insert(buffer);
+    });
+  }
+  void read_untold(ValueId buffer, Span span) {
+    while (auto* view = kernel.defined_by<op::Subview>(buffer)) buffer = view->buffer;
+    const Op* declaration = kernel.definition(buffer);
+    if (!declaration || !declaration->is<op::Alloc>() || touched.contains(buffer) || !reported.insert(buffer).second) return;
+    auto report = diagnostics.at(span).error(diag::Uninitialised, name_of(kernel, buffer));
+    if (declaration->span.valid()) report.note(declaration->span, diag::DeclaredHere, name_of(kernel, buffer));
+  }
 
   Area area_of(std::span<const ValueId> offsets, const Axes& axes, std::span<const int64_t> shape) {
     Area area;
@@ -29,6 +52,7 @@ struct Check {
 
   void read(ValueId buffer, Area area, Span span) {
     const Type& type = kernel.type(buffer);
+    if (type.is_buffer() && (type.space == Space::Private || type.space == Space::Workspace)) return read_untold(buffer, span);
     if (!type.is_buffer() || type.space != Space::Shared) return;
     area = in_buffer(prover, kernel, buffer, std::move(area));
     if (covers(prover, prover.facts(here), kernel.type(buffer).shape, written[buffer], area) || !reported.insert(buffer).second) return;
@@ -58,7 +82,7 @@ struct Check {
 
   void run(const Op& op) {
     if (op.is<op::Alloc>()) return void(written.erase(op.result()));
-    if (auto* o = op.get<op::Launch>()) return run(o->body);
+    if (auto* o = op.get<op::Launch>()) return touch_all(o->body), run(o->body);
     if (auto* o = op.get<op::For>()) return run_loop(*o);
     if (auto* o = op.get<op::Map>()) return run_map(*o);
     if (auto* o = op.get<op::If>()) return run_branch(*o);

@@ -89,11 +89,12 @@ std::optional<Area> over_turns(const Area& area, const Turns& turns) {
   for (size_t d = 0; d < area.low.size(); ++d) {
     int64_t factor = area.low[d].factor_of(atom);
     if (factor == 0) continue;
-    // Along a diagonal, against the grain or in strides that leave gaps: no box.
-    if (is_used || factor < 0 || factor * turns.step > area.size[d]) return std::nullopt;
+    // Along a diagonal or in strides that leave gaps: no box.
+    int64_t stride = std::abs(factor);
+    if (is_used || stride * turns.step > area.size[d]) return std::nullopt;
     is_used = true;
-    result.low[d] = substitute(area.low[d], atom, turns.first);
-    result.size[d] = factor * (turns.last - turns.first) + area.size[d];
+    result.low[d] = substitute(area.low[d], atom, factor < 0 ? turns.last : turns.first);
+    result.size[d] = stride * (turns.last - turns.first) + area.size[d];
   }
   return result;
 }

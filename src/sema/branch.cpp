@@ -1,5 +1,6 @@
 // Branches over run-time conditions: variables that a branch sets become results of the `if`.
 #include "sema/exits.h"
+#include "sema/expr.h"
 #include "sema/scalar.h"
 #include "sema/stmt.h"
 
@@ -92,19 +93,6 @@ void run_else(Instance& in, const ast::If& node) {
   run_statement(in, *node.else_branch);
 }
 
-// `bias` and `x && bias`: nullable parameters that hold where the condition does.
-void collect_present(Instance& in, const ast::Expr& condition, std::set<MemoryId>& present) {
-  if (auto* b = condition.as<ast::Binary>(); b && b->op == ast::BinaryOp::And) {
-    collect_present(in, *b->lhs, present);
-    collect_present(in, *b->rhs, present);
-  }
-  auto* name = condition.as<ast::NameRef>();
-  const Binding* binding = name ? in.find(name->name.text) : nullptr;
-  auto* value = binding ? std::get_if<Value>(&binding->what) : nullptr;
-  if (value && value->is<View>() && in.memory(value->as<View>()->memory).may_be_null)
-    present.insert(value->as<View>()->memory);
-}
-
 void run_known(Instance& in, const ast::If& node, bool is_true, std::span<const ast::Stmt* const> rest) {
   Exits exits;
   if (is_true) {
@@ -124,8 +112,6 @@ void run_if(Instance& in, const ast::If& node, std::span<const ast::Stmt* const>
   if (auto* c = test.as<Const>()) return run_known(in, node, c->number.i != 0, rest);
   // After a mistake in the condition both branches are still looked at.
   ir::ValueId value = test.is_poison() ? in.builder.boolean(true) : emit(in, test);
-  std::set<MemoryId> present = in.present;
-  collect_present(in, *node.condition, present);
   bool then_leaves = always_exits(node.then_block.statements);
   bool else_leaves = node.else_branch && always_exits(*node.else_branch);
   Exits then_exits = exits_of(node.then_block.statements);
@@ -134,13 +120,12 @@ void run_if(Instance& in, const ast::If& node, std::span<const ast::Stmt* const>
   branch(
       in, value,
       [&] {
-        {
-          Restore<std::set<MemoryId>> known(in.present, present);
-          run_scoped(in, node.then_block);
-        }
+        Restore<std::set<MemoryId>> known(in.present, present_where(in, *node.condition, true));
+        run_scoped(in, node.then_block);
         if (else_leaves && !then_leaves) run_guarded(in, then_exits, rest);
       },
       [&] {
+        Restore<std::set<MemoryId>> known(in.present, present_where(in, *node.condition, false));
         run_else(in, node);
         if (then_leaves && !else_leaves) run_guarded(in, else_exits, rest);
       });

@@ -33,9 +33,10 @@ struct Side {
   Operand operand;
 };
 
-Side side(Instance& in, const ast::Expr& expr, Hint hint) {
+Side side(Instance& in, const ast::Expr& expr, Hint hint, std::set<MemoryId> present) {
   Side s{in.kernel.new_region(), {}};
   RegionGuard region(in, s.region);
+  Restore<std::set<MemoryId>> known(in.present, std::move(present));
   Restore<int> depth(in.control_depth, in.control_depth + 1);
   s.operand = operand(in, expr, hint);
   if (s.operand.value.is_element()) s.operand.value = number(in, s.operand);
@@ -109,13 +110,14 @@ Value choose_elements(Instance& in, const Operand& test, const ast::IfExpr& node
 
 Value evaluate_if(Instance& in, const ast::Expr& expr, const ast::IfExpr& node, Hint hint) {
   Operand first = operand(in, *node.condition);
-  if (first.value.is_tile_like() && !(first.value.is<View>() && in.memory(first.value.as<View>()->memory).may_be_null))
+  if (first.value.is_tile_like() && !nullable(in, first.value))
     return choose_elements(in, first, node, hint, expr.span);
   Value test = as_condition(in, first);
   if (test.is_poison()) return test;
   if (auto* c = test.as<Const>()) return evaluate(in, c->number.i ? *node.then_value : *node.else_value, hint);
   ir::ValueId value = emit(in, test);
-  Side a = side(in, *node.then_value, hint), b = side(in, *node.else_value, hint);
+  Side a = side(in, *node.then_value, hint, present_where(in, *node.condition, true));
+  Side b = side(in, *node.else_value, hint, present_where(in, *node.condition, false));
   if (a.operand.value.is<Shapeless>() || b.operand.value.is<Shapeless>()) return Shapeless{&expr};
   return choose(in, value, std::move(a), std::move(b), expr.span);
 }
@@ -124,8 +126,7 @@ Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& n
   bool is_and = node.op == ast::BinaryOp::And;
   Operand a = operand(in, *node.lhs);
   if (a.value.is_poison()) return Poison{};
-  bool is_nullable = a.value.is<View>() && in.memory(a.value.as<View>()->memory).may_be_null;
-  if (a.value.is_tile_like() && !is_nullable) {
+  if (a.value.is_tile_like() && !nullable(in, a.value)) {
     Operand b = operand(in, *node.rhs);
     return map_elements(in, std::array{a, b}, expr.span,
                         [&](std::span<const Operand> x) { return binary(in, node.op, x[0], x[1], expr.span); });
@@ -137,9 +138,7 @@ Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& n
   Side b{in.kernel.new_region(), {}};
   {
     RegionGuard region(in, b.region);
-    std::set<MemoryId> present = in.present;
-    if (is_nullable && is_and) present.insert(a.value.as<View>()->memory);
-    Restore<std::set<MemoryId>> known(in.present, present);
+    Restore<std::set<MemoryId>> known(in.present, present_where(in, *node.lhs, is_and));
     b.operand = {condition(in, *node.rhs), node.rhs->span};
     if (b.operand.value.is_poison()) return Poison{};
     b.operand.value = Dynamic{emit(in, b.operand.value)};

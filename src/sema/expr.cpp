@@ -42,6 +42,7 @@ Value evaluate_binary(Instance& in, const ast::Expr& expr, const ast::Binary& no
 
 Value evaluate_unary(Instance& in, const ast::Expr& expr, const ast::Unary& node, Hint hint) {
   Operand x = operand(in, *node.operand, hint);
+  if (node.op == ast::UnaryOp::Not && nullable(in, x.value)) x.value = as_condition(in, x);
   if (x.value.is_poison()) return Poison{};
   if (x.value.is<Shapeless>()) return Shapeless{&expr};
   return map_elements(in, std::array{x}, expr.span,
@@ -103,8 +104,36 @@ Value evaluate(Instance& in, const ast::Expr& expr, Hint hint) {
 
 Value condition(Instance& in, const ast::Expr& expr) { return as_condition(in, operand(in, expr)); }
 
+const View* nullable(const Instance& in, const Value& value) {
+  auto* view = value.as<View>();
+  bool is_whole = view && !view->is_region && view->axes.size() == size_t(in.type(view->buffer).rank());
+  return is_whole && in.memory(view->memory).may_be_null ? view : nullptr;
+}
+
+namespace {
+
+void collect_present(Instance& in, const ast::Expr& condition, bool is_true, std::set<MemoryId>& present) {
+  if (auto* b = condition.as<ast::Binary>(); b && b->op == (is_true ? ast::BinaryOp::And : ast::BinaryOp::Or)) {
+    collect_present(in, *b->lhs, is_true, present);
+    collect_present(in, *b->rhs, is_true, present);
+  }
+  if (auto* n = condition.as<ast::Unary>(); n && n->op == ast::UnaryOp::Not) collect_present(in, *n->operand, !is_true, present);
+  auto* name = condition.as<ast::NameRef>();
+  const Binding* binding = name && is_true ? in.find(name->name.text) : nullptr;
+  auto* value = binding ? std::get_if<Value>(&binding->what) : nullptr;
+  if (auto* view = value ? nullable(in, *value) : nullptr) present.insert(view->memory);
+}
+
+}  // namespace
+
+std::set<MemoryId> present_where(Instance& in, const ast::Expr& condition, bool is_true) {
+  std::set<MemoryId> present = in.present;
+  collect_present(in, condition, is_true, present);
+  return present;
+}
+
 Value as_condition(Instance& in, const Operand& x) {
-  if (auto* v = x.value.as<View>(); v && in.memory(v->memory).may_be_null && !v->is_region)
+  if (auto* v = nullable(in, x.value))
     return Dynamic{in.builder.value(op::Present{v->buffer}, ir::scalar_type(Scalar::Bool))};
   if (x.value.is_poison()) return x.value;
   if (x.value.is_tile_like()) {

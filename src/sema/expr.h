@@ -15,6 +15,10 @@ inline Operand operand(Instance& in, const ast::Expr& expr,
 // A condition: a bool, known now or later. Poison after a mistake.
 Value condition(Instance& in, const ast::Expr& expr);
 Value as_condition(Instance& in, const Operand& x);
+// A parameter that may be null, named as a whole: as a condition it means that it is there.
+const View* nullable(const Instance& in, const Value& value);
+// The nullable parameters that are there where the condition has come out so: `bias`, `x && bias`, `!bias`.
+std::set<MemoryId> present_where(Instance& in, const ast::Expr& condition, bool is_true);
 
 // Parts with files of their own.
 Value evaluate_index(Instance& in, const ast::Expr& expr, const ast::Index& index, Hint hint);       // index_expr.cpp

@@ -95,7 +95,7 @@ Value run_atomic(Instance& in, const FnRef& fn, const CallSite& site, std::strin
     return Poison{};
   }
   const View& view = *place.value.as<View>();
-  if (!is_writable(in, view, place.span)) return Poison{};
+  if (!is_readable(in, view, place.span) || !is_writable(in, view, place.span)) return Poison{};
   Scalar element = in.type(view.buffer).element;
   op::Atomic atomic{.fn = *kind, .order = *order, .buffer = view.buffer, .indices = offsets_of(in, view),
       .operands = {}};

@@ -68,7 +68,8 @@ struct Lowering {
       auto n = known_int(in, operand(in, *a.value), "the value of a dim");
       if (!n) return false;
       if (*n < 0) return in.at(a.value->span).error(diag::BadExtent, *n), false;
-      fixed[a.name.text] = *n;
+      if (*n > kMostExtent) return not_allowed(in, a.value->span, "an extent above 2147483647", "here"), false;
+      if (!fixed.emplace(a.name.text, *n).second) return in.at(a.name.span).error(diag::GivenTwice, a.name.text), false;
     }
     return true;
   }
@@ -147,6 +148,7 @@ struct Lowering {
     ir::Param param{.name = std::string(p.name.text), .access = access(p.direction), .may_alias = p.is_alias,
         .value = {}, .extents = {},
                     .strides = {}, .type_text = std::string(in.text(p.type->span)), .doc = p.doc, .span = p.span};
+    if (type->is_scalar() && shaped->is_nullable) return not_allowed(in, p.type->span, "`?`", "on a number: only a tensor may be null"), false;
     return type->is_scalar() ? bind_scalar(p, *type, std::move(param))
         : bind_tensor(p, *shaped, *type, std::move(param));
   }

@@ -23,7 +23,7 @@ bool read_raster(Instance& in, const ast::Expr& value, op::Launch& launch) {
   auto* call = value.as<ast::Call>();
   auto* order = call ? call->callee->as<ast::NameRef>() : nullptr;
   if (!order || order->name.text != "column" || call->arguments.size() != 1)
-    return not_supported(in, value.span, "this raster; `column(n)` is"), false;
+    return not_supported(in, value.span, "a raster other than `column(n)`"), false;
   auto n = known_int(in, operand(in, *call->arguments[0].value), "the width of a raster");
   if (n) launch.raster = *n;
   return n.has_value();
@@ -76,6 +76,9 @@ void run_launch(Instance& in, const ast::Stmt& stmt, const ast::Launch& node) {
   for (const ast::LaunchAxis& axis : node.axes) {
     launch.extents.push_back(index_value(in, operand(in, *axis.extent)));
     is_fine &= launch.extents.back().valid();
+    auto extent = is_fine ? in.kernel.constant(launch.extents.back()) : std::nullopt;
+    if (extent && extent->i < 0)
+      is_fine = !not_allowed(in, axis.extent->span, "a negative extent", "for a launch").is_poison();
   }
   for (const ast::LaunchOption& option : node.options) is_fine &= read_option(in, option, launch);
   ir::RegionId region = launch.body = in.kernel.new_region();

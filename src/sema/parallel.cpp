@@ -3,6 +3,7 @@
 #include "sema/assign.h"
 #include "sema/names.h"
 #include "sema/stmt.h"
+#include "sema/types.h"
 
 namespace tilec::sema {
 namespace {
@@ -182,6 +183,7 @@ bool open(Instance& in, Parallel& parallel, const ast::Stmt& stmt, const ast::Fo
     if (*n < 1) return in.at(a.span).error(diag::BadExtent, *n), false;
     parallel.extents.push_back(*n);
   }
+  if (!has_few_elements(in, parallel.extents, node.domain_span)) return false;
   if (parallel.extents.empty() || parallel.extents.size() != node.pattern.names.size()) {
     in.at(node.pattern.span).error(diag::ArgumentCount, "parallel", int64_t(node.pattern.names.size()),
                                    int64_t(parallel.extents.size()));
@@ -253,6 +255,7 @@ void run_parallel(Instance& in, const ast::Stmt& stmt, const ast::For& node) {
   for (const auto& cell : written)
     if (in.variable(cell.fragment).depth != in.depth) return void(is_in_reach(in, cell.fragment, stmt.span));
   emit_map(in, parallel, written, std::move(yields), stmt.span);
+  check_atomics(in, parallel.region);
 }
 
 }  // namespace tilec::sema

@@ -27,5 +27,7 @@ bool assign_fragment_element(Instance& in, const ast::Index& index, const ast::A
 // The iterations of a finished map must be independent of each other. Reports where they provably are not, or reads and
 // writes of one buffer differ.
 void check_independence(Instance& in, ir::RegionId region, const Shape& extents);  // parallel_check.cpp
+// What an atomic found is another thing in each order of the iterations: reports where it is used. For a map with its yield.
+void check_atomics(Instance& in, ir::RegionId region);  // parallel_check.cpp
 
 }  // namespace tilec::sema

@@ -90,4 +90,16 @@ void check_independence(Instance& in, ir::RegionId region, const Shape& extents)
   }
 }
 
+void check_atomics(Instance& in, ir::RegionId region) {
+  std::map<ir::ValueId, Span> found;
+  std::set<ir::ValueId> used;
+  ir::each_op(in.kernel, region, [&](ir::OpId id) {
+    const ir::Op& o = in.kernel.op(id);
+    if (o.is<op::Atomic>()) found[o.result()] = o.span;
+    ir::each_operand(o.data, [&](ir::ValueId operand) { used.insert(operand); });
+  });
+  for (auto [result, span] : found)
+    if (used.contains(result)) not_allowed(in, span, "the result of an atomic", "inside `parallel`, whose iterations have no order");
+}
+
 }  // namespace tilec::sema

@@ -1,6 +1,5 @@
 // A program: every export lowered, and what is not exported checked.
 #include "sema/call.h"
-#include "sema/initialised.h"
 #include "sema/kernel.h"
 #include "sema/names.h"
 #include "sema/schedule.h"
@@ -20,9 +19,7 @@ struct Analysis {
 
   std::optional<ir::Kernel> lower(const Request& request) {
     lowered.insert(request.decl);
-    auto kernel = lower_kernel(session, request);
-    if (kernel && !check_initialised(*kernel, session.diagnostics)) return std::nullopt;
-    return kernel;
+    return lower_kernel(session, request);
   }
 
   void add_export(const ast::Name& name, const Request& request) {

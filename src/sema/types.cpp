@@ -11,9 +11,22 @@ std::optional<Extent> extent_of(Instance& in, const Operand& operand) {
   std::optional<int64_t> fixed;
   if (auto* c = value.as<Const>()) fixed = c->number.i;
   if (!fixed) return Extent{ir::kDynamic, emit(in, value)};
+  if (*fixed > kMostExtent) return not_allowed(in, operand.span, "an extent above 2147483647", "here"), std::nullopt;
   if (*fixed > 0) return Extent{*fixed, {}};
   in.at(operand.span).error(diag::BadExtent, *fixed);
   return std::nullopt;
+}
+
+bool has_few_elements(Instance& in, const Shape& shape, Span span) {
+  int64_t count = 1;
+  for (int64_t extent : shape) {
+    if (extent <= kMostExtent / count) {
+      count *= extent;
+      continue;
+    }
+    return not_allowed(in, span, "a tile of more than 2147483647 elements", "here"), false;
+  }
+  return true;
 }
 
 std::optional<ResolvedType> resolve(Instance& in, const ast::Type& type) {
@@ -39,6 +52,8 @@ std::optional<ResolvedType> resolve(Instance& in, const ast::Type& type) {
     if (!extent) return std::nullopt;
     result.extents.push_back(*extent);
   }
+  auto shape = result.space != ast::Space::None ? result.shape() : std::nullopt;
+  if (shape && !has_few_elements(in, *shape, type.span)) return std::nullopt;
   return result;
 }
 

@@ -17,7 +17,11 @@ struct ResolvedType {
 
 // None after a mistake, which has been reported.
 std::optional<ResolvedType> resolve(Instance& in, const ast::Type& type);
-// An extent: an integer of at least 1 when known.
+// An extent: an integer from 1 to kMostExtent when known.
 std::optional<Extent> extent_of(Instance& in, const Operand& operand);
+// Extents and the offsets inside of a tile are numbers of 32 bits.
+constexpr int64_t kMostExtent = 2147483647;
+// Reports a tile of more elements than that.
+bool has_few_elements(Instance& in, const Shape& shape, Span span);
 
 }  // namespace tilec::sema

@@ -1,6 +1,7 @@
 #include "sema/view.h"
 
 #include "sema/elementwise.h"
+#include "sema/types.h"
 
 namespace tilec::sema {
 namespace {
@@ -94,7 +95,7 @@ ir::Number pad_number(const Instance& in, const View& view) {
 }
 
 std::optional<Shape> tile_shape(Instance& in, const View& view, Span span) {
-  if (auto shape = fixed_shape(view.shape)) return shape;
+  if (auto shape = fixed_shape(view.shape)) return has_few_elements(in, *shape, span) ? shape : std::nullopt;
   in.at(span).error(diag::ExtentNotConstant, in.text(span))
       .help("cut a tile out of it: `" + in.memory(view.memory).name + ".tile(...)` or `[lo +: LENGTH]`");
   return std::nullopt;

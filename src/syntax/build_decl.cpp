@@ -101,8 +101,11 @@ ast::Export Builder::export_of(P::ExportDeclarationContext* context) {
   if (auto* where = context->whereClause()) result.where = arguments_of(where->argument());
   // `where N = 4096 as name` reads as a cast of the number.
   const auto* cast = result.where.empty() ? nullptr : result.where.back().value->as<ast::Cast>();
-  if (cast && !result.alias.exists())
+  if (cast && !result.alias.exists()) {
     diagnostics_.at(cast->element.span).error(diag::AliasAfterWhere, "as", "where");
+    result.alias = cast->element;
+    result.where.back().value = cast->operand;
+  }
   return result;
 }
 

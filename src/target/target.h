@@ -26,6 +26,8 @@ struct Target {
 
 std::span<const Target* const> targets();
 const Target* target_named(std::string_view name);
+// Is this the name of a machine that is not there yet?
+bool is_planned(std::string_view name);
 // The machine of that name and its target, over all targets.
 struct MachineChoice {
   const Target* target = nullptr;

@@ -29,4 +29,12 @@ std::optional<MachineChoice> machine_named(std::string_view name) {
   return std::nullopt;
 }
 
+bool is_planned(std::string_view name) {
+  constexpr std::string_view kBeginnings[] = {
+#define PLANNED(text) text,
+#include "target/targets.def"
+  };
+  return std::any_of(std::begin(kBeginnings), std::end(kBeginnings), [&](std::string_view b) { return name.starts_with(b); });
+}
+
 }  // namespace tilec::target

@@ -111,7 +111,29 @@ TEST_CASE("what keeps the command from its work has a code and an exit code") {
   gives("a.tile --target=c --emit=asm", 6, "the target `c` cannot emit `asm` [T0603]");
   gives("check a.tile --no-such-option", 2, "--no-such-option");
   gives("check a.tile -Wno-such", 2, "unknown warning");
+  gives("a.tile --target=x86-64-v3,sm_90a", 6, "the target `sm_90a` is not supported yet [T0900]");
+  gives("check a.tile --stop-after foo", 2, "--stop-after");
+  gives("a.tile --stop-after foo", 2, "foo not in {");
+  gives("a.tile --prefix 1x", 2, "'1x' cannot begin a name in C");
+  gives("bench a.tile", 2, "'bench' is not supported yet");
+  gives("chek a.tile", 2, "there is no verb and no file 'chek'; did you mean 'check'?");
   gives("inspect a.tile", 3, "it is no object of tilec's");
+}
+
+TEST_CASE("exports get names that C leaves to them") {
+  Folder folder;
+  const std::string rest = "(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n";
+  folder.write("a.tile", "export kernel int" + rest + "export kernel f" + rest + "export kernel f_load" + rest + "export kernel tile1_x" + rest);
+  for (const char* words : {"check a.tile", "a.tile"}) {
+    Ran ran = folder.run(words);
+    CHECK(ran.code == 1);
+    CHECK_MESSAGE(ran.out.find("a.tile:1:15: error: `int` is not allowed as the name of an export, because C has it already [T0123]") != std::string::npos, ran.out);
+    CHECK_MESSAGE(ran.out.find("a.tile:7:15: error: two exports are named `f_load` [T0604]") != std::string::npos, ran.out);
+    CHECK_MESSAGE(ran.out.find("a.tile:10:15: error: `tile1_x` is not allowed") != std::string::npos, ran.out);
+  }
+  Ran prefixed = folder.run("a.tile --prefix my_");
+  CHECK_MESSAGE(prefixed.out.find("two exports are named `my_f_load`") != std::string::npos, prefixed.out);
+  CHECK_MESSAGE(prefixed.out.find("is not allowed") == std::string::npos, prefixed.out);
 }
 
 TEST_CASE("what tilec says of itself") {

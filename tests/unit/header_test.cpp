@@ -51,7 +51,8 @@ Export odd() {
     out.parameters.push_back(scalar("s" + std::to_string(++count), element));
     out.parameters.push_back(tensor("t" + std::to_string(count), element, ir::Access::InOut, {"n", "3", ""}));
   }
-  for (std::string name : {"new", "class", "restrict", "stream", "workspace", "struct_size", "linux", "bytes"})
+  for (std::string name : {"new", "class", "restrict", "stream", "workspace", "struct_size", "linux", "bytes", "NULL",
+                           "uint8_t", "tile_f16", "TILE_OK", "__x"})
     out.parameters.push_back(tensor(name, Scalar::I8, ir::Access::Out, {"new_"}));
   out.parameters.push_back(tensor("single", Scalar::F32, ir::Access::InOut, {}));
   out.parameters.push_back(tensor("strided", Scalar::BF16, ir::Access::In, {"n", "n"}));
