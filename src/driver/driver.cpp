@@ -21,13 +21,13 @@ int explain_file(const Options& options, const std::string& input) {
   for (const ExportInstance& e : session.program.exports) {
     if (!options.kernel.empty() && e.name != options.kernel) continue;
     for (const Machine* machine : machines->machines) {
-      ir::Kernel kernel = e.kernel, tiles;
+      ir::Kernel kernel = kernel_for(e, *machine), tiles;
       PassOptions passes{.verify = options.verify};
       passes.after = [&](const Pass&, const ir::Kernel& now) {
         if (now.form != ir::Form::Thread) tiles = now;
       };
       if (!run_passes(kernel, *machine, session.diagnostics, passes)) return session.tell();
-      std::fputs(explain(tiles, kernel, *machine, session.sources).c_str(), stdout);
+      std::fputs(explain(tiles, kernel, e.instance, *machine, session.sources).c_str(), stdout);
     }
   }
   return kDone;

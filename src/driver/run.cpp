@@ -203,7 +203,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
     if (o.counters) print_counters(reference.result.counters);
     return kDone;
   }
-  ir::Kernel kernel = exported.kernel;
+  ir::Kernel kernel = kernel_for(exported, machine);
   PassOptions passes{.verify = o.verify};
   std::string_view pending;
   passes.after = [&](const Pass& pass, const ir::Kernel& now) {

@@ -1,6 +1,7 @@
 #include "explain/explain.h"
 
-#include "ir/print.h"
+#include "check/pressure.h"
+#include "explain/schedule_text.h"
 #include "layout/notation.h"
 
 namespace tilec {
@@ -83,52 +84,54 @@ void add_barriers(const ir::Kernel& placed, const SourceMap& sources, std::strin
   if (!count) out += "barriers: none\n";
 }
 
-// The schedule as one could write it beside the kernel.
-void add_schedule(const ir::Kernel& placed, const Machine& machine, std::string& out) {
-  const ir::Schedule& s = placed.schedule;
-  out += "schedule " + placed.name + " for " + std::string(machine.name) + " {\n";
-  if (!s.cluster.empty()) {
-    out += "    cluster (";
-    for (size_t i = 0; i < s.cluster.size(); ++i) out += (i ? ", " : "") + std::to_string(s.cluster[i]);
-    out += ");\n";
-  }
-  if (s.raster) out += "    raster column(" + std::to_string(s.raster) + ");\n";
-  if (s.persistent) out += "    persistent;\n";
-  for (const ir::Role& role : s.roles) {
-    out += "    role " + role.name + ": warps " + std::to_string(role.warps) +
-           (role.registers ? ", registers " + std::to_string(role.registers) : "") + " {";
-    for (const ir::Placement& p : s.placements)
-      if (p.role == role.name) out += " " + p.label + ";";
-    out += " }\n";
-  }
-  for (const ir::Placement& p : s.placements)
-    out += "    place " + p.label + ": stage " + std::to_string(p.stage) + ", order " + std::to_string(p.order) + ";\n";
-  std::set<std::pair<std::string, uint32_t>> seen;
-  for (const ir::LayoutNote& note : placed.layout_notes) {
-    const std::string& hint = placed.value(note.value).hint;
-    const ir::Type& type = placed.type(note.value);
-    if (hint.empty() || !type.layout.valid() || !seen.insert({hint, 0}).second) continue;
-    out += "    layout " + hint + ": " +
-           (type.is_tile() ? layout::print(placed.layouts.reg(type.layout)) : layout::print(placed.layouts.mem(type.layout))) + ";\n";
-  }
-  out += "}\n";
+void add_roles(const ir::Kernel& staged, std::string& out) {
+  each_op(staged, staged.body, [&](ir::OpId id) {
+    const ir::op::Roles* roles = staged.op(id).get<ir::op::Roles>();
+    for (size_t i = 0; roles && i < roles->names.size(); ++i) {
+      out += (i ? "" : "roles:\n") + ("  " + roles->names[i]) + ": " + std::to_string(roles->warps[i]) + " warps, runs";
+      for (const ir::Placement& p : staged.schedule.placements)
+        if (p.role == roles->names[i]) out += " " + p.label;
+      out += "\n";
+    }
+  });
+}
+
+// A ring's slots hold the versions of the tiles that are filled together.
+void add_stages(const ir::Kernel& staged, std::string& out) {
+  int count = 0;
+  each_op(staged, staged.body, [&](ir::OpId id) {
+    const ir::op::RingAlloc* ring = staged.op(id).get<ir::op::RingAlloc>();
+    if (!ring) return;
+    if (!count++) out += "stages:\n";
+    out += "  " + ring->name + ": " + std::to_string(staged.type(staged.op(id).result()).shape[0]) +
+           " versions, each filled while those before it are read\n";
+  });
+  if (!count) out += "stages: none, every tile is filled where it is read\n";
+}
+
+void add_registers(const ir::Kernel& lowered, const Machine& machine, std::string& out) {
+  out += "registers: about " + std::to_string(check::registers_at_once(lowered, lowered.body)) + " of " +
+         std::to_string(machine.registers_per_lane) + (machine.simd_bytes ? " vectors\n" : " a lane\n");
 }
 
 }  // namespace
 
-std::string explain(const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine, const SourceMap& sources) {
-  std::string out = "kernel " + placed.name + " on " + std::string(machine.name) + "\n";
+std::string explain(const ir::Kernel& placed, const ir::Kernel& lowered, std::string_view instance, const Machine& machine,
+                    const SourceMap& sources) {
+  std::string out = "kernel " + std::string(instance) + " on " + std::string(machine.name) + "\n";
   each_op(placed, placed.body, [&](ir::OpId id) {
     if (auto* launch = placed.op(id).get<ir::op::Launch>())
-      out += "launch at " + place_of(placed.op(id).span, sources) + ": " + std::to_string(launch->warps ? launch->warps : 1) + " warps of " +
-             std::to_string(machine.lanes) + " lanes a block\n";
+      out += "launch at " + place_of(placed.op(id).span, sources) + ": " + std::to_string(launch->warps ? launch->warps : 1) +
+             " computing warps of " + std::to_string(machine.lanes) + " lanes a block\n";
   });
   add_layouts(placed, sources, out);
   add_products(placed, sources, out);
+  add_roles(placed, out);
+  add_stages(placed, out);
   add_memory(placed, lowered, machine, out);
+  add_registers(lowered, machine, out);
   add_barriers(placed, sources, out);
-  add_schedule(placed, machine, out);
-  return out;
+  return out + schedule_text(placed, instance, machine.name);
 }
 
 }  // namespace tilec

@@ -9,7 +9,9 @@
 
 namespace tilec {
 
-// `placed` is the kernel after `place` or later in tile form, `lowered` the same in Thread form.
-std::string explain(const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine, const SourceMap& sources);
+// `placed` is the kernel after `insert-barriers`, or earlier once it is placed; `lowered` the same in Thread form. `instance`:
+// as a schedule names it.
+std::string explain(const ir::Kernel& placed, const ir::Kernel& lowered, std::string_view instance, const Machine& machine,
+                    const SourceMap& sources);
 
 }  // namespace tilec

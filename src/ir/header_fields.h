@@ -45,8 +45,6 @@ void each_field(T& requirement, F&& f) {
 }
 template <Of<Schedule> T, class F>
 void each_field(T& schedule, F&& f) {
-  f(field::Attribute{}, "depth", schedule.depth);
-  f(field::Attribute{}, "in_flight", schedule.in_flight);
   f(field::Attribute{}, "raster", schedule.raster);
   f(field::Attribute{}, "cluster", schedule.cluster);
   f(field::Attribute{}, "persistent", schedule.persistent);
@@ -63,6 +61,19 @@ void each_field(T& placement, F&& f) {
   f(field::Attribute{}, "role", placement.role);
   f(field::Attribute{}, "stage", placement.stage);
   f(field::Attribute{}, "order", placement.order);
+}
+
+template <Of<Pipeline> T, class F>
+void each_field(T& pipeline, F&& f) {
+  f(field::Subject{}, "name", pipeline.name);
+  f(field::Attribute{}, "tiles", pipeline.tiles);
+  f(field::Attribute{}, "depth", pipeline.depth);
+  f(field::Attribute{}, "in_flight", pipeline.in_flight);
+}
+template <Of<PinnedLayout> T, class F>
+void each_field(T& pinned, F&& f) {
+  f(field::Subject{}, "name", pinned.name);
+  f(field::Attribute{}, "layout", pinned.layout);
 }
 
 // How a field of an operation is written where its kind alone does not say.

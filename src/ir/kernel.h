@@ -7,7 +7,7 @@
 #pragma once
 #include <optional>
 
-#include "ir/op.h"
+#include "ir/schedule.h"
 
 namespace tilec::ir {
 
@@ -58,27 +58,6 @@ struct Requirement {
   ValueId condition;
   std::string text;
   Span span;
-};
-
-// What the scheduler decided about one labelled statement.
-struct Placement {
-  std::string label, role;
-  int64_t stage = 0, order = 0;
-  friend bool operator==(const Placement&, const Placement&) = default;
-};
-struct Role {
-  std::string name;
-  int64_t warps = 0, registers = 0;
-  friend bool operator==(const Role&, const Role&) = default;
-};
-// The schedule of one kernel on one machine: made by `schedule` or written by the user; later passes only read it.
-struct Schedule {
-  std::vector<Role> roles;
-  std::vector<Placement> placements;
-  int64_t depth = 1, in_flight = 0, raster = 0;
-  std::vector<int64_t> cluster;
-  bool persistent = false;
-  friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
 // Why a tile or buffer has the layout that it has: the line whose demand decided. Kept for people; not part of the text form.

@@ -239,6 +239,8 @@ bool Parser::header() {
                 : word == "schedule" ? fields(schedule, "")
                 : word == "role"     ? header_line(schedule.roles)
                 : word == "place"    ? header_line(schedule.placements)
+                : word == "pipeline" ? header_line(schedule.pipelines)
+                : word == "layout"   ? header_line(schedule.layouts)
                                      : scanner_.fail("expected the body, or a line of the header");
     if (!good) return false;
   }

@@ -136,6 +136,8 @@ void Printer::header() {
   if (fields("", schedule) != "") header_line("  ", "schedule", schedule);
   for (const Role& role : schedule.roles) header_line("  ", "role", role);
   for (const Placement& placement : schedule.placements) header_line("  ", "place", placement);
+  for (const Pipeline& pipeline : schedule.pipelines) header_line("  ", "pipeline", pipeline);
+  for (const PinnedLayout& pinned : schedule.layouts) header_line("  ", "layout", pinned);
 }
 
 std::string Printer::whole() {

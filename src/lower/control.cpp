@@ -22,7 +22,7 @@ void Lowering::lower_host() {
 
 void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
   RegionId outer = builder_.region(), body = target_.new_region();
-  warps_ = launch.warps ? launch.warps : 1;
+  warps_ = warps_of_block(launch);
   first_warp_ = barrier_id_ = 0;
   prelude_ = target_.new_region();
   lane_parts_.clear();

@@ -1,5 +1,6 @@
 // The state of one lowering, shared by the files of this folder.
 #pragma once
+#include <numeric>
 #include <unordered_map>
 
 #include "ir/builder.h"
@@ -117,6 +118,11 @@ class Lowering {
   bool is_written(ValueId buffer) const;
   void once(const std::function<void()>& emit);  // by the first warp alone
   ValueId scratch(Scalar element, int64_t count, std::string name);  // shared memory for one exchange
+
+  // --- roles (roles.cpp)
+  int64_t warps_of_block(const ir::op::Launch& launch) const;
+  void lower_roles(const ir::op::Roles& roles);
+  int64_t consuming_threads(ValueId ring) const;
 
   // --- rings (rings.cpp)
   struct Ring {

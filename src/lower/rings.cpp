@@ -13,7 +13,7 @@ namespace tilec::lower {
 using ir::BinaryFn;
 
 void Lowering::lower_ring_alloc(const ir::Op& op) {
-  int64_t depth = source_.type(op.result()).shape[0], threads = warps_ * machine_.lanes;
+  int64_t depth = source_.type(op.result()).shape[0], threads = consuming_threads(op.result());
   Ring ring{scratch(Scalar::U64, depth, "full"), scratch(Scalar::U64, depth, "empty"), depth};
   // A loop around may have used the same barriers.
   barrier();

@@ -56,6 +56,7 @@ struct Machine {
   int lanes;                    // of a warp
   int max_warps;                // of a block
   int default_warps;            // when the program does not say
+  int role_warps;               // that take a role, and trade registers, together
   int registers_per_lane;       // 32-bit ones (on a CPU: vector registers); a larger tile gets a home in memory
   int64_t shared_bytes;         // of a block
   int banks;                    // of shared memory, 4 bytes wide; 0: no banks, contiguity counts instead

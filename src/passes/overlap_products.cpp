@@ -80,10 +80,15 @@ class Carrier {
 
   bool run() {
     if (!find_products() || !find_rings()) return false;
-    int64_t wanted = kernel_.schedule.in_flight ? kernel_.schedule.in_flight : kUsualInFlight;
-    turns_in_flight_ = wanted;
+    turns_in_flight_ = kUsualInFlight;
+    for (const Handed& handed : rings_) {
+      Pipeline* pipeline = pipeline_of(handed.ring);
+      if (pipeline && pipeline->in_flight >= 0) turns_in_flight_ = pipeline->in_flight;
+    }
     for (const Handed& handed : rings_) turns_in_flight_ = std::min(turns_in_flight_, kernel_.type(handed.ring).shape[0] - 1);
     if (turns_in_flight_ < 1) return false;
+    for (const Handed& handed : rings_)
+      if (Pipeline* pipeline = pipeline_of(handed.ring)) pipeline->in_flight = turns_in_flight_;
     carry();
     await_behind();
     give_back_later();
@@ -95,6 +100,12 @@ class Carrier {
   ValueId index() const { return kernel_.region(loop_.body).args[0]; }
   bool is_in_body(OpId id) const { return std::ranges::find(body(), id) != body().end(); }
   std::vector<ValueId>& yielded() { return kernel_.op(body().back()).as<op::Yield>().values; }
+
+  Pipeline* pipeline_of(ValueId ring) {
+    const std::string& name = kernel_.defined_by<op::RingAlloc>(ring)->name;
+    auto found = std::ranges::find(kernel_.schedule.pipelines, name, &Pipeline::name);
+    return found == kernel_.schedule.pipelines.end() ? nullptr : &*found;
+  }
 
   // All products of the loop accumulate into what it carries, and nothing else touches that.
   bool find_products() {

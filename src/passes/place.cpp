@@ -1,5 +1,6 @@
 #include "passes/place.h"
 
+#include "diag/diag.h"
 #include "layout/build.h"
 #include "layout/notation.h"
 #include "layout/transform.h"
@@ -35,7 +36,8 @@ class Groups {
 
 class Placer {
  public:
-  Placer(Kernel& kernel, const Machine& machine) : kernel_(kernel), machine_(machine), groups_(kernel.values.size()) {}
+  Placer(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics)
+      : kernel_(kernel), machine_(machine), diagnostics_(diagnostics), groups_(kernel.values.size()) {}
 
   void run() {
     each_op(kernel_, kernel_.body, [&](OpId id) {
@@ -51,11 +53,12 @@ class Placer {
     divisors_.emplace(kernel_, kernel_.body);
     collect(body);
     unite();
+    demand_of_schedule();
     demand_of_products();
     settle();
     write_types();
     insert_conversions(body);
-    place_buffers(kernel_, body, machine_, warps_);
+    place_buffers(kernel_, body, machine_, warps_, diagnostics_);
   }
 
   void collect(RegionId region) {
@@ -139,6 +142,39 @@ class Placer {
     const MatrixAtom* atom = find_atom(machine_, gemm.atom);
     INVARIANT(atom != nullptr, "select-atoms runs before place");
     return *atom;
+  }
+
+  // What the schedule pins comes before all else, if the machine can have it.
+  void demand_of_schedule() {
+    for (const PinnedLayout& pinned : kernel_.schedule.layouts)
+      for (ValueId v : tiles_) {
+        if (kernel_.value(v).hint != pinned.name) continue;
+        auto parsed = layout::parse_reg_layout(pinned.layout, shape_of(v));
+        std::string flaw = parsed ? flaw_of(v, *parsed) : parsed.error;
+        if (!flaw.empty()) {
+          diagnostics_.at(pinned.span).error(diag::LayoutRefused, pinned.name, flaw);
+          break;
+        }
+        give(v, *parsed, pinned.span, "the schedule pins it");
+      }
+  }
+
+  std::string flaw_of(ValueId v, RegLayout layout) {
+    layout = layout::normalized(std::move(layout));
+    int64_t lanes = layout.lanes(), warps = layout.warps();
+    if (lanes != machine_.lanes || warps != warps_)
+      return "it spreads over " + std::to_string(warps) + " warps of " + std::to_string(lanes) + " lanes, and the launch has " +
+             std::to_string(warps_) + " of " + std::to_string(machine_.lanes);
+    for (int axis = 0; axis < layout.shape.rank; ++axis)
+      if (!layout::reduce(layout, axis)) return "one of its bits moves along two axes at once";
+    if (is_placed(v) && layout_of(v) != layout) return "another variable that shares its layout has a different one pinned";
+    for (OpId id : ops_) {
+      const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
+      if (!gemm || groups_.root(gemm->acc) != groups_.root(v)) continue;
+      const MatrixAtom& atom = atom_of(*gemm);
+      if (!layout::divide(layout, layout::reg_layout(atom.c_layout, "mn"))) return "it is no arrangement of accumulators of " + std::string(atom.name);
+    }
+    return "";
   }
 
   // Accumulators first: they fix how the warps share a product, and with that what each warp wants of its operands.
@@ -378,6 +414,7 @@ class Placer {
 
   Kernel& kernel_;
   const Machine& machine_;
+  Diagnostics& diagnostics_;
   Groups groups_;
   int64_t warps_ = 1;
   std::optional<Divisors> divisors_;
@@ -389,6 +426,6 @@ class Placer {
 
 }  // namespace
 
-void place(Kernel& kernel, const Machine& machine, Diagnostics&) { Placer(kernel, machine).run(); }
+void place(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) { Placer(kernel, machine, diagnostics).run(); }
 
 }  // namespace tilec::passes

@@ -2,7 +2,9 @@
 
 #include <map>
 
+#include "diag/diag.h"
 #include "layout/access.h"
+#include "layout/notation.h"
 #include "layout/swizzle.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
@@ -19,18 +21,20 @@ namespace {
 struct Touchers {
   std::vector<RegLayout> writers, readers;
   bool feeds_engine = false;       // read by an instruction that knows a few layouts only
+  Span demand = {};                // of the operation whose demand decides: a product's, or that of the first toucher
   int panel_axis = -1, panel = 0;  // read in panels by an outer product
 };
 
 class Chooser {
  public:
-  Chooser(Kernel& kernel, const Machine& machine, int64_t warps) : kernel_(kernel), machine_(machine), warps_(warps) {}
+  Chooser(Kernel& kernel, const Machine& machine, int64_t warps, Diagnostics& diagnostics)
+      : kernel_(kernel), machine_(machine), diagnostics_(diagnostics), warps_(warps) {}
 
   void run(RegionId body) {
     each_op(kernel_, body, [&](OpId id) { collect(kernel_.op(id)); });
     each_op(kernel_, body, [&](OpId id) {
       const Op& op = kernel_.op(id);
-      if (op.is<op::Alloc>() && kernel_.type(op.result()).space == Space::Shared) set_layout(op.result(), choose(op.result()));
+      if (op.is<op::Alloc>() && kernel_.type(op.result()).space == Space::Shared) decide(op.result());
     });
     each_op(kernel_, body, [&](OpId id) {
       if (kernel_.op(id).is<op::Subview>() && is_whole_tile(kernel_, kernel_.op(id).result())) set_view_layout(kernel_.op(id).result());
@@ -41,21 +45,22 @@ class Chooser {
   Touchers& of(ValueId buffer) { return touchers_[root_buffer(kernel_, buffer)]; }
   const RegLayout& layout_of(ValueId tile) { return kernel_.layouts.reg(kernel_.type(tile).layout); }
 
-  void note(ValueId buffer, const Axes& axes, const RegLayout& layout, bool writes) {
+  void note(ValueId buffer, const Axes& axes, const RegLayout& layout, bool writes, Span by) {
     if (kernel_.type(buffer).space != Space::Shared || layout.shape.rank != 2) return;
     int rank = kernel_.type(buffer).rank();
     if (axes != Axes{rank - 2, rank - 1}) return;
     Touchers& t = of(buffer);
     (writes ? t.writers : t.readers).push_back(layout);
+    if (!t.demand.valid()) t.demand = by;
   }
 
   void collect(const Op& op) {
-    if (auto* load = op.get<op::Load>()) note(load->buffer, load->axes, layout_of(op.result()), false);
-    if (auto* store = op.get<op::Store>()) note(store->buffer, store->axes, layout_of(store->tile), true);
+    if (auto* load = op.get<op::Load>()) note(load->buffer, load->axes, layout_of(op.result()), false, op.span);
+    if (auto* store = op.get<op::Store>()) note(store->buffer, store->axes, layout_of(store->tile), true, op.span);
     if (auto* copy = op.get<op::Copy>()) {
       RegLayout moved = layout::blocked(layout::Shape(std::vector<int>(copy->shape.begin(), copy->shape.end())), machine_.lanes, int(warps_), 1);
-      note(copy->src, copy->src_axes, moved, false);
-      note(copy->dst, copy->dst_axes, moved, true);
+      note(copy->src, copy->src_axes, moved, false, op.span);
+      note(copy->dst, copy->dst_axes, moved, true, op.span);
     }
     if (auto* gemm = op.get<op::Gemm>()) collect_product(op, *gemm);
   }
@@ -66,14 +71,16 @@ class Chooser {
       if (!kernel_.defined_by<op::Alloc>(gemm.b)) return;
       of(gemm.b).panel_axis = gemm.transpose_b ? 0 : 1;
       of(gemm.b).panel = atom.n;
+      of(gemm.b).demand = op.span;
       return;
     }
     for (layout::Side side : {layout::Side::Left, layout::Side::Right}) {
       ValueId operand = side == layout::Side::Left ? gemm.a : gemm.b;
       if (!kernel_.type(operand).is_buffer()) continue;
       int rank = kernel_.type(operand).rank();
+      of(operand).demand = op.span;
       if (atom.kind == AtomKind::Group) of(operand).feeds_engine = true;
-      else note(operand, {rank - 2, rank - 1}, operand_layout(kernel_, gemm, atom, side, layout_of(op.result())), false);
+      else note(operand, {rank - 2, rank - 1}, operand_layout(kernel_, gemm, atom, side, layout_of(op.result())), false, op.span);
     }
   }
 
@@ -89,25 +96,82 @@ class Chooser {
     return sum;
   }
 
-  MemLayout choose(ValueId buffer) {
+  void decide(ValueId buffer) {
+    std::string why;
+    MemLayout layout = choose(buffer, why);
+    Span by = touchers_[buffer].demand;
+    if (const PinnedLayout* pinned = pinned_for(buffer)) {
+      if (auto asked = parsed(buffer, *pinned)) layout = *asked, why = "the schedule pins it", by = pinned->span;
+    }
+    set_layout(buffer, layout);
+    kernel_.layout_notes.push_back({buffer, by.valid() ? by : kernel_.op(kernel_.value(buffer).op).span, why});
+  }
+
+  const PinnedLayout* pinned_for(ValueId buffer) const {
+    for (const PinnedLayout& pinned : kernel_.schedule.layouts)
+      if (pinned.name == kernel_.value(buffer).hint) return &pinned;
+    return nullptr;
+  }
+
+  // `swizzle(128)`, or the notation of memory layouts.
+  std::optional<MemLayout> parsed(ValueId buffer, const PinnedLayout& pinned) {
     const Type& type = kernel_.type(buffer);
     layout::Shape shape = shape_of(type);
-    auto found = touchers_.find(buffer);
-    if (found == touchers_.end()) return layout::row_major(shape);
-    const Touchers& touchers = found->second;
-    if (touchers.panel) return layout::panels(shape, touchers.panel_axis, touchers.panel);
-    if (shape.rank < 2 || !machine_.banks) return layout::row_major(shape);
-    layout::Shape core{shape[shape.rank - 2], shape[shape.rank - 1]};
-    int bits = bit_width(type.element);
-    std::optional<MemLayout> best;
-    if (touchers.feeds_engine) {
-      best = engine_layout(core, bits);
-      INVARIANT(best.has_value(), "select-atoms gives engines tiles whose rows they can read");
-    } else {
-      best = cheapest(touchers, core, bits);
+    for (int bytes : {128, 64, 32}) {
+      if (pinned.layout != "swizzle(" + std::to_string(bytes) + ")") continue;
+      auto made = shape.rank < 2 ? std::nullopt : layout::swizzled(core_of(shape), 1, 0, bit_width(type.element), bytes);
+      if (made) return accepted(buffer, pinned, stacked_to(*made, shape));
+      return refused(pinned, "its rows are no multiple of " + std::to_string(bytes) + " bytes, or their number none of eight");
     }
-    for (int axis = shape.rank - 3; axis >= 0; --axis) best = layout::stacked(*best, shape[axis]);
-    return *best;
+    auto text = layout::parse_mem_layout(pinned.layout, shape);
+    return text ? accepted(buffer, pinned, *text) : refused(pinned, text.error);
+  }
+
+  std::optional<MemLayout> accepted(ValueId buffer, const PinnedLayout& pinned, const MemLayout& layout) {
+    const Touchers& touchers = touchers_[buffer];
+    const Type& type = kernel_.type(buffer);
+    layout::Shape shape = shape_of(type);
+    bool suits_engine = false;
+    for (int bytes : {128, 64, 32})
+      if (auto known = shape.rank < 2 ? std::nullopt : layout::swizzled(core_of(shape), 1, 0, bit_width(type.element), bytes))
+        suits_engine |= stacked_to(*known, shape) == layout;
+    if (touchers.feeds_engine && !suits_engine) return refused(pinned, "matrix units read swizzles of 32, 64 and 128 bytes only");
+    if (touchers.panel && layout.covered(touchers.panel_axis) % touchers.panel != 0)
+      return refused(pinned, "the product reads it in panels of " + std::to_string(touchers.panel));
+    return layout;
+  }
+  std::optional<MemLayout> refused(const PinnedLayout& pinned, const std::string& why) {
+    diagnostics_.at(pinned.span).error(diag::LayoutRefused, pinned.name, why);
+    return std::nullopt;
+  }
+
+  static layout::Shape core_of(const layout::Shape& shape) { return {shape[shape.rank - 2], shape[shape.rank - 1]}; }
+  static MemLayout stacked_to(MemLayout core, const layout::Shape& shape) {
+    for (int axis = shape.rank - 3; axis >= 0; --axis) core = layout::stacked(core, shape[axis]);
+    return core;
+  }
+
+  // `why`: a phrase for people.
+  MemLayout choose(ValueId buffer, std::string& why) {
+    const Type& type = kernel_.type(buffer);
+    layout::Shape shape = shape_of(type);
+    const Touchers& touchers = touchers_[buffer];
+    why = "row by row, as nothing asks for more";
+    if (touchers.panel) {
+      why = "panels of " + std::to_string(touchers.panel) + ", as the product reads them";
+      return layout::panels(shape, touchers.panel_axis, touchers.panel);
+    }
+    if (shape.rank < 2 || !machine_.banks) return layout::row_major(shape);
+    int bits = bit_width(type.element);
+    if (touchers.feeds_engine) {
+      why = "the widest swizzle that its matrix unit reads";
+      auto best = engine_layout(core_of(shape), bits);
+      INVARIANT(best.has_value(), "select-atoms gives engines tiles whose rows they can read");
+      return stacked_to(*best, shape);
+    }
+    if (touchers.writers.empty() && touchers.readers.empty()) return layout::row_major(shape);
+    why = "fewest bank conflicts of its writers and readers";
+    return stacked_to(cheapest(touchers, core_of(shape), bits), shape);
   }
 
   MemLayout cheapest(const Touchers& touchers, const layout::Shape& core, int bits) const {
@@ -155,14 +219,15 @@ class Chooser {
 
   Kernel& kernel_;
   const Machine& machine_;
+  Diagnostics& diagnostics_;
   int64_t warps_;
   std::map<ValueId, Touchers> touchers_;
 };
 
 }  // namespace
 
-void place_buffers(Kernel& kernel, RegionId launch_body, const Machine& machine, int64_t warps) {
-  Chooser(kernel, machine, warps).run(launch_body);
+void place_buffers(Kernel& kernel, RegionId launch_body, const Machine& machine, int64_t warps, Diagnostics& diagnostics) {
+  Chooser(kernel, machine, warps, diagnostics).run(launch_body);
 }
 
 }  // namespace tilec::passes

@@ -1,11 +1,12 @@
 // Memory layouts of shared buffers: the one whose readers and writers meet the fewest bank conflicts.
 //   in:  every tile has its register layout    out: every shared buffer, and every view of one, has a memory layout
 #pragma once
+#include "diag/sink.h"
 #include "ir/kernel.h"
 #include "machine/machine.h"
 
 namespace tilec::passes {
 
-void place_buffers(ir::Kernel& kernel, ir::RegionId launch_body, const Machine& machine, int64_t warps);
+void place_buffers(ir::Kernel& kernel, ir::RegionId launch_body, const Machine& machine, int64_t warps, Diagnostics& diagnostics);
 
 }  // namespace tilec::passes

@@ -5,11 +5,15 @@
 //   for p in 0 .. min(turns, depth - 1)      acquire p; copies of turn p; commit p
 //   for i in the loop                        the same for turn t + depth - 1, unless it is beyond the last
 //                                            wait t; the body, with version t mod depth; release t
+//
+// A loop's tiles share a ring, but those that the schedule lists as a pipeline of their own have one of theirs. What was
+// staged is written into the schedule.
 #include "passes/stage_loops.h"
 
 #include <map>
 #include <set>
 
+#include "diag/diag.h"
 #include "passes/effects.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
@@ -36,16 +40,21 @@ int64_t shared_bytes(const Kernel& kernel, ValueId buffer) {
   return elements * byte_width(type.element);
 }
 
-// One pipelined loop, and the region that it stands in.
+// The tiles of one pipeline in a pipelined loop, and the region that the loop stands in.
 class Stager {
  public:
-  Stager(Kernel& kernel, const Machine& machine, RegionId launch_body, RegionId region, OpId loop)
-      : kernel_(kernel), machine_(machine), launch_body_(launch_body), region_(region), id_(loop), loop_(kernel.op(loop).as<op::For>()) {}
+  Stager(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, RegionId launch_body, RegionId region, OpId loop)
+      : kernel_(kernel), machine_(machine), diagnostics_(diagnostics), launch_body_(launch_body), region_(region), id_(loop),
+        loop_(kernel.op(loop).as<op::For>()) {}
 
-  void run() {
-    find_copies();
-    depth_ = depth();
-    if (copies_.empty() || depth_ < 2) return;
+  // Stages the tiles of `pipeline`, or, when there is none, all that no pipeline of the schedule names.
+  void run(const Pipeline* pipeline, std::vector<Pipeline>& found) {
+    find_copies(pipeline);
+    if (copies_.empty()) return;
+    if (pipeline) name_ = pipeline->name, in_flight_ = pipeline->in_flight;
+    depth_ = depth(pipeline);
+    write_down(pipeline, found);
+    if (depth_ < 2) return;
     insert_before(kernel_, region_, id_, [&](Builder& b) { emit_prologue(b); });
     rewrite_body();
   }
@@ -53,12 +62,29 @@ class Stager {
  private:
   const std::vector<OpId>& body() const { return kernel_.region(loop_.body).ops; }
   ValueId index() const { return kernel_.region(loop_.body).args[0]; }
+  const std::string& name_of(ValueId buffer) const { return kernel_.value(buffer).hint; }
 
-  void find_copies() {
+  void find_copies(const Pipeline* pipeline) {
     for (OpId id : body()) {
       const op::Copy* copy = kernel_.op(id).get<op::Copy>();
-      if (copy && may_run_ahead(id, *copy)) copies_.push_back({id, copy->dst});
+      if (copy && is_of(pipeline, name_of(copy->dst)) && may_run_ahead(id, *copy)) copies_.push_back({id, copy->dst});
     }
+  }
+
+  bool is_of(const Pipeline* pipeline, const std::string& tile) const {
+    auto lists = [&](const Pipeline& p) { return std::ranges::find(p.tiles, tile) != p.tiles.end(); };
+    return pipeline ? lists(*pipeline) : std::ranges::none_of(kernel_.schedule.pipelines, lists);
+  }
+
+  void write_down(const Pipeline* pipeline, std::vector<Pipeline>& found) const {
+    if (pipeline) {
+      for (Pipeline& own : kernel_.schedule.pipelines)
+        if (own.name == pipeline->name && own.tiles == pipeline->tiles) own.depth = std::max<int64_t>(depth_, 1);
+      return;
+    }
+    Pipeline made{.name = ring_name(), .tiles = {}, .depth = std::max<int64_t>(depth_, 1)};
+    for (const StagedCopy& copy : copies_) made.tiles.push_back(name_of(copy.buffer));
+    found.push_back(std::move(made));
   }
 
   bool may_run_ahead(OpId id, const op::Copy& copy) const {
@@ -123,20 +149,26 @@ class Stager {
     return ok;
   }
 
-  // As many versions as the program asks for, and as shared memory holds beside all else.
-  int64_t depth() const {
+  // As many versions as the schedule or the program asks for, and as shared memory holds beside all else.
+  int64_t depth(const Pipeline* pipeline) {
     int64_t one = kBytesOfBarriers, all = 0;
     for (const StagedCopy& copy : copies_) one += shared_bytes(kernel_, copy.buffer);
     each_op(kernel_, launch_body_, [&](OpId id) {
       const Op& op = kernel_.op(id);
       if (op.is<op::Alloc>() && kernel_.type(op.result()).space == Space::Shared) all += shared_bytes(kernel_, op.result());
     });
-    int64_t room = machine_.shared_bytes - (all - (one - kBytesOfBarriers));
-    return std::min(loop_.stages ? loop_.stages : kUsualDepth, room / one);
+    int64_t room = (machine_.shared_bytes - (all - (one - kBytesOfBarriers))) / one;
+    int64_t pinned = pipeline ? pipeline->depth : 0;
+    if (pinned > room)
+      diagnostics_.at(kernel_.schedule.span)
+          .error(diag::ScheduleRefused, "pipeline `" + pipeline->name + "` of depth " + std::to_string(pinned) + " needs " +
+                                            std::to_string(pinned * one) + " bytes, and shared memory has room for a depth of " +
+                                            std::to_string(room));
+    return std::min(pinned ? pinned : loop_.stages ? loop_.stages : kUsualDepth, room);
   }
 
   // Products in flight hold on to the slots that they read.
-  int64_t turns_ahead() const { return std::max<int64_t>(1, depth_ - std::max<int64_t>(1, kernel_.schedule.in_flight)); }
+  int64_t turns_ahead() const { return std::max<int64_t>(1, depth_ - std::max<int64_t>(1, in_flight_)); }
 
   void emit_prologue(Builder& b) {
     for (StagedCopy& copy : copies_) {
@@ -148,13 +180,21 @@ class Stager {
     }
     Type ring = plain_type(TypeKind::Ring);
     ring.shape = {depth_};
-    ring_ = b.value(op::RingAlloc{1, loop_.label.empty() ? "turns" : loop_.label}, ring);
+    ring_ = b.value(op::RingAlloc{1, ring_name()}, ring);
     turns_ = trip_count(b, loop_);
     ValueId ahead = b.binary(BinaryFn::Min, turns_, b.index(turns_ahead()));
     op::For fill{.low = b.index(0), .high = ahead, .step = b.index(1), .body = kernel_.new_region()};
     ValueId turn = kernel_.new_arg(fill.body, scalar_type(Scalar::Index), "turn");
     in_region(b, fill.body, [&] { emit_turn(b, turn); });
     b.add(std::move(fill));
+  }
+
+  // As the schedule calls the pipeline.
+  std::string ring_name() const {
+    if (!name_.empty()) return name_;
+    std::string name;
+    for (const StagedCopy& copy : copies_) name += (name.empty() ? "" : "_") + name_of(copy.buffer);
+    return name.empty() ? "turns" : name;
   }
 
   template <class F>
@@ -249,28 +289,38 @@ class Stager {
 
   Kernel& kernel_;
   const Machine& machine_;
+  Diagnostics& diagnostics_;
   RegionId launch_body_, region_;
   OpId id_;
   op::For loop_;
   std::vector<StagedCopy> copies_;
-  int64_t depth_ = 0;
+  std::string name_;
+  int64_t depth_ = 0, in_flight_ = -1;
   ValueId ring_, turns_;
 };
 
 }  // namespace
 
-void stage_loops(Kernel& kernel, const Machine& machine, Diagnostics&) {
+void stage_loops(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
   kernel.form = Form::Staged;
   if (!machine.has(Cap::BulkCopy) || !machine.has(Cap::PhaseBarriers)) return;
   std::vector<RegionId> launches;
   each_op(kernel, kernel.body, [&](OpId id) {
     if (const op::Launch* launch = kernel.op(id).get<op::Launch>()) launches.push_back(launch->body);
   });
+  std::vector<Pipeline> found;
+  const std::vector<Pipeline> pinned = kernel.schedule.pipelines;
   for (RegionId launch : launches)
     each_op_in_region(kernel, launch, [&](RegionId region, OpId id) {
       const op::For* loop = kernel.op(id).get<op::For>();
-      if (loop && loop->loop == LoopKind::Pipelined) Stager(kernel, machine, launch, region, id).run();
+      if (!loop || loop->loop != LoopKind::Pipelined) return;
+      for (const Pipeline& pipeline : pinned) Stager(kernel, machine, diagnostics, launch, region, id).run(&pipeline, found);
+      Stager(kernel, machine, diagnostics, launch, region, id).run(nullptr, found);
     });
+  // Two loops may use the same names.
+  for (Pipeline& pipeline : found)
+    if (std::ranges::find(kernel.schedule.pipelines, pipeline) == kernel.schedule.pipelines.end())
+      kernel.schedule.pipelines.push_back(std::move(pipeline));
 }
 
 }  // namespace tilec::passes

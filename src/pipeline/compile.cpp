@@ -1,5 +1,7 @@
 #include "pipeline/compile.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "host/manifest.h"
 
@@ -30,6 +32,26 @@ std::string signature_of(const ExportInstance& exported) {
 
 }  // namespace
 
+const ir::Schedule& schedule_for(const ExportInstance& exported, const Machine& machine) {
+  static const ir::Schedule kNothingPinned;
+  const PinnedSchedule* best = nullptr;
+  // A block for named machines before one for all, then the one that says more of the kernel's parameters, then the last.
+  auto rank = [](const PinnedSchedule& p) { return std::pair(!p.targets.empty(), p.arguments); };
+  for (const PinnedSchedule& pinned : exported.schedules) {
+    bool speaks = pinned.targets.empty() || std::ranges::any_of(pinned.targets, [&](const std::string& target) {
+      return target == machine.name || target == machine.target;
+    });
+    if (speaks && (!best || rank(pinned) >= rank(*best))) best = &pinned;
+  }
+  return best ? best->schedule : kNothingPinned;
+}
+
+ir::Kernel kernel_for(const ExportInstance& exported, const Machine& machine) {
+  ir::Kernel kernel = exported.kernel;
+  kernel.schedule = schedule_for(exported, machine);
+  return kernel;
+}
+
 std::optional<Compiled> compile(const Program& typed, const CompileRequest& request, const SourceMap& sources,
                                 Diagnostics& diagnostics, const PassOptions& options) {
   Compiled out;
@@ -43,6 +65,7 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
     if (!run_checks(checked, diagnostics, options)) continue;
     for (const Machine* machine : request.machines) {
       ir::Kernel& kernel = out.kernels.emplace_back(checked);
+      kernel.schedule = schedule_for(exported, *machine);
       if (!run_machine_passes(kernel, *machine, diagnostics, options)) continue;
       spelled.instances.push_back({&kernel, machine, {}, {}});
     }

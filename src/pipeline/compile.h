@@ -26,6 +26,11 @@ struct Compiled {
   host::Library library;
 };
 
+// The export as the pass list takes it for `machine`: with what the most special `schedule` block that speaks of it pins.
+ir::Kernel kernel_for(const ExportInstance& exported, const Machine& machine);
+// The same for a kernel of the export that has come through the checks.
+const ir::Schedule& schedule_for(const ExportInstance& exported, const Machine& machine);
+
 // None when there are errors (in the sink).
 std::optional<Compiled> compile(const Program& typed, const CompileRequest& request, const SourceMap& sources,
                                 Diagnostics& diagnostics, const PassOptions& options = {});

@@ -1,13 +1,16 @@
 #include "pipeline/pipeline.h"
 
 #include "base/check.h"
+#include "check/schedule.h"
 #include "ir/verify.h"
 #include "lower/lower.h"
 #include "passes/insert_barriers.h"
 #include "passes/overlap_products.h"
 #include "passes/passes.h"
 #include "passes/place.h"
+#include "passes/schedule.h"
 #include "passes/select_atoms.h"
+#include "passes/split_roles.h"
 #include "passes/stage_loops.h"
 
 namespace tilec {
@@ -28,10 +31,13 @@ constexpr Pass kPipeline[] = {
     {"expand", Typed, Typed, passes::expand, "reductions to an index, and of narrow floats, in what lowering knows"},
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
+    {"schedule", Typed, Typed, passes::schedule, "which warps do what, where the source does not say"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
     {"stage-loops", Placed, Staged, passes::stage_loops, "versions of buffers, copies in flight"},
     {"overlap-products", Staged, Staged, passes::overlap_products, "products of groups of warps in flight, and awaited"},
+    {"split-roles", Staged, Staged, passes::split_roles, "the program of each role of the block's warps"},
     {"insert-barriers", Staged, Staged, passes::insert_barriers, "barriers between conflicting touches of memory"},
+    {"check-schedule", Staged, Staged, check::check_schedule, "rings turn without a deadlock, and the machine has what it takes"},
     {"lower", Staged, Thread, lower_to_threads, "the program of one thread"},
     {"legalise", Thread, Thread, passes::legalise, "narrow floats and math functions in what the machine has"},
     {"cleanup", Thread, Thread, passes::cleanup, "common code once, invariant code outside loops, dead code nowhere"},

@@ -22,12 +22,19 @@ struct Analysis {
     return lower_kernel(session, request);
   }
 
+  std::string instance_text(const Request& request) {
+    std::string text(session.sources.text(request.span));
+    for (const ast::Argument& a : request.generics)
+      text += (&a == request.generics.data() ? "[" : ", ") + std::string(session.sources.text(a.span));
+    return request.generics.empty() ? text : text + "]";
+  }
+
   void add_export(const ast::Name& name, const Request& request) {
     for (const ExportInstance& other : program.exports)
       if (other.name == name.text) return void(session.diagnostics.at(name.span).error(diag::ExportClash, name.text));
     auto kernel = lower(request);
     if (!kernel) return;
-    program.exports.push_back({std::string(name.text), request.decl->doc, std::move(*kernel), {}, request.span});
+    program.exports.push_back({std::string(name.text), request.decl->doc, instance_text(request), std::move(*kernel), {}, request.span});
     pin_schedules(session, root, request, program.exports.back());
   }
 

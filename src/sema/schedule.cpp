@@ -1,5 +1,6 @@
 #include "sema/schedule.h"
 
+#include "base/text.h"
 #include "sema/names.h"
 #include "sema/scalar.h"
 #include "sema/expr.h"
@@ -53,6 +54,16 @@ struct Reading {
   Instance& in;
   ir::Schedule result = {};
 
+  // Spacing between the words of a layout means nothing.
+  static std::string one_line(std::string_view text) {
+    std::string out;
+    for (char c : text) {
+      bool is_space = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+      if (!is_space) out += c;
+      else if (!out.empty() && out.back() != ' ') out += ' ';
+    }
+    return std::string(trim(out));
+  }
   int64_t number_of(const ast::Expr* expr, std::string_view what) {
     return expr ? known_int(in, operand(in, *expr), what).value_or(0) : 0;
   }
@@ -71,10 +82,16 @@ struct Reading {
         result.raster = number_of(call->arguments[0].value, "the width of a raster");
   }
   void operator()(const ast::PipelineItem& item) {
-    for (const ast::Clause& c : item.clauses)
-      if (c.name.text == "depth") result.depth = number_of(c.value, "the depth of a pipeline");
+    ir::Pipeline pipeline{.name = std::string(item.name.text), .tiles = {}};
+    for (const ast::Name& name : item.members) pipeline.tiles.emplace_back(name.text);
+    for (const ast::Clause& c : item.clauses) {
+      if (c.name.text == "depth") pipeline.depth = number_of(c.value, "the depth of a pipeline");
+      if (c.name.text == "in_flight") pipeline.in_flight = number_of(c.value, "a number of products in flight");
+    }
+    result.pipelines.push_back(std::move(pipeline));
   }
   void operator()(const ast::RoleItem& item) {
+    result.are_roles_pinned = true;
     ir::Role role{.name = std::string(item.name.text)};
     for (const ast::Clause& c : item.clauses) {
       if (c.name.text == "warps") role.warps = number_of(c.value, "a number of warps");
@@ -94,13 +111,17 @@ struct Reading {
       result.placements.push_back(std::move(placement));
     }
   }
-  void operator()(const ast::LayoutItem&) {}
+  void operator()(const ast::LayoutItem& item) {
+    for (const ast::Name& name : item.names)
+      result.layouts.push_back({std::string(name.text), one_line(item.text), item.text_span});
+  }
   void operator()(const ast::RequireItem&) {}
 };
 
 ir::Schedule read(Instance& in, const ast::Schedule& schedule) {
   Reading reading{in};
   for (const ast::ScheduleItem& item : schedule.items) std::visit(reading, item.node);
+  reading.result.span = cover(schedule.path.front().span, schedule.path.back().span);
   return std::move(reading.result);
 }
 
@@ -114,9 +135,8 @@ void pin_schedules(Session& session, const Module& root, const Request& request,
     const ast::Decl* kernel = nullptr;
     const ast::Signature* signature = signature_of(in, *schedule, &kernel);
     if (!signature || kernel != request.decl || !speaks_of(in, *schedule, *signature, request)) continue;
-    PinnedSchedule pinned{.targets = {}, .schedule = read(in, *schedule), .source = schedule};
+    PinnedSchedule pinned{.targets = {}, .arguments = schedule->generics.size(), .schedule = read(in, *schedule)};
     for (const ast::Name& target : schedule->targets) pinned.targets.emplace_back(target.text);
-    if (pinned.targets.empty()) instance.kernel.schedule = pinned.schedule;
     instance.schedules.push_back(std::move(pinned));
   }
 }

@@ -64,7 +64,7 @@ struct Check {
   }
   void operator()(const ast::RoleItem& item) {
     for (const ast::Name& name : item.labels)
-      if (name.text != "rest") label(name);
+      if (name.text != ir::kRest && !contains(known.tiles, name.text)) label(name);
   }
   void operator()(const ast::PlaceItem& item) {
     for (const ast::Name& name : item.labels) label(name);

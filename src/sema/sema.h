@@ -29,23 +29,24 @@ SourceProvider embedded_library();
 
 // A `schedule` block that speaks of one instance.
 struct PinnedSchedule {
-  std::vector<std::string> targets;  // empty: all
-  ir::Schedule schedule;             // what the items say outright
-  const ast::Schedule* source;       // the rest: layouts, pipelines, requirements
+  std::vector<std::string> targets;  // machines, or targets with all their machines; empty: all
+  size_t arguments = 0;              // in its brackets: the more, the more special
+  ir::Schedule schedule;
 };
 
 // One function of the object that is to be made. A later stage adds variants with guards beside it.
 struct ExportInstance {
-  std::string name;  // of the C function
+  std::string name;      // of the C function
   std::string doc;
+  std::string instance;  // how a schedule names it: `gemm[T = bf16]`
   ir::Kernel kernel;
-  std::vector<PinnedSchedule> schedules;  // those without targets are also in `kernel.schedule`
+  std::vector<PinnedSchedule> schedules;
   Span span;
 };
 
 struct Program {
   std::vector<ExportInstance> exports;           // those without errors, in the order of the text
-  std::vector<std::unique_ptr<Ast>> imported;  // keeps alive what `schedules` point to
+  std::vector<std::unique_ptr<Ast>> imported;  // keeps alive what diagnostics point to
 };
 
 // Parses what `root` imports into `sources`. Mistakes go to `diagnostics`; what has none comes back.

@@ -22,7 +22,7 @@ constexpr MatrixAtom kAtoms[] = {
     atom("outer.i32", Scalar::I32, Scalar::I64),       atom("outer.u32", Scalar::U32, Scalar::I64),
     atom("outer.i64", Scalar::I64, Scalar::I64),
 };
-constexpr Machine kMachines[] = {{.name = "c", .target = "c", .lanes = 8, .max_warps = 1, .default_warps = 1,
+constexpr Machine kMachines[] = {{.name = "c", .target = "c", .lanes = 8, .max_warps = 1, .default_warps = 1, .role_warps = 1,
                                   .registers_per_lane = 16, .shared_bytes = 512 << 10, .banks = 0, .vector_bytes = 1,
                                   .simd_bytes = 32, .caps = cap_set({Cap::Shuffles}), .matrix_atoms = kAtoms}};
 

@@ -62,7 +62,7 @@ constexpr int64_t kSharedBytes = 512 << 10;
 // A warp is one vector register of 32-bit elements, a block one warp. A lane moves one element at a time: it is the lanes
 // side by side that make an access wide.
 constexpr Machine cpu_machine(std::string_view target, std::string_view name, int lanes, int registers, uint64_t caps, const Atoms& atoms) {
-  return {.name = name, .target = target, .lanes = lanes, .max_warps = 1, .default_warps = 1,
+  return {.name = name, .target = target, .lanes = lanes, .max_warps = 1, .default_warps = 1, .role_warps = 1,
           .registers_per_lane = registers, .shared_bytes = kSharedBytes, .banks = 0, .vector_bytes = 1,
           .simd_bytes = lanes * 4, .caps = caps, .matrix_atoms = atoms};
 }

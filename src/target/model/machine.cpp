@@ -115,20 +115,23 @@ constexpr auto kAtoms = [] {
 }();
 
 constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfArithmetic,
-                                       Cap::NativeMath, Cap::NamedBarriers});
-constexpr uint64_t kEngines = cap_set({Cap::AsyncCopy, Cap::BulkCopy, Cap::AsyncMatrix, Cap::PhaseBarriers, Cap::RegisterBudgets});
+                                       Cap::NativeMath});
+constexpr uint64_t kEngines = cap_set({Cap::AsyncCopy, Cap::BulkCopy, Cap::AsyncMatrix, Cap::PhaseBarriers});
+constexpr uint64_t kRoles = cap_set({Cap::NamedBarriers, Cap::RegisterBudgets});
 constexpr int64_t kSharedBytes = 227 << 10;
 
 constexpr Machine machine(std::string_view name, uint64_t caps, std::span<const MatrixAtom> atoms) {
-  return {.name = name, .target = "model", .lanes = 32, .max_warps = 16, .default_warps = 4, .registers_per_lane = 255,
+  return {.name = name, .target = "model", .lanes = 32, .max_warps = 16, .default_warps = 4, .role_warps = 4, .registers_per_lane = 255,
           .shared_bytes = kSharedBytes, .banks = 32, .vector_bytes = 16, .simd_bytes = 0, .caps = caps, .matrix_atoms = atoms};
 }
-constexpr Machine kMachines[] = {machine("model", kThreads | kEngines, kAtoms), machine("model-sync", kThreads, kWarpAtoms)};
+constexpr Machine kMachines[] = {machine("model", kThreads | kEngines | kRoles, kAtoms), machine("model-no-roles", kThreads | kEngines, kAtoms),
+                                   machine("model-sync", kThreads, kWarpAtoms)};
 
 }  // namespace
 
 std::span<const Machine> machines() { return kMachines; }
 const Machine& asynchronous() { return kMachines[0]; }
-const Machine& synchronous() { return kMachines[1]; }
+const Machine& without_roles() { return kMachines[1]; }
+const Machine& synchronous() { return kMachines[2]; }
 
 }  // namespace tilec::target::model

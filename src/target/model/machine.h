@@ -1,4 +1,4 @@
-// The made-up GPU: with and without asynchronous engines.
+// The made-up GPU: with all that it can, without roles of warps, and without asynchronous engines.
 #pragma once
 #include "machine/machine.h"
 
@@ -6,6 +6,7 @@ namespace tilec::target::model {
 
 std::span<const Machine> machines();
 const Machine& asynchronous();  // `model`
+const Machine& without_roles(); // `model-no-roles`
 const Machine& synchronous();   // `model-sync`
 
 }  // namespace tilec::target::model

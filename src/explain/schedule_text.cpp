@@ -1,0 +1,76 @@
+#include "explain/schedule_text.h"
+
+#include <map>
+
+#include "layout/notation.h"
+
+namespace tilec {
+
+namespace {
+
+using ir::Schedule;
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+void add_launch_options(const Schedule& schedule, std::string& out) {
+  if (!schedule.cluster.empty()) {
+    out += "    cluster (";
+    for (size_t i = 0; i < schedule.cluster.size(); ++i) out += (i ? ", " : "") + std::to_string(schedule.cluster[i]);
+    out += ");\n";
+  }
+  if (schedule.raster) out += "    raster column(" + std::to_string(schedule.raster) + ");\n";
+  if (schedule.persistent) out += "    persistent;\n";
+}
+
+void add_pipelines(const Schedule& schedule, std::string& out) {
+  for (const ir::Pipeline& pipeline : schedule.pipelines) {
+    out += "    pipeline " + pipeline.name + ": " + joined(pipeline.tiles) + "; depth " + std::to_string(pipeline.depth);
+    if (pipeline.in_flight >= 0) out += ", in_flight " + std::to_string(pipeline.in_flight);
+    out += ";\n";
+  }
+}
+
+void add_roles(const Schedule& schedule, std::string& out) {
+  for (const ir::Role& role : schedule.roles) {
+    out += "    role " + role.name + ": warps " + std::to_string(role.warps) +
+           (role.registers ? ", registers " + std::to_string(role.registers) : "") + " {";
+    for (const ir::Placement& p : schedule.placements)
+      if (p.role == role.name) out += " " + p.label + ";";
+    out += " }\n";
+  }
+  for (const ir::Placement& p : schedule.placements)
+    if (p.role.empty()) out += "    place " + p.label + ": stage " + std::to_string(p.stage) + ", order " + std::to_string(p.order) + ";\n";
+}
+
+// By name: a variable all of whose values have one layout. Another cannot be told by its name, and is inferred again.
+void add_layouts(const ir::Kernel& kernel, std::string& out) {
+  std::map<std::string, std::string> layouts;
+  for (const ir::LayoutNote& note : kernel.layout_notes) {
+    const std::string& name = kernel.value(note.value).hint;
+    const ir::Type& type = kernel.type(note.value);
+    if (name.empty() || !type.layout.valid()) continue;
+    std::string text = type.is_tile() ? layout::print(kernel.layouts.reg(type.layout)) : layout::print(kernel.layouts.mem(type.layout));
+    auto [found, is_new] = layouts.try_emplace(name, text);
+    if (!is_new && found->second != text) found->second.clear();
+  }
+  for (const auto& [name, text] : layouts)
+    if (!text.empty()) out += "    layout " + name + ": " + text + ";\n";
+}
+
+}  // namespace
+
+std::string schedule_text(const ir::Kernel& kernel, std::string_view instance, std::string_view machine) {
+  bool is_word = machine.find_first_of("-.:") == machine.npos;
+  std::string out = "schedule " + std::string(instance) + " for " + (is_word ? std::string(machine) : '"' + std::string(machine) + '"') + " {\n";
+  add_launch_options(kernel.schedule, out);
+  add_pipelines(kernel.schedule, out);
+  add_roles(kernel.schedule, out);
+  add_layouts(kernel, out);
+  return out + "}\n";
+}
+
+}  // namespace tilec

@@ -1,0 +1,59 @@
+// The schedule of one kernel on one machine: what the compiler decides and a user may pin. `schedule` completes what the
+// source pins, `stage-loops` and `split-roles` write down what they could do; nobody else changes it.
+#pragma once
+#include "base/source.h"
+#include "ir/op.h"
+
+namespace tilec::ir {
+
+// One labelled statement. A copy without a label goes by the name of the shared tile that it fills.
+struct Placement {
+  Text label, role;
+  int64_t stage = 0, order = 0;
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+
+// Warps that run a part of the block's program. `registers`: 32-bit ones of each lane; 0: what the machine gives.
+struct Role {
+  Text name;
+  int64_t warps = 0, registers = 0;
+  friend bool operator==(const Role&, const Role&) = default;
+};
+
+// Shared tiles that are filled together, ahead of time, in `depth` versions; depth 1: not ahead. At most `in_flight` matrix
+// products that read them are open when the next starts; -1: the compiler chooses.
+struct Pipeline {
+  Text name;
+  std::vector<Text> tiles;
+  int64_t depth = 0, in_flight = -1;
+  friend bool operator==(const Pipeline&, const Pipeline&) = default;
+};
+
+// The layout of a variable, in the notation of `layout/`.
+struct PinnedLayout {
+  Text name, layout;
+  Span span;
+  friend bool operator==(const PinnedLayout& a, const PinnedLayout& b) { return a.name == b.name && a.layout == b.layout; }
+};
+
+struct Schedule {
+  std::vector<Role> roles;
+  std::vector<Placement> placements;
+  std::vector<Pipeline> pipelines;
+  std::vector<PinnedLayout> layouts;
+  int64_t raster = 0;
+  std::vector<int64_t> cluster;
+  bool persistent = false;
+  bool are_roles_pinned = false;  // by the source, so that it is an error if the block cannot have them
+  Span span;  // of the first `schedule` block that pins something
+  friend bool operator==(const Schedule& a, const Schedule& b) {
+    return a.roles == b.roles && a.placements == b.placements && a.pipelines == b.pipelines && a.layouts == b.layouts &&
+           a.raster == b.raster && a.cluster == b.cluster && a.persistent == b.persistent;
+  }
+};
+
+// The names of the role that fills rings, and of the one that does all else, where nobody gave others.
+constexpr std::string_view kLoadRole = "load", kMathRole = "math";
+constexpr std::string_view kRest = "rest";  // in a role: every statement that no other role names
+
+}  // namespace tilec::ir

@@ -1,0 +1,53 @@
+// Roles: each warp of the block runs the program of its role, and meets the other warps of that role at a barrier of their own.
+#include "lower/lowering.h"
+
+namespace tilec::lower {
+
+int64_t Lowering::warps_of_block(const ir::op::Launch& launch) const {
+  int64_t warps = launch.warps ? launch.warps : 1;
+  each_op(source_, launch.body, [&](OpId id) {
+    const ir::op::Roles* roles = source_.op(id).get<ir::op::Roles>();
+    if (roles) warps = std::accumulate(roles->warps.begin(), roles->warps.end(), int64_t(0));
+  });
+  return warps;
+}
+
+void Lowering::lower_roles(const ir::op::Roles& roles) {
+  int64_t all = warps_, first = 0;
+  for (size_t role = 0; role < roles.bodies.size(); ++role) {
+    ValueId warp = builder_.value(ir::op::WarpIndex{}, ir::scalar_type(Scalar::Index));
+    int64_t end = first + roles.warps[role];
+    ValueId is_before_end = builder_.compare(ir::CompareFn::Lt, warp, builder_.index(end));
+    ValueId is_behind_start = builder_.compare(ir::CompareFn::Ge, warp, builder_.index(first));
+    RegionId outer = builder_.region(), taken = target_.new_region(), other = target_.new_region();
+    builder_.set_region(taken);
+    warps_ = roles.warps[role], first_warp_ = first, barrier_id_ = int64_t(role) + 1;
+    lower_region(roles.bodies[role]);
+    builder_.yield({});
+    builder_.set_region(other);
+    builder_.yield({});
+    builder_.set_region(outer);
+    builder_.add(ir::op::If{builder_.logical_and(is_behind_start, is_before_end), taken, other});
+    first = end;
+  }
+  warps_ = all, first_warp_ = barrier_id_ = 0;
+}
+
+// Of the roles that wait for turns of a ring; of the block, where there are none.
+int64_t Lowering::consuming_threads(ValueId ring) const {
+  int64_t warps = 0;
+  each_op(source_, source_.body, [&](OpId id) {
+    const ir::op::Roles* roles = source_.op(id).get<ir::op::Roles>();
+    for (size_t role = 0; roles && role < roles->bodies.size(); ++role) {
+      bool waits = false;
+      each_op(source_, roles->bodies[role], [&](OpId inner) {
+        const ir::op::Wait* wait = source_.op(inner).get<ir::op::Wait>();
+        waits |= wait && wait->ring == ring;
+      });
+      if (waits) warps += roles->warps[role];
+    }
+  });
+  return (warps ? warps : warps_) * machine_.lanes;
+}
+
+}  // namespace tilec::lower

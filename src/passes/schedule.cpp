@@ -1,0 +1,103 @@
+// Roles pay where a loop feeds matrix products from device memory: the warps that issue copies wait for free slots, and the
+// products never wait for an address.
+#include "passes/schedule.h"
+
+#include <algorithm>
+
+#include "diag/diag.h"
+#include "passes/products.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+
+namespace {
+
+class Scheduler {
+ public:
+  Scheduler(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics)
+      : kernel_(kernel), schedule_(kernel.schedule), machine_(machine), diagnostics_(diagnostics) {}
+
+  void run() {
+    bool can = machine_.has(Cap::BulkCopy) && machine_.has(Cap::PhaseBarriers) && machine_.has(Cap::NamedBarriers);
+    // A schedule for all machines says nothing to one that has no such thing.
+    if (!can) drop_roles();
+    else if (schedule_.are_roles_pinned) check_roles();
+    else infer_roles();
+  }
+
+ private:
+  void refuse(const std::string& why) { diagnostics_.at(schedule_.span).error(diag::ScheduleRefused, why); }
+
+  void drop_roles() {
+    schedule_.roles.clear();
+    std::erase_if(schedule_.placements, [](const Placement& p) { return !p.role.empty(); });
+  }
+
+  int64_t computing() const {
+    int64_t warps = 0;
+    each_op(kernel_, kernel_.body, [&](OpId id) {
+      if (auto* launch = kernel_.op(id).get<op::Launch>()) warps = std::max(warps, computing_warps(kernel_, *launch, machine_));
+    });
+    return warps;
+  }
+
+  // Two roles: one that only copies, named by its statements, and one that does the rest.
+  void check_roles() {
+    if (schedule_.roles.size() != 2) return refuse("a block has two roles, one that fills tiles and one for the rest, not " + std::to_string(schedule_.roles.size()));
+    int64_t all = 0, computing_warps = computing();
+    int of_the_rest = 0;
+    for (Role& role : schedule_.roles) {
+      bool is_rest = std::ranges::any_of(schedule_.placements, [&](const Placement& p) { return p.role == role.name && p.label == kRest; });
+      of_the_rest += is_rest;
+      if (!role.warps) role.warps = is_rest ? computing_warps : machine_.role_warps;
+      if (role.warps < 0 || role.warps % machine_.role_warps != 0)
+        return refuse("role `" + role.name + "` has " + std::to_string(role.warps) + " warps, and " + std::string(machine_.name) +
+                      " gives roles multiples of " + std::to_string(machine_.role_warps));
+      if (is_rest && role.warps != computing_warps)
+        return refuse("role `" + role.name + "` has " + std::to_string(role.warps) + " warps where the launch computes with " + std::to_string(computing_warps));
+      all += role.warps;
+    }
+    if (of_the_rest != 1) return refuse("one role is for the `rest` of the statements");
+    if (all > machine_.max_warps)
+      refuse("the roles have " + std::to_string(all) + " warps, and a block of " + std::string(machine_.name) + " has " + std::to_string(machine_.max_warps));
+  }
+
+  void infer_roles() {
+    std::vector<std::string> tiles;
+    each_op(kernel_, kernel_.body, [&](OpId id) {
+      const op::For* loop = kernel_.op(id).get<op::For>();
+      if (!loop || loop->loop != LoopKind::Pipelined || !holds_product(loop->body)) return;
+      for (OpId inner : kernel_.region(loop->body).ops)
+        if (const op::Copy* copy = kernel_.op(inner).get<op::Copy>(); copy && is_fed_from_device(*copy))
+          tiles.push_back(copy->label.empty() ? kernel_.value(copy->dst).hint : copy->label);
+    });
+    std::ranges::sort(tiles);
+    tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
+    int64_t warps = computing();
+    if (tiles.empty() || warps + machine_.role_warps > machine_.max_warps || warps % machine_.role_warps != 0) return;
+    schedule_.roles = {{std::string(kMathRole), warps, 0}, {std::string(kLoadRole), machine_.role_warps, 0}};
+    for (std::string& tile : tiles) schedule_.placements.push_back({std::move(tile), std::string(kLoadRole), 0, 0});
+    schedule_.placements.push_back({std::string(kRest), std::string(kMathRole), 0, 0});
+  }
+
+  bool holds_product(RegionId region) const {
+    bool found = false;
+    each_op(kernel_, region, [&](OpId id) { found |= kernel_.op(id).is<op::Gemm>(); });
+    return found;
+  }
+  bool is_fed_from_device(const op::Copy& copy) const {
+    return kernel_.param_of(copy.src) && kernel_.type(copy.dst).space == Space::Shared;
+  }
+
+  Kernel& kernel_;
+  Schedule& schedule_;
+  const Machine& machine_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void schedule(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) { Scheduler(kernel, machine, diagnostics).run(); }
+
+}  // namespace tilec::passes
