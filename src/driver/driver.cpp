@@ -27,7 +27,7 @@ int explain_file(const Options& options, const std::string& input) {
         if (now.form != ir::Form::Thread) tiles = now;
       };
       if (!run_passes(kernel, *machine, session.diagnostics, passes)) return session.tell();
-      std::fputs(explain(tiles, kernel, e.instance, *machine, session.sources).c_str(), stdout);
+      std::fputs(explain(e, tiles, kernel, *machine, session.sources).c_str(), stdout);
     }
   }
   return kDone;

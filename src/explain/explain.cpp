@@ -116,9 +116,9 @@ void add_registers(const ir::Kernel& lowered, const Machine& machine, std::strin
 
 }  // namespace
 
-std::string explain(const ir::Kernel& placed, const ir::Kernel& lowered, std::string_view instance, const Machine& machine,
+std::string explain(const ExportInstance& exported, const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine,
                     const SourceMap& sources) {
-  std::string out = "kernel " + std::string(instance) + " on " + std::string(machine.name) + "\n";
+  std::string out = exported.name + ", that is " + exported.instance + " on " + std::string(machine.name) + "\n";
   each_op(placed, placed.body, [&](ir::OpId id) {
     if (auto* launch = placed.op(id).get<ir::op::Launch>())
       out += "launch at " + place_of(placed.op(id).span, sources) + ": " + std::to_string(launch->warps ? launch->warps : 1) +
@@ -131,7 +131,7 @@ std::string explain(const ir::Kernel& placed, const ir::Kernel& lowered, std::st
   add_memory(placed, lowered, machine, out);
   add_registers(lowered, machine, out);
   add_barriers(placed, sources, out);
-  return out + schedule_text(placed, instance, machine.name);
+  return out + schedule_text(exported, placed, machine.name);
 }
 
 }  // namespace tilec

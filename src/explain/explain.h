@@ -4,14 +4,13 @@
 #include <string>
 
 #include "base/source.h"
-#include "ir/kernel.h"
 #include "machine/machine.h"
+#include "sema/sema.h"
 
 namespace tilec {
 
-// `placed` is the kernel after `insert-barriers`, or earlier once it is placed; `lowered` the same in Thread form. `instance`:
-// as a schedule names it.
-std::string explain(const ir::Kernel& placed, const ir::Kernel& lowered, std::string_view instance, const Machine& machine,
+// `placed` is the kernel after `insert-barriers`, or earlier once it is placed; `lowered` the same in Thread form.
+std::string explain(const ExportInstance& exported, const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine,
                     const SourceMap& sources);
 
 }  // namespace tilec

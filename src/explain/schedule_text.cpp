@@ -1,5 +1,6 @@
 #include "explain/schedule_text.h"
 
+#include <algorithm>
 #include <map>
 
 #include "layout/notation.h"
@@ -47,12 +48,12 @@ void add_roles(const Schedule& schedule, std::string& out) {
 }
 
 // By name: a variable all of whose values have one layout. Another cannot be told by its name, and is inferred again.
-void add_layouts(const ir::Kernel& kernel, std::string& out) {
+void add_layouts(const ExportInstance& exported, const ir::Kernel& kernel, std::string& out) {
   std::map<std::string, std::string> layouts;
   for (const ir::LayoutNote& note : kernel.layout_notes) {
     const std::string& name = kernel.value(note.value).hint;
     const ir::Type& type = kernel.type(note.value);
-    if (name.empty() || !type.layout.valid()) continue;
+    if (std::ranges::find(exported.variables, name) == exported.variables.end() || !type.layout.valid()) continue;
     std::string text = type.is_tile() ? layout::print(kernel.layouts.reg(type.layout)) : layout::print(kernel.layouts.mem(type.layout));
     auto [found, is_new] = layouts.try_emplace(name, text);
     if (!is_new && found->second != text) found->second.clear();
@@ -63,13 +64,13 @@ void add_layouts(const ir::Kernel& kernel, std::string& out) {
 
 }  // namespace
 
-std::string schedule_text(const ir::Kernel& kernel, std::string_view instance, std::string_view machine) {
+std::string schedule_text(const ExportInstance& exported, const ir::Kernel& kernel, std::string_view machine) {
   bool is_word = machine.find_first_of("-.:") == machine.npos;
-  std::string out = "schedule " + std::string(instance) + " for " + (is_word ? std::string(machine) : '"' + std::string(machine) + '"') + " {\n";
+  std::string out = "schedule " + exported.instance + " for " + (is_word ? std::string(machine) : '"' + std::string(machine) + '"') + " {\n";
   add_launch_options(kernel.schedule, out);
   add_pipelines(kernel.schedule, out);
   add_roles(kernel.schedule, out);
-  add_layouts(kernel, out);
+  add_layouts(exported, kernel, out);
   return out + "}\n";
 }
 

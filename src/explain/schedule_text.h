@@ -3,11 +3,11 @@
 #include <string>
 #include <string_view>
 
-#include "ir/kernel.h"
+#include "sema/sema.h"
 
 namespace tilec {
 
-// `instance` and `machine`: as in `schedule gemm[T = bf16] for model`. `kernel` has been placed, and staged where it is.
-std::string schedule_text(const ir::Kernel& kernel, std::string_view instance, std::string_view machine);
+// Of `exported` on `machine`, as `kernel` came out: placed, and staged where it is.
+std::string schedule_text(const ExportInstance& exported, const ir::Kernel& kernel, std::string_view machine);
 
 }  // namespace tilec

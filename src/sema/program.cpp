@@ -3,6 +3,7 @@
 #include "sema/kernel.h"
 #include "sema/names.h"
 #include "sema/schedule.h"
+#include "sema/schedule_names.h"
 #include "sema/stmt.h"
 #include "sema/unused.h"
 
@@ -34,7 +35,8 @@ struct Analysis {
       if (other.name == name.text) return void(session.diagnostics.at(name.span).error(diag::ExportClash, name.text));
     auto kernel = lower(request);
     if (!kernel) return;
-    program.exports.push_back({std::string(name.text), request.decl->doc, instance_text(request), std::move(*kernel), {}, request.span});
+    program.exports.push_back({std::string(name.text), request.decl->doc, instance_text(request),
+                               variables_of(*request.decl->as<ast::Kernel>()), std::move(*kernel), {}, request.span});
     pin_schedules(session, root, request, program.exports.back());
   }
 

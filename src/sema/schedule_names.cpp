@@ -78,12 +78,22 @@ struct Check {
   }
 };
 
+KernelNames names_of(const ast::Kernel& kernel) {
+  KernelNames names;
+  for (const ast::Parameter& p : kernel.signature.parameters) names.tiles.push_back(p.name.text);
+  names.block(kernel.body);
+  return names;
+}
+
 }  // namespace
 
+std::vector<std::string> variables_of(const ast::Kernel& kernel) {
+  KernelNames names = names_of(kernel);
+  return {names.tiles.begin(), names.tiles.end()};
+}
+
 void check_schedule_names(Instance& in, const ast::Schedule& schedule, const ast::Kernel& kernel) {
-  Check check{in, kernel};
-  for (const ast::Parameter& p : kernel.signature.parameters) check.known.tiles.push_back(p.name.text);
-  check.known.block(kernel.body);
+  Check check{in, kernel, names_of(kernel)};
   for (const ast::ScheduleItem& item : schedule.items) std::visit(check, item.node);
 }
 

@@ -39,6 +39,7 @@ struct ExportInstance {
   std::string name;      // of the C function
   std::string doc;
   std::string instance;  // how a schedule names it: `gemm[T = bf16]`
+  std::vector<std::string> variables;  // that a schedule may name
   ir::Kernel kernel;
   std::vector<PinnedSchedule> schedules;
   Span span;

@@ -32,6 +32,8 @@ constexpr Exception kNotInFiles[] = {
     {"SharedMemoryExceeded", "of a machine"},
     {"RegistersExceeded", "of a machine"},
     {"RequirementNotMet", "of a schedule"},
+    {"ScheduleRefused", "schedule_test"},
+    {"LayoutRefused", "schedule_test"},
     {"SlowConvert", "of a machine"},
     {"BankConflict", "of a machine"},
     {"UnalignedCopy", "of a machine"},

@@ -32,7 +32,7 @@ Texts texts_of(const std::string& name, const Shapes& shapes) {
     if (pass.name == "insert-barriers") made.staged = ir::print(now);
     if (pass.name == "lower") made.thread = ir::print(now);
   };
-  REQUIRE(run_passes(kernel, target::model::asynchronous(), diagnostics, passes));
+  REQUIRE(run_passes(kernel, target::model::without_roles(), diagnostics, passes));
   return made;
 }
 
@@ -56,7 +56,7 @@ std::string verdict_of(const ir::Kernel& kernel, const Texts& of, interp::Comple
   if (!violations.empty()) return std::string(violations.front().code);
   interp::RunOptions options;
   options.numeric = interp::Numeric::Wide;
-  options.machine = &target::model::asynchronous();
+  options.machine = &target::model::without_roles();
   options.completion = completion;
   for (uint64_t seed : {1, 2, 3}) {  // of the order in which warps run
     options.seed = seed;
@@ -76,7 +76,7 @@ std::string verdict(const std::string& text, const Texts& of, interp::Completion
   if (!kernel) return "parser";
   std::string said = verdict_of(*kernel, of, completion);
   if (said != "nobody" || kernel->form != ir::Form::Staged) return said;
-  said = verdict_of(lower::lower(*kernel, target::model::asynchronous()), of, completion);
+  said = verdict_of(lower::lower(*kernel, target::model::without_roles()), of, completion);
   return said == "nobody" ? said : "lowered: " + said;
 }
 

@@ -194,9 +194,10 @@ TEST_SUITE("sema") {
         "schedule f for sm_90a { raster column(8); }");
     CHECK(a.all() == "");
     REQUIRE(a.program.exports.size() == 2);
-    CHECK(!a.program.exports[0].kernel.schedule.persistent);
-    CHECK(a.program.exports[1].kernel.schedule.persistent);
-    CHECK(a.program.exports[1].kernel.schedule.cluster == std::vector<int64_t>{2, 1});
+    REQUIRE(a.program.exports[1].schedules.size() == 2);
+    CHECK(a.program.exports[1].schedules[0].arguments == 1);
+    CHECK(a.program.exports[1].schedules[0].schedule.persistent);
+    CHECK(a.program.exports[1].schedules[0].schedule.cluster == std::vector<int64_t>{2, 1});
     REQUIRE(a.program.exports[0].schedules.size() == 1);
     CHECK(a.program.exports[0].schedules[0].targets == std::vector<std::string>{"sm_90a"});
     CHECK(a.program.exports[0].schedules[0].schedule.raster == 8);

@@ -1,0 +1,160 @@
+// Schedules: what is pinned is kept or refused, what is inferred says what came of it, and the checker of rings notices what
+// would stand still or read too early.
+#include <doctest/doctest.h>
+
+#include <regex>
+
+#include "check/pressure.h"
+#include "check/schedule.h"
+#include "ir/parse.h"
+#include "ir/print.h"
+#include "pipeline/compile.h"
+#include "syntax/parse.h"
+#include "target/model/machine.h"
+
+using namespace tilec;
+
+namespace {
+
+constexpr std::string_view kProduct = R"(
+kernel product(A: f16[M, K], B: f16[K, N], out C: f32[M, N]) {
+    launch (i in ceildiv(N, 64), j in ceildiv(M, 64)) threads 128 {
+        var a: shared f16[64, 64];
+        var b: shared f16[64, 64];
+        var acc: fragment f32[64, 64] = 0;
+        for k in pipelined(ceildiv(K, 64)) {
+            load_a: a = A.tile(j, k);
+            b = B.tile(k, i);
+            acc += a @ b;
+        }
+        C.tile(j, i) = acc;
+    }
+}
+export product;
+)";
+
+struct Scheduled {
+  SourceMap sources;
+  Diagnostics diagnostics{Policy{}};
+  Ast ast;
+  Program program;
+  ir::Kernel staged, thread;
+
+  explicit Scheduled(std::string_view schedule, const Machine& machine = target::model::asynchronous()) {
+    ast = parse(sources.add("product.tile", std::string(kProduct) + std::string(schedule)), sources, diagnostics);
+    program = analyse(ast, sources, embedded_library(), diagnostics);
+    REQUIRE(!diagnostics.has_errors());
+    thread = kernel_for(program.exports.at(0), machine);
+    PassOptions passes;
+    passes.after = [&](const Pass& pass, const ir::Kernel& now) {
+      if (pass.name == "insert-barriers") staged = now;
+    };
+    run_passes(thread, machine, diagnostics, passes);
+  }
+  std::string errors() const {
+    std::string all;
+    for (const Diagnostic& d : diagnostics.all()) all += std::string(d.name) + ": " + d.message + "\n";
+    return all;
+  }
+  template <class T> int count() const {
+    int n = 0;
+    ir::each_op(staged, staged.body, [&](ir::OpId id) { n += staged.op(id).is<T>(); });
+    return n;
+  }
+};
+
+std::string in_schedule(std::string_view items) { return "schedule product for model { " + std::string(items) + " }"; }
+
+}  // namespace
+
+TEST_SUITE("schedule") {
+  TEST_CASE("a product takes roles where the machine has them") {
+    Scheduled with(""), without("", target::model::without_roles());
+    CHECK(with.count<ir::op::Roles>() == 1);
+    CHECK(with.thread.schedule.roles.size() == 2);
+    CHECK(without.count<ir::op::Roles>() == 0);
+    CHECK(without.count<ir::op::RingAlloc>() == 1);
+    CHECK(without.thread.schedule.roles.empty());
+  }
+
+  TEST_CASE("what is pinned is what comes out") {
+    Scheduled pinned(in_schedule("pipeline first: a; depth 2; pipeline second: b; depth 4; role feed: warps 4 { load_a; b; } role work { rest; }"));
+    CHECK(pinned.errors() == "");
+    REQUIRE(pinned.count<ir::op::RingAlloc>() == 2);
+    std::vector<int64_t> depths;
+    ir::each_op(pinned.staged, pinned.staged.body, [&](ir::OpId id) {
+      const ir::Op& op = pinned.staged.op(id);
+      if (op.is<ir::op::RingAlloc>()) depths.push_back(pinned.staged.type(op.result()).shape[0]);
+      if (auto* roles = op.get<ir::op::Roles>()) CHECK(roles->names == std::vector<std::string>{"feed", "work"});
+    });
+    std::sort(depths.begin(), depths.end());
+    CHECK(depths == std::vector<int64_t>{2, 4});
+    CHECK(Scheduled(in_schedule("pipeline ab: a, b; depth 1;")).count<ir::op::RingAlloc>() == 0);
+    CHECK(Scheduled(in_schedule("layout a: swizzle(64);")).errors() == "");
+  }
+
+  TEST_CASE("a schedule for another machine says nothing") {
+    Scheduled other("schedule product for \"x86-64\" { pipeline ab: a, b; depth 1; }");
+    CHECK(other.count<ir::op::RingAlloc>() == 1);
+  }
+
+  TEST_CASE("what cannot be kept is refused, with the reason") {
+    constexpr std::pair<std::string_view, std::string_view> kRefused[] = {
+        {"pipeline ab: a, b; depth 100;", "ScheduleRefused: the schedule cannot be kept: pipeline `ab` of depth 100 needs"},
+        {"role load: warps 4 { load_a; b; } role math: warps 8 { rest; }", "role `math` has 8 warps where the launch computes with 4"},
+        {"role load: warps 3 { load_a; b; } role math: warps 4 { rest; }", "multiples of 4"},
+        {"role load: warps 16 { load_a; b; } role math: warps 4 { rest; }", "20 warps"},
+        {"role load: warps 4 { load_a; b; }", "not 1"},
+        {"role load: warps 4 { load_a; } role math: warps 4 { rest; }", "`b` is filled ahead of time, but not by role `load`"},
+        {"role load: warps 4 { load_a; acc; b; } role math: warps 4 { rest; }", "`acc` is not filled ahead of time"},
+        {"role load: warps 4 { load_a; b; } role math: warps 4 { rest; } pipeline ab: a, b; depth 1;", "no tile is filled ahead of time"},
+        {"layout acc: reg(c0 c1 c2 c3 c4 c5) lane(r0 r1 r2 r3 r4) warp(r5);", "LayoutRefused: `acc` cannot have this layout: it spreads over 2 warps"},
+        {"layout acc: reg(r0 r1 r2 r3 r4) lane(c0 c1 c2 c3 c4) warp(c5 r5);", "no arrangement of accumulators"},
+        {"layout acc: reg(c0);", "LayoutRefused"},
+        {"layout a: addr(c0);", "LayoutRefused"},
+        {"layout a: nonsense;", "LayoutRefused"},
+    };
+    for (auto [items, part] : kRefused) {
+      Scheduled refused(in_schedule(items));
+      CAPTURE(items);
+      CAPTURE(refused.errors());
+      CHECK(refused.errors().find(part) != std::string::npos);
+    }
+  }
+
+  TEST_CASE("the checker finds nothing in what the passes make, and every fault seeded into it") {
+    const Scheduled made("");
+    const Machine& machine = target::model::asynchronous();
+    CHECK(check::flaws_of(made.staged, machine).empty());
+    const std::string text = ir::print(made.staged);
+    constexpr std::array<std::string_view, 3> kFaults[] = {
+        {"\n *release [^\n]*", "", "waits for ever"},                                       // a missing release
+        {"\n *commit [^\n]*", "", "waits for ever"},                                        // a missing commit
+        {"(\n *)wait (%\\w+), (%\\w+)", "$1wait $2, $3$1wait $2, $3", "waits twice"},        // a turn taken twice
+        {"(\n *)release (%\\w+), (%\\w+)", "$1release $2, $3$1release $2, $3", "releases"},  // and given back twice
+        {"(\n *)wait (%\\w+), (%\\w+)", "", "without waiting for it"},                       // read before it is filled
+        {"= ring_alloc ", "= ring_alloc consumers=2, ", "waits for ever"},                                    // who else should read it?
+        {"\"math\", \"load\"\\], warps=\\[4, 4\\]", "\"math\", \"load\"], warps=[4, 16]", "20 warps"},
+    };
+    for (auto [pattern, change, part] : kFaults) {
+      std::string changed = std::regex_replace(text, std::regex(std::string(pattern)), std::string(change));
+      CAPTURE(pattern);
+      REQUIRE(changed != text);
+      auto kernel = ir::parse(changed);
+      REQUIRE_MESSAGE(kernel, changed);
+      auto flaws = check::flaws_of(*kernel, machine);
+      REQUIRE(!flaws.empty());
+      CHECK_MESSAGE(flaws.front().find(part) != std::string::npos, flaws.front());
+    }
+  }
+
+  TEST_CASE("registers: the most that live at once") {
+    auto registers = [](std::string_view body) {
+      auto kernel = ir::parse("kernel \"k\", form=thread\n{\n  %n = constant 1 : int\n  launch [%n] { (%i: int)\n" + std::string(body) + "    yield\n  }\n  yield\n}\n");
+      REQUIRE(kernel);
+      return check::registers_at_once(*kernel, kernel->body);
+    };
+    CHECK(registers("    %l = lane_index : varying int\n    %m = binary.add %l, %l : varying int\n    %o = binary.add %m, %l : varying int\n    %p = binary.add %o, %o : varying int\n") == 4);
+    CHECK(registers("    %c = constant 2 : int\n    %d = binary.add %c, %c : int\n") == 0);
+  }
+}
