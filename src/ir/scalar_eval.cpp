@@ -165,8 +165,29 @@ Number evaluate_fma(Scalar type, Number a, Number b, Number c, Numeric numeric) 
   return real(type, std::fma(a.f, b.f, c.f), numeric);
 }
 
+namespace {
+
+// Of the numbers that a float type has, the greatest whose magnitude is no greater: finite values stay finite.
+double cut_to(Scalar type, double value) {
+  uint64_t bits = encode(type, value);
+  if (std::fabs(decode(type, bits)) > std::fabs(value)) --bits;
+  return decode(type, bits);
+}
+
+// An integer as f64, no further from zero than it is.
+double toward_zero(Scalar type, Number x) {
+  __int128 exact = is_signed(type) ? __int128(x.i) : __int128(uint64_t(x.i));
+  double value = double(exact);
+  bool is_beyond = exact < 0 ? __int128(value) < exact : __int128(value) > exact;
+  return is_beyond ? std::nextafter(value, 0) : value;
+}
+
+}  // namespace
+
 Number evaluate_convert(Scalar from, Scalar to, ConvertMode mode, Number x, Numeric) {
   if (mode == ConvertMode::Bits) return from_bits(to, to_bits(from, x));
+  if (is_float(to) && mode == ConvertMode::TowardZero)
+    return Number::real(cut_to(to, is_float(from) ? x.f : toward_zero(from, x)));
   if (is_float(to)) {
     double value = is_float(from) ? x.f : is_signed(from) ? double(x.i) : double(uint64_t(x.i));
     return Number::real(round_to(to, value));

@@ -15,23 +15,23 @@ struct Check {
   Diagnostics& diagnostics;
 
   // `differs`: threads may disagree on whether, or how often, this region runs.
-  void region(ir::RegionId r, const Uniformity& uniform, bool differs, bool in_while) {
+  void region(ir::RegionId r, const Uniformity& uniform, bool differs) {
     for (ir::OpId id : kernel.region(r).ops) {
       const Op& op = kernel.op(id);
-      if (op.is<ir::op::BlockBarrier>() && in_while)
-        diagnostics.at(op.span).error(diag::NotSupportedYet, "a `sync` in a `while` loop");
-      else if (op.is<ir::op::BlockBarrier>() && differs)
-        diagnostics.at(op.span).error(diag::DivergentBarrier);
+      if (op.is<ir::op::BlockBarrier>() && differs) diagnostics.at(op.span).error(diag::DivergentBarrier);
       bool inner = differs;
       if (auto* loop = op.get<ir::op::For>())
         inner |= uniform.is_divergent(loop->low) || uniform.is_divergent(loop->high) || uniform.is_divergent(loop->step);
+      if (auto* loop = op.get<ir::op::While>()) inner |= uniform.is_divergent(goes_on(*loop));
       if (auto* branch = op.get<ir::op::If>()) inner |= uniform.is_divergent(branch->condition);
-      ir::each_region(op.data, [&](ir::RegionId part) { region(part, uniform, inner, in_while || op.is<ir::op::While>()); });
+      ir::each_region(op.data, [&](ir::RegionId part) { region(part, uniform, inner); });
     }
   }
 
+  ir::ValueId goes_on(const ir::op::While& loop) const { return kernel.terminator(loop.condition).as<ir::op::Yield>().values[0]; }
+
   void operation(const Op& op) {
-    if (auto* simt = op.get<ir::op::Simt>()) region(simt->body, Uniformity(kernel, simt->body), false, false);
+    if (auto* simt = op.get<ir::op::Simt>()) region(simt->body, Uniformity(kernel, simt->body), false);
   }
 };
 

@@ -88,7 +88,7 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
   for (size_t i = 0; i < loop.inits.size(); ++i) {
     ValueId init = loop.inits[i];
     if (!has_home(source_.type(init))) {
-      inits.push_back(in_lanes_ ? broadcast(scalar(init)) : scalar(init));
+      inits.push_back(differs(op.results[i]) ? broadcast(scalar(init)) : scalar(init));
       continue;
     }
     Home home = source_.type(init).is_tile() ? result_home(op, op.results[i], std::span(&init, 1)) : this->home(init);
@@ -134,7 +134,7 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
   std::vector<std::pair<Home, Home>> copies;
   for (size_t i = 0, t = 0; i < yielded.size(); ++i) {
     if (!has_home(source_.type(yielded[i]))) {
-      values.push_back(in_lanes_ ? broadcast(scalar(yielded[i])) : scalar(yielded[i]));
+      values.push_back(differs(op.results[i]) ? broadcast(scalar(yielded[i])) : scalar(yielded[i]));
       continue;
     }
     const Home& from = this->home(yielded[i]);
@@ -210,7 +210,8 @@ void Lowering::lower_varying_for(const ir::Op& op, const ir::op::For& loop) {
 }
 
 void Lowering::lower_while(const ir::Op& op, const ir::op::While& loop) {
-  if (in_lanes_ && !machine_.has(Cap::DivergentBranches)) return lower_varying_while(op, loop);
+  ValueId goes_on = source_.terminator(loop.condition).as<ir::op::Yield>().values[0];
+  if (in_lanes_ && (!machine_.has(Cap::DivergentBranches) || differs(goes_on))) return lower_varying_while(op, loop);
   // Tiles carried by a `while` live in memory or registers like those of a `for`; the condition sees the same homes.
   std::vector<ValueId> inits;
   std::vector<Type> types;
@@ -223,7 +224,7 @@ void Lowering::lower_while(const ir::Op& op, const ir::op::While& loop) {
       if (home.memory != this->home(loop.inits[i]).memory) copy_home(this->home(loop.inits[i]), home);
       homes.push_back(home);
     } else {
-      inits.push_back(scalar(loop.inits[i]));
+      inits.push_back(differs(op.results[i]) ? broadcast(scalar(loop.inits[i])) : scalar(loop.inits[i]));
       types.push_back(target_.type(inits.back()));
     }
   }
@@ -243,8 +244,12 @@ void Lowering::lower_while(const ir::Op& op, const ir::op::While& loop) {
     t = 0;
     std::vector<std::pair<Home, Home>> copies;
     for (ValueId v : source_.terminator(source).as<ir::op::Yield>().values) {
-      if (!source_.type(v).is_tile()) values.push_back(scalar(v));
-      else if (const Home& to = homes[t++]; this->home(v).memory != to.memory) {
+      if (!source_.type(v).is_tile()) {
+        // Beside what is carried, the condition yields whether to go on.
+        size_t carried = values.size() + t, tests = source == loop.condition ? 1 : 0;
+        bool spreads = carried >= tests && differs(op.results[carried - tests]);
+        values.push_back(spreads ? broadcast(scalar(v)) : scalar(v));
+      } else if (const Home& to = homes[t++]; this->home(v).memory != to.memory) {
         const Home& from = this->home(v);
         Home safe{from.layout, {}, private_array(source_.type(v).element, reg_layout(from.layout).registers(), !is_uniform(reg_layout(from.layout)))};
         copy_home(from, safe);

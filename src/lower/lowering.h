@@ -88,6 +88,8 @@ class Lowering {
   ValueId scalar(ValueId source) const;  // its lowered value
   std::vector<ValueId> scalars(const std::vector<ValueId>& sources) const;
   ValueId broadcast(ValueId v);  // the same number in every lane
+  // Carried by a loop, and not known to be the same for all threads.
+  bool differs(ValueId carried) const { return in_lanes_ && !(uniform_ && !uniform_->is_divergent(carried)); }
   void bind(ValueId source, ValueId lowered) { scalars_[source.index] = lowered; }
 
   // --- homes (home.cpp)
@@ -254,6 +256,7 @@ class Lowering {
   // --- thread-level code (simt.cpp)
   void split_region(RegionId region);
   void split_for(const ir::Op& op, const ir::op::For& loop);
+  void split_while(const ir::Op& op, const ir::op::While& loop);
   void split_if(const ir::Op& op, const ir::op::If& branch);
   void lower_part(const std::vector<OpId>& part);
   void lower_local(const ir::Op& op);
@@ -284,6 +287,7 @@ class Lowering {
   std::map<std::pair<std::string, int64_t>, ValueId> lane_parts_;  // by what they are, and the first warp
   std::set<uint32_t> signed_args_;                 // lowered region arguments that may be negative
   Threads* threads_ = nullptr;                     // inside a simt region that is split
+  const Uniformity* uniform_ = nullptr;            // inside a simt region that runs as it stands
   bool guarded_ = false;                           // in the code for regions that cross an edge
   bool in_lanes_ = false;                          // inside a map or simt body: scalars may differ from lane to lane
   ValueId mask_;                                   // lanes that run, inside if-converted code; none: all

@@ -28,10 +28,11 @@ bool Uniformity::visit(RegionId region) {
   bool changed = false;
   for (OpId id : kernel_.region(region).ops) {
     const ir::Op& op = kernel_.op(id);
-    // Control flow within one part of the region runs inside its thread loop, and so do its results.
+    // Control flow within one part of the region runs inside its thread loop, and so do its results; but an `if` that all
+    // threads take alike may stand outside.
     bool has_regions = false;
     ir::each_region(op.data, [&](RegionId) { has_regions = true; });
-    if (has_regions && !has_barrier(kernel_, op))
+    if (has_regions && !op.is<ir::op::If>() && !has_barrier(kernel_, op))
       for (ValueId v : op.results) changed |= mark(v);
     if (auto* loop = op.get<ir::op::For>()) {
       const auto& yields = kernel_.terminator(loop->body).as<ir::op::Yield>().values;
@@ -42,10 +43,7 @@ bool Uniformity::visit(RegionId region) {
         if (bounds || is_divergent(loop->inits[i]) || is_divergent(yields[i])) changed |= mark(args[i + 1]) | mark(op.results[i]);
       changed |= visit(loop->body);
     } else if (auto* loop = op.get<ir::op::While>()) {
-      for (RegionId r : {loop->condition, loop->body})
-        for (ValueId arg : kernel_.region(r).args) changed |= mark(arg);
-      for (ValueId v : op.results) changed |= mark(v);
-      changed |= visit(loop->condition) | visit(loop->body);
+      changed |= visit_while(op, *loop);
     } else if (auto* branch = op.get<ir::op::If>()) {
       changed |= visit(branch->then_body) | visit(branch->else_body);
       for (size_t i = 0; i < op.results.size(); ++i) {
@@ -66,7 +64,26 @@ bool Uniformity::visit(RegionId region) {
   return changed;
 }
 
+// Carried values are alike for all threads where they are everywhere: before the loop, in the test, and after each turn.
+bool Uniformity::visit_while(const ir::Op& op, const ir::op::While& loop) {
+  const auto& tested = kernel_.terminator(loop.condition).as<ir::op::Yield>().values;
+  const auto& yields = kernel_.terminator(loop.body).as<ir::op::Yield>().values;
+  bool runs_apart = !has_barrier(kernel_, op) || is_divergent(tested[0]), changed = false;
+  for (size_t i = 0; i < loop.inits.size(); ++i) {
+    if (!runs_apart && !is_divergent(loop.inits[i]) && !is_divergent(tested[i + 1]) && !is_divergent(yields[i])) continue;
+    for (ValueId v : {kernel_.region(loop.condition).args[i], kernel_.region(loop.body).args[i], op.results[i]}) changed |= mark(v);
+  }
+  return changed | visit(loop.condition) | visit(loop.body);
+}
+
 namespace {
+
+// An `if` that all threads take alike and that gives something they agree on: it is split, so that the agreed is a scalar.
+bool is_common_branch(const Uniformity& uniform, const ir::Op& op) {
+  const ir::op::If* branch = op.get<ir::op::If>();
+  return branch && !uniform.is_divergent(branch->condition) &&
+         std::any_of(op.results.begin(), op.results.end(), [&](ValueId v) { return !uniform.is_divergent(v); });
+}
 
 bool is_pure_uniform(const Uniformity& uniform, const ir::Op& op) {
   if (op.results.empty() || op.is<ir::op::Alloc>()) return false;
@@ -82,7 +99,10 @@ void Lowering::lower_simt(const ir::Op&, const ir::op::Simt& simt) {
   if (machine_.has(Cap::DivergentBranches)) {
     bind(thread, thread_index());
     bool were_lanes = std::exchange(in_lanes_, true);
+    const Uniformity uniform(source_, simt.body);
+    const Uniformity* outer = std::exchange(uniform_, &uniform);
     lower_region(simt.body);
+    uniform_ = outer;
     in_lanes_ = were_lanes;
     return;
   }
@@ -107,10 +127,11 @@ void Lowering::split_region(RegionId region) {
     if (op.is<ir::op::BlockBarrier>()) finish();
     else if (op.is<ir::op::Alloc>()) lower_local(op);
     else if (is_pure_uniform(threads_->uniform, op)) lower_scalar(op);
-    else if (!has_barrier(source_, op)) part.push_back(id);
+    else if (!has_barrier(source_, op) && !is_common_branch(threads_->uniform, op)) part.push_back(id);
     else {
       finish();
       if (auto* loop = op.get<ir::op::For>()) split_for(op, *loop);
+      else if (auto* loop = op.get<ir::op::While>()) split_while(op, *loop);
       else if (auto* branch = op.get<ir::op::If>()) split_if(op, *branch);
       else UNREACHABLE("a barrier under a condition that threads may see differently is refused earlier");
     }
@@ -224,6 +245,53 @@ void Lowering::split_for(const ir::Op& op, const ir::op::For& loop) {
   builder_.set_region(outer);
   ir::op::For lowered{scalar(loop.low), scalar(loop.high), scalar(loop.step), inits, ir::LoopKind::Sequential, 0, loop.label, region};
   std::vector<ValueId> results = target_.op(builder_.add(std::move(lowered), types)).results;
+  for (size_t k = 0; k < uniform.size(); ++k) bind(op.results[uniform[k]], results[k]);
+  move_thread_values(leave);
+}
+
+// The loop is one for all threads; what differs between them goes from the test to the body and back through arrays.
+void Lowering::split_while(const ir::Op& op, const ir::op::While& loop) {
+  const std::vector<ValueId> &tested = source_.region(loop.condition).args, &repeated = source_.region(loop.body).args;
+  const auto& test = source_.terminator(loop.condition).as<ir::op::Yield>().values;
+  const auto& yields = source_.terminator(loop.body).as<ir::op::Yield>().values;
+  std::vector<std::pair<ValueId, ValueId>> enter, pass, again, leave;
+  std::vector<size_t> uniform;
+  std::vector<ValueId> inits, to_body{ValueId{}}, to_test;
+  std::vector<Type> types;
+  for (size_t i = 0; i < loop.inits.size(); ++i) {
+    if (!threads_->uniform.is_divergent(op.results[i])) {
+      uniform.push_back(i);
+      inits.push_back(scalar(loop.inits[i]));
+      types.push_back(target_.type(inits.back()));
+      continue;
+    }
+    enter.push_back({loop.inits[i], tested[i]});
+    pass.push_back({test[i + 1], repeated[i]});
+    again.push_back({yields[i], tested[i]});
+    leave.push_back({repeated[i], op.results[i]});
+  }
+  move_thread_values(enter);
+  RegionId outer = builder_.region();
+  auto split = [&](RegionId source, const std::vector<ValueId>& args, const std::vector<std::pair<ValueId, ValueId>>& moves) {
+    RegionId region = target_.new_region();
+    builder_.set_region(region);
+    for (size_t k = 0; k < uniform.size(); ++k) {
+      bind(args[uniform[k]], target_.new_arg(region, types[k]));
+      signed_args_.insert(scalar(args[uniform[k]]).index);
+    }
+    split_region(source);
+    move_thread_values(moves);
+    return region;
+  };
+  RegionId condition = split(loop.condition, tested, pass);
+  to_body[0] = scalar(test[0]);
+  for (size_t i : uniform) to_body.push_back(scalar(test[i + 1]));
+  builder_.yield(to_body);
+  RegionId body = split(loop.body, repeated, again);
+  for (size_t i : uniform) to_test.push_back(scalar(yields[i]));
+  builder_.yield(to_test);
+  builder_.set_region(outer);
+  std::vector<ValueId> results = target_.op(builder_.add(ir::op::While{inits, condition, body}, types)).results;
   for (size_t k = 0; k < uniform.size(); ++k) bind(op.results[uniform[k]], results[k]);
   move_thread_values(leave);
 }

@@ -15,6 +15,7 @@ class Uniformity {
 
  private:
   bool visit(ir::RegionId region);
+  bool visit_while(const ir::Op& op, const ir::op::While& loop);
   bool mark(ir::ValueId v);
   const ir::Kernel& kernel_;
   std::set<ir::ValueId> divergent_;

@@ -80,6 +80,7 @@ class Legaliser : public Rebuilder {
     if (const auto* o = std::get_if<op::Compare>(&data)) return compare(*o, results[0]);
     if (const auto* o = std::get_if<op::Convert>(&data)) return convert(*o, results[0]);
     if (const auto* o = std::get_if<op::WarpReduce>(&data)) return warp_reduce(*o, results[0]);
+    if (const auto* o = std::get_if<op::MemAtomic>(&data)) return atomic(*o, results);
     return false;
   }
 
@@ -136,6 +137,7 @@ class Legaliser : public Rebuilder {
   bool convert(const op::Convert& o, ValueId result) {
     Scalar from = element(o.x), to = element(result);
     if (from == to || o.mode == ConvertMode::Bits || !kernel_.type(result).is_scalar()) return false;
+    if (o.mode == ConvertMode::TowardZero && is_float(to)) return bind_value(result, narrow_.toward_zero(is_narrow(o.x) ? wide(o.x) : o.x, to));
     if (is_narrow(o.x)) {
       ValueId x = wide(o.x);
       if (!is_narrow(result)) return bind_value(result, b_.convert(x, to, o.mode));
@@ -148,6 +150,45 @@ class Legaliser : public Rebuilder {
     if (!is_narrow(o.x)) return false;
     ValueId x = wide(o.x);
     return round(result, b_.value(op::WarpReduce{o.fn, x}, scalar_type(Scalar::F32, kernel_.type(result).varying)));
+  }
+
+  // Narrow floats are added, and compared, by exchanging the element for what it should become until nobody came between.
+  // The first guess of what stands there is zero: memory is touched by nothing but exchanges.
+  bool atomic(const op::MemAtomic& o, const std::vector<ValueId>& results) {
+    const Scalar type = element(o.buffer);
+    bool computes = o.fn == AtomicFn::Add || o.fn == AtomicFn::Max || o.fn == AtomicFn::Min;
+    if (!computes || !is_storage_only(machine_, type)) return false;
+    std::vector<ValueId> asked{o.index, o.operands[0], o.buffer};
+    if (o.mask.valid()) asked.push_back(o.mask);
+    asked.insert(asked.end(), results.begin(), results.end());
+    const bool varies = std::any_of(asked.begin(), asked.end(), [&](ValueId v) { return kernel_.type(v).varying; });
+    const std::vector<Type> types{scalar_type(type, varies), scalar_type(Scalar::Bool, varies)};
+    const ValueId operand = wide(o.operands[0]);
+    auto spread = [&](ValueId v) { return varies && !kernel_.type(v).varying ? b_.value(op::Convert{v}, scalar_type(element(v), true)) : v; };
+    std::vector<ValueId> inits{spread(b_.real(type, 0)), spread(o.mask.valid() ? o.mask : b_.boolean(true))};
+    const RegionId outer = b_.region();
+    auto open = [&] {
+      b_.set_region(kernel_.new_region());
+      return std::pair{kernel_.new_arg(b_.region(), types[0]), kernel_.new_arg(b_.region(), types[1])};
+    };
+    auto [tested, waits] = open();
+    RegionId condition = b_.region();
+    b_.yield({varies ? b_.value(op::Vote{VoteKind::Any, waits}, scalar_type(Scalar::Bool)) : waits, tested, waits});
+    auto [expected, active] = open();
+    RegionId body = b_.region();
+    ValueId next = narrow_.narrow(b_.binary(step_of(o.fn), narrow_.widen(expected), operand), type);
+    ValueId old = b_.value(op::MemAtomic{AtomicFn::CompareExchange, o.order, o.buffer, o.index, {expected, next}, active}, types[0]);
+    Scalar word = bit_width(type) == 8 ? Scalar::U8 : Scalar::U16;
+    ValueId is_other = b_.compare(CompareFn::Ne, b_.convert(old, word, ConvertMode::Bits), b_.convert(expected, word, ConvertMode::Bits));
+    b_.yield({b_.select(active, old, expected), b_.logical_and(active, is_other)});
+    b_.set_region(outer);
+    OpId loop = b_.add(op::While{inits, condition, body}, types);
+    if (!results.empty()) bind(results[0], kernel_.op(loop).results[0]);
+    return true;
+  }
+
+  static BinaryFn step_of(AtomicFn fn) {
+    return fn == AtomicFn::Add ? BinaryFn::Add : fn == AtomicFn::Max ? BinaryFn::Max : BinaryFn::Min;
   }
 
   bool bind_value(ValueId result, ValueId value) {

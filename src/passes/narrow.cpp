@@ -141,4 +141,46 @@ ValueId Narrow::convert(ValueId x, Scalar to, ConvertMode mode) {
   return narrow(f32_rounded_to_odd(b_.convert(x, Scalar::F64)), to);
 }
 
+ValueId Narrow::to_float(ValueId x, Scalar to) {
+  Scalar from = b_.kernel().type(x).element;
+  return is_storage_only(machine_, from) || is_storage_only(machine_, to) ? convert(x, to, ConvertMode::Nearest) : b_.convert(x, to);
+}
+
+// As many of the leading bits of the magnitude as `to` has: then any rounding is exact.
+ValueId Narrow::integer_toward_zero(ValueId x, Scalar to) {
+  Scalar from = b_.kernel().type(x).element;
+  int digits = float_format(to).mantissa_bits + 1;
+  if (bit_width(from) <= digits) return b_.convert(x, to);
+  auto number = [&](int64_t n) { return b_.constant(Scalar::U64, ir::Number::integer(n)); };
+  ValueId is_negative;
+  if (is_signed(from)) {
+    x = b_.convert(x, Scalar::I64);
+    is_negative = b_.compare(CompareFn::Lt, x, b_.constant(Scalar::I64, ir::Number::integer(0)));
+    x = b_.select(is_negative, b_.unary(ir::UnaryFn::Neg, x), x);
+  }
+  ValueId magnitude = b_.convert(x, Scalar::U64, ConvertMode::Wrap), zeros = b_.unary(ir::UnaryFn::LeadingZeros, magnitude);
+  ValueId kept = b_.binary(BinaryFn::Min, zeros, number(64 - digits));
+  ValueId dropped = b_.sub(number(64 - digits), kept);
+  magnitude = b_.binary(BinaryFn::Shl, b_.binary(BinaryFn::Shr, magnitude, dropped), dropped);
+  ValueId real = b_.convert(magnitude, to);
+  return is_negative.valid() ? b_.select(is_negative, b_.unary(ir::UnaryFn::Neg, real), real) : real;
+}
+
+// To nearest, and one step back where that went too far. Cutting in two steps, the finer first, is cutting once.
+ValueId Narrow::toward_zero(ValueId x, Scalar to) {
+  Scalar from = b_.kernel().type(x).element;
+  if (b_.kernel().constant(x)) return b_.convert(x, to, ConvertMode::TowardZero);
+  if (is_storage_only(machine_, from)) return toward_zero(widen(x), to);
+  Scalar step = to == Scalar::F64 ? Scalar::F64 : Scalar::F32;
+  if (!is_float(from)) return toward_zero(integer_toward_zero(x, step), to);
+  if (from == Scalar::F64 && bit_width(to) < 32) return toward_zero(toward_zero(x, Scalar::F32), to);
+  if (from == to) return x;
+  ValueId nearest = to_float(x, to), back = to_float(nearest, from);
+  if (bit_width(to) > bit_width(from)) return nearest;
+  ValueId is_beyond = b_.compare(CompareFn::Gt, b_.unary(ir::UnaryFn::Abs, back), b_.unary(ir::UnaryFn::Abs, x));
+  Scalar as = bit_width(to) == 8 ? Scalar::U8 : bit_width(to) == 16 ? Scalar::U16 : Scalar::U32;
+  ValueId pattern = bits(nearest, as), one = b_.constant(as, ir::Number::integer(1));
+  return bits(b_.select(is_beyond, b_.sub(pattern, one), pattern), to);
+}
+
 }  // namespace tilec::passes

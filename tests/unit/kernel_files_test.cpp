@@ -185,11 +185,14 @@ TEST_SUITE("kernel files" * doctest::skip()) {
   TEST_CASE("index of the greatest and least element") { check_file("arg_reductions"); }
   TEST_CASE("scans of tiles") { check_file("scans"); }
   TEST_CASE("scans of one line and of planes") { check_file("scan_lines"); }
+  TEST_CASE("rounding toward zero") { check_file("rounding"); }
+  TEST_CASE("atomics of narrow floats") { check_file("narrow_atomics"); }
+  TEST_CASE("sync in loops") { check_file("sync_loops"); }
   TEST_CASE("parts of fragments") { check_file("tile_parts"); }
   TEST_CASE("every file has its test") {
     size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(std::string(TILEC_TESTS) + "/kernels"))
       files += entry.path().extension() == ".tile";
-    CHECK(files == 4);
+    CHECK(files == 7);
   }
 }

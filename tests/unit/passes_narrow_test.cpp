@@ -25,10 +25,14 @@ bool same(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
 }
 
-test::ScalarKernel conversion(Scalar from, Scalar to) {
+double cut(Scalar to, double x) {
+  return ir::evaluate_convert(Scalar::F64, to, ir::ConvertMode::TowardZero, Number::real(x)).f;
+}
+
+test::ScalarKernel conversion(Scalar from, Scalar to, ir::ConvertMode mode = ir::ConvertMode::Nearest) {
   test::ScalarKernel k({from});
   auto b = k.builder();
-  b.yield({b.convert(k.args[0], to)});
+  b.yield({b.convert(k.args[0], to, mode)});
   Diagnostics diags;
   passes::legalise(k.kernel, machine_with({}), diags);
   return k;
@@ -88,6 +92,58 @@ TEST_SUITE("passes_narrow") {
             wrong += !same(run({Number::real(decode(from, bits))}).f, decode(from, bits));
           CHECK_MESSAGE(wrong == 0, name(from), " to ", name(to));
         }
+      }
+  }
+
+  TEST_CASE("rounding toward zero takes the next number inside") {
+    CHECK(cut(Scalar::F16, 2051) == 2050);
+    CHECK(cut(Scalar::F16, -2051.5) == -2050);
+    CHECK(cut(Scalar::F16, 65536) == 65504);
+    CHECK(cut(Scalar::F16, 1e300) == 65504);
+    CHECK(cut(Scalar::F32, -1e300) == -std::numeric_limits<float>::max());
+    CHECK(cut(Scalar::BF16, std::nextafter(256, 0)) == 255);
+    CHECK(cut(Scalar::F16, std::ldexp(1.9, -24)) == std::ldexp(1.0, -24));
+    CHECK(std::signbit(cut(Scalar::F16, -1e-30)));
+    CHECK(std::isinf(cut(Scalar::F16, INFINITY)));
+    CHECK(std::isnan(cut(Scalar::F32, NAN)));
+    CHECK(cut(Scalar::F8E4M3, 19.99) == 18);
+    CHECK(cut(Scalar::F64, 0.1) == 0.1);
+  }
+
+  TEST_CASE("floats and integers are cut toward zero") {
+    for (Scalar to : {Scalar::F16, Scalar::BF16, Scalar::F8E4M3, Scalar::F8E5M2, Scalar::F32, Scalar::F64})
+      for (Scalar from : {Scalar::F16, Scalar::BF16, Scalar::F32, Scalar::F64}) {
+        if (to == from) continue;
+        auto k = conversion(from, to, ir::ConvertMode::TowardZero);
+        REQUIRE_FALSE(has_narrow_arithmetic(k.kernel));
+        test::Evaluator run(k.kernel);
+        int wrong = 0;
+        for (double x : critical_values(bit_width(to) < 32 ? to : Scalar::F16, from == Scalar::F64 ? from : Scalar::F32)) {
+          x = round_to(from, x);
+          wrong += !same(run({Number::real(x)}).f, cut(to, x));
+        }
+        CHECK_MESSAGE(wrong == 0, name(from), " to ", name(to));
+      }
+    std::mt19937_64 random(3);
+    for (Scalar from : {Scalar::I8, Scalar::U16, Scalar::I32, Scalar::U32, Scalar::I64, Scalar::U64, Scalar::Index})
+      for (Scalar to : {Scalar::F8E4M3, Scalar::F16, Scalar::BF16, Scalar::F32, Scalar::F64}) {
+        auto k = conversion(from, to, ir::ConvertMode::TowardZero);
+        test::Evaluator run(k.kernel);
+        std::vector<int64_t> numbers{0, 1, -1, INT64_MIN, INT64_MAX, INT64_MAX - 1, 1 << 24, (1 << 24) + 1, (int64_t(1) << 53) + 1, -(int64_t(1) << 53) - 1};
+        for (int i = 0; i < 5000; ++i) numbers.push_back(int64_t(random()) >> (random() % 64));
+        int wrong = 0;
+        for (int64_t number : numbers) {
+          Number x = Number::integer(wrap(from, number));
+          double got = run({x}).f;
+          bool is_unsigned = from == Scalar::U64;
+          long double exact = is_unsigned ? (long double)uint64_t(x.i) : (long double)x.i;
+          // The greatest magnitude that is no greater: the next one beyond is too great, or is no finite number.
+          double beyond = decode(to, encode(to, std::fabs(got)) + 1);
+          wrong += std::fabs(got) > std::fabs(exact) || (got != 0 && std::signbit(got) != (exact < 0));
+          wrong += std::isfinite(beyond) && beyond <= std::fabs(exact);
+          wrong += !same(got, ir::evaluate_convert(from, to, ir::ConvertMode::TowardZero, x).f);
+        }
+        CHECK_MESSAGE(wrong == 0, name(from), " to ", name(to));
       }
   }
 
