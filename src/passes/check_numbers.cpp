@@ -30,6 +30,17 @@ struct Check {
     report.help("test the divisor with an `if`, or state in a `requires` that it is never 0");
   }
 
+  // A loop goes up: with any other step it would not end, or never begin.
+  void step(RegionId region, const Op& op, const op::For& loop) {
+    Linear step = prover.value(loop.step);
+    if (prover.terms().range(step).low >= 1) return;
+    prove::Answer answer = prover.prove(prover.facts(region), negation(less(step, 1)));
+    if (answer.is_proved()) return;
+    std::string example = answer.is_refuted() ? ": " + example_text(prover, answer.model) + "it is below 1" : "";
+    auto report = diagnostics.at(op.span).error(diag::NotAllowedHere, "a step that may be below 1", "in a loop" + example);
+    report.help("state in a `requires` that it is at least 1, or write `max(step, 1)`");
+  }
+
   void overflow(const Op& op, const op::Binary& binary) {
     Interval a = prover.terms().range(prover.value(binary.a)), b = prover.terms().range(prover.value(binary.b));
     auto is_bounded = [](Interval x) { return x.low != prove::kMinusInfinity && x.high != prove::kPlusInfinity; };
@@ -50,6 +61,7 @@ void check_numbers(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
   Check pass{kernel, diagnostics};
   each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
     const Op& op = kernel.op(id);
+    if (auto* loop = op.get<op::For>()) return pass.step(region, op, *loop);
     auto* binary = op.get<op::Binary>();
     if (!binary || !is_integer(kernel.type(op.result()).element)) return;
     if (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem) pass.division(region, op, *binary);

@@ -83,6 +83,34 @@ static void strides_separate_packed_tensors(void) {
   EXPECT(packed(0, 2048, 8, 16, 0, 16) == TILE_OK);
 }
 
+static int has_equal_offsets(int64_t S, int64_t D, int64_t so) {
+  unsigned char seen[300] = {0};
+  for (int64_t s = 0; s < S; s++) {
+    for (int64_t d = 0; d < D; d++) {
+      if (seen[150 + s * so + d]++) return 1;
+    }
+  }
+  return 0;
+}
+
+// A written tensor whose strides fold it onto itself, against enumeration.
+static void written_elements_are_apart(void) {
+  EXPECT_FAILS(packed(0, 2048, 8, 16, 16, 15), TILE_ALIAS,
+               "packed: o is written, and with these strides two of its elements are one");
+  EXPECT(packed(0, 2048, 8, 16, 15, 16) == TILE_OK);
+  int met = 0, apart = 0;
+  for (int64_t S = 1; S < 7; S++) {
+    for (int64_t D = 1; D < 7; D++) {
+      for (int64_t so = -12; so < 13; so++) {
+        int expected = has_equal_offsets(S, D, so);
+        EXPECT(packed(0, 2048, S, D, 16, so) == (expected ? TILE_ALIAS : TILE_OK));
+        *(expected ? &met : &apart) += 1;
+      }
+    }
+  }
+  EXPECT(met > 100 && apart > 100);
+}
+
 static int meet_by_marking(int64_t S, int64_t D, int64_t sq, int64_t so, int64_t at) {
   unsigned char read[600] = {0};
   int met = 0;
@@ -103,7 +131,7 @@ static void overlap_agrees_with_enumeration(void) {
     int64_t S = 1 + seed % 5, D = 1 + (seed >> 4) % 5, sq = (int64_t)((seed >> 8) % 25) - 12;
     int64_t so = (int64_t)((seed >> 13) % 25) - 12, at = (int64_t)((seed >> 18) % 41) - 20;
     if (so == 0 && S > 1) continue;
-    int expected = meet_by_marking(S, D, sq, so, at);
+    int expected = meet_by_marking(S, D, sq, so, at) || has_equal_offsets(S, D, so);
     EXPECT(packed(1024, 1024 + at, S, D, sq, so) == (expected ? TILE_ALIAS : TILE_OK));
     *(expected ? &met : &apart) += 1;
   }
@@ -186,6 +214,7 @@ int main(void) {
   an_empty_launch_runs_nothing();
   overlap_is_refused_where_one_is_written();
   strides_separate_packed_tensors();
+  written_elements_are_apart();
   overlap_agrees_with_enumeration();
   grids_are_checked();
   workspaces_are_allocated_or_checked();

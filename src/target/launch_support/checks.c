@@ -249,6 +249,44 @@ static int tile_terms_meet(struct tile_terms *terms, int at, int64_t distance) {
   return 0;
 }
 
+static void tile_sum_terms(struct tile_terms *terms) {
+  for (int i = terms->count - 1; i >= 0; i--) {
+    const struct tile_term *term = &terms->term[i];
+    terms->low[i] = terms->low[i + 1] + term->stride * term->low;
+    terms->high[i] = terms->high[i + 1] + term->stride * term->high;
+  }
+}
+
+// Do two index tuples name one element? Their difference is a step other than zero along some first dimension, and any
+// along those behind it.
+static int tile_meets_itself(const struct tile_param *param, const int64_t *slots, const int64_t *plan) {
+  int64_t reach = 0;
+  int is_nested = 1;
+  for (int32_t i = param->rank - 1; i >= 0; i--) {
+    int64_t steps = tile_number(param->extents[i], slots, plan) - 1, stride = tile_number(param->strides[i], slots, plan);
+    if (steps < 1) continue;
+    if (stride < 0) stride = -stride;
+    is_nested &= stride > reach;
+    reach += stride * steps;
+  }
+  for (int32_t i = 0; i < param->rank && !is_nested; i++) {
+    struct tile_terms terms = {.budget = 256};
+    int64_t first = tile_number(param->extents[i], slots, plan) - 1;
+    if (first < 1) continue;
+    // The first of its steps is the distance: a term adds only what varies.
+    int64_t stride = tile_number(param->strides[i], slots, plan);
+    tile_add_term(&terms, stride, 0, first - 1);
+    for (int32_t j = i + 1; j < param->rank; j++) {
+      int64_t steps = tile_number(param->extents[j], slots, plan) - 1;
+      tile_add_term(&terms, tile_number(param->strides[j], slots, plan), -steps, steps);
+    }
+    terms.low[terms.count] = terms.high[terms.count] = 0;
+    tile_sum_terms(&terms);
+    if (tile_terms_meet(&terms, 0, -stride)) return 1;
+  }
+  return 0;
+}
+
 static int tile_tensors_meet(const struct tile_param *a, const struct tile_param *b, const int64_t *slots,
                              const int64_t *plan) {
   struct tile_terms terms = {.budget = 256};
@@ -257,11 +295,7 @@ static int tile_tensors_meet(const struct tile_param *a, const struct tile_param
   // What is left after all terms is the distance of two elements that share a bit.
   terms.low[terms.count] = 1 - (int64_t)b->element_bits;
   terms.high[terms.count] = (int64_t)a->element_bits - 1;
-  for (int i = terms.count - 1; i >= 0; i--) {
-    const struct tile_term *term = &terms.term[i];
-    terms.low[i] = terms.low[i + 1] + term->stride * term->low;
-    terms.high[i] = terms.high[i + 1] + term->stride * term->high;
-  }
+  tile_sum_terms(&terms);
   return tile_terms_meet(&terms, 0, (slots[b->slot] - slots[a->slot]) * 8);
 }
 
@@ -284,6 +318,10 @@ static int32_t tile_check_tensors(const struct tile_kernel *kernel, const int64_
     struct tile_span span = tile_check_tensor(kernel, param, slots, plan);
     if (span.status) return span.status;
     if (span.low == span.high) continue;
+    if (param->strides && (param->access & TILE_WRITTEN) && tile_meets_itself(param, slots, plan)) {
+      return tile_fail(TILE_ALIAS, "%s: %s is written, and with these strides two of its elements are one",
+                       kernel->info.name, param->name);
+    }
     for (int j = 0; j < count; j++) {
       if (span.low >= spans[j].high || spans[j].low >= span.high) continue;
       uint64_t meeting = span.low > spans[j].low ? span.low : spans[j].low;

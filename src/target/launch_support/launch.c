@@ -128,7 +128,7 @@ static int32_t tile_run_instance(const struct tile_kernel *kernel, const struct 
 static int32_t tile_run_with_workspace(const struct tile_kernel *kernel, const struct tile_instance *instance,
                                        int64_t *slots, const int64_t *plan) {
   int64_t needed = tile_workspace_bytes(instance, plan);
-  if (needed < 0) return tile_fail(TILE_OUT_OF_MEMORY, "%s: the workspace leaves 64 bits", kernel->info.name);
+  if (needed < 0) return tile_fail(TILE_OUT_OF_MEMORY, "%s: the size of a workspace is negative or leaves 64 bits", kernel->info.name);
   if (slots[kernel->workspace_slot]) {
     int32_t status = tile_check_given_workspace(kernel, slots, needed);
     if (status) return status;
@@ -178,7 +178,7 @@ TILE_ENTRY int32_t tile_workspace_size(const struct tile_kernel *kernel, const i
   if (status) return status;
   for (int32_t i = 0; i < kernel->instance_count; i++) {
     int64_t needed = tile_workspace_bytes(&kernel->instances[i], plan);
-    if (needed < 0) return tile_fail(TILE_OUT_OF_MEMORY, "%s: the workspace leaves 64 bits", kernel->info.name);
+    if (needed < 0) return tile_fail(TILE_OUT_OF_MEMORY, "%s: the size of a workspace is negative or leaves 64 bits", kernel->info.name);
     if (needed > most) most = needed;
   }
   *bytes = (size_t)most;
