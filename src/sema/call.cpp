@@ -63,7 +63,7 @@ struct Matching {
       if (arguments[i] || signature(ref).parameters[i].default_value) continue;
       if (!reports) return false;
       int64_t given = int64_t(site.arguments.size() + has_receiver());
-      if (given < int64_t(arguments.size()) && site.arguments.size() + has_receiver() <= i)
+      if (!has_receiver() && given < int64_t(arguments.size()) && site.arguments.size() <= i)
         in.at(site.expr.span).error(diag::ArgumentCount, name(), int64_t(arguments.size()), given)
             .note(signature(ref).name.span, diag::DeclaredHere, name());
       else
@@ -202,6 +202,23 @@ Value call_method(Instance& in, CallSite site, const ast::Name& name, const Oper
   return call_functions(in, functions, site, name.text);
 }
 
+namespace {
+
+// `S.drop(axis)`: the shape without one of its axes.
+Value call_on_shape(Instance& in, const ast::Expr& expr, const ast::Call& call, const ast::Name& name, ShapeValue shape) {
+  if (name.text != "drop") return in.at(name.span).error(diag::UnknownMember, "a shape", name.text), Value(Poison{});
+  if (call.arguments.size() != 1)
+    return in.at(expr.span).error(diag::ArgumentCount, "drop", 1, int64_t(call.arguments.size())), Value(Poison{});
+  auto axis = known_int(in, operand(in, *call.arguments[0].value), "the axis that `drop` takes away");
+  if (!axis) return Poison{};
+  int64_t rank = int64_t(shape.extents.size()), counted = *axis < 0 ? *axis + rank : *axis;
+  if (counted < 0 || counted >= rank) return in.at(expr.span).error(diag::AxisOutOfRange, *axis, rank), Value(Poison{});
+  shape.extents.erase(shape.extents.begin() + counted);
+  return shape;
+}
+
+}  // namespace
+
 Value evaluate_call(Instance& in, const ast::Expr& expr, const ast::Call& call, Hint hint) {
   CallSite site{.expr = expr, .generics = call.generics, .arguments = call.arguments, .hint = hint};
   if (auto* member = call.callee->as<ast::Member>()) {
@@ -213,6 +230,7 @@ Value evaluate_call(Instance& in, const ast::Expr& expr, const ast::Call& call, 
       if (!value.is_poison()) in.at(call.callee->span).error(diag::NotCallable, in.text(call.callee->span));
       return Poison{};
     }
+    if (auto* shape = base.value.as<ShapeValue>()) return call_on_shape(in, expr, call, member->name, *shape);
     site.receiver_expr = member->base;
     return call_method(in, site, member->name, base);
   }

@@ -35,9 +35,9 @@ Value with_new_axes(Instance& in, Value tile, const Selection& selection, Span s
 Value index_view(Instance& in, const View& view, const ast::Index& index, Span span) {
   auto selection = select(in, index, view.shape, span);
   if (!selection) return Poison{};
-  View result = part(in, view, *selection);
-  if (!set_pad(in, result, index.options)) return Poison{};
-  return with_new_axes(in, std::move(result), *selection, span);
+  std::optional<View> result = part(in, view, *selection, span);
+  if (!result || !set_pad(in, *result, index.options)) return Poison{};
+  return with_new_axes(in, std::move(*result), *selection, span);
 }
 
 Value index_tile(Instance& in, const Operand& base, const ast::Index& index, Span span) {

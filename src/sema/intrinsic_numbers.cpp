@@ -97,6 +97,10 @@ Value run_atomic(Instance& in, const FnRef& fn, const CallSite& site, std::strin
   const View& view = *place.value.as<View>();
   if (!is_readable(in, view, place.span) || !is_writable(in, view, place.span)) return Poison{};
   Scalar element = in.type(view.buffer).element;
+  Value type = TypeValue{element};
+  if (!meets_kind(in, fn.fn().signature.generics[0], type, place.span)) return Poison{};
+  if (element == Scalar::Bool && *kind != ir::AtomicFn::Exchange && *kind != ir::AtomicFn::CompareExchange)
+    return in.at(place.span).error(diag::TypeMismatch, "a number", "bool"), Value(Poison{});
   op::Atomic atomic{.fn = *kind, .order = *order, .buffer = view.buffer, .indices = offsets_of(in, view),
       .operands = {}};
   for (size_t i = 1; i + 1 < arguments->size(); ++i) {

@@ -5,9 +5,17 @@
 namespace tilec::sema {
 namespace {
 
+// A finite number beyond the greatest of the type would turn into that or into infinity.
+bool is_in_range(Scalar to, const Const& literal) {
+  double exact = literal.number.is_float ? literal.number.f : double(literal.number.i);
+  double kept = ir::evaluate_convert(literal.type, to, ir::ConvertMode::Nearest, literal.number).f;
+  // No rounding that stays in range takes away a quarter.
+  return !std::isfinite(exact) || std::abs(exact) < 1 || (std::isfinite(kept) && std::abs(exact) < 1.25 * std::abs(kept));
+}
+
 bool fits(Scalar to, const Const& literal) {
-  if (literal.number.is_float) return is_float(to);
-  if (is_float(to)) return true;
+  if (is_float(to)) return is_in_range(to, literal);
+  if (literal.number.is_float) return false;
   if (!is_integer(to)) return false;
   if (to == Scalar::U64) return literal.number.i >= 0;
   return literal.number.i >= integer_min(to) && (literal.number.i < 0 || uint64_t(literal.number.i) <= integer_max(to));

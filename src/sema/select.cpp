@@ -114,6 +114,22 @@ struct Selecting {
   }
 };
 
+// A tile ends where it ends, wherever it was cut out: what is known to leave it is no part of it.
+bool stays_inside(Instance& in, const View& view, const Selection& selection, Span span) {
+  for (size_t axis = 0; axis < view.shape.size() && view.is_region; ++axis) {
+    auto kept = std::find(selection.axes.begin(), selection.axes.end(), int64_t(axis));
+    Extent extent = kept != selection.axes.end() ? selection.shape[kept - selection.axes.begin()] : Extent{1, {}};
+    ir::ValueId offset = selection.offsets[axis];
+    auto low = offset.valid() ? in.kernel.constant(offset) : ir::Number::integer(0);
+    if (!low || !extent.is_fixed() || !view.shape[axis].is_fixed()) continue;
+    int64_t first = low->i, last = low->i + extent.fixed - 1, count = view.shape[axis].fixed;
+    if (first >= 0 && last < count) continue;
+    std::string text = "the elements " + std::to_string(first) + " to " + std::to_string(last) + " are not within " + std::to_string(count);
+    return in.at(span).error(diag::OutOfBounds, in.memory(view.memory).name, text), false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<Selection> select(Instance& in, const ast::Index& index, const std::vector<Extent>& extents, Span span) {
@@ -131,7 +147,8 @@ std::optional<Selection> select(Instance& in, const ast::Index& index, const std
   return std::move(selecting.result);
 }
 
-View part(Instance& in, const View& view, const Selection& selection) {
+std::optional<View> part(Instance& in, const View& view, const Selection& selection, Span span) {
+  if (!stays_inside(in, view, selection, span)) return std::nullopt;
   View result = view;
   result.axes.clear();
   result.shape.clear();

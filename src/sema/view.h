@@ -36,7 +36,7 @@ struct Selection {
   bool is_element() const { return axes.empty(); }
 };
 std::optional<Selection> select(Instance& in, const ast::Index& index, const std::vector<Extent>& extents, Span span);
-// The part of `view` that was selected, new axes aside.
-View part(Instance& in, const View& view, const Selection& selection);
+// The part of `view` that was selected, new axes aside; none, and a report, where it is known to leave a tile.
+std::optional<View> part(Instance& in, const View& view, const Selection& selection, Span span);
 
 }  // namespace tilec::sema
