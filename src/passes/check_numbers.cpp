@@ -30,6 +30,14 @@ struct Check {
     report.help("test the divisor with an `if`, or state in a `requires` that it is never 0");
   }
 
+  // Contracts that no call can keep prove everything.
+  void contracts() {
+    if (kernel.requirements.empty() || !prover.prove(prover.facts(kernel.body), prove::truth(false), prove::Effort::Quick).is_proved()) return;
+    std::string all;
+    for (const Requirement& r : kernel.requirements) all += (all.empty() ? "" : ", ") + r.text;
+    diagnostics.at(kernel.requirements.back().span).error(diag::StaticAssertFailed, "these contracts never hold together: " + all);
+  }
+
   // A loop goes up: with any other step it would not end, or never begin.
   void step(RegionId region, const Op& op, const op::For& loop) {
     Linear step = prover.value(loop.step);
@@ -59,6 +67,7 @@ struct Check {
 
 void check_numbers(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
   Check pass{kernel, diagnostics};
+  pass.contracts();
   each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
     const Op& op = kernel.op(id);
     if (auto* loop = op.get<op::For>()) return pass.step(region, op, *loop);

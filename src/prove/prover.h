@@ -63,7 +63,7 @@ class Prover {
   Facts own_facts(ir::RegionId region, Twin twin);
   void add_contract(Facts& facts);
   Answer decide(const Facts& facts, const Problem& problem, Effort effort);
-  Answer broken(const Facts& facts, const Problem& problem, Model model) const;
+  Answer broken(const Facts& facts, const Problem& problem, Model model);
   bool is_free(const Problem& problem) const;
   bool is_free(const Formula& formula) const;
 

@@ -43,6 +43,20 @@ bool Reader::is_inside(ValueId v, RegionId boundary) const {
   return region.valid();
 }
 
+// What executions of the region may differ in. Numbers made of what stands outside are the same for all.
+bool Reader::may_differ(ValueId v, RegionId boundary) {
+  if (!is_inside(v, boundary)) return false;
+  const Op* op = kernel_.definition(v);
+  if (!op) return true;
+  auto key = std::pair(v, boundary);
+  if (auto known = may_differ_.find(key); known != may_differ_.end()) return known->second;
+  bool is_pure = op->is<op::Constant>() || op->is<op::Unary>() || op->is<op::Binary>() || op->is<op::Compare>() ||
+                 op->is<op::Select>() || op->is<op::Convert>() || op->is<op::Fma>() || op->is<op::Present>();
+  bool found = !is_pure;
+  if (is_pure) each_operand(op->data, [&](ValueId operand) { found = found || may_differ(operand, boundary); });
+  return may_differ_[key] = found;
+}
+
 Interval Reader::type_range(ValueId v) const {
   const Type& type = kernel_.type(v);
   if (!is_integer_scalar(type)) return {};
@@ -66,7 +80,7 @@ bool Reader::depends_on(const Linear& sum, RegionId region) const {
 }
 
 Linear Reader::value(ValueId v, Twin twin) {
-  if (twin.number && !is_inside(v, twin.boundary)) twin = {};
+  if (twin.number && !may_differ(v, twin.boundary)) twin = {};
   auto key = std::pair(v, twin.number);
   if (auto found = values_.find(key); found != values_.end()) return found->second;
   Linear result = read(v, twin);
@@ -197,7 +211,7 @@ std::vector<Linear> Reader::extents(ValueId buffer, Twin twin) {
 }
 
 Formula Reader::condition(ValueId v, Twin twin) {
-  if (twin.number && !is_inside(v, twin.boundary)) twin = {};
+  if (twin.number && !may_differ(v, twin.boundary)) twin = {};
   auto key = std::pair(v, twin.number);
   if (auto found = conditions_.find(key); found != conditions_.end()) return found->second;
   Formula result = read_condition(v, twin);
@@ -227,6 +241,12 @@ Formula Reader::read_compare(ValueId v, const op::Compare& op, Twin twin) {
 Formula Reader::read_condition(ValueId v, Twin twin) {
   const Op* op = kernel_.definition(v);
   bool is_parameter = !op && kernel_.value(v).region == kernel_.body;
+  // Each test of a parameter asks the same.
+  if (auto* present = op ? op->get<op::Present>() : nullptr) {
+    auto [at, is_new] = conditions_.try_emplace({present->buffer, 0});
+    if (is_new) at->second = flag(terms_.truth_value(name_of(kernel_, present->buffer), true));
+    return at->second;
+  }
   if (!op || kernel_.type(v).element != Scalar::Bool) return flag(terms_.truth_value(name_of(kernel_, v), is_parameter));
   if (auto* c = op->get<op::Constant>()) return truth(c->number.i != 0);
   if (auto* c = op->get<op::Compare>()) return read_compare(v, *c, twin);
@@ -245,7 +265,7 @@ Formula Reader::read_condition(ValueId v, Twin twin) {
     const auto& b = kernel_.terminator(branch->else_body).as<op::Yield>().values;
     return terms_.choice(condition(branch->condition, twin), condition(a[index], twin), condition(b[index], twin));
   }
-  return flag(terms_.truth_value(name_of(kernel_, v), op->is<op::Present>()));
+  return flag(terms_.truth_value(name_of(kernel_, v), false));
 }
 
 }  // namespace tilec::prove

@@ -38,6 +38,7 @@ class Reader {
  private:
   void index_regions(ir::RegionId region);
   bool is_inside(ir::ValueId v, ir::RegionId boundary) const;
+  bool may_differ(ir::ValueId v, ir::RegionId boundary);
   Linear read(ir::ValueId v, Twin twin);
   Linear read_argument(ir::ValueId v, Twin twin);
   Linear read_operation(ir::ValueId v, const ir::Op& op, Twin twin);
@@ -57,6 +58,7 @@ class Reader {
   std::unordered_map<AtomId, ir::ValueId> sources_;  // of variables
   std::map<std::pair<ir::ValueId, uint32_t>, Linear> values_;
   std::map<std::pair<ir::ValueId, uint32_t>, Formula> conditions_;
+  std::map<std::pair<ir::ValueId, ir::RegionId>, bool> may_differ_;
 };
 
 }  // namespace tilec::prove

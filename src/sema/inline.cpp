@@ -192,6 +192,24 @@ Value convert_result(Instance& in, const Operand& result) {
   return fn ? as_result(in, fn->signature.result, result) : result.value;
 }
 
+namespace {
+
+// The contract of a function, where the call decides it.
+bool keeps_requirements(Instance& in, const Invocation& call) {
+  bool is_fine = true;
+  for (const ast::Expr* expr : call.fn.fn().signature.requirements) {
+    Value test = condition(in, *expr);
+    auto* c = test.as<Const>();
+    if (test.is_poison() || (c && c->number.i)) continue;
+    is_fine = false;
+    if (c) in.at(expr->span).error(diag::StaticAssertFailed, "this call breaks the contract: " + std::string(in.text(expr->span)));
+    else not_supported(in, expr->span, "a contract of a function over what is known at run time only");
+  }
+  return is_fine;
+}
+
+}  // namespace
+
 Value invoke(Instance& in, Invocation& call) {
   if (is_recursive(in, call)) return Poison{};
   in.frames.push_back({.module = call.fn.module, .decl = call.fn.decl, .call = call.site.expr.span,
@@ -206,6 +224,7 @@ Value invoke(Instance& in, Invocation& call) {
     const auto& parameters = call.fn.fn().signature.parameters;
     for (size_t i = 0; is_bound && i < parameters.size(); ++i)
       is_bound = Binder{in, call}.bind(parameters[i], call.arguments[i]);
+    is_bound = is_bound && keeps_requirements(in, call);
     if (is_bound && (!call.fn.fn().body || prepare_returns(in, *call.fn.fn().body))) result = run_body(in, call);
   }
   in.frames.pop_back();

@@ -66,7 +66,7 @@ struct Analysis {
 
   // Functions of plain numbers are looked at once as they stand; the others where they are called.
   void check_fn(const ast::Decl& decl, const ast::Fn& node) {
-    bool is_plain = node.signature.generics.empty() && !node.is_reference && (node.body || node.value);
+    bool is_plain = node.signature.generics.empty() && node.signature.requirements.empty() && !node.is_reference && (node.body || node.value);
     for (const ast::Parameter& p : node.signature.parameters)
       is_plain &= !takes_tile(p) && p.direction == ast::Direction::In && !p.is_const;
     if (!is_plain) return;

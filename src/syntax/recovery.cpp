@@ -92,6 +92,14 @@ std::string_view subject(Parser& parser) {
   }
 }
 
+// Where `1.` ends that has just been read, or 0.
+uint32_t end_of_float(Parser& parser) {
+  const Token *dot = previous(parser), *digits = dot ? parser.getTokenStream()->LT(-2) : nullptr;
+  bool is_float = digits && dot->getType() == TileParser::DOT && digits->getType() == TileParser::INTEGER &&
+                  digits->getStopIndex() + 1 == dot->getStartIndex();
+  return is_float ? uint32_t(dot->getStopIndex() + 1) : 0;
+}
+
 }  // namespace
 
 bool Recovery::is_damaged(const Token& token) const {
@@ -150,6 +158,7 @@ void Recovery::report(Parser& parser, const Token& found, const IntervalSet& exp
         said.fix(span, "const", "a constant is declared so");
     if (words == "a statement" && found.getType() == TileParser::CONST)
         said.fix(span, "let", "in a block, write `let`");
+    if (uint32_t end = end_of_float(parser)) said.fix(input_.span(end, end), "0", "a float has digits on both sides of its dot");
   }
 }
 
