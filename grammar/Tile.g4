@@ -114,7 +114,8 @@ patternName: name | '_';
 
 // ---- expressions: one flat rule; precedence is climbed over its children
 
-expression: ifExpression | binaryExpression;
+// The choice with `?` is read so that one message can say how it is written.
+expression: ifExpression | binaryExpression ('?' expression ':' expression)?;
 ifExpression: 'if' expression '{' expression '}' 'else' ('{' expression '}' | ifExpression);
 binaryExpression: operand (binaryOperator operand | 'as' name | 'is' name)*;
 binaryOperator

@@ -51,5 +51,7 @@ configure() {
   if [ -f "$folder/CMakeCache.txt" ] && ! grep -q '^CMAKE_GENERATOR:INTERNAL=Ninja$' "$folder/CMakeCache.txt"; then
     die "$folder was configured for another generator than Ninja; name another folder with --build"
   fi
-  cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release "$@" > "$folder.log" 2>&1 || { cat "$folder.log"; return 1; }
+  mkdir -p "$folder"
+  local log="$folder/configure.log"
+  cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release "$@" > "$log" 2>&1 || { cat "$log"; return 1; }
 }

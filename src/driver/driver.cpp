@@ -3,8 +3,10 @@
 #include "base/text.h"
 #include "diag/explain.h"
 #include "driver/files.h"
+#include "driver/option_files.h"
 #include "driver/session.h"
 #include "explain/explain.h"
+#include "ir/print.h"
 #include "syntax/format.h"
 #include "target/llvm/code.h"
 
@@ -12,22 +14,37 @@ namespace tilec {
 
 namespace {
 
+// Exports of the same kernel with the same arguments are one.
+struct Group {
+  std::vector<const ExportInstance*> exports;
+};
+std::vector<Group> grouped(const Program& program, const std::string& wanted) {
+  std::vector<Group> groups;
+  std::map<std::string, size_t> known;
+  for (const ExportInstance& e : program.exports) {
+    if (!wanted.empty() && e.name != wanted) continue;
+    auto [at, is_new] = known.try_emplace(ir::print(e.kernel, {}), groups.size());
+    if (is_new) groups.push_back({});
+    groups[at->second].exports.push_back(&e);
+  }
+  return groups;
+}
+
 int explain_file(const Options& options, const std::string& input) {
   Session session(options);
   auto machines = session.machines();
   if (!machines) return kNoTarget;
   if (int code = session.load(input)) return code;
   if (int code = session.tell()) return code;
-  for (const ExportInstance& e : session.program.exports) {
-    if (!options.kernel.empty() && e.name != options.kernel) continue;
+  for (const Group& group : grouped(session.program, options.kernel)) {
     for (const Machine* machine : machines->machines) {
-      ir::Kernel kernel = kernel_for(e, *machine), tiles;
+      ir::Kernel kernel = kernel_for(*group.exports.front(), *machine), tiles;
       PassOptions passes{.verify = options.verify};
       passes.after = [&](const Pass&, const ir::Kernel& now) {
         if (now.form != ir::Form::Thread) tiles = now;
       };
       if (!run_passes(kernel, *machine, session.diagnostics, passes)) return session.tell();
-      std::fputs(explain(e, tiles, kernel, *machine, session.sources).c_str(), stdout);
+      std::fputs(explain(group.exports, tiles, kernel, *machine, session.sources).c_str(), stdout);
     }
   }
   return kDone;
@@ -70,8 +87,12 @@ int doctor_command(const Options&) {
 }
 
 int run_driver(int argc, const char* const* argv) {
-  if (std::optional<int> code = print_command(argc, argv)) return *code;
-  ParsedOptions parsed = parse_options(argc, argv);
+  ExpandedWords words = expand_option_files({argv + 1, argv + std::max(argc, 1)});
+  if (!words.unreadable.empty()) return Session(Options{}).cannot_read(words.unreadable, words.why);
+  std::vector<const char*> all{"tilec"};
+  for (const std::string& word : words.words) all.push_back(word.c_str());
+  if (std::optional<int> code = print_command(int(all.size()), all.data())) return *code;
+  ParsedOptions parsed = parse_options(int(all.size()), all.data());
   if (!parsed.options) return parsed.exit_code;
   constexpr std::pair<Verb, int (*)(const Options&)> kCommands[] = {
       {Verb::Compile, compile_command}, {Verb::Check, check_command},     {Verb::Run, run_command},      {Verb::Explain, explain_command},

@@ -89,7 +89,7 @@ void add_run_options(CLI::App& app, Options& o) {
   add_source_options(app, o);
   add_target_options(app, o);
   app.add_option("--kernel", o.kernel, "the export to run, where there are several");
-  app.add_option("--dim", o.dims, "NAME=VALUE, for every dim")->delimiter(',');
+  app.add_option("--dim", o.dims, "NAME=VALUE, of a dim or an integer parameter")->delimiter(',');
   app.add_option("--form", o.form, "typed, placed, staged or thread")->check(CLI::IsMember({"typed", "placed", "staged", "thread"}));
   app.add_option("--numeric", o.numeric, "wide (floats in f64) or typed (as declared)")->check(CLI::IsMember({"wide", "typed"}));
   app.add_option("--completion", o.completion, "of asynchronous operations: late or early")->check(CLI::IsMember({"late", "early"}));
@@ -145,7 +145,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   app.name("tilec");
   app.set_version_flag("--version", std::string("tilec ") + kVersion);
   app.require_subcommand(1);
-  app.footer("Without a verb, tilec compiles. --print-targets, --print-passes and --version (each also with =json) stand alone. Warnings: -Wno-NAME, -Werror[=NAME], -w; remarks: -R GROUP or -R all.");
+  app.footer("Without a verb, tilec compiles. --print-targets, --print-passes and --version (each also with =json) stand alone. Warnings: -Wno-NAME, -Werror[=NAME], -w; remarks: -R GROUP or -R all. @FILE stands for the words in FILE.");
   CLI::App* compile = app.add_subcommand("compile", "to one object and one header, or what --emit says");
   add_compile_options(*compile, o);
   CLI::App* check = app.add_subcommand("check", "parse, types, contracts, proofs; no code");

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "driver/session.h"
 #include "interp/interp.h"
+#include "ir/attribute_text.h"
 
 namespace tilec {
 
@@ -17,17 +18,25 @@ struct Data {
 
 constexpr int64_t kDefaultDim = 33;  // odd on purpose: edges are what goes wrong
 
-std::optional<std::map<std::string, int64_t>> dims_of(const Options& options, const ir::Kernel& kernel) {
-  std::map<std::string, int64_t> dims;
+using Dims = std::map<std::string, int64_t>;
+
+// What the dims are; also the integer parameters that --dim sets.
+std::optional<Dims> dims_of(const Options& options, const ir::Kernel& kernel) {
+  Dims dims;
   for (const ir::Dim& dim : kernel.dims) dims[dim.name] = dim.fixed.value_or(kDefaultDim);
+  auto is_known = [&](const std::string& name) {
+    return dims.contains(name) || std::any_of(kernel.params.begin(), kernel.params.end(), [&](const ir::Param& p) {
+      return p.name == name && is_integer(kernel.type(p.value).element) && !kernel.type(p.value).is_buffer();
+    });
+  };
   for (const std::string& text : options.dims) {
     size_t equal = text.find('=');
     std::string name = text.substr(0, equal);
     char* end = nullptr;
     int64_t value = equal == text.npos ? -1 : std::strtoll(text.c_str() + equal + 1, &end, 10);
-    if (!dims.contains(name) || !end || *end != 0 || value < 0) {
+    if (!is_known(name) || !end || *end != 0 || value < 0) {
       std::fprintf(stderr, "tilec: --dim %s: %s\n", text.c_str(),
-                   dims.contains(name) ? "an extent is a whole number from 0" : "the kernel has no dim of that name");
+                   is_known(name) ? "an extent is a whole number from 0" : "the kernel has no dim or integer parameter of that name");
       return std::nullopt;
     }
     dims[name] = value;
@@ -36,7 +45,7 @@ std::optional<std::map<std::string, int64_t>> dims_of(const Options& options, co
 }
 
 // The number that a value of the body has when the dims have theirs.
-std::optional<int64_t> host_value(const ir::Kernel& kernel, ir::ValueId v, const std::map<std::string, int64_t>& dims) {
+std::optional<int64_t> host_value(const ir::Kernel& kernel, ir::ValueId v, const Dims& dims) {
   for (const ir::Dim& dim : kernel.dims)
     if (dim.value == v) return dims.at(dim.name);
   const ir::Op* op = kernel.definition(v);
@@ -65,7 +74,7 @@ std::optional<int64_t> host_value(const ir::Kernel& kernel, ir::ValueId v, const
 
 // Random data of the parameters' types; integers small, so that products stay exact. Outputs hold a pattern that no kernel
 // writes, to show what stays unwritten.
-std::optional<Data> make_data(const ir::Kernel& kernel, const std::map<std::string, int64_t>& dims, uint64_t seed) {
+std::optional<Data> make_data(const ir::Kernel& kernel, const Dims& dims, uint64_t seed) {
   Data data;
   data.tensors.resize(kernel.params.size());
   std::mt19937_64 random(seed);
@@ -74,6 +83,10 @@ std::optional<Data> make_data(const ir::Kernel& kernel, const std::map<std::stri
     const ir::Param& p = kernel.params[i];
     const ir::Type& type = kernel.type(p.value);
     auto number = [&]() { return is_float(type.element) ? normal(random) : double(random() % 8); };
+    if (auto given = dims.find(p.name); !type.is_buffer() && given != dims.end()) {
+      data.arguments.push_back(ir::Number::integer(wrap(type.element, given->second)));
+      continue;
+    }
     if (!type.is_buffer()) {
       data.arguments.push_back(is_float(type.element) ? ir::Number::real(std::fabs(number()) + 0.1) : ir::Number::integer(int64_t(number())));
       continue;
@@ -93,7 +106,7 @@ std::optional<Data> make_data(const ir::Kernel& kernel, const std::map<std::stri
 }
 
 // Strides that are dims of their own (`lda`) default to what a dense tensor has.
-void default_strides(const ir::Kernel& kernel, const Options& options, std::map<std::string, int64_t>& dims) {
+void default_strides(const ir::Kernel& kernel, const Options& options, Dims& dims) {
   for (const ir::Param& p : kernel.params) {
     int64_t dense = 1;
     for (size_t axis = p.strides.size(); axis-- > 0;) {
@@ -128,13 +141,35 @@ Difference compare(const ir::Kernel& kernel, const Data& got, const Data& want) 
   return out;
 }
 
-void print_fault(const Session& session, const interp::Fault& fault) {
+// ", where K is 12 and H is 3": the dims and numbers that a contract names, in its order.
+std::string named_values(const std::string& contract, const ir::Kernel& kernel, const Dims& dims, const Data& data) {
+  std::vector<std::string> values;
+  std::set<std::string> seen;
+  for (size_t at = 0; at < contract.size();) {
+    size_t end = at;
+    while (end < contract.size() && (std::isalnum(uint8_t(contract[end])) || contract[end] == '_')) ++end;
+    std::string word = contract.substr(at, end - at);
+    at = std::max(end, at + 1);
+    if (word.empty() || !seen.insert(word).second) continue;
+    bool is_parameter = false;
+    for (size_t i = 0; i < kernel.params.size(); ++i) {
+      auto* number = std::get_if<ir::Number>(&data.arguments[i]);
+      if (kernel.params[i].name != word || !number) continue;
+      is_parameter = true;
+      values.push_back(word + " is " + ir::attribute_text(*number));
+    }
+    if (auto dim = dims.find(word); dim != dims.end() && !is_parameter) values.push_back(word + " is " + std::to_string(dim->second));
+  }
+  return values.empty() ? "" : ", where " + join(values, " and ");
+}
+
+void print_fault(const Session& session, const interp::Fault& fault, const std::string& more = "") {
   std::string place = "<generated>";
   if (fault.span.valid() && fault.span.file.index < session.sources.size()) {
     LineColumn at = session.sources.place(fault.span);
     place = std::string(session.sources.name(fault.span.file)) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
   }
-  std::printf("%s: fault: %s [%s]\n", place.c_str(), fault.text.c_str(), std::string(interp::name(fault.kind)).c_str());
+  std::printf("%s: fault: %s%s [%s]\n", place.c_str(), fault.text.c_str(), more.c_str(), std::string(interp::name(fault.kind)).c_str());
 }
 
 struct Run {
@@ -142,7 +177,7 @@ struct Run {
   Data data;
 };
 
-Run execute(const ir::Kernel& kernel, const ir::Kernel& typed, const std::map<std::string, int64_t>& dims, const Options& options,
+Run execute(const ir::Kernel& kernel, const ir::Kernel& typed, const Dims& dims, const Options& options,
             interp::Numeric numeric, const Machine* machine) {
   Run run{{}, *make_data(typed, dims, options.seed)};
   for (size_t i = 0; i < run.data.arguments.size(); ++i)
@@ -175,14 +210,15 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   }
   interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;
   Run reference = execute(exported.kernel, exported.kernel, *dims, o, numeric, &machine);
-  if (reference.result.fault) {
-    print_fault(session, *reference.result.fault);
+  if (const auto& fault = reference.result.fault) {
+    bool is_contract = fault->kind == interp::FaultKind::Contract;
+    print_fault(session, *fault, is_contract ? named_values(fault->text, exported.kernel, *dims, reference.data) : "");
+    if (is_contract) std::printf("help: `--dim NAME=VALUE` sets dims and integer parameters; a dim that is not set is %lld\n", (long long)kDefaultDim);
     return kSaidNo;
   }
   // With every number in f64 a lost element is far above what the order of a sum can do.
   double tolerance = numeric == interp::Numeric::Wide ? 1e-3 : 2e-2;
   int code = kDone;
-  std::string last = "typed";
   auto judge = [&](std::string_view what, const ir::Kernel& kernel) {
     Run run = execute(kernel, exported.kernel, *dims, o, numeric, &machine);
     if (run.result.fault) {
@@ -205,7 +241,6 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   }
   ir::Kernel kernel = kernel_for(exported, machine);
   PassOptions passes{.verify = o.verify};
-  std::string_view pending;
   passes.after = [&](const Pass& pass, const ir::Kernel& now) {
     if (code != kDone && o.after_each) return;
     bool is_last_of_form = ir::name(now.form) == o.form && (&pass == &pass_list().back() || (&pass + 1)->gives != now.form);

@@ -116,9 +116,13 @@ void add_registers(const ir::Kernel& lowered, const Machine& machine, std::strin
 
 }  // namespace
 
-std::string explain(const ExportInstance& exported, const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine,
+std::string explain(std::span<const ExportInstance* const> exports, const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine,
                     const SourceMap& sources) {
-  std::string out = exported.name + ", that is " + exported.instance + " on " + std::string(machine.name) + "\n";
+  const ExportInstance& first = *exports.front();
+  bool has_own_name = exports.size() == 1 && first.name == first.instance;
+  std::string out = "kernel " + first.instance;
+  for (size_t i = 0; !has_own_name && i < exports.size(); ++i) out += (i ? ", " : " as ") + exports[i]->name;
+  out += " on " + std::string(machine.name) + "\n";
   each_op(placed, placed.body, [&](ir::OpId id) {
     if (auto* launch = placed.op(id).get<ir::op::Launch>())
       out += "launch at " + place_of(placed.op(id).span, sources) + ": " + std::to_string(launch->warps ? launch->warps : 1) +
@@ -131,7 +135,7 @@ std::string explain(const ExportInstance& exported, const ir::Kernel& placed, co
   add_memory(placed, lowered, machine, out);
   add_registers(lowered, machine, out);
   add_barriers(placed, sources, out);
-  return out + schedule_text(exported, placed, machine.name);
+  return out + schedule_text(first, placed, machine.name);
 }
 
 }  // namespace tilec

@@ -9,8 +9,9 @@
 
 namespace tilec {
 
-// `placed` is the kernel after `insert-barriers`, or earlier once it is placed; `lowered` the same in Thread form.
-std::string explain(const ExportInstance& exported, const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine,
+// `exports` are one instance under several names; `placed` is the kernel after `insert-barriers`, or earlier once it is
+// placed; `lowered` the same in Thread form.
+std::string explain(std::span<const ExportInstance* const> exports, const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine,
                     const SourceMap& sources);
 
 }  // namespace tilec

@@ -157,8 +157,10 @@ Status do_check_stride(Strand& s, const Instr& i) {
 
 Status do_check_requirement(Strand& s, const Instr& i) {
   if (s.at(i.a)->i) return Status::Next;
-  return fail(*s.run, FaultKind::Contract, ~0u,
-              "the requirement " + s.run->kernel.requirements[size_t(i.imm)].text + " does not hold");
+  const Requirement& requirement = s.run->kernel.requirements[size_t(i.imm)];
+  Status status = fail(*s.run, FaultKind::Contract, ~0u, "requires " + requirement.text);
+  if (s.run->result.fault) s.run->result.fault->span = requirement.span;
+  return status;
 }
 
 RunResult run(const Kernel& kernel, std::span<const Argument> arguments, const RunOptions& options) {

@@ -101,7 +101,7 @@ ValueId Builder::binary(BinaryFn fn, ValueId a, ValueId b) {
   if (moves_constants_ && ca && (fn == BinaryFn::Add || fn == BinaryFn::Mul)) std::swap(a, b);
   if (t.element == Scalar::Index)
     if (ValueId sum = constants_outward(fn, a, b); sum.valid()) return sum;
-  return value(op::Binary{fn, a, b}, t);
+  return value(op::Binary{.fn = fn, .a = a, .b = b}, t);
 }
 
 ValueId Builder::fma(ValueId a, ValueId b, ValueId c) {

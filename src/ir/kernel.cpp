@@ -35,6 +35,11 @@ const Param* Kernel::param_of(ValueId buffer) const {
   return nullptr;
 }
 
+ReadNote Kernel::read_note(Span span) const {
+  auto found = std::find_if(read_notes.begin(), read_notes.end(), [&](const ReadNote& note) { return note.operation == span; });
+  return found != read_notes.end() ? *found : ReadNote{span, span, {}};
+}
+
 void each_op(const Kernel& kernel, RegionId region, const std::function<void(OpId)>& f) {
   for (OpId id : kernel.region(region).ops) {
     f(id);

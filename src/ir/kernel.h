@@ -67,6 +67,12 @@ struct LayoutNote {
   std::string reason;
 };
 
+// What the source says of the read in a load or copy: its text, and that of the value in `pad = value`, if any. Found by the
+// span of the operation. Kept for messages; not part of the text form.
+struct ReadNote {
+  Span operation, read, pad;
+};
+
 struct Kernel {
   std::string name, doc;
   Form form = Form::Typed;
@@ -82,6 +88,7 @@ struct Kernel {
   std::vector<Requirement> requirements;
   Schedule schedule;
   std::vector<LayoutNote> layout_notes;
+  std::vector<ReadNote> read_notes;
   Span span;
 
   const Type& type(ValueId v) const { return types[values[v.index].type]; }
@@ -102,6 +109,8 @@ struct Kernel {
   RegionId new_region() { regions.emplace_back(); return {uint32_t(regions.size() - 1)}; }
   ValueId new_arg(RegionId r, const Type& type, std::string hint = {});
   const Op& terminator(RegionId r) const;  // the yield
+  // What is written about the read of the operation at `span`; where nothing is, the operation is the read.
+  ReadNote read_note(Span span) const;
   // The parameter that a buffer value is, or null.
   const Param* param_of(ValueId buffer) const;
 };

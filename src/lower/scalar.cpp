@@ -63,7 +63,18 @@ void Lowering::lower_scalar(const ir::Op& op) {
 
     void operator()(const ir::op::Constant& c) { done(b.constant(l.source_.type(op.result()).element, c.number)); }
     void operator()(const ir::op::Unary& o) { done(b.unary(o.fn, l.scalar(o.x))); }
-    void operator()(const ir::op::Binary& o) { done(b.binary(o.fn, l.scalar(o.a), l.scalar(o.b))); }
+    void operator()(const ir::op::Binary& o) {
+      done(o.guarded ? guarded_division(o) : b.binary(o.fn, l.scalar(o.a), l.scalar(o.b)));
+    }
+    // Lanes that do not run may hold any divisor, and report nothing.
+    ValueId guarded_division(const ir::op::Binary& o) {
+      ValueId divisor = l.scalar(o.b);
+      Scalar element = l.source_.type(o.b).element;
+      ValueId zero = b.constant(element, ir::Number::integer(0)), one = b.constant(element, ir::Number::integer(1));
+      ValueId is_zero = b.compare(ir::CompareFn::Eq, divisor, zero);
+      b.add(ir::op::Fault{l.all(l.mask_, is_zero), b.index(0), int64_t(op.span.begin), true});
+      return b.select(is_zero, zero, b.binary(o.fn, l.scalar(o.a), b.select(is_zero, one, divisor)));
+    }
     void operator()(const ir::op::Fma& o) { done(b.fma(l.scalar(o.a), l.scalar(o.b), l.scalar(o.c))); }
     void operator()(const ir::op::Compare& o) { done(b.compare(o.fn, l.scalar(o.a), l.scalar(o.b))); }
     void operator()(const ir::op::Select& o) { done(b.select(l.scalar(o.condition), l.scalar(o.a), l.scalar(o.b))); }

@@ -94,7 +94,7 @@ struct Check {
     if (auto* o = op.get<op::Store>()) write(o->buffer, area_of(o->offsets, o->axes, kernel.type(o->tile).shape));
     if (auto* o = op.get<op::ElementStore>()) write(o->buffer, area_of(o->indices, {}, {}));
     if (auto* o = op.get<op::Copy>()) {
-      read(o->src, area_of(o->src_offsets, o->src_axes, o->shape), op.span);
+      read(o->src, area_of(o->src_offsets, o->src_axes, o->shape), kernel.read_note(op.span).read);
       write(o->dst, area_of(o->dst_offsets, o->dst_axes, o->shape));
     }
   }

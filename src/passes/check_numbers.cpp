@@ -12,22 +12,60 @@ using prove::Linear;
 
 namespace {
 
+constexpr const char* kKeepFromZero = "test the divisor with an `if`, or state in a `requires` that it is never 0";
+
 struct Check {
-  const Kernel& kernel;
+  Kernel& kernel;
   Diagnostics& diagnostics;
   prove::Prover prover{kernel};
+  std::vector<OpId> of_the_host = {};  // divisions of the kernel's own level by what may be 0
 
-  void division(RegionId region, const Op& op, const op::Binary& binary) {
+  void division(RegionId region, OpId id, op::Binary& binary) {
     Linear divisor = prover.value(binary.b);
     if (!prover.terms().range(divisor).holds(0)) return;
     std::string what = binary.fn == BinaryFn::Div ? "division" : "remainder";
+    auto at = diagnostics.at(kernel.op(id).span);
     if (prover.prove(prover.facts(region), equal(divisor, 0), prove::Effort::Quick).is_proved())
-      return void(diagnostics.at(op.span).error(diag::IntegerFault, what, "the divisor is always 0"));
-    prove::Answer answer = prover.prove(prover.facts(region), negation(equal(divisor, 0)), prove::Effort::Quick);
-    if (!answer.is_refuted()) return;
-    std::string example = example_text(prover, answer.model);
-    auto report = diagnostics.at(op.span).error(diag::IntegerFault, what, example + "the divisor is 0");
-    report.help("test the divisor with an `if`, or state in a `requires` that it is never 0");
+      return void(at.error(diag::IntegerFault, what, "the divisor is always 0"));
+    prove::Answer answer = prover.prove(prover.facts(region), negation(equal(divisor, 0)));
+    if (answer.is_proved()) return;
+    if (answer.is_refuted())
+      return void(at.error(diag::IntegerFault, what, example_text(prover, answer.model) + "the divisor is 0").help(kKeepFromZero));
+    if (region == kernel.body) return of_the_host.push_back(id);
+    at.remark(diag::DivisionGuarded, what);
+    binary.guarded = true;
+  }
+
+  // A contract that divides says that its divisor is not 0, and so the host has to ask for that too.
+  void contract_divisions() {
+    prove::Facts as_written;
+    for (const Requirement& r : kernel.requirements) as_written.formulas.push_back(prover.condition(r.condition));
+    for (const Requirement& r : kernel.requirements)
+      each_division(r.condition, [&](OpId id) {
+        Linear divisor = prover.value(kernel.op(id).as<op::Binary>().b);
+        bool is_known = !prover.terms().range(divisor).holds(0) ||
+                        prover.prove(as_written, negation(equal(divisor, 0)), prove::Effort::Quick).is_proved();
+        if (!is_known && std::find(of_the_host.begin(), of_the_host.end(), id) == of_the_host.end()) of_the_host.push_back(id);
+      });
+  }
+  void each_division(ValueId v, const std::function<void(OpId)>& f) {
+    const Op* op = kernel.definition(v);
+    if (!op) return;
+    if (auto* binary = op->get<op::Binary>(); binary && is_division(*binary)) f(kernel.value(v).op);
+    each_operand(op->data, [&](ValueId operand) { each_division(operand, f); });
+  }
+  bool is_division(const op::Binary& binary) const {
+    return (binary.fn == BinaryFn::Div || binary.fn == BinaryFn::Rem) && is_integer(kernel.type(binary.a).element);
+  }
+
+  // No code of the kernel runs where a contract fails.
+  void require_divisor(OpId id) {
+    ValueId divisor = kernel.op(id).as<op::Binary>().b, condition;
+    insert_before(kernel, kernel.body, id, [&](Builder& b) {
+      condition = b.compare(CompareFn::Ne, divisor, b.constant(kernel.type(divisor).element, Number::integer(0)));
+    });
+    const std::string& name = kernel.value(divisor).hint;
+    kernel.requirements.push_back({condition, name.empty() ? "a divisor that is not 0" : name + " != 0", kernel.op(id).span});
   }
 
   // Contracts that no call can keep prove everything.
@@ -69,13 +107,15 @@ void check_numbers(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
   Check pass{kernel, diagnostics};
   pass.contracts();
   each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
-    const Op& op = kernel.op(id);
+    Op& op = kernel.op(id);
     if (auto* loop = op.get<op::For>()) return pass.step(region, op, *loop);
     auto* binary = op.get<op::Binary>();
     if (!binary || !is_integer(kernel.type(op.result()).element)) return;
-    if (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem) pass.division(region, op, *binary);
+    if (pass.is_division(*binary)) pass.division(region, id, *binary);
     else if (kernel.type(op.result()).element == Scalar::Index) pass.overflow(op, *binary);
   });
+  pass.contract_divisions();
+  for (OpId id : pass.of_the_host) pass.require_divisor(id);
 }
 
 }  // namespace tilec::passes

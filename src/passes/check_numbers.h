@@ -1,6 +1,7 @@
-// Integer arithmetic that has no value whenever it runs: division by zero, and an `int` that leaves 64 bits.
-//   in:  Typed    out: unchanged; an error with the numbers
-// A divisor that only some arguments of the call make zero is no error here: such a division gives 0 and reports BOUNDS.
+// Integer arithmetic that may have no value: division by zero, and an `int` that leaves 64 bits.
+//   in:  Typed    out: divisions whose divisor is not shown to differ from 0 are guarded
+// What is shown to go wrong is an error with the numbers. A division that data may make one by zero gives 0 and reports
+// BOUNDS; one of the host's is a contract of the call.
 #pragma once
 #include "diag/sink.h"
 #include "ir/kernel.h"

@@ -25,7 +25,7 @@ void PaddingFlow::run(const Op& op) {
   if (auto* o = op.get<op::If>()) return run_if(*o, op);
   if (op.is<op::Alloc>()) return void(buffers_.erase(op.result()));
   if (auto* o = op.get<op::Load>())
-    return void(tiles_[op.result()] = read(o->buffer, o->offsets, o->axes, o->bounds, o->pad, op.span));
+    return void(tiles_[op.result()] = read(o->buffer, o->offsets, o->axes, o->bounds, o->pad, kernel_.read_note(op.span)));
   if (auto* o = op.get<op::Store>()) return write(state(o->tile), o->buffer, o->offsets, o->axes, kernel_.type(o->tile).shape);
   if (auto* o = op.get<op::Copy>()) return run_copy(*o, op);
   if (auto* o = op.get<op::Splat>()) return void(tiles_[op.result()] = plain_state(scalar(o->x), kernel_.type(op.result()).rank()));
@@ -52,6 +52,7 @@ void PaddingFlow::run_for(const op::For& loop, const Op& at) {
   const auto& args = kernel_.region(loop.body).args;
   std::vector<TileState> carried;
   for (ValueId init : loop.inits) carried.push_back(kernel_.type(init).is_tile() ? state(init) : plain_state(scalar(init), 0));
+  for (size_t i = 0; i < carried.size(); ++i) first_values_[args[i + 1]] = carried[i].inside;
   for (int round = 0;; ++round) {
     bool is_last = round == kMostRounds;
     for (size_t i = 0; i < carried.size(); ++i) {

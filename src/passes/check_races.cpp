@@ -65,7 +65,8 @@ struct Check {
       const Op& op = kernel.op(id);
       auto add = [&](ValueId buffer, std::span<const ValueId> offsets, const Axes& axes, std::span<const int64_t> shape, Use use) {
         if (!is_shared(buffer, runs.runner)) return;
-        result.push_back({memory_of(buffer), box_of(buffer, offsets, axes, shape), region, use, op.span});
+        Span at = use == Use::Read ? kernel.read_note(op.span).read : op.span;
+        result.push_back({memory_of(buffer), box_of(buffer, offsets, axes, shape), region, use, at});
       };
       if (auto* o = op.get<op::Load>()) add(o->buffer, o->offsets, o->axes, kernel.type(op.result()).shape, Use::Read);
       if (auto* o = op.get<op::Store>()) add(o->buffer, o->offsets, o->axes, kernel.type(o->tile).shape, Use::Write);

@@ -105,7 +105,9 @@ struct Clip {
       o->bounds = region_bounds(box_of(o->buffer, o->offsets, o->axes, kernel.type(op.result()).shape));
     if (auto* o = op.get<op::Store>()) o->bounds = region_bounds(box_of(o->buffer, o->offsets, o->axes, kernel.type(o->tile).shape));
     if (auto* o = op.get<op::Copy>()) {
+      Span target = std::exchange(span, kernel.read_note(span).read);
       o->src_bounds = region_bounds(box_of(o->src, o->src_offsets, o->src_axes, o->shape));
+      span = target;
       o->dst_bounds = region_bounds(box_of(o->dst, o->dst_offsets, o->dst_axes, o->shape));
     }
     if (auto* o = op.get<op::Subview>()) {

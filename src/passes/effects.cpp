@@ -56,6 +56,7 @@ bool reads_memory(const Op& op) {
 }
 
 bool has_effect(const Kernel& kernel, const Op& op) {
+  if (const auto* binary = op.get<op::Binary>()) return binary->guarded;  // it may have something to report
   if (is_pure(op)) return false;
   switch (op.kind()) {
     // A read that may miss its buffer reports that.

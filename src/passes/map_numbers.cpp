@@ -34,6 +34,37 @@ struct Run {
   const Kernel& kernel;
   NumbersOf known;
   const prove::Formula& assumption;
+  std::map<ValueId, ValueId> same = {};  // what a value is equal to
+
+  ValueId root(ValueId v) const {
+    auto found = same.find(v);
+    return found != same.end() ? found->second : v;
+  }
+
+  // The operand that the other one, as far as it is known, leaves as it is.
+  ValueId unchanged(const op::Binary& o) {
+    Numbers a = of(o.a), b = of(o.b);
+    auto is_one = [](const Numbers& x) { return x.exact && (x.exact->is_float ? x.exact->f == 1 : x.exact->i == 1); };
+    auto changes_nothing = [&](const Numbers& x) {
+      switch (o.fn) {
+        case BinaryFn::Add: return x.is_within(kZero);
+        case BinaryFn::Mul: return is_one(x);
+        case BinaryFn::Max: case BinaryFn::Maximum: return x.is_within(kNegativeInfinity);
+        case BinaryFn::Min: case BinaryFn::Minimum: return x.is_within(kPositiveInfinity);
+        default: return false;
+      }
+    };
+    if (o.fn == BinaryFn::Sub && b.is_within(kZero)) return o.a;
+    return changes_nothing(b) ? o.a : changes_nothing(a) ? o.b : ValueId{};
+  }
+
+  void follow(const Op& op) {
+    ValueId to;
+    if (auto* o = op.get<op::Binary>()) to = unchanged(*o);
+    if (auto* o = op.get<op::Fma>())
+      if (apply(BinaryFn::Mul, kernel.type(o->a).element, of(o->a), of(o->b)).is_within(kZero)) to = o->c;
+    if (to.valid()) same[op.result()] = root(to);
+  }
 
   Numbers of(ValueId v) { return scalar_numbers(kernel, v, known); }
 
@@ -48,12 +79,16 @@ struct Run {
     return std::nullopt;
   }
 
-  std::vector<Numbers> region(RegionId id) {
+  struct Yielded {
+    std::vector<Numbers> numbers;
+    std::vector<ValueId> same;
+  };
+  Yielded region(RegionId id) {
     for (OpId o : kernel.region(id).ops) {
       const Op& op = kernel.op(o);
       if (auto* yield = op.get<op::Yield>()) {
-        std::vector<Numbers> result;
-        for (ValueId v : yield->values) result.push_back(of(v));
+        Yielded result;
+        for (ValueId v : yield->values) result.numbers.push_back(of(v)), result.same.push_back(root(v));
         return result;
       }
       if (op.results.empty()) continue;
@@ -62,10 +97,12 @@ struct Run {
       } else if (auto* select = op.get<op::Select>()) {
         auto decision = decided(select->condition, id);
         known[op.result()] = decision ? of(*decision ? select->a : select->b) : joined(of(select->a), of(select->b));
+        if (decision) same[op.result()] = root(*decision ? select->a : select->b);
       } else if (op.is<op::ElementLoad>()) {
         known[op.result()] = data(kernel.type(op.result()).element);
       } else if (table(op.kind()) == OpTable::Scalar) {
         known[op.result()] = of(op.result());
+        follow(op);
       } else {
         for (ValueId v : op.results) known[v] = anything(kernel.type(v).element);
       }
@@ -78,8 +115,9 @@ struct Run {
     std::vector<Numbers> result(op.results.size());
     for (bool side : {true, false}) {
       if (decision && *decision != side) continue;
-      std::vector<Numbers> yielded = region(side ? branch.then_body : branch.else_body);
-      for (size_t i = 0; i < result.size(); ++i) result[i] = joined(result[i], yielded[i]);
+      Yielded yielded = region(side ? branch.then_body : branch.else_body);
+      for (size_t i = 0; i < result.size(); ++i) result[i] = joined(result[i], yielded.numbers[i]);
+      for (size_t i = 0; decision && i < result.size(); ++i) same[op.results[i]] = yielded.same[i];
     }
     for (size_t i = 0; i < result.size(); ++i) known[op.results[i]] = result[i];
   }
@@ -106,9 +144,11 @@ Numbers scalar_numbers(const Kernel& kernel, ValueId v, const NumbersOf& known) 
   return anything(type.element);
 }
 
-std::vector<Numbers> run_on_numbers(prove::Prover& prover, const Kernel& kernel, RegionId body, NumbersOf known,
-                                    const prove::Formula& assumption) {
-  return Run{prover, kernel, std::move(known), assumption}.region(body);
+MapResults run_on_numbers(prove::Prover& prover, const Kernel& kernel, RegionId body, NumbersOf known,
+                          const prove::Formula& assumption) {
+  Run run{prover, kernel, std::move(known), assumption};
+  Run::Yielded yielded = run.region(body);
+  return {std::move(yielded.numbers), std::move(yielded.same), std::move(run.known)};
 }
 
 }  // namespace tilec::passes

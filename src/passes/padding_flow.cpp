@@ -40,7 +40,7 @@ TileState PaddingFlow::state(ValueId v) const {
 }
 
 TileState PaddingFlow::read(ValueId buffer, std::span<const ValueId> offsets, const Axes& axes, const BoundsList& bounds,
-                            Number pad, Span span) {
+                            Number pad, const ReadNote& note) {
   LinearList at = values(offsets);
   if (!is_device_memory(kernel_.type(buffer))) return part_of(state(buffer), at, axes);
   std::vector<Linear> extents = prover_.extents(buffer);
@@ -49,7 +49,7 @@ TileState PaddingFlow::read(ValueId buffer, std::span<const ValueId> offsets, co
     int64_t d = axes[k];
     if (size_t(d) < bounds.size() && bounds[d] == Bounds::Inside) continue;
     Edge edge{-at[d], extents[d] - at[d], prover_.terms().range(at[d]).low < 0};
-    result.axes[k] = {true, std::move(edge), exactly(element(buffer), pad), span, true};
+    result.axes[k] = {true, std::move(edge), exactly(element(buffer), pad), {buffer, note.read, note.pad}, true};
   }
   return result;
 }
@@ -73,7 +73,7 @@ void PaddingFlow::write(const TileState& part, ValueId buffer, std::span<const V
 }
 
 void PaddingFlow::run_copy(const op::Copy& copy, const Op& at) {
-  TileState part = read(copy.src, copy.src_offsets, copy.src_axes, copy.src_bounds, copy.pad, at.span);
+  TileState part = read(copy.src, copy.src_offsets, copy.src_axes, copy.src_bounds, copy.pad, kernel_.read_note(at.span));
   auto convert = [&](Numbers& x) { x = apply_convert(element(copy.src), element(copy.dst), ConvertMode::Nearest, x); };
   if (element(copy.src) != element(copy.dst)) {
     convert(part.inside);
@@ -82,41 +82,106 @@ void PaddingFlow::run_copy(const op::Copy& copy, const Op& at) {
   write(part, copy.dst, copy.dst_offsets, copy.dst_axes, copy.shape);
 }
 
-// The results of the map where the map's `axis` lies outside `edge` (axis -1: where it lies inside on every axis).
-std::vector<Numbers> PaddingFlow::map_results(const op::Map& map, int64_t axis, const std::optional<Edge>& edge) {
+// The inputs that carry padding along the map's axis, as a set.
+unsigned PaddingFlow::padded_inputs(const op::Map& map, int64_t axis, AxisPadding& common) {
+  unsigned set = 0;
+  for (size_t i = 0; i < map.inputs.size() && i < 32; ++i) {
+    TileState input = state(map.inputs[i]);
+    for (size_t a = 0; a < input.axes.size(); ++a) {
+      if (map.input_axes[i][a] != axis || !input.axes[a].is_padded) continue;
+      if (!set) common = input.axes[a];
+      else if (common.edge != input.axes[a].edge) common.edge.reset();
+      set |= 1u << i;
+    }
+  }
+  return set;
+}
+
+// The results of the map where, along its `axis`, the inputs of the set are padding and the others are not (axis -1: where it
+// lies inside on every axis).
+MapResults PaddingFlow::map_results(const op::Map& map, int64_t axis, unsigned padded, const std::optional<Edge>& edge) {
   const auto& args = kernel_.region(map.body).args;
   NumbersOf known = scalars_;
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     TileState input = state(map.inputs[i]);
     Numbers numbers = axis < 0 ? input.inside : ordinary(input.inside);
-    for (size_t a = 0; axis >= 0 && a < input.axes.size(); ++a)
-      if (map.input_axes[i][a] == axis && input.axes[a].is_padded)
-        numbers = edge ? input.axes[a].numbers : joined(numbers, input.axes[a].numbers);
+    for (size_t a = 0; a < input.axes.size(); ++a)
+      if ((padded >> i & 1) && map.input_axes[i][a] == axis && input.axes[a].is_padded) numbers = input.axes[a].numbers;
     known[args[map.shape.size() + i]] = numbers;
   }
   prove::Formula assumption = edge ? edge->outside(prover_.value(args[axis])) : prove::truth(true);
   return run_on_numbers(prover_, kernel_, map.body, std::move(known), assumption);
 }
 
-void PaddingFlow::run_map(const op::Map& map, const Op& at) {
-  std::vector<Numbers> inside = map_results(map, -1, std::nullopt);
-  for (size_t r = 0; r < at.results.size(); ++r) tiles_[at.results[r]] = plain_state(inside[r], int(map.shape.size()));
-  for (size_t axis = 0; axis < map.shape.size(); ++axis) {
-    AxisPadding found;
-    for (size_t i = 0; i < map.inputs.size(); ++i) {
-      TileState input = state(map.inputs[i]);
-      for (size_t a = 0; a < input.axes.size(); ++a) {
-        if (map.input_axes[i][a] != int64_t(axis) || !input.axes[a].is_padded) continue;
-        if (!found.is_padded) found = input.axes[a];
-        else if (found.edge != input.axes[a].edge) found.edge.reset();
-      }
+// What stands in result r where the inputs of the set are padding. Nothing where that padding changes nothing about what is
+// computed of another input that has an edge of its own: such an element is that input's. Before a loop has added anything to
+// what it carries, that is the first value.
+Numbers PaddingFlow::outside_result(const op::Map& map, int64_t axis, unsigned padded, const MapResults& results, size_t r) {
+  const auto& args = kernel_.region(map.body).args;
+  bool is_inside = false;  // of something that has an edge of its own along the axis
+  for (size_t i = 0; i < map.inputs.size(); ++i) {
+    ValueId arg = args[map.shape.size() + i];
+    if (!depends_on(results.same[r], arg)) continue;
+    if (padded >> i & 1) return results.numbers[r];
+    TileState input = state(map.inputs[i]);
+    for (size_t a = 0; a < input.axes.size(); ++a) {
+      if (map.input_axes[i][a] != axis) continue;
+      is_inside |= input.axes[a].is_padded;
+      auto first = first_values_.find(map.inputs[i]);
+      if (results.same[r] == arg && !input.axes[a].is_padded && first != first_values_.end()) return first->second;
     }
-    if (!found.is_padded || at.results.empty()) continue;
-    std::vector<Numbers> outside = map_results(map, int64_t(axis), found.edge);
-    for (size_t r = 0; r < at.results.size(); ++r)
-      tiles_[at.results[r]].axes[axis] = {true, found.edge, outside[r], found.origin, false};
+  }
+  return is_inside ? Numbers{} : results.numbers[r];
+}
+
+void PaddingFlow::run_map(const op::Map& map, const Op& at) {
+  constexpr unsigned kMostSets = 16;
+  MapResults inside = map_results(map, -1, 0, std::nullopt);
+  for (size_t r = 0; r < at.results.size(); ++r) tiles_[at.results[r]] = plain_state(inside.numbers[r], int(map.shape.size()));
+  for (size_t axis = 0; axis < map.shape.size(); ++axis) {
+    AxisPadding common;
+    unsigned all = padded_inputs(map, int64_t(axis), common);
+    if (!all) continue;
+    std::vector<Numbers> outside(at.results.size());
+    // With one edge all are padding at once, else any of them may be.
+    unsigned sets = 0;
+    for (unsigned set = all; set; set = (set - 1) & all) {
+      if (common.edge ? set != all : ++sets > kMostSets) break;
+      MapResults results = map_results(map, int64_t(axis), set, common.edge);
+      check_divisors(map, set, results.known);
+      for (size_t r = 0; r < outside.size(); ++r)
+        outside[r] = joined(outside[r], outside_result(map, int64_t(axis), set, results, r));
+    }
+    for (size_t r = 0; r < outside.size(); ++r) {
+      if (sets > kMostSets) outside[r] = anything(element(at.results[r]));
+      if (outside[r].kinds) tiles_[at.results[r]].axes[axis] = {true, common.edge, outside[r], common.origin, false};
+    }
   }
   taint_writes(map.body);
+}
+
+// Padding that would divide an integer.
+void PaddingFlow::check_divisors(const op::Map& map, unsigned padded, const NumbersOf& known) {
+  const auto& args = kernel_.region(map.body).args;
+  each_op(kernel_, map.body, [&](OpId id) {
+    const auto* binary = kernel_.op(id).get<op::Binary>();
+    if (!binary || (binary->fn != BinaryFn::Div && binary->fn != BinaryFn::Rem) || !is_integer(element(binary->b))) return;
+    auto divisor = known.find(binary->b);
+    if (divisor == known.end() || !divisor->second.kinds || !divisor->second.is_within(kZero)) return;
+    for (size_t i = 0; i < map.inputs.size(); ++i) {
+      if (!(padded >> i & 1) || !depends_on(binary->b, args[map.shape.size() + i])) continue;
+      for (const AxisPadding& axis : state(map.inputs[i]).axes)
+        if (axis.is_padded && axis.numbers.is_within(kZero)) return report(axis, map.inputs[i], "division", "1", kernel_.op(id));
+    }
+  });
+}
+
+bool PaddingFlow::depends_on(ValueId v, ValueId arg) const {
+  if (v == arg) return true;
+  const Op* op = kernel_.definition(v);
+  bool found = false;
+  if (op) each_operand(op->data, [&](ValueId x) { found = found || depends_on(x, arg); });
+  return found;
 }
 
 void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
@@ -215,18 +280,26 @@ void PaddingFlow::run_shape(const Op& op) {
   }
 }
 
+// Where the padding was read, and what to write there or behind it instead.
+void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const Op& at) {
+  const PadOrigin& from = axis.origin;
+  if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
+  bool is_mendable = axis.is_as_read && from.read.valid();
+  std::string mask = "set the elements of `" + name + "` beyond the edge to " + wanted + " in a `parallel` loop";
+  if (!is_mendable) return void(report.help(mask));
+  // A tile and a region end with the bracket behind their last argument.
+  Span end{from.read.file, from.read.end - 1, from.read.end - 1};
+  if (from.pad.valid()) report.fix(from.pad, wanted, "read it with padding that changes nothing");
+  else report.fix(end, ", pad = " + wanted, "read it with padding that changes nothing");
+  report.help("or " + mask);
+}
+
 void PaddingFlow::report(const AxisPadding& axis, ValueId tile, std::string_view where, std::string_view identity, const Op& at) {
   if (!reported_.insert(&at).second) return;
-  std::string value = text_of(axis.numbers), name = name_of(kernel_, tile);
-  auto report = diagnostics_.at(at.span).error(diag::PadInReduction, value, name, where);
-  if (axis.origin.valid() && axis.origin != at.span) report.mark(axis.origin, "the padding comes from here");
-  std::string wanted(identity);
-  // A tile and a region end with the bracket behind their last argument.
-  Span end{axis.origin.file, axis.origin.end - 1, axis.origin.end - 1};
-  bool is_mendable = axis.is_as_read && axis.origin.valid();
-  if (is_mendable) report.fix(end, ", pad = " + wanted, "read it with padding that changes nothing");
-  std::string mask = "set the elements of `" + name + "` beyond the edge to " + wanted + " in a `parallel` loop";
-  report.help(is_mendable ? "or " + mask : mask);
+  // What has no name of its own is called by what it was computed from.
+  std::string name = name_of(kernel_, tile);
+  if (name == kNoName && axis.origin.buffer.valid()) name = name_of(kernel_, axis.origin.buffer);
+  advise(diagnostics_.at(at.span).error(diag::PadInReduction, text_of(axis.numbers), name, where), axis, name, std::string(identity), at);
 }
 
 }  // namespace tilec::passes

@@ -27,19 +27,24 @@ class PaddingFlow {
   void run_shape(const ir::Op& op);  // permute, reshape, insert, extract
   void taint_writes(ir::RegionId region);
 
-  std::vector<Numbers> map_results(const ir::op::Map& op, int64_t axis, const std::optional<Edge>& edge);
+  unsigned padded_inputs(const ir::op::Map& op, int64_t axis, AxisPadding& common);
+  MapResults map_results(const ir::op::Map& op, int64_t axis, unsigned padded, const std::optional<Edge>& edge);
+  Numbers outside_result(const ir::op::Map& op, int64_t axis, unsigned padded, const MapResults& results, size_t r);
+  void check_divisors(const ir::op::Map& op, unsigned padded, const NumbersOf& known);
+  bool depends_on(ir::ValueId v, ir::ValueId arg) const;
   TileState reshaped(ir::ValueId from, ir::ValueId to) const;
 
   // The state of a tile, of a buffer, or of a view of one.
   TileState state(ir::ValueId v) const;
   TileState read(ir::ValueId buffer, std::span<const ir::ValueId> offsets, const ir::Axes& axes, const ir::BoundsList& bounds,
-                 ir::Number pad, Span span);
+                 ir::Number pad, const ir::ReadNote& note);
   void write(const TileState& part, ir::ValueId buffer, std::span<const ir::ValueId> offsets, const ir::Axes& axes,
              std::span<const int64_t> shape);
   Numbers scalar(ir::ValueId v) const { return scalar_numbers(kernel_, v, scalars_); }
   Scalar element(ir::ValueId v) const { return kernel_.type(v).element; }
   LinearList values(std::span<const ir::ValueId> offsets);
   void report(const AxisPadding& axis, ir::ValueId tile, std::string_view where, std::string_view identity, const ir::Op& at);
+  void advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const ir::Op& at);
   void join_buffers(const Buffers& other);
 
   const ir::Kernel& kernel_;
@@ -47,6 +52,7 @@ class PaddingFlow {
   mutable prove::Prover prover_;
   std::map<ir::ValueId, TileState> tiles_;
   NumbersOf scalars_;  // results of reductions of whole tiles
+  NumbersOf first_values_;  // of what loops carry: what it holds before the first turn
   Buffers buffers_;    // shared ones that have been written
   std::set<const ir::Op*> reported_;
 };

@@ -15,11 +15,17 @@ struct Edge {
   friend bool operator==(const Edge&, const Edge&) = default;
 };
 
+// The read that brought padding: of which tensor, its text, and where it names the padding, if it does.
+struct PadOrigin {
+  ir::ValueId buffer;
+  Span read, pad;
+};
+
 struct AxisPadding {
   bool is_padded = false;
   std::optional<Edge> edge;  // none: it is not known which elements lie outside
   Numbers numbers;           // that stand there
-  Span origin;               // of the read that brought them
+  PadOrigin origin;
   bool is_as_read = false;   // nothing has been computed of them since
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
     return a.is_padded == b.is_padded && a.edge == b.edge && a.numbers == b.numbers;

@@ -18,7 +18,7 @@ std::string name_of(const Kernel& kernel, ValueId v) {
   if (auto* alloc = kernel.defined_by<op::Alloc>(v); alloc && !alloc->name.empty()) return alloc->name;
   if (auto* view = kernel.defined_by<op::Subview>(v)) return name_of(kernel, view->buffer);
   if (auto* load = kernel.defined_by<op::Load>(v); load && kernel.value(v).hint.empty()) return name_of(kernel, load->buffer);
-  return kernel.value(v).hint.empty() ? "this tile" : kernel.value(v).hint;
+  return kernel.value(v).hint.empty() ? std::string(kNoName) : kernel.value(v).hint;
 }
 
 bool is_device_memory(const Type& type) { return type.space == Space::Global || type.space == Space::Workspace; }

@@ -15,7 +15,8 @@ struct Box {
 // `axes` names for each axis of `shape` its dimension.
 Box box_of(ir::ValueId base, std::span<const ir::ValueId> offsets, const ir::Axes& axes, std::span<const int64_t> shape);
 
-// As the source calls a buffer or tile.
+// As the source calls a buffer or tile; kNoName where it does not.
+constexpr std::string_view kNoName = "this tile";
 std::string name_of(const ir::Kernel& kernel, ir::ValueId v);
 bool is_device_memory(const ir::Type& type);  // parameters and workspaces
 

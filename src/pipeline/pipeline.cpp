@@ -27,13 +27,16 @@ constexpr Pass kPipeline[] = {
     {"check-padding", Typed, Typed, passes::check_padding, "what lies over an edge enters no reduction"},
     {"check-initialised", Typed, Typed, passes::check_initialised, "shared tiles are written before they are read"},
     {"check-races", Typed, Typed, passes::check_races, "blocks and iterations touch elements of their own"},
-    {"check-numbers", Typed, Typed, passes::check_numbers, "integer arithmetic has a value"},
+    {"check-numbers", Typed, Typed, passes::check_numbers, "integer arithmetic has a value, or is guarded"},
+    {"check-outputs", Typed, Typed, passes::check_outputs, "launches reach the end of what they write"},
     {"expand", Typed, Typed, passes::expand, "reductions to an index, and of narrow floats, in what lowering knows"},
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"schedule", Typed, Typed, passes::schedule, "which warps do what, where the source does not say"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
+    {"check-memory", Placed, Placed, passes::check_memory, "the shared tiles of a block fit the machine"},
     {"stage-loops", Placed, Staged, passes::stage_loops, "versions of buffers, copies in flight"},
+    {"check-staged-memory", Staged, Staged, passes::check_memory, "and so do their versions"},
     {"overlap-products", Staged, Staged, passes::overlap_products, "products of groups of warps in flight, and awaited"},
     {"split-roles", Staged, Staged, passes::split_roles, "the program of each role of the block's warps"},
     {"insert-barriers", Staged, Staged, passes::insert_barriers, "barriers between conflicting touches of memory"},
@@ -51,7 +54,7 @@ consteval bool chains(std::span<const Pass> passes) {
 static_assert(chains(kPipeline));
 
 // The checks are the passes up to this one.
-constexpr std::string_view kLastCheck = "check-numbers";
+constexpr std::string_view kLastCheck = "check-outputs";
 
 consteval size_t count_checks() {
   for (size_t i = 0; i < std::size(kPipeline); ++i)

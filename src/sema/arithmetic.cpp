@@ -87,7 +87,9 @@ Value apply(Instance& in, ir::BinaryFn fn, const Value& a, const Value& b, Span 
     in.at(span).error(diag::ConstantOverflow, name(ca->type));
     return Poison{};
   }
-  return Dynamic{in.builder.binary(fn, emit(in, a), emit(in, b))};
+  ir::ValueId left = emit(in, a), right = emit(in, b);
+  in.builder.set_span(span);
+  return Dynamic{in.builder.binary(fn, left, right)};
 }
 
 Value apply(Instance& in, ir::CompareFn fn, const Value& a, const Value& b) {

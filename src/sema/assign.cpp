@@ -42,7 +42,8 @@ void set_variable(Instance& in, VariableId id, const Operand& value, Span span) 
   const ir::Type actual = in.type(tile);
   if (actual == type) return in.set(id, tile);
   if (actual.shape != type.shape)
-    in.at(value.span).error(diag::ShapeMismatch, shape_text(type.shape), shape_text(actual.shape))
+    in.at(span).error(diag::ShapeMismatch, shape_text(type.shape), shape_text(actual.shape))
+        .mark(value.span, shape_text(actual.shape))
         .note(in.variable(id).span, diag::DeclaredHere, in.variable(id).name);
   else
     report_implicit(in, value.span, actual.element, type.element);
@@ -127,14 +128,14 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
     Value to = value_of_name(in, cast->element);
     bool is_copy = from && !from->is_element() && to.is<TypeValue>() &&
         to.as<TypeValue>()->scalar == element_of(in, target.value);
-    if (is_copy) return store(in, *view, source, span, true);
+    if (is_copy) return store(in, *view, source, target.span, true);
   }
   if (!value) value = operand(in, *node.value, hint);
   if (node.op) {
     if (*node.op == ast::BinaryOp::MatrixMultiply) return void(not_supported(in, span, "`@=`"));
     value->value = combined(in, *node.op, target, *value, span);
   }
-  store(in, *view, *value, node.op ? node.value->span : value->span);
+  store(in, *view, *value, target.span);
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ bool set_pad(Instance& in, View& view, const std::vector<ast::Argument>& options
       return false;
     }
     view.pad = *value.as<Const>();
+    view.pad_span = option.value->span;
   }
   return true;
 }

@@ -52,6 +52,7 @@ Value run_tile(Instance& in, const FnRef& fn, const CallSite& site, std::string_
     if (pad.is_poison()) return pad;
     if (!pad.is<Const>()) return in.at(argument.span).error(diag::NotCompileTime, "the padding"), Value(Poison{});
     result.pad = *pad.as<Const>();
+    result.pad_span = argument.value->span;
   }
   if (indices.size() != shape->size()) {
     in.at(site.expr.span).error(diag::RankMismatch, in.memory(view->memory).name, int64_t(shape->size()),
@@ -122,7 +123,7 @@ Value run_copy(Instance& in, const FnRef& fn, const CallSite& site, std::string_
   auto id = variable_named(in, to);
   if (id) {
     const ir::Type type = in.variable(*id).type;
-    set_variable(in, *id, operand(in, from, {.shape = type.is_tile() ? &type.shape : nullptr}), site.expr.span);
+    set_variable(in, *id, operand(in, from, {.shape = type.is_tile() ? &type.shape : nullptr}), to.span);
     return Nothing{};
   }
   Operand target = operand(in, to), source = operand(in, from);
@@ -138,7 +139,7 @@ Value run_copy(Instance& in, const FnRef& fn, const CallSite& site, std::string_
     in.at(target.span).error(diag::NotAPlace, in.text(target.span));
     return Poison{};
   }
-  store(in, *view, source, source.span);
+  store(in, *view, source, target.span);
   return Nothing{};
 }
 

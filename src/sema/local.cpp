@@ -66,14 +66,14 @@ struct VarMaker {
     std::optional<Shape> shape = fixed_shape(view.shape);
     if (node.value && space == ir::Space::Workspace)
       return not_supported(in, node.value->span, "a first value of a workspace"), poison();
-    if (node.value) store(in, view, operand(in, *node.value, {.shape = shape ? &*shape : nullptr}), node.value->span);
+    if (node.value) store(in, view, operand(in, *node.value, {.shape = shape ? &*shape : nullptr}), node.name.span);
     in.declare(node.name, Value(view), "");
   }
 
   void variable(ir::Type type) {
     VariableId id = in.new_variable(std::string(node.name.text), span, type);
     if (node.value) set_variable(in, id, operand(in, *node.value, {.shape = type.is_tile() ? &type.shape : nullptr}),
-                                 node.value->span);
+                                 node.name.span);
     in.declare(node.name, id);
   }
 

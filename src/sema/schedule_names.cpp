@@ -55,12 +55,17 @@ struct Check {
     suggest(in.at(name.span).error(diag::UnknownName, name.text), name, known.tiles);
   }
 
-  void operator()(const ast::LaunchOption&) {}
+  void operator()(const ast::LaunchOption& option) {
+    if (option.kind == ast::LaunchOptionKind::Threads) not_supported(in, option.span, "`threads` in a schedule");
+  }
   void operator()(const ast::PipelineItem& item) {
     for (const ast::Name& name : item.members) tile(name);
   }
   void operator()(const ast::LayoutItem& item) {
+    int errors = in.session.diagnostics.error_count();
     for (const ast::Name& name : item.names) tile(name);
+    bool is_known = in.session.diagnostics.error_count() == errors;
+    if (!item.names.empty() && is_known) not_supported(in, item.names[0].span, "a `layout` in a schedule");
   }
   void operator()(const ast::RoleItem& item) {
     for (const ast::Name& name : item.labels)

@@ -14,6 +14,7 @@ struct Local {
 struct Walk {
   Diagnostics& diagnostics;
   std::vector<std::vector<Local>> scopes = {};
+  bool has_parameters = false;
 
   void use(std::string_view name) {
     for (size_t i = scopes.size(); i-- > 0;)
@@ -31,6 +32,13 @@ struct Walk {
     if (!shaped) return;
     for (const ast::Name& name : shaped->path) use(name.text);
     for (const ast::Expr* e : shaped->extents) use(e);
+  }
+  // Those stand in the outermost scope of a kernel; to write one is to use it.
+  bool is_parameter(std::string_view name) const {
+    for (size_t i = scopes.size(); i-- > 0;)
+      for (const Local& local : scopes[i])
+        if (local.name.text == name) return i == 0 && has_parameters;
+    return false;
   }
   void declare(const ast::Name& name, bool counts) {
     if (!name.exists()) return;
@@ -50,6 +58,26 @@ struct Walk {
     scopes.pop_back();
   }
 
+  // A parameter whose name never comes up is never written: reading an `out` is an error.
+  void kernel(const ast::Kernel& k) {
+    has_parameters = true;
+    scopes.emplace_back();
+    for (const ast::Parameter& p : k.signature.parameters)
+      if (p.name.exists()) scopes.back().push_back({p.name});
+    block(k.body);
+    for (size_t i = 0; i < scopes.back().size(); ++i) {
+      const Local& local = scopes.back()[i];
+      bool is_out = std::any_of(k.signature.parameters.begin(), k.signature.parameters.end(), [&](const ast::Parameter& p) {
+        auto* shaped = p.type ? p.type->as<ast::ShapedType>() : nullptr;
+        return p.direction == ast::Direction::Out && p.name.span == local.name.span && shaped && !shaped->extents.empty();
+      });
+      if (is_out && !local.is_used && !local.name.text.starts_with('_'))
+        diagnostics.at(local.name.span).warning(diag::NeverWritten, local.name.text)
+            .help("write it, or take it out of the parameters");
+    }
+    scopes.pop_back();
+  }
+
   template <class T> void operator()(const T&) {}
   void operator()(const ast::Block& n) { block(n); }
   void operator()(const ast::Let& n) {
@@ -62,7 +90,8 @@ struct Walk {
   }
   void operator()(const ast::Assign& n) {
     use(n.value);
-    if (!n.target->as<ast::NameRef>()) use(n.target);
+    auto* name = n.target->as<ast::NameRef>();
+    if (!name || is_parameter(name->name.text)) use(n.target);
   }
   void operator()(const ast::ExprStmt& n) { use(n.value); }
   void operator()(const ast::If& n) {
@@ -104,7 +133,7 @@ struct Walk {
 void warn_unused(const Ast& ast, Diagnostics& diagnostics) {
   if (ast.has_errors) return;  // what could not be read may have used the name
   for (const ast::Decl* decl : ast.declarations) {
-    if (auto* kernel = decl->as<ast::Kernel>()) Walk{diagnostics}.block(kernel->body);
+    if (auto* kernel = decl->as<ast::Kernel>()) Walk{diagnostics}.kernel(*kernel);
     if (auto* fn = decl->as<ast::Fn>(); fn && fn->body) Walk{diagnostics}.block(*fn->body);
   }
 }

@@ -65,6 +65,7 @@ struct View {
   std::vector<Extent> shape;         // of each axis
   bool is_region = false;            // cut out as a tile, by `tile(...)`, `:` or `+:`
   std::optional<Const> pad;
+  Span pad_span = {};                // of the value in `pad = value`
   bool is_element() const { return axes.empty(); }
 };
 // An expression with a tile whose shape must come from the other side; it is evaluated again with a hint.

@@ -108,6 +108,7 @@ ir::ValueId load_tile(Instance& in, const View& view, Span span) {
   auto shape = tile_shape(in, view, span);
   if (!shape) return {};
   in.builder.set_span(span);
+  if (view.pad) in.kernel.read_notes.push_back({span, span, view.pad_span});
   ir::Type type = ir::tile_type(in.type(view.buffer).element, *shape);
   return in.builder.value(op::Load{.buffer = view.buffer, .offsets = offsets_of(in, view), .axes = view.axes,
                                    .pad = pad_number(in, view), .bounds = unknown_bounds(view), .label = in.label},
@@ -130,16 +131,18 @@ bool have_one_element(Instance& in, Scalar from, Scalar to, Span span) {
   return false;
 }
 
-bool have_one_shape(Instance& in, const Shape& left, Shape right, Span span, const Memory& memory) {
+bool have_one_shape(Instance& in, const Shape& left, Shape right, Span span, Span value, const Memory& memory) {
   std::replace(right.begin(), right.end(), kNewAxis, int64_t(1));
   if (left == right) return true;
   in.at(span).error(diag::ShapeMismatch, shape_text(left), shape_text(right))
+      .mark(value, shape_text(right))
       .note(memory.span, diag::DeclaredHere, memory.name);
   return false;
 }
 
-void copy(Instance& in, const View& to, const View& from, const Shape& shape, Span span) {
+void copy(Instance& in, const View& to, const View& from, const Shape& shape, Span span, Span read) {
   in.builder.set_span(span);
+  in.kernel.read_notes.push_back({span, read, from.pad_span});
   in.builder.add(op::Copy{.src = from.buffer, .src_offsets = offsets_of(in, from), .src_axes = from.axes,
                           .src_bounds = unknown_bounds(from), .dst = to.buffer, .dst_offsets = offsets_of(in, to),
                           .dst_axes = to.axes, .dst_bounds = unknown_bounds(to), .shape = shape,
@@ -160,14 +163,14 @@ void store(Instance& in, const View& view, const Operand& value, Span span, bool
   if (from && !from->is_element()) {
     if (!is_readable(in, *from, value.span)) return;
     auto other = tile_shape(in, *from, value.span);
-    if (!other || !have_one_shape(in, *shape, *other, value.span, memory)) return;
+    if (!other || !have_one_shape(in, *shape, *other, span, value.span, memory)) return;
     if (!converts && !have_one_element(in, in.type(from->buffer).element, element, value.span)) return;
-    return copy(in, view, *from, *shape, span);
+    return copy(in, view, *from, *shape, span, value.span);
   }
   Operand source = value;
   if (value.value.is_scalar()) source.value = implicitly(in, value, element);
   ir::ValueId tile = materialise(in, source, &*shape);
-  if (!tile.valid() || !have_one_shape(in, *shape, in.type(tile).shape, value.span, memory)) return;
+  if (!tile.valid() || !have_one_shape(in, *shape, in.type(tile).shape, span, value.span, memory)) return;
   if (!have_one_element(in, in.type(tile).element, element, value.span)) return;
   in.builder.set_span(span);
   in.builder.add(op::Store{.tile = tile, .buffer = view.buffer, .offsets = offsets_of(in, view), .axes = view.axes,

@@ -18,7 +18,7 @@ bool is_writable(Instance& in, const View& view, Span span);
 
 Value load_element(Instance& in, const View& view, Span span);
 ir::ValueId load_tile(Instance& in, const View& view, Span span);  // none after a mistake
-// `view = value`: an element, a tile, a number spread over a region, or memory to memory.
+// `view = value`: an element, a tile, a number spread over a region, or memory to memory. `span` is that of the target.
 // `converts`: the program wrote `as`, so that a copy may change the element.
 void store(Instance& in, const View& view, const Operand& value, Span span, bool converts = false);
 

@@ -61,6 +61,7 @@ class Builder {
   // build_expr.cpp
   ast::Expr* expression(P::ExpressionContext*);
   ast::Expr* optional_expression(P::ExpressionContext* context) { return context ? expression(context) : nullptr; }
+  ast::Expr* conditional(P::ExpressionContext*);
   std::vector<const ast::Expr*> expressions(const std::vector<P::ExpressionContext*>&);
   ast::Expr* if_expression(P::IfExpressionContext*);
   ast::Expr* binary(P::BinaryExpressionContext*);

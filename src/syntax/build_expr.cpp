@@ -114,7 +114,21 @@ ast::Expr* Builder::expression(P::ExpressionContext* context) {
   if (!context || context->children.empty()) return missing(span(context));
   antlr4::tree::ParseTree* child = context->children[0];
   if (auto* chosen = rule_as<P::IfExpressionContext>(child, P::RuleIfExpression)) return if_expression(chosen);
+  if (context->QUESTION()) return conditional(context);
   return binary(rule_as<P::BinaryExpressionContext>(child, P::RuleBinaryExpression));
+}
+
+// `a ? b : c` of other languages.
+ast::Expr* Builder::conditional(P::ExpressionContext* context) {
+  Span all = span(context);
+  auto report = diagnostics_.at(span(*context->QUESTION()->getSymbol())).error(diag::ConditionalOperator);
+  if (antlr4::tree::TerminalNode* colon = context->COLON(); colon && colon->getSymbol()->getTokenIndex() != size_t(-1)) {
+    Span begin{all.file, all.begin, all.begin}, end{all.file, all.end, all.end};
+    report.fix({{begin, "if "}, {span(*context->QUESTION()->getSymbol()), "{"}, {span(*colon->getSymbol()), "} else {"}, {end, " }"}},
+               "write it with `if`");
+  }
+  report.help("a choice for each element of whole tiles is `select(condition, a, b)`");
+  return missing(all);
 }
 
 std::vector<const ast::Expr*> Builder::expressions(const std::vector<P::ExpressionContext*>& contexts) {

@@ -10,6 +10,11 @@ namespace {
 
 constexpr int kSlotBytes = 8;
 
+Site site_at(const ir::Op& op) {
+  const auto& fault = op.as<ir::op::Fault>();
+  return {op.span, fault.line, fault.divides};
+}
+
 // Fills an Abi step by step: slots in the order of the call, then plan values in the order of their need.
 class AbiMaker {
  public:
@@ -94,9 +99,8 @@ class AbiMaker {
   void add_sites(const ir::Kernel& kernel, ir::RegionId region) {
     ir::each_op(kernel, region, [&](ir::OpId id) {
       const ir::Op& op = kernel.op(id);
-      const auto* fault = op.get<ir::op::Fault>();
-      if (!fault) return;
-      Site site{op.span, fault->line};
+      if (!op.is<ir::op::Fault>()) return;
+      Site site = site_at(op);
       if (std::ranges::find(abi_.sites, site) == abi_.sites.end()) abi_.sites.push_back(site);
     });
   }
@@ -156,7 +160,7 @@ std::string launch_name(const Export& exported, int instance, int launch) {
 }
 
 int Abi::site_of(const ir::Op& fault) const {
-  Site site{fault.span, fault.as<ir::op::Fault>().line};
+  Site site = site_at(fault);
   auto found = std::ranges::find(sites, site);
   INVARIANT(found != sites.end(), "every fault of a launch is a site");
   return int(found - sites.begin());

@@ -57,6 +57,7 @@ struct PlanEntry {
 struct Site {
   Span span;
   int64_t line = 0;
+  bool divides = false;
   friend bool operator==(const Site&, const Site&) = default;
 };
 

@@ -108,7 +108,8 @@ class DescriptorMaker {
     std::vector<std::vector<Datum>> rows;
     for (const Site& site : abi_.sites) {
       bool has_source = program_.sources && site.span.valid();
-      std::vector<Datum> row = {Text{place(site.span)}, Text{has_source ? std::string(program_.sources->text(site.span)) : "access"}};
+      std::string text = has_source ? std::string(program_.sources->text(site.span)) : "access";
+      std::vector<Datum> row = {Text{place(site.span)}, Text{site.divides ? "division by zero in " + text : text}};
       append(row, {});
       row.push_back(I64{kBounds});
       rows.push_back(std::move(row));

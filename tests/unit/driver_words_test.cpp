@@ -1,0 +1,236 @@
+// What the command says and does for its users: option files, contracts in `run`, exports in `explain`, what a machine's
+// memory does not hold, places of diagnostics, and divisions by zero in a compiled program.
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/text.h"
+
+using namespace tilec;
+
+namespace {
+
+struct Ran {
+  int code;
+  std::string out;  // both streams
+  bool says(std::string_view part) const { return out.find(part) != std::string::npos; }
+  int times(std::string_view part) const {
+    int count = 0;
+    for (size_t at = 0; (at = out.find(part, at)) != std::string::npos; at += part.size()) ++count;
+    return count;
+  }
+};
+
+struct Folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / ("tilec words " + std::to_string(getpid()));
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(path / name) << text; }
+  Ran run(const std::string& command) const {
+    std::FILE* pipe = popen(("cd '" + path.string() + "' && " + command + " 2>&1").c_str(), "r");
+    REQUIRE(pipe);
+    Ran ran{0, {}};
+    char buffer[4096];
+    for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) ran.out.append(buffer, n);
+    ran.code = WEXITSTATUS(pclose(pipe));
+    return ran;
+  }
+  Ran tilec(const std::string& words) const { return run("'" TILEC_BINARY "' " + words); }
+};
+
+constexpr const char* kQuotients = R"(export kernel by_element(a: i32[N], b: i32[N], out c: i32[N]) {
+    launch (i in N) { c[i] = a[i] / b[i]; }
+}
+export kernel by_loop(a: i32[N], b: i32[N], out c: i32[N]) {
+    launch (i in ceildiv(N, 40)) {
+        for j in parallel(40) {
+            let k = i * 40 + j;
+            if k < N { c[k] = a[k] % b[k]; }
+        }
+    }
+}
+export kernel by_tile(a: u16[N], b: u16[N], out c: u16[N]) {
+    launch (i in ceildiv(N, 24)) {
+        c.tile(i) = a.tile[24](i) / b.tile[24](i, pad = 1);
+    }
+}
+export kernel by_thread(a: i64[N], b: i64[N], out c: i64[N]) {
+    launch (i in ceildiv(N, 96)) threads 96 {
+        simt (t) {
+            if i * 96 + t < N { c[i * 96 + t] = a[i * 96 + t] / b[i * 96 + t]; }
+        }
+    }
+}
+export kernel tested(a: i32[N], b: i32[N], out c: i32[N]) {
+    launch (i in ceildiv(N, 64)) {
+        for j in parallel(64) {
+            let k = i * 64 + j;
+            if k < N {
+                let d = b[k];
+                c[k] = if d != 0 { a[k] / d } else { 7 };
+            }
+        }
+    }
+}
+export kernel contract(a: i32[N], out c: i32[N], G: int) requires N % G == 0 {
+    launch (i in N) { c[i] = a[i] + (N / G) as i32; }
+}
+)";
+
+constexpr const char* kCaller = R"(#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include "q.h"
+enum { N = 101 };
+static int32_t floor_div(int32_t a, int32_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+#define CHECK(x) do { if (!(x)) { printf("%d: %s (%s)\n", __LINE__, #x, tile1_last_message()); return 1; } } while (0)
+#define PART(text) (strstr(tile1_last_message(), text) != NULL)
+int main(void) {
+  int32_t a[N], b[N], c[N];
+  uint16_t x[N], y[N], z[N];
+  int64_t p[N], q[N], r[N];
+  for (int i = 0; i < N; i++) {
+    a[i] = i * 37 - 1500, b[i] = i % 7 - 9;
+    x[i] = (uint16_t)(i * 631), y[i] = (uint16_t)(i % 5 + 1);
+    p[i] = (int64_t)i * 1000003 - 7, q[i] = i % 3 + 1;
+  }
+  a[3] = INT32_MIN, b[3] = -1;  // wraps
+  CHECK(by_element(a, b, c, N, NULL) == TILE_OK);
+  for (int i = 0; i < N; i++) CHECK(c[i] == (i == 3 ? INT32_MIN : floor_div(a[i], b[i])));
+  CHECK(by_loop(a, b, c, N, NULL) == TILE_OK);
+  for (int i = 0; i < N; i++) CHECK(c[i] == (i == 3 ? 0 : a[i] - floor_div(a[i], b[i]) * b[i]));
+  CHECK(by_tile(x, y, z, N, NULL) == TILE_OK);
+  for (int i = 0; i < N; i++) CHECK(z[i] == x[i] / y[i]);
+  CHECK(by_thread(p, q, r, N, NULL) == TILE_OK);
+  b[50] = 0, y[N - 1] = 0, q[77] = 0;
+  CHECK(by_element(a, b, c, N, NULL) == TILE_BOUNDS && PART("q.tile:2:30") && PART("division by zero"));
+  for (int i = 0; i < N; i++) CHECK(c[i] == (i == 3 ? INT32_MIN : i == 50 ? 0 : floor_div(a[i], b[i])));
+  CHECK(by_loop(a, b, c, N, NULL) == TILE_BOUNDS && PART("q.tile:8:31") && PART("division by zero"));
+  CHECK(c[50] == 0 && c[51] == a[51] - floor_div(a[51], b[51]) * b[51]);
+  CHECK(by_tile(x, y, z, N, NULL) == TILE_BOUNDS && PART("q.tile:14:21"));
+  CHECK(z[N - 1] == 0 && z[N - 2] == x[N - 2] / y[N - 2]);
+  CHECK(by_thread(p, q, r, N, NULL) == TILE_BOUNDS && PART("q.tile:20:49"));
+  CHECK(r[77] == 0 && r[78] == p[78] / q[78]);
+  CHECK(tested(a, b, c, N, NULL) == TILE_OK && c[50] == 7);
+  CHECK(contract(a, c, 0, N, NULL) == TILE_SHAPE && PART("G != 0"));
+  puts("fine");
+  return 0;
+}
+)";
+
+}  // namespace
+
+TEST_CASE("an integer divided by zero gives 0, and the call says where") {
+  Folder folder;
+  folder.write("q.tile", kQuotients);
+  folder.write("main.c", kCaller);
+  for (const char* how : {"", "--target=x86-64", "--target=c"}) {
+    bool is_c = std::string_view(how) == "--target=c";
+    Ran made = folder.tilec("q.tile -o " + std::string(is_c ? "q.c" : "q.o") + " --header q.h " + how);
+    CHECK_MESSAGE(made.code == 0, made.out);
+    Ran ran = folder.run("cc main.c " + std::string(is_c ? "q.c" : "q.o") + " -o main -pthread -lm && ./main");
+    CHECK_MESSAGE(ran.out == "fine\n", how << ": " << ran.out);
+  }
+  Ran interpreted = folder.tilec("run q.tile --kernel by_element --dim N=100");
+  CHECK(interpreted.code == 5);
+  CHECK_MESSAGE(interpreted.says("q.tile:2:30: fault: "), interpreted.out);
+  CHECK_MESSAGE(interpreted.says("divided by zero [division by zero]"), interpreted.out);
+}
+
+TEST_CASE("divisors that are shown to differ from 0 are not tested") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(a: i32[N], b: i32[N], out c: i32[N], d: i32) requires d > 0 {\n    launch (i in N) {\n"
+                         "        let e = b[i];\n        if e != 0 { c[i] = a[i] / e + a[i] % d + a[i] / 3; }\n    }\n}\n");
+  Ran thread = folder.tilec("k.tile --emit=thread-ir --target=x86-64-v3");
+  CHECK(thread.code == 0);
+  CHECK_MESSAGE(!thread.says("fault "), thread.out);
+}
+
+TEST_CASE("shared tiles that a block cannot have are an error, once, with what each takes") {
+  Folder folder;
+  folder.write("big.tile", "export kernel big(A: f32[N, N], out B: f32[N, N]) {\n    launch (i in ceildiv(N, 512), j in ceildiv(N, 512)) {\n"
+                           "        var small: shared f32[512];\n        small = 2;\n        var s: shared f32[512, 512];\n"
+                           "        s = A.tile(i, j);\n        B.tile(i, j) = s * small[_, :];\n    }\n}\n");
+  Ran ran = folder.tilec("big.tile -o big.o");
+  CHECK(ran.code == 1);
+  CHECK_MESSAGE(ran.times("[T0500]") == 1, ran.out);
+  for (const char* part : {"big.tile:5:", "`big` needs 1050624 bytes of shared memory", "has 524288", "`s` takes 1048576 bytes", "`small` takes 2048 bytes"})
+    CHECK_MESSAGE(ran.says(part), ran.out);
+}
+
+TEST_CASE("`run` says which contract fails, with its numbers, and how to set them") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(A: f32[N], out B: f32[N], G: int)\n    requires N % G == 0, G > 1\n{\n    launch (i in N / G) { B[i] = A[i]; }\n}\n");
+  Ran bad = folder.tilec("run k.tile --dim G=2");
+  CHECK(bad.code == 5);
+  CHECK_MESSAGE(bad.says("k.tile:2:14: fault: requires N % G == 0, where N is 33 and G is 2 [contract]"), bad.out);
+  CHECK_MESSAGE(bad.says("--dim NAME=VALUE"), bad.out);
+  Ran good = folder.tilec("run k.tile --dim G=2,N=34");
+  CHECK_MESSAGE(good.code == 0, good.out);
+}
+
+TEST_CASE("@file stands for the words in it") {
+  Folder folder;
+  folder.write("a b.tile", "export kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n");
+  folder.write("options", "'a b.tile'\n--emit=header\t-o \"x \\\"y.h\" @more");
+  folder.write("more", "--prefix my_");
+  Ran made = folder.tilec("@options");
+  CHECK_MESSAGE(made.code == 0, made.out);
+  CHECK(folder.run("grep -c 'my_copy(' 'x \"y.h'").code == 0);
+  Ran none = folder.tilec("check @none");
+  CHECK(none.code == 3);
+  CHECK_MESSAGE(none.says("cannot read `none`: No such file or directory [T0600]"), none.out);
+  folder.write("round", "@round");
+  CHECK(folder.tilec("check @round").code == 3);
+}
+
+TEST_CASE("`explain` names exports, and those that share a kernel once") {
+  Folder folder;
+  folder.write("k.tile", "kernel copy[T: float](A: T[N], out B: T[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n"
+                         "export copy[T = f32] as narrow;\nexport copy[T = f32] as again;\nexport copy[T = f64] as wide;\n"
+                         "export kernel alone(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n");
+  Ran ran = folder.tilec("explain k.tile --target=x86-64");
+  CHECK(ran.code == 0);
+  CHECK_MESSAGE(ran.times("kernel copy as narrow, again on x86-64\n") == 1, ran.out);
+  CHECK_MESSAGE(ran.times("kernel copy as wide on x86-64\n") == 1, ran.out);
+  CHECK_MESSAGE(ran.times("kernel alone on x86-64\n") == 1, ran.out);
+  CHECK(ran.times(" on x86-64\n") == 3);
+}
+
+TEST_CASE("an edge that would divide is an error, and can be read with 1") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(a: i32[N], b: i32[N], out c: i32[N]) {\n    launch (i in ceildiv(N, 64)) {\n"
+                         "        let y = b.tile[64](i);\n        c.tile(i) = a.tile[64](i) / (y * 2);\n    }\n}\n");
+  Ran ran = folder.tilec("check k.tile");
+  CHECK(ran.code == 1);
+  CHECK_MESSAGE(ran.says("k.tile:4:21: error: the padding value 0 of `y` would enter this division [T0404]"), ran.out);
+  CHECK_MESSAGE(ran.says(", pad = 1"), ran.out);
+}
+
+TEST_CASE("padding that is written already is replaced, not given twice") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(A: f32[M, N], out B: f32[M]) {\n    launch (i in ceildiv(M, 64)) {\n"
+                         "        var t: shared f32[64, 128] = A.tile(i, 0, pad = 0);\n        B.tile(i) = t.max(axis = 1);\n    }\n}\n");
+  Ran ran = folder.tilec("check --diagnostics-format=json k.tile");
+  CHECK_MESSAGE(ran.says("\"-inf\""), ran.out);
+  CHECK_MESSAGE(!ran.says(", pad = -inf"), ran.out);
+}
+
+TEST_CASE("a store is reported at its target, a read at what is read") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(A: f32[N], out B: f32[N], inout s: f32[1]) {\n    launch (i in N) {\n"
+                         "        s[0] = A[i] + 1;\n        B[i + 1] = A[i];\n    }\n}\n"
+                         "export kernel shapes(A: f32[64], out B: f32[32]) {\n    launch (i in 1) {\n        B = A;\n    }\n}\n"
+                         "export kernel read(out B: f32[64]) {\n    launch (i in 1) {\n        var t: shared f32[64];\n        B = t;\n    }\n}\n");
+  Ran ran = folder.tilec("check k.tile");
+  for (const char* part : {"k.tile:3:9: error: two blocks", "k.tile:4:9: error: this access leaves `B`"})
+    CHECK_MESSAGE(ran.says(part), ran.out);
+  Ran others = folder.run("sed -i 1,6d k.tile && '" TILEC_BINARY "' check k.tile");
+  for (const char* part : {"k.tile:3:9: error: the shape `[32]` on the left does not agree with `[64]`", "k.tile:9:13: error: `t` is read here"})
+    CHECK_MESSAGE(others.says(part), others.out);
+}
