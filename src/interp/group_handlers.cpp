@@ -89,10 +89,11 @@ std::vector<Slot> numbers_of(const View& view, const std::vector<int64_t>& bytes
 bool agrees_with_group(Strand& s, const Instr& i, const GroupData& data) {
   int warps = s.run->program.groups[data.atom].row->warps;
   std::vector<int64_t> mine{int64_t(i.op), s.regs[data.b_place].i, data.a_in_registers ? -1 : s.regs[data.a_place].i};
-  std::vector<std::vector<int64_t>>& log = s.block->group_logs[s.warp / warps];
+  GroupLog& log = s.block->group_logs[s.warp / warps];
+  log.warps = warps, log.op = i.op;
   size_t number = s.block->products_of_warp[s.warp]++;
-  if (number == log.size()) log.push_back(mine);
-  if (log[number] == mine) return true;
+  if (number == log.issued.size()) log.issued.push_back(mine);
+  if (log.issued[number] == mine) return true;
   fail(s, FaultKind::Atom, i, s.name + " issues another product than a warp of its group did as its number " + std::to_string(number));
   return false;
 }
@@ -232,12 +233,12 @@ Status do_group_wait(Strand& s, const Instr& i) {
 
 // Where the block ends: has every warp of a group issued all that the others did?
 bool check_groups(Run& run, Block& block) {
-  for (const auto& [warp, count] : block.products_of_warp) {
-    int warps = run.program.groups.front().row->warps;
-    if (count == block.group_logs[warp / warps].size()) continue;
-    fail(run, FaultKind::Atom, ~0u, "warp " + std::to_string(warp) + " issues fewer products than other warps of its group");
-    return false;
-  }
+  for (const auto& [group, log] : block.group_logs)
+    for (int warp = group * log.warps; warp < (group + 1) * log.warps; ++warp) {
+      if (block.products_of_warp[warp] == log.issued.size()) continue;
+      fail(run, FaultKind::Atom, log.op, "warp " + std::to_string(warp) + " issues fewer products than other warps of its group");
+      return false;
+    }
   return true;
 }
 

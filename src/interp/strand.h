@@ -143,6 +143,13 @@ struct NamedMeeting {
   std::vector<Strand*> members;
 };
 
+// What the warps of a group have issued: the operation and the places of its operands.
+struct GroupLog {
+  int warps = 1;
+  uint32_t op = ~0u;
+  std::vector<std::vector<int64_t>> issued;
+};
+
 struct Block {
   Run* run = nullptr;
   uint32_t number = 0;
@@ -158,7 +165,7 @@ struct Block {
   std::vector<std::string> agent_names;
   std::vector<uint32_t> free_agents;
   std::vector<std::vector<uint64_t>> fences;  // by agent: when it made its writes known to engines
-  std::map<int, std::vector<std::vector<int64_t>>> group_logs;  // what each group of warps issued
+  std::map<int, GroupLog> group_logs;                           // by group of warps
   std::map<int, size_t> products_of_warp;
   std::vector<uint32_t> known_blocks;  // whose releases an atomic of this block has acquired
   uint32_t map_agent = ~0u;            // runs the elements of maps

@@ -48,6 +48,7 @@ struct MatrixAtom {
   int warps = 1;             // that execute it together
   Cycles cycles;
   std::string_view text = {};  // how the speller writes it
+  bool k_major_only = false;   // of a Group: rows of its operands in shared memory run along k, not along m or n
 };
 
 struct Machine {

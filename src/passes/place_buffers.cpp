@@ -1,6 +1,7 @@
 #include "passes/place_buffers.h"
 
 #include <map>
+#include <numeric>
 
 #include "diag/diag.h"
 #include "layout/access.h"
@@ -22,6 +23,7 @@ struct Touchers {
   std::vector<RegLayout> writers, readers;
   bool feeds_engine = false;       // read by an instruction that knows a few layouts only
   Span demand = {};                // of the operation whose demand decides: a product's, or that of the first toucher
+  int64_t engine_step = 0;         // bytes of a row at whose multiples such instructions begin, if not at its beginning
   int panel_axis = -1, panel = 0;  // read in panels by an outer product
 };
 
@@ -79,8 +81,11 @@ class Chooser {
       if (!kernel_.type(operand).is_buffer()) continue;
       int rank = kernel_.type(operand).rank();
       of(operand).demand = op.span;
-      if (atom.kind == AtomKind::Group) of(operand).feeds_engine = true;
-      else note(operand, {rank - 2, rank - 1}, operand_layout(kernel_, gemm, atom, side, layout_of(op.result())), false, op.span);
+      if (atom.kind == AtomKind::Group) {
+        Touchers& t = of(operand);
+        t.feeds_engine = true;
+        t.engine_step = std::gcd(t.engine_step, engine_step_bytes(kernel_, gemm, atom, side));
+      } else note(operand, {rank - 2, rank - 1}, operand_layout(kernel_, gemm, atom, side, layout_of(op.result())), false, op.span);
     }
   }
 
@@ -133,7 +138,7 @@ class Chooser {
     layout::Shape shape = shape_of(type);
     bool suits_engine = false;
     for (int bytes : {128, 64, 32})
-      if (auto known = shape.rank < 2 ? std::nullopt : layout::swizzled(core_of(shape), 1, 0, bit_width(type.element), bytes))
+      if (auto known = shape.rank < 2 || touchers.engine_step % bytes ? std::nullopt : layout::swizzled(core_of(shape), 1, 0, bit_width(type.element), bytes))
         suits_engine |= stacked_to(*known, shape) == layout;
     if (touchers.feeds_engine && !suits_engine) return refused(pinned, "matrix units read swizzles of 32, 64 and 128 bytes only");
     if (touchers.panel && layout.covered(touchers.panel_axis) % touchers.panel != 0)
@@ -165,7 +170,7 @@ class Chooser {
     int bits = bit_width(type.element);
     if (touchers.feeds_engine) {
       why = "the widest swizzle that its matrix unit reads";
-      auto best = engine_layout(core_of(shape), bits);
+      auto best = engine_layout(core_of(shape), bits, touchers.engine_step);
       INVARIANT(best.has_value(), "select-atoms gives engines tiles whose rows they can read");
       return stacked_to(*best, shape);
     }

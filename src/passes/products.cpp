@@ -58,10 +58,18 @@ bool is_whole_tile(const Kernel& kernel, ValueId buffer) {
   return leading >= 0;
 }
 
-std::optional<layout::MemLayout> engine_layout(const layout::Shape& shape, int element_bits) {
+int64_t engine_step_bytes(const Kernel& kernel, const op::Gemm& gemm, const MatrixAtom& atom, layout::Side side) {
+  bool is_left = side == layout::Side::Left, runs_along_k = is_left ? !gemm.transpose_a : gemm.transpose_b;
+  int64_t step = is_left ? atom.m : atom.n, extent = kernel.type(gemm.acc).shape[is_left ? 0 : 1];
+  return runs_along_k || step == extent ? 0 : step * byte_width(kernel.type(is_left ? gemm.a : gemm.b).element);
+}
+
+std::optional<layout::MemLayout> engine_layout(const layout::Shape& shape, int element_bits, int64_t step_bytes) {
   if (shape.rank != 2) return std::nullopt;
-  for (int bytes : {128, 64, 32})
+  for (int bytes : {128, 64, 32}) {
+    if (step_bytes % bytes != 0) continue;
     if (auto layout = layout::swizzled(shape, 1, 0, element_bits, bytes)) return layout;
+  }
   return std::nullopt;
 }
 

@@ -20,8 +20,11 @@ layout::RegLayout operand_layout(const ir::Kernel& kernel, const ir::op::Gemm& g
 ir::ValueId root_buffer(const ir::Kernel& kernel, ir::ValueId buffer);
 // Is `buffer` an allocation, or one of the tiles that an allocation lists along its leading axes?
 bool is_whole_tile(const ir::Kernel& kernel, ir::ValueId buffer);
-// The layout with the widest swizzle that engines read: rows along the last axis. None when its rows are too short.
-std::optional<layout::MemLayout> engine_layout(const layout::Shape& shape, int element_bits);
+// Where the rows of an operand in shared memory run along m or n: the bytes from block to block, which cut them. 0: nothing does.
+int64_t engine_step_bytes(const ir::Kernel& kernel, const ir::op::Gemm& gemm, const MatrixAtom& atom, layout::Side side);
+// The layout with the widest swizzle that engines read: rows along the last axis, in panels that no step cuts. None when its
+// rows are too short.
+std::optional<layout::MemLayout> engine_layout(const layout::Shape& shape, int element_bits, int64_t step_bytes);
 
 layout::Shape shape_of(const ir::Type& type);
 

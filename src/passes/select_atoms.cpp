@@ -27,6 +27,7 @@ struct Selector {
   Kernel& kernel;
   const Machine& machine;
   Diagnostics& diagnostics;
+  int64_t shared_left = 0;  // bytes of a block's shared memory
 
   // The row that wastes least of the tile; the first of equals, as tables list the best first. Rows that take the operands as
   // they are come before those that widen them.
@@ -62,13 +63,18 @@ struct Selector {
     layout::Deal deal = deal_of(atom, c.shape[0], c.shape[1], warps);
     bool is_whole = c.shape[0] % (atom.m * deal.rows) == 0 && c.shape[1] % (atom.n * deal.columns) == 0 && depth % atom.k == 0;
     if (!is_whole || deal.replicas > 1 || !fits_registers(c, warps)) return false;
-    for (ValueId operand : {gemm.a, gemm.b}) {
+    int64_t more = 0;
+    for (layout::Side side : {layout::Side::Left, layout::Side::Right}) {
+      ValueId operand = side == layout::Side::Left ? gemm.a : gemm.b;
       const Type& type = kernel.type(operand);
-      if (operand == gemm.a && type.is_tile() && !gemm.transpose_a) continue;
+      if (side == layout::Side::Left && type.is_tile() && !gemm.transpose_a) continue;
       if (type.is_buffer() && !is_whole_tile(kernel, operand)) return false;
-      if (!engine_layout(shape_of(type), bit_width(type.element))) return false;
+      bool runs_along_k = side == layout::Side::Left ? !gemm.transpose_a : gemm.transpose_b;
+      if (atom.k_major_only && !runs_along_k) return false;
+      if (!engine_layout(shape_of(type), bit_width(type.element), engine_step_bytes(kernel, gemm, atom, side))) return false;
+      if (type.is_tile()) more += type.element_count() * byte_width(type.element);
     }
-    return true;
+    return more <= shared_left;
   }
 
   // An accumulator in flight is in registers, and leaves a quarter of them to the code around.
@@ -82,9 +88,17 @@ struct Selector {
       if (!kernel.op(id).is<op::Launch>()) return;
       op::Launch launch = kernel.op(id).as<op::Launch>();
       launch.warps = computing_warps(kernel, launch, machine);
+      shared_left = machine.shared_bytes;
+      each_op(kernel, launch.body, [&](OpId inner) {
+        if (kernel.op(inner).is<op::Alloc>()) take_shared(kernel.type(kernel.op(inner).result()));
+      });
       kernel.op(id).data = launch;
       run_launch(launch);
     });
+  }
+
+  void take_shared(const Type& type) {
+    if (type.space == Space::Shared) shared_left -= type.element_count() * byte_width(type.element);
   }
 
   void run_launch(const op::Launch& launch) {
@@ -161,6 +175,7 @@ struct Selector {
       memory = b.value(op::Alloc{{}, "operand"}, buffer_type(Space::Shared, element, type.shape), "operand");
       b.add(op::Store{tile, memory, zeros, axes, inside, {}});
     });
+    take_shared(kernel.type(memory));
     return memory;
   }
 

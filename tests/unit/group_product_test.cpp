@@ -9,12 +9,12 @@ using namespace tilec::agreement;
 
 namespace {
 
-std::map<std::string, std::string> texts_of(ir::Kernel kernel) {
+std::map<std::string, std::string> texts_of(ir::Kernel kernel, const Machine& machine = target::model::asynchronous()) {
   std::map<std::string, std::string> texts;
   Diagnostics diagnostics{Policy{}};
   PassOptions passes;
   passes.after = [&](const Pass& pass, const ir::Kernel& now) { texts[std::string(pass.name)] = ir::print(now); };
-  REQUIRE(run_passes(kernel, target::model::asynchronous(), diagnostics, passes));
+  REQUIRE(run_passes(kernel, machine, diagnostics, passes));
   return texts;
 }
 
@@ -113,7 +113,7 @@ TEST_SUITE("group products") {
 
   TEST_CASE("as many products are in flight as the schedule says") {
     ir::Kernel kernel = kernel_of("matrix_product");
-    kernel.schedule.in_flight = 2;
+    kernel.schedule.pipelines.push_back({"tiles", {"a_tile", "b_tile"}, 4, 2});
     CHECK(has(texts_of(kernel).at("overlap-products"), "in_flight=2"));
     check_agreement(kernel, {{64, 256}, {256, 64}, {64, 64}}, target::model::asynchronous());
   }
@@ -151,5 +151,25 @@ TEST_SUITE("group products") {
       CHECK(has(texts_of(kernel).at("lower"), "group_product"));
       check_agreement(kernel, shapes_of(tiles), target::model::asynchronous());
     }
+  }
+
+  TEST_CASE("instructions that read rows along k alone get no others") {
+    Machine machine = target::model::asynchronous();
+    std::vector<MatrixAtom> atoms(machine.matrix_atoms.begin(), machine.matrix_atoms.end());
+    for (MatrixAtom& atom : atoms) atom.k_major_only = true;
+    machine.matrix_atoms = atoms;
+    CHECK(!has(texts_of(product({64, 64, 64, 128, "f16", "f32"}), machine).at("overlap-products"), "gemm_async"));
+    CHECK(has(texts_of(product({64, 64, 64, 128, "f16", "f32", false, true}), machine).at("overlap-products"), "gemm_async"));
+  }
+
+  TEST_CASE("no block begins inside the rows of a panel") {
+    // Two groups share 64 columns: rows of 128 bytes would be cut in the middle.
+    CHECK(has(texts_of(product({64, 64, 64, 256, "f16", "f32"})).at("place"), "buffer<shared 64x64 f16 @ addr(c0 c1 c2 c3^r1 c4^r2 r0 r1"));
+  }
+
+  TEST_CASE("operands in registers go to shared memory only where there is room") {
+    Machine machine = target::model::asynchronous();
+    machine.shared_bytes = 1024;
+    CHECK(!has(texts_of(kernel_of("scaled_product"), machine).at("overlap-products"), "gemm_async"));
   }
 }
