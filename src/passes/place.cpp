@@ -5,6 +5,7 @@
 #include "layout/notation.h"
 #include "layout/transform.h"
 #include "passes/place_buffers.h"
+#include "passes/place_groups.h"
 #include "passes/place_parts.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
@@ -15,24 +16,6 @@ using namespace ir;
 using layout::RegLayout;
 
 namespace {
-
-// Tiles that must share a layout form a group: what a loop carries, what a map reads and writes at its own index, an
-// accumulator and its product. A group takes the layout of the hardest demand in it.
-class Groups {
- public:
-  explicit Groups(size_t count) : parent_(count) {
-    for (size_t i = 0; i < count; ++i) parent_[i] = uint32_t(i);
-  }
-  uint32_t root(ValueId v) {
-    uint32_t i = v.index;
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void unite(ValueId a, ValueId b) { parent_[std::max(root(a), root(b))] = std::min(root(a), root(b)); }
-
- private:
-  std::vector<uint32_t> parent_;
-};
 
 class Placer {
  public:
@@ -52,7 +35,7 @@ class Placer {
     RegionId body = launch.body;
     divisors_.emplace(kernel_, kernel_.body);
     collect(body);
-    unite();
+    groups_.unite_all(kernel_, ops_);
     demand_of_schedule();
     demand_of_products();
     settle();
@@ -75,55 +58,6 @@ class Placer {
       }
     };
     walk(region);
-  }
-
-  const std::vector<ValueId>& yielded(RegionId r) { return kernel_.terminator(r).as<op::Yield>().values; }
-
-  void unite_tile(ValueId a, ValueId b) {
-    if (kernel_.type(a).is_tile() && kernel_.type(b).is_tile()) groups_.unite(a, b);
-  }
-
-  static bool is_whole(const op::Map& map, size_t input) {
-    const Axes& axes = map.input_axes[input];
-    for (size_t a = 0; a < axes.size(); ++a)
-      if (axes[a] != int64_t(a)) return false;
-    return axes.size() == map.shape.size();
-  }
-
-  void unite() {
-    for (OpId id : ops_) {
-      const Op& op = kernel_.op(id);
-      if (auto* loop = op.get<op::For>()) {
-        for (size_t i = 0; i < loop->inits.size(); ++i) {
-          unite_tile(loop->inits[i], op.results[i]);
-          unite_tile(kernel_.region(loop->body).args[i + 1], op.results[i]);
-          unite_tile(yielded(loop->body)[i], op.results[i]);
-        }
-      } else if (auto* loop = op.get<op::While>()) {
-        for (size_t i = 0; i < loop->inits.size(); ++i) {
-          unite_tile(loop->inits[i], op.results[i]);
-          unite_tile(kernel_.region(loop->condition).args[i], op.results[i]);
-          unite_tile(yielded(loop->condition)[i + 1], op.results[i]);
-          unite_tile(kernel_.region(loop->body).args[i], op.results[i]);
-          unite_tile(yielded(loop->body)[i], op.results[i]);
-        }
-      } else if (auto* branch = op.get<op::If>()) {
-        for (size_t i = 0; i < op.results.size(); ++i) {
-          unite_tile(yielded(branch->then_body)[i], op.results[i]);
-          unite_tile(yielded(branch->else_body)[i], op.results[i]);
-        }
-      } else if (auto* map = op.get<op::Map>()) {
-        for (ValueId r : op.results) unite_tile(r, op.results[0]);
-        for (size_t i = 0; i < map->inputs.size(); ++i)
-          if (is_whole(*map, i) && !op.results.empty()) unite_tile(map->inputs[i], op.results[0]);
-      } else if (auto* gemm = op.get<op::Gemm>()) {
-        unite_tile(gemm->acc, op.result());
-      } else if (auto* scan = op.get<op::Scan>()) {
-        unite_tile(scan->x, op.result());
-      } else if (auto* insert = op.get<op::Insert>()) {
-        unite_tile(insert->tile, op.result());
-      }
-    }
   }
 
   layout::Shape shape_of(ValueId v) { return passes::shape_of(kernel_.type(v)); }

@@ -25,12 +25,14 @@ class Search {
     if (f.kind == Kind::AtLeastZero) inequalities_.push_back(f.linear);
     if (f.kind == Kind::Flag) flags_.push_back(f);
     if (f.kind == Kind::Any) alternatives_.push_back(f);
+    if (f.kind == Kind::False) is_impossible_ = true;
   }
 
   bool proves(const Formula& goal, int splits) {
+    if (is_impossible_) return true;
     switch (goal.kind) {
       case Kind::True: return true;
-      case Kind::False: return false;
+      case Kind::False: return contradicts();
       case Kind::Flag:
         return std::any_of(flags_.begin(), flags_.end(), [&](const Formula& f) {
           return f.flag == goal.flag && f.is_negated == goal.is_negated;
@@ -71,13 +73,18 @@ class Search {
     std::vector<Formula> open = std::move(alternatives_);
     alternatives_.clear();
     for (const Formula& f : open) {
+      if (f.kind != Kind::Any) {  // an equality has decided it
+        assume(f);
+        continue;
+      }
       std::vector<Formula> left;
       for (const Formula& part : f.parts) {
         int steps = std::exchange(steps_, kStepsForAlternative);
         if (!proves(negation(part), 0)) left.push_back(part);
         steps_ = steps;
       }
-      if (left.size() == 1) assume(left[0]);
+      if (left.empty()) is_impossible_ = true;
+      else if (left.size() == 1) assume(left[0]);
       else alternatives_.push_back(f);
     }
   }
@@ -101,6 +108,7 @@ class Search {
       if (range.high != kPlusInfinity) inequalities_.push_back(tightened(Linear(range.high) - by));
       for (Formula& f : alternatives_) f = rewritten(f, atom, by);
       goal = rewritten(goal, atom, by);
+      for (const Linear& f : inequalities_) is_impossible_ |= f.parts.empty() && !f.is_lost && f.constant < 0;
       std::erase_if(inequalities_, [](const Linear& f) { return f.parts.empty() || f.is_lost; });
       i = size_t(-1);
     }
@@ -108,6 +116,20 @@ class Search {
   }
 
  private:
+  // Do the facts rule each other out: one of them, or a flag, holds and does not?
+  bool contradicts() {
+    for (const Formula& a : flags_)
+      for (const Formula& b : flags_)
+        if (a.flag == b.flag && a.is_negated != b.is_negated) return true;
+    const std::vector<Linear> facts = inequalities_;
+    return std::any_of(facts.begin(), facts.end(), [&](const Linear& f) {
+      int before = std::exchange(steps_, std::min(steps_, kStepsForAlternative)), given = steps_;
+      bool holds = !f.is_lost && cancels(-f - 1);
+      steps_ = before - (given - steps_);
+      return holds;
+    });
+  }
+
   // A fact says so in as many words.
   bool is_known(const Formula& goal) const {
     if (goal.kind != Kind::AtLeastZero || goal.linear.is_lost) return false;
@@ -227,7 +249,8 @@ class Search {
 
   Terms& terms_;
   int steps_;
-  bool is_inside_ = false;  // a proof for another proof: it starts no further ones
+  bool is_inside_ = false;      // a proof for another proof: it starts no further ones
+  bool is_impossible_ = false;  // facts that rule each other out were met
   std::vector<Linear> inequalities_;
   std::vector<Formula> flags_, alternatives_;
 };

@@ -62,10 +62,7 @@ struct Check {
     for (const ast::Name& name : item.members) tile(name);
   }
   void operator()(const ast::LayoutItem& item) {
-    int errors = in.session.diagnostics.error_count();
     for (const ast::Name& name : item.names) tile(name);
-    bool is_known = in.session.diagnostics.error_count() == errors;
-    if (!item.names.empty() && is_known) not_supported(in, item.names[0].span, "a `layout` in a schedule");
   }
   void operator()(const ast::RoleItem& item) {
     for (const ast::Name& name : item.labels)

@@ -9,7 +9,7 @@ import sys
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
-ASYNCHRONOUS = {"model"}
+ASYNCHRONOUS = {"model", "model-no-roles"}
 
 # Five shapes each, at least two that are odd in every extent; sizes that interpret in a moment.
 ROWS_AND_COLUMNS = ["M=1 N=1", "M=33 N=257", "M=8 N=512", "M=9 N=1025", "M=0 N=7"]

@@ -107,7 +107,10 @@ def check_tile(page, block):
     if marks[:1] == ["shows"]:
         text = re.sub(r"^kernel (?=\w+\()", "export kernel ", text, flags=re.MULTILINE)  # only exports are lowered
     (page.folder / name).write_text(text)
-    command = ["tilec", "check", name] + {"fragment": ["-w"], "shows": ["-R", "all"]}.get(marks[0] if marks else "", [])
+    # What a schedule for a machine asks for is judged where the machine's code is made.
+    is_for_model = marks[:1] == ["shows"] and re.search(r"^schedule .* for model ", text, re.MULTILINE)
+    command = ["tilec", "explain", name, "--target", "model"] if is_for_model else ["tilec", "check", name]
+    command += {"fragment": ["-w"], "shows": ["-R", "all"]}.get(marks[0] if marks else "", [])
     status, page.printed = run(page, command)
     if marks[:1] == ["shows"]:
         if marks[1] not in re.findall(r"\[(T\d+)", page.printed) and marks[1] not in SHOWN_ELSEWHERE:

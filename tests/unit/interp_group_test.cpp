@@ -8,7 +8,7 @@ using namespace tilec::interp;
 namespace {
 
 // z = x[64, 16] @ y[16, 8]: threads write both operands to shared memory (the right one twice), a group of four warps multiplies.
-constexpr std::string_view kProduct = R"(kernel "k", form=thread
+constexpr std::string_view kProduct = R"ir(kernel "k", form=thread
   param "x", %x, extents=[%m, %k], type="f16[64, 16]"
   param "y", %y, extents=[%k, %n], type="f16[16, 8]"
   param "z", %z, access=out, extents=[%m, %n], type="f32[64, 8]"
@@ -75,7 +75,7 @@ constexpr std::string_view kProduct = R"(kernel "k", form=thread
   }
   yield
 }
-)";
+)ir";
 
 struct Product {
   Tensor x{Scalar::F16, {64, 16}}, y{Scalar::F16, {16, 8}}, z{Scalar::F32, {64, 8}};

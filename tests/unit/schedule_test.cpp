@@ -43,7 +43,7 @@ struct Scheduled {
   explicit Scheduled(std::string_view schedule, const Machine& machine = target::model::asynchronous()) {
     ast = parse(sources.add("product.tile", std::string(kProduct) + std::string(schedule)), sources, diagnostics);
     program = analyse(ast, sources, embedded_library(), diagnostics);
-    REQUIRE(!diagnostics.has_errors());
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), errors());
     thread = kernel_for(program.exports.at(0), machine);
     PassOptions passes;
     passes.after = [&](const Pass& pass, const ir::Kernel& now) {
@@ -128,12 +128,12 @@ TEST_SUITE("schedule") {
     CHECK(check::flaws_of(made.staged, machine).empty());
     const std::string text = ir::print(made.staged);
     constexpr std::array<std::string_view, 3> kFaults[] = {
-        {"\n *release [^\n]*", "", "waits for ever"},                                       // a missing release
+        {"\n *release [^\n]*", "", "never given back"},                                      // a missing release
         {"\n *commit [^\n]*", "", "waits for ever"},                                        // a missing commit
         {"(\n *)wait (%\\w+), (%\\w+)", "$1wait $2, $3$1wait $2, $3", "waits twice"},        // a turn taken twice
         {"(\n *)release (%\\w+), (%\\w+)", "$1release $2, $3$1release $2, $3", "releases"},  // and given back twice
         {"(\n *)wait (%\\w+), (%\\w+)", "", "without waiting for it"},                       // read before it is filled
-        {"= ring_alloc ", "= ring_alloc consumers=2, ", "waits for ever"},                                    // who else should read it?
+        {"= ring_alloc ", "= ring_alloc consumers=2, ", "never given back"},                                   // who else should read it?
         {"\"math\", \"load\"\\], warps=\\[4, 4\\]", "\"math\", \"load\"], warps=[4, 16]", "20 warps"},
     };
     for (auto [pattern, change, part] : kFaults) {
