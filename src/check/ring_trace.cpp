@@ -59,10 +59,11 @@ class Tracer {
     if (auto* o = op.get<op::For>()) return loop(op, *o);
     if (auto* o = op.get<op::While>()) return repeat(op, *o);
     if (auto* o = op.get<op::If>()) return branch(op, *o);
-    if (auto* o = op.get<op::Acquire>()) return note(RingStep::Acquire, o->ring, o->turn);
-    if (auto* o = op.get<op::Commit>()) return note(RingStep::Commit, o->ring, o->turn);
-    if (auto* o = op.get<op::Wait>()) return note(RingStep::Wait, o->ring, o->turn);
-    if (auto* o = op.get<op::Release>()) return note(RingStep::Release, o->ring, o->turn);
+    if (op.is<op::RingAlloc>()) return note({RingStep::Make, op.result()});
+    if (auto* o = op.get<op::Acquire>()) return note({RingStep::Acquire, o->ring, integer(o->turn)});
+    if (auto* o = op.get<op::Commit>()) return note({RingStep::Commit, o->ring, integer(o->turn)});
+    if (auto* o = op.get<op::Wait>()) return note({RingStep::Wait, o->ring, integer(o->turn)});
+    if (auto* o = op.get<op::Release>()) return note({RingStep::Release, o->ring, integer(o->turn)});
     if (!op.results.empty() && table(op.kind()) == OpTable::Scalar) set(op.results[0], scalar(op));
   }
 
@@ -83,9 +84,9 @@ class Tracer {
     return n.value_or(Number{is_float(type.element), 0, 0});
   }
 
-  void note(RingStep step, ValueId ring, ValueId turn) {
+  void note(RingEvent event) {
     INVARIANT(!traces_.empty() && !traces_.back().programs.empty(), "rings live in launches");
-    traces_.back().programs.back().events.push_back({step, ring, integer(turn)});
+    traces_.back().programs.back().events.push_back(event);
   }
 
   void launch(const op::Launch& launch, OpId id) {

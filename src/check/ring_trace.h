@@ -7,12 +7,12 @@
 
 namespace tilec::check {
 
-enum class RingStep : uint8_t { Acquire, Commit, Wait, Release };
+enum class RingStep : uint8_t { Make, Acquire, Commit, Wait, Release };
 
 struct RingEvent {
   RingStep step;
   ir::ValueId ring;
-  int64_t turn = 0;
+  int64_t turn = 0;  // but of Make: a ring that is made in a loop is another one each time
 };
 
 struct Program {

@@ -39,7 +39,8 @@ class Block {
     }
     for (size_t p = 0; p < at_.size() && flaw_.empty(); ++p)
       if (at_[p] < events(p).size()) flaw_ = stuck(p);
-    if (flaw_.empty()) check_end();
+    for (const auto& [id, ring] : rings_)
+      if (flaw_.empty()) check_end(ring);
     return flaw_;
   }
 
@@ -67,9 +68,14 @@ class Block {
   bool step(size_t p) {
     const RingEvent& event = events(p)[at_[p]];
     Ring& ring = ring_of(event.ring);
+    if (event.step == RingStep::Make) {
+      check_end(ring);
+      return rings_.erase(event.ring.index) == 1;
+    }
     if (event.turn < 0) return fail(p, ring, event.turn, "asks for");
     Ring::Slot& slot = ring.slots[size_t(event.turn) % ring.slots.size()];
     switch (event.step) {
+      case RingStep::Make: break;
       case RingStep::Acquire: return acquire(p, ring, slot, event.turn);
       case RingStep::Commit:
         if (slot.turn != event.turn || !slot.is_taken || slot.is_filled) return fail(p, ring, event.turn, "commits without having acquired");
@@ -115,11 +121,10 @@ class Block {
            (acquires ? "` to be free" : "` to be filled");
   }
 
-  void check_end() {
-    for (const auto& [id, ring] : rings_)
-      for (const Ring::Slot& slot : ring.slots)
-        if (slot.is_taken && flaw_.empty())
-          flaw_ = "turn " + std::to_string(slot.turn) + " of ring `" + ring.name + "` is " + (slot.is_filled ? "never given back" : "never committed");
+  void check_end(const Ring& ring) {
+    for (const Ring::Slot& slot : ring.slots)
+      if (slot.is_taken && flaw_.empty())
+        flaw_ = "turn " + std::to_string(slot.turn) + " of ring `" + ring.name + "` is " + (slot.is_filled ? "never given back" : "never committed");
   }
 
   const Kernel& kernel_;

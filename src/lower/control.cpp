@@ -217,58 +217,70 @@ void Lowering::lower_while(const ir::Op& op, const ir::op::While& loop) {
   std::vector<Type> types;
   std::vector<Home> homes;
   for (size_t i = 0; i < loop.inits.size(); ++i) {
-    if (source_.type(loop.inits[i]).is_tile()) {
-      Home home = result_home(op, op.results[i], std::span(&loop.inits[i], 1));
-      if (!home.in_memory()) home.memory = private_array(source_.type(loop.inits[i]).element, reg_layout(home.layout).registers(),
-                                                         !is_uniform(reg_layout(home.layout)));
-      if (home.memory != this->home(loop.inits[i]).memory) copy_home(this->home(loop.inits[i]), home);
-      homes.push_back(home);
-    } else {
-      inits.push_back(differs(op.results[i]) ? broadcast(scalar(loop.inits[i])) : scalar(loop.inits[i]));
-      types.push_back(target_.type(inits.back()));
+    ValueId init = loop.inits[i];
+    if (!has_home(source_.type(init))) {
+      inits.push_back(differs(op.results[i]) ? broadcast(scalar(init)) : scalar(init));
+      continue;
     }
+    const Home& from = this->home(init);
+    Home home = source_.type(init).is_tile() ? result_home(op, op.results[i], std::span(&init, 1)) : from;
+    if (!home.in_memory()) inits.insert(inits.end(), from.registers.begin(), from.registers.end());
+    else if (home.memory != from.memory) copy_home(from, home);
+    homes.push_back(std::move(home));
   }
-  auto region_of = [&](RegionId source) {
-    RegionId region = target_.new_region();
-    size_t t = 0, s = 0;
-    for (ValueId arg : source_.region(source).args) {
-      if (source_.type(arg).is_tile()) bind_home(arg, homes[t++]);
-        else {
-        bind(arg, target_.new_arg(region, types[s++]));
-        signed_args_.insert(scalar(arg).index);
-      }
-    }
-    builder_.set_region(region);
-    lower_region(source);
-    std::vector<ValueId> values;
-    t = 0;
-    std::vector<std::pair<Home, Home>> copies;
-    for (ValueId v : source_.terminator(source).as<ir::op::Yield>().values) {
-      if (!source_.type(v).is_tile()) {
-        // Beside what is carried, the condition yields whether to go on.
-        size_t carried = values.size() + t, tests = source == loop.condition ? 1 : 0;
-        bool spreads = carried >= tests && differs(op.results[carried - tests]);
-        values.push_back(spreads ? broadcast(scalar(v)) : scalar(v));
-      } else if (const Home& to = homes[t++]; this->home(v).memory != to.memory) {
-        const Home& from = this->home(v);
-        Home safe{from.layout, {}, private_array(source_.type(v).element, reg_layout(from.layout).registers(), !is_uniform(reg_layout(from.layout)))};
-        copy_home(from, safe);
-        copies.push_back({safe, to});
-      }
-    }
-    for (auto& [from, to] : copies) copy_home(from, to);
-    builder_.yield(values);
-    return region;
-  };
+  for (ValueId init : inits) types.push_back(target_.type(init));
   RegionId outer = builder_.region();
-  RegionId condition = region_of(loop.condition), body = region_of(loop.body);
+  RegionId condition = lower_while_region(op, loop, loop.condition, homes, types);
+  RegionId body = lower_while_region(op, loop, loop.body, homes, types);
   builder_.set_region(outer);
-  std::vector<ValueId> results = target_.op(builder_.add(ir::op::While{inits, condition, body}, types)).results;
-  size_t t = 0, s = 0;
-  for (ValueId result : op.results) {
-    if (source_.type(result).is_tile()) bind_home(result, homes[t++]);
-    else bind(result, results[s++]);
+  bind_carried(op.results, homes, target_.op(builder_.add(ir::op::While{inits, condition, body}, types)).results);
+}
+
+// Gives each of `to` its value, or its home, whose registers are the next values.
+void Lowering::bind_carried(std::span<const ValueId> to, std::span<const Home> homes, std::span<const ValueId> values) {
+  size_t next = 0, t = 0;
+  for (ValueId v : to) {
+    if (!has_home(source_.type(v))) {
+      bind(v, values[next++]);
+      continue;
+    }
+    Home home = homes[t++];
+    for (ValueId& r : home.registers) r = values[next++];
+    bind_home(v, std::move(home));
   }
+}
+
+// The condition or the body, with the carried tiles in `homes` before and after.
+RegionId Lowering::lower_while_region(const ir::Op& op, const ir::op::While& loop, RegionId source, std::span<const Home> homes,
+                                      std::span<const Type> types) {
+  RegionId region = target_.new_region();
+  std::vector<ValueId> args;
+  for (const Type& type : types) signed_args_.insert(args.emplace_back(target_.new_arg(region, type)).index);
+  bind_carried(source_.region(source).args, homes, args);
+  builder_.set_region(region);
+  lower_region(source);
+  // Beside what is carried, the condition yields whether to go on.
+  const std::vector<ValueId>& yielded = source_.terminator(source).as<ir::op::Yield>().values;
+  size_t tests = source == loop.condition ? 1 : 0, t = 0;
+  std::vector<ValueId> values;
+  std::vector<std::pair<Home, Home>> copies;
+  for (size_t i = 0; i < yielded.size(); ++i) {
+    ValueId v = yielded[i];
+    if (!has_home(source_.type(v))) {
+      bool spreads = i >= tests && differs(op.results[i - tests]);
+      values.push_back(spreads ? broadcast(scalar(v)) : scalar(v));
+      continue;
+    }
+    const Home &from = this->home(v), &to = homes[t++];
+    if (!to.in_memory()) values.insert(values.end(), from.registers.begin(), from.registers.end());
+    if (!to.in_memory() || from.memory == to.memory) continue;
+    Home safe{from.layout, {}, private_array(source_.type(v).element, reg_layout(from.layout).registers(), !is_uniform(reg_layout(from.layout)))};
+    copy_home(from, safe);
+    copies.push_back({safe, to});
+  }
+  for (auto& [from, to] : copies) copy_home(from, to);
+  builder_.yield(values);
+  return region;
 }
 
 void Lowering::lower_if(const ir::Op& op, const ir::op::If& branch) {

@@ -80,6 +80,9 @@ class Lowering {
   void lower_for(const ir::Op& op, const ir::op::For& loop);
   void lower_varying_for(const ir::Op& op, const ir::op::For& loop);
   void lower_while(const ir::Op& op, const ir::op::While& loop);
+  RegionId lower_while_region(const ir::Op& op, const ir::op::While& loop, RegionId source, std::span<const Home> homes,
+                              std::span<const Type> types);
+  void bind_carried(std::span<const ValueId> to, std::span<const Home> homes, std::span<const ValueId> values);
   void lower_if(const ir::Op& op, const ir::op::If& branch);
   void lower_varying_if(const ir::Op& op, const ir::op::If& branch);
 
@@ -200,6 +203,7 @@ class Lowering {
   Carried map_element(const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, const Point& point);
 
   // --- tiles computed where they are read (deferred.cpp)
+  bool nobody_writes(ValueId buffer) const;  // while the kernel runs
   bool may_defer(const ir::Op& op, int most_reads) const;
   bool may_defer_map(const ir::Op& op, const ir::op::Map& map) const;
   void defer_map(const ir::Op& op, const ir::op::Map& map, std::vector<Home> inputs);

@@ -1,5 +1,6 @@
 #include "passes/insert_barriers.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -25,8 +26,9 @@ struct Pending {
     is_unfenced |= other.is_unfenced;
   }
   Pending behind_barrier() const { return {{}, {}, in_flight, false}; }
-  bool conflicts(const MemoryTouch& touch) const {
-    return written.contains(touch.buffer) || (touch.writes && read.contains(touch.buffer));
+  bool conflicts(const Kernel& kernel, const MemoryTouch& touch) const {
+    auto meets = [&](ValueId other) { return may_overlap(kernel, touch.buffer, other); };
+    return std::ranges::any_of(written, meets) || (touch.writes && std::ranges::any_of(read, meets));
   }
   void note(const MemoryTouch& touch) { (touch.writes ? written : read).insert(touch.buffer); }
 };
@@ -65,7 +67,7 @@ class Inserter {
     }
     std::vector<MemoryTouch> touches = touches_of(kernel_, id);
     std::erase_if(touches, [&](const MemoryTouch& t) { return handed_over_.contains(t.buffer); });
-    auto conflict = std::find_if(touches.begin(), touches.end(), [&](const MemoryTouch& t) { return pending.conflicts(t); });
+    auto conflict = std::find_if(touches.begin(), touches.end(), [&](const MemoryTouch& t) { return pending.conflicts(kernel_, t); });
     if (conflict != touches.end()) {
       const std::string& name = kernel_.value(conflict->buffer).hint;
       insert_before(kernel_, region, id, [&](Builder& b) {

@@ -42,11 +42,6 @@ layout::RegLayout operand_layout(const Kernel& kernel, const op::Gemm& gemm, con
                          is_left ? gemm.transpose_a : gemm.transpose_b, shape_of(kernel.type(is_left ? gemm.a : gemm.b)));
 }
 
-ValueId root_buffer(const Kernel& kernel, ValueId buffer) {
-  while (const op::Subview* view = kernel.defined_by<op::Subview>(buffer)) buffer = view->buffer;
-  return buffer;
-}
-
 bool is_whole_tile(const Kernel& kernel, ValueId buffer) {
   const op::Subview* view = kernel.defined_by<op::Subview>(buffer);
   if (!view) return kernel.defined_by<op::Alloc>(buffer) != nullptr;

@@ -1,6 +1,6 @@
 // What several passes ask about matrix products: their atoms, and how warps share them.
 #pragma once
-#include "ir/kernel.h"
+#include "ir/overlap.h"
 #include "layout/product.h"
 #include "machine/machine.h"
 
@@ -16,8 +16,6 @@ layout::Deal deal_of(const MatrixAtom& atom, int64_t m, int64_t n, int64_t warps
 layout::RegLayout operand_layout(const ir::Kernel& kernel, const ir::op::Gemm& gemm, const MatrixAtom& atom, layout::Side side,
                                  const layout::RegLayout& accumulator);
 
-// The allocation behind a buffer and its views.
-ir::ValueId root_buffer(const ir::Kernel& kernel, ir::ValueId buffer);
 // Is `buffer` an allocation, or one of the tiles that an allocation lists along its leading axes?
 bool is_whole_tile(const ir::Kernel& kernel, ir::ValueId buffer);
 // Where the rows of an operand in shared memory run along m or n: the bytes from block to block, which cut them. 0: nothing does.

@@ -56,9 +56,24 @@ class Splitter {
     return all == outermost;
   }
 
+  // What both roles see, and the numbers that it is made of.
+  std::set<OpId> shared_by_roles() const {
+    std::set<OpId> shared;
+    std::set<ValueId> needed;
+    const std::vector<OpId>& ops = kernel_.region(body_).ops;
+    for (size_t i = ops.size(); i-- > 0;) {
+      bool is_needed = std::ranges::any_of(kernel_.op(ops[i]).results, [&](ValueId v) { return needed.contains(v); });
+      if (!is_needed && !is_shared_by_roles(kernel_, ops[i])) continue;
+      shared.insert(ops[i]);
+      each_operand(kernel_.op(ops[i]).data, [&](ValueId v) { needed.insert(v); });
+    }
+    return shared;
+  }
+
   void make_roles() {
     std::vector<OpId> common, rest;
-    for (OpId id : kernel_.region(body_).ops) (is_shared_by_roles(kernel_, id) ? common : rest).push_back(id);
+    std::set<OpId> shared = shared_by_roles();
+    for (OpId id : kernel_.region(body_).ops) (shared.contains(id) ? common : rest).push_back(id);
     RegionId whole = kernel_.new_region();
     kernel_.region(whole).ops = std::move(rest);
     op::Roles roles;
@@ -119,12 +134,15 @@ class Splitter {
       for (const MemoryTouch& touch : touches_of(kernel_, id))
         if (touch.writes) written.insert(touch.buffer);
     });
+    auto meets_written = [&](ValueId buffer) {
+      return std::ranges::any_of(written, [&](ValueId other) { return may_overlap(kernel_, buffer, other); });
+    };
     std::string why;
     each_op(kernel_, filling_body_, [&](OpId id) {
       const Op& op = kernel_.op(id);
       bool is_plain = fills_rings(op) || op.is<op::For>() || op.is<op::If>() || op.is<op::Yield>() || op.is<op::ElementLoad>() || is_pure(op);
       if (!is_plain) why = "what is to be copied depends on '" + std::string(name(op.kind())) + "'";
-      if (auto* load = op.get<op::ElementLoad>(); load && written.contains(load->buffer)) why = "what is to be copied depends on what the launch writes";
+      if (auto* load = op.get<op::ElementLoad>(); load && meets_written(load->buffer)) why = "what is to be copied depends on what the launch writes";
       each_operand(op.data, [&](ValueId v) {
         if (dropped_.contains(v)) why = "what is to be copied depends on what the other role computes";
       });

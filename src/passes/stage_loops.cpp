@@ -108,7 +108,7 @@ class Stager {
   bool is_written(ValueId source) const {
     bool found = false;
     each_op(kernel_, launch_body_, [&](OpId id) {
-      for (const MemoryTouch& touch : touches_of(kernel_, id)) found |= touch.writes && touch.buffer == source;
+      for (const MemoryTouch& touch : touches_of(kernel_, id)) found |= touch.writes && may_overlap(kernel_, touch.buffer, source);
     });
     return found;
   }

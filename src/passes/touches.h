@@ -1,6 +1,7 @@
 // Which memory an operation reads and writes.
 #pragma once
 #include "ir/kernel.h"
+#include "ir/overlap.h"
 
 namespace tilec::passes {
 

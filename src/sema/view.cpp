@@ -1,5 +1,6 @@
 #include "sema/view.h"
 
+#include "ir/overlap.h"
 #include "sema/elementwise.h"
 #include "sema/types.h"
 
@@ -149,6 +150,15 @@ void copy(Instance& in, const View& to, const View& from, const Shape& shape, Sp
                           .pad = pad_number(in, from), .label = in.label});
 }
 
+// What may be the memory that is written is read as a whole before.
+Operand read_first(Instance& in, const Operand& value, Scalar element) {
+  Operand tile{fragment(in, value), value.span};
+  if (tile.value.is_poison() || element_of(in, tile.value) == element) return tile;
+  return {map_elements(in, std::span(&tile, 1), value.span, [&](std::span<const Operand> x) {
+            return convert(in, x[0].value, element, ir::ConvertMode::Nearest, value.span);
+          }), value.span};
+}
+
 }  // namespace
 
 void store(Instance& in, const View& view, const Operand& value, Span span, bool converts) {
@@ -159,16 +169,17 @@ void store(Instance& in, const View& view, const Operand& value, Span span, bool
   if (!shape) return;
   Scalar element = in.type(view.buffer).element;
   const Memory& memory = in.memory(view.memory);
+  Operand source = value;
   auto* from = value.value.as<View>();
   if (from && !from->is_element()) {
     if (!is_readable(in, *from, value.span)) return;
     auto other = tile_shape(in, *from, value.span);
     if (!other || !have_one_shape(in, *shape, *other, span, value.span, memory)) return;
     if (!converts && !have_one_element(in, in.type(from->buffer).element, element, value.span)) return;
-    return copy(in, view, *from, *shape, span, value.span);
+    if (!may_overlap(in.builder.kernel(), view.buffer, from->buffer)) return copy(in, view, *from, *shape, span, value.span);
+    source = read_first(in, value, element);
   }
-  Operand source = value;
-  if (value.value.is_scalar()) source.value = implicitly(in, value, element);
+  if (source.value.is_scalar()) source.value = implicitly(in, value, element);
   ir::ValueId tile = materialise(in, source, &*shape);
   if (!tile.valid() || !have_one_shape(in, *shape, in.type(tile).shape, span, value.span, memory)) return;
   if (!have_one_element(in, in.type(tile).element, element, value.span)) return;

@@ -189,10 +189,13 @@ TEST_SUITE("kernel files" * doctest::skip()) {
   TEST_CASE("atomics of narrow floats") { check_file("narrow_atomics"); }
   TEST_CASE("sync in loops") { check_file("sync_loops"); }
   TEST_CASE("parts of fragments") { check_file("tile_parts"); }
+  TEST_CASE("tiles that a while carries") { check_file("while_tiles"); }
+  TEST_CASE("moves within one memory") { check_file("moves"); }
+  TEST_CASE("pipelines in loops and in a row") { check_file("pipelines"); }
   TEST_CASE("every file has its test") {
     size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(std::string(TILEC_TESTS) + "/kernels"))
       files += entry.path().extension() == ".tile";
-    CHECK(files == 7);
+    CHECK(files == 10);
   }
 }

@@ -1,0 +1,13 @@
+// May two buffers be the same memory?
+#pragma once
+#include "ir/kernel.h"
+
+namespace tilec::ir {
+
+// The allocation or parameter behind any views.
+ValueId root_buffer(const Kernel& kernel, ValueId buffer);
+
+// One memory, or two parameters of which one is marked `alias` and one is written.
+bool may_overlap(const Kernel& kernel, ValueId a, ValueId b);
+
+}  // namespace tilec::ir
