@@ -43,6 +43,7 @@ build_packages=(
   cmake ninja-build ccache g++ gcc libc6-dev
   clang-19 llvm-19-dev libllvm19 libz3-dev zlib1g-dev libzstd-dev
   antlr4 libantlr4-runtime-dev libcli11-dev nlohmann-json3-dev doctest-dev
+  libmimalloc-dev
 )
 
 configure() {

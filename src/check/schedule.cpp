@@ -183,7 +183,7 @@ std::vector<std::string> flaws_of(const Kernel& staged, const Machine& machine) 
   return flaws;
 }
 
-void check_schedule(Kernel& staged, const Machine& machine, Diagnostics& diagnostics) {
+void check_schedule(const Kernel& staged, const Machine& machine, Diagnostics& diagnostics) {
   std::vector<std::string> flaws = flaws_of(staged, machine);
   if (flaws.empty()) return;
   INVARIANT(staged.schedule.span.valid(), flaws.front());

@@ -15,6 +15,6 @@ namespace tilec::check {
 std::vector<std::string> flaws_of(const ir::Kernel& staged, const Machine& machine);
 
 // The same as a pass over the Staged form: an error where the source pins the schedule, a broken law where we made it.
-void check_schedule(ir::Kernel& staged, const Machine& machine, Diagnostics& diagnostics);
+void check_schedule(const ir::Kernel& staged, const Machine& machine, Diagnostics& diagnostics);
 
 }  // namespace tilec::check

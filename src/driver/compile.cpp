@@ -148,7 +148,8 @@ int compile_command(const Options& options) {
   std::string name = !options.name.empty() ? options.name : options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);
   if (options.emit == "obj" && options.output.empty() && paths.header.empty()) paths.header = name + ".h";
   PassOptions passes{.stop_after = options.stop_after, .verify = options.verify};
-  passes.after = [&](const Pass& pass, const ir::Kernel& kernel) {
+  bool is_watched = options.time_passes || !options.print_after.empty() || stops_early(options);
+  if (is_watched) passes.after = [&](const Pass& pass, const ir::Kernel& kernel) {
     tick(pass.name);
     if (pass.name == options.print_after) std::fputs(ir::print(kernel, {}).c_str(), stderr);
   };
@@ -170,8 +171,7 @@ int check_command(const Options& options) {
     int code = session.load(input);
     if (code == kDone) {
       session.check_names();
-      if (!session.diagnostics.has_errors())
-        for (ExportInstance& exported : session.program.exports) run_checks(exported.kernel, session.diagnostics);
+      if (!session.diagnostics.has_errors()) check_all(session.program, session.diagnostics);
       code = session.tell();
     }
     worst = std::max(worst, code);

@@ -173,7 +173,7 @@ struct Check {
 
 }  // namespace
 
-void check_initialised(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
+void check_initialised(const Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
   Check pass{kernel, diagnostics};
   pass.run(kernel.body);
 }

@@ -8,6 +8,6 @@
 
 namespace tilec::passes {
 
-void check_initialised(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
+void check_initialised(const ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
 
 }  // namespace tilec::passes

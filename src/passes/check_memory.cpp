@@ -34,7 +34,7 @@ std::vector<Tile> shared_tiles(const Kernel& kernel, RegionId launch) {
 
 }  // namespace
 
-void check_memory(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
+void check_memory(const Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
   each_op(kernel, kernel.body, [&](OpId id) {
     const auto* launch = kernel.op(id).get<op::Launch>();
     if (!launch) return;

@@ -8,6 +8,6 @@
 
 namespace tilec::passes {
 
-void check_memory(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
+void check_memory(const ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
 
 }  // namespace tilec::passes

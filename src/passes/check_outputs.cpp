@@ -93,6 +93,6 @@ struct Check {
 
 }  // namespace
 
-void check_outputs(Kernel& kernel, const Machine&, Diagnostics& diagnostics) { Check{kernel, diagnostics}.run(); }
+void check_outputs(const Kernel& kernel, const Machine&, Diagnostics& diagnostics) { Check{kernel, diagnostics}.run(); }
 
 }  // namespace tilec::passes

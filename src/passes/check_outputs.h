@@ -8,6 +8,6 @@
 
 namespace tilec::passes {
 
-void check_outputs(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
+void check_outputs(const ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
 
 }  // namespace tilec::passes

@@ -127,7 +127,7 @@ void PaddingFlow::taint_writes(RegionId region) {
   });
 }
 
-void check_padding(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
+void check_padding(const Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
   PaddingFlow(kernel, diagnostics).run(kernel.body);
 }
 

@@ -9,6 +9,6 @@
 
 namespace tilec::passes {
 
-void check_padding(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
+void check_padding(const ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
 
 }  // namespace tilec::passes

@@ -40,7 +40,7 @@ struct Finding {
 };
 
 struct Check {
-  Kernel& kernel;
+  const Kernel& kernel;
   Diagnostics& diagnostics;
   prove::Prover prover{kernel};
 
@@ -192,7 +192,7 @@ struct Check {
 
 }  // namespace
 
-void check_races(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
+void check_races(const Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
   Check pass{kernel, diagnostics};
   each_op_in_region(kernel, kernel.body, [&](RegionId, OpId id) {
     const Op& op = kernel.op(id);

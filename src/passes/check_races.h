@@ -8,6 +8,6 @@
 
 namespace tilec::passes {
 
-void check_races(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
+void check_races(const ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
 
 }  // namespace tilec::passes

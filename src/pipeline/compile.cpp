@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "host/manifest.h"
 
 namespace tilec {
@@ -30,7 +31,50 @@ std::string signature_of(const ExportInstance& exported) {
   return text;
 }
 
+// Work on kernels, each with a sink of its own. Who looks on between the passes sees them one kernel after the other.
+void each_kernel(size_t count, const PassOptions& options, const std::function<void(size_t)>& f) {
+  if (!options.after) return parallel_for(count, f);
+  for (size_t i = 0; i < count; ++i) f(i);
+}
+
+struct Lowering {
+  size_t of;  // number of the export
+  const Machine* machine;
+  ir::Kernel* kernel;
+  Diagnostics found;
+  bool is_fine = false;
+};
+
+std::vector<Lowering> lower_all(const Program& typed, const std::vector<Checked>& checked, const CompileRequest& request,
+                                Diagnostics& diagnostics, const PassOptions& options, std::deque<ir::Kernel>& kernels) {
+  std::vector<Lowering> lowerings;
+  for (size_t i = 0; i < checked.size(); ++i)
+    for (const Machine* machine : request.machines) {
+      if (!checked[i].is_fine) continue;
+      ir::Kernel& kernel = kernels.emplace_back(checked[i].kernel);
+      kernel.schedule = schedule_for(typed.exports[i], *machine);
+      lowerings.push_back({i, machine, &kernel, Diagnostics(diagnostics.policy())});
+    }
+  each_kernel(lowerings.size(), options, [&](size_t i) {
+    Lowering& l = lowerings[i];
+    l.is_fine = run_machine_passes(*l.kernel, *l.machine, l.found, options);
+  });
+  for (const Lowering& l : lowerings) diagnostics.append(l.found);
+  return lowerings;
+}
+
 }  // namespace
+
+std::vector<Checked> check_all(const Program& typed, Diagnostics& diagnostics, const PassOptions& options) {
+  std::vector<Checked> checked(typed.exports.size());
+  std::vector<Diagnostics> found(checked.size(), Diagnostics(diagnostics.policy()));
+  each_kernel(checked.size(), options, [&](size_t i) {
+    checked[i].kernel = typed.exports[i].kernel;
+    checked[i].is_fine = run_checks(checked[i].kernel, found[i], options);
+  });
+  for (const Diagnostics& one : found) diagnostics.append(one);
+  return checked;
+}
 
 const ir::Schedule& schedule_for(const ExportInstance& exported, const Machine& machine) {
   static const ir::Schedule kNothingPinned;
@@ -59,16 +103,14 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
   out.program.compiler = request.compiler;
   out.library.name = request.library;
   out.library.compiler = request.compiler;
-  for (const ExportInstance& exported : typed.exports) {
+  std::vector<Checked> checked = check_all(typed, diagnostics, options);
+  std::vector<Lowering> lowerings = lower_all(typed, checked, request, diagnostics, options, out.kernels);
+  for (size_t i = 0; i < typed.exports.size(); ++i) {
+    const ExportInstance& exported = typed.exports[i];
+    if (!checked[i].is_fine) continue;
     target::Export spelled{request.prefix + exported.name, {}, signature_of(exported), place_of(exported.span, sources)};
-    ir::Kernel checked = exported.kernel;
-    if (!run_checks(checked, diagnostics, options)) continue;
-    for (const Machine* machine : request.machines) {
-      ir::Kernel& kernel = out.kernels.emplace_back(checked);
-      kernel.schedule = schedule_for(exported, *machine);
-      if (!run_machine_passes(kernel, *machine, diagnostics, options)) continue;
-      spelled.instances.push_back({&kernel, machine, {}, {}});
-    }
+    for (const Lowering& lowering : lowerings)
+      if (lowering.of == i && lowering.is_fine) spelled.instances.push_back({lowering.kernel, lowering.machine, {}, {}});
     host::Export described = host::export_of(exported.kernel, &sources);
     described.name = spelled.name;
     described.doc = exported.doc;

@@ -31,6 +31,13 @@ ir::Kernel kernel_for(const ExportInstance& exported, const Machine& machine);
 // The same for a kernel of the export that has come through the checks.
 const ir::Schedule& schedule_for(const ExportInstance& exported, const Machine& machine);
 
+// Every export through the checks, in the order of the program.
+struct Checked {
+  ir::Kernel kernel;
+  bool is_fine = false;  // it may go on to the passes of a machine
+};
+std::vector<Checked> check_all(const Program& typed, Diagnostics& diagnostics, const PassOptions& options = {});
+
 // None when there are errors (in the sink).
 std::optional<Compiled> compile(const Program& typed, const CompileRequest& request, const SourceMap& sources,
                                 Diagnostics& diagnostics, const PassOptions& options = {});

@@ -71,7 +71,7 @@ void verify(const ir::Kernel& kernel, std::string_view pass) {
 
 void finish(const Pass& pass, const ir::Kernel& kernel, const PassOptions& options) {
   INVARIANT(kernel.form == pass.gives, "a pass gives the form that it promises");
-  if (options.verify) verify(kernel, pass.name);
+  if (options.verify && pass.run.change) verify(kernel, pass.name);
   if (options.after) options.after(pass, kernel);
 }
 

@@ -10,10 +10,21 @@
 
 namespace tilec {
 
+// A pass changes a kernel or only looks at it; which of both is in its type.
+struct PassFunction {
+  constexpr PassFunction(void (*f)(ir::Kernel&, const Machine&, Diagnostics&)) : change(f) {}
+  constexpr PassFunction(void (*f)(const ir::Kernel&, const Machine&, Diagnostics&)) : look(f) {}
+  void (*change)(ir::Kernel&, const Machine&, Diagnostics&) = nullptr;
+  void (*look)(const ir::Kernel&, const Machine&, Diagnostics&) = nullptr;
+  void operator()(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) const {
+    change ? change(kernel, machine, diagnostics) : look(kernel, machine, diagnostics);
+  }
+};
+
 struct Pass {
   std::string_view name;
   ir::Form needs, gives;
-  void (*run)(ir::Kernel&, const Machine&, Diagnostics&);
+  PassFunction run;
   std::string_view purpose;
 };
 
@@ -23,7 +34,7 @@ std::span<const Pass> pass_list();
 struct PassOptions {
   std::string_view stop_after;                                         // a pass's name; empty: none
   std::function<void(const Pass&, const ir::Kernel&)> after = nullptr;  // called when a pass is done
-  bool verify = true;                                                  // the laws of the IR, before the first pass and after each
+  bool verify = true;                                                  // the laws of the IR, before the first pass and after each that may change something
 };
 
 // Both take a Typed kernel along the list, and tell whether it may go on: not with errors of its own (in the sink). A broken

@@ -24,11 +24,11 @@ int64_t end_product(int64_t a, int64_t b) {
   return clamped(Wide(a) * b);
 }
 
-bool put(Linear& sum, AtomId atom, Wide factor) {
-  if (factor == 0) return true;
-  if (clamped(factor) != factor || is_infinite(int64_t(factor))) return false;
-  sum.parts.push_back({atom, int64_t(factor)});
-  return true;
+// x * of_x + y * of_y, where that fits and is no infinity.
+bool sum_of_products(int64_t x, int64_t of_x, int64_t y, int64_t of_y, int64_t& sum) {
+  int64_t a, b;
+  bool is_too_large = __builtin_mul_overflow(x, of_x, &a) || __builtin_mul_overflow(y, of_y, &b) || __builtin_add_overflow(a, b, &sum);
+  return !is_too_large && !is_infinite(sum);
 }
 
 Linear lost() {
@@ -40,27 +40,19 @@ Linear lost() {
 }  // namespace
 
 Linear combined(const Linear& a, int64_t of_a, const Linear& b, int64_t of_b) {
-  if (a.is_lost || b.is_lost) return lost();
   Linear sum;
+  if (a.is_lost || b.is_lost || !sum_of_products(a.constant, of_a, b.constant, of_b, sum.constant)) return lost();
   sum.parts.reserve(a.parts.size() + b.parts.size());
-  Wide constant = Wide(a.constant) * of_a + Wide(b.constant) * of_b;
-  if (clamped(constant) != constant || is_infinite(int64_t(constant))) return lost();
-  sum.constant = int64_t(constant);
-  size_t i = 0, j = 0;
-  bool fits = true;
-  while (fits && (i < a.parts.size() || j < b.parts.size())) {
-    if (j == b.parts.size() || (i < a.parts.size() && a.parts[i].atom < b.parts[j].atom)) {
-      fits = put(sum, a.parts[i].atom, Wide(a.parts[i].factor) * of_a);
-      ++i;
-    } else if (i == a.parts.size() || b.parts[j].atom < a.parts[i].atom) {
-      fits = put(sum, b.parts[j].atom, Wide(b.parts[j].factor) * of_b);
-      ++j;
-    } else {
-      fits = put(sum, a.parts[i].atom, Wide(a.parts[i].factor) * of_a + Wide(b.parts[j].factor) * of_b);
-      ++i, ++j;
-    }
+  const Linear::Part *x = a.parts.begin(), *x_end = a.parts.end(), *y = b.parts.begin(), *y_end = b.parts.end();
+  while (x != x_end || y != y_end) {
+    bool takes_x = y == y_end || (x != x_end && x->atom <= y->atom), takes_y = x == x_end || (y != y_end && y->atom <= x->atom);
+    AtomId atom = takes_x ? x->atom : y->atom;
+    int64_t factor;
+    if (!sum_of_products(takes_x ? x->factor : 0, of_a, takes_y ? y->factor : 0, of_b, factor)) return lost();
+    if (factor != 0) sum.parts.push_back({atom, factor});
+    x += takes_x, y += takes_y;
   }
-  return fits ? sum : lost();
+  return sum;
 }
 
 Interval operator+(Interval a, Interval b) { return {end_sum(a.low, b.low), end_sum(a.high, b.high)}; }

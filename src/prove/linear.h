@@ -3,9 +3,9 @@
 #include <compare>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "base/id.h"
+#include "base/small_vector.h"
 
 namespace tilec::prove {
 
@@ -33,7 +33,7 @@ struct Linear {
     int64_t factor = 0;
     friend auto operator<=>(const Part&, const Part&) = default;
   };
-  std::vector<Part> parts;  // in the order of their atoms, no factor 0
+  SmallVector<Part, 3> parts;  // in the order of their atoms, no factor 0
   int64_t constant = 0;
   bool is_lost = false;     // a number left 64 bits: nothing is known about the sum
 

@@ -9,7 +9,7 @@ struct Round {
   int search, trial;
 };
 constexpr Round kRounds[] = {{6, 40}, {60, 150}, {400, 1500}};
-constexpr int kLongTrial = 1500;
+constexpr int kShortTrial = 40, kLongTrial = 1500;
 constexpr int kContradictionSearch = 60;
 constexpr size_t kMostNames = 6;
 
@@ -35,10 +35,13 @@ Answer Prover::prove(const Facts& facts, const Formula& goal, Effort effort) {
 // Values break the goal; that they occur is sure where nothing hangs on memory and the other facts can hold beside them.
 // Where those cannot hold at all, nothing comes to pass there and the goal is none.
 Answer Prover::broken(const Facts& facts, const Problem& problem, Model model) {
-  if (!problem.others.empty() && follows(terms(), possibility(terms(), problem.others), kContradictionSearch)) return {Verdict::Proved, {}, {}};
-  if (!facts.is_exact || !is_free(problem)) return {};
-  auto others = counterexample(reader_.terms(), possibility(reader_.terms(), problem.others), kLongTrial);
-  return others ? Answer{Verdict::Refuted, std::move(model), std::move(*others)} : Answer{};
+  bool is_sure = facts.is_exact && is_free(problem);
+  if (problem.others.empty()) return is_sure ? Answer{Verdict::Refuted, std::move(model), {}} : Answer{};
+  Problem rest = possibility(terms(), problem.others);
+  auto others = counterexample(terms(), rest, kShortTrial);
+  if (!others && follows(terms(), rest, kContradictionSearch)) return {Verdict::Proved, {}, {}};
+  if (!others && is_sure) others = counterexample(terms(), rest, kLongTrial);
+  return others && is_sure ? Answer{Verdict::Refuted, std::move(model), std::move(*others)} : Answer{};
 }
 
 Answer Prover::decide(const Facts& facts, const Problem& problem, Effort effort) {

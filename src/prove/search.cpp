@@ -151,7 +151,7 @@ class Search {
     if (cancels(goal)) return true;
     if (splits == 0) return false;
     for (const Linear::Part& part : goal.parts) {
-      const Atom atom = terms_[part.atom];
+      const Atom& atom = terms_[part.atom];
       if (atom.kind == AtomKind::Least && part.factor > 0)
         return case_holds(goal, part.atom, atom.a, at_least(atom.b, atom.a), splits) &&
                case_holds(goal, part.atom, atom.b, at_least(atom.a, atom.b), splits);
@@ -218,7 +218,7 @@ class Search {
 
   // c - floor(a / b) >= 0 follows from b * c + b - 1 - a >= 0, floor(a / b) - c >= 0 from a - b * c >= 0, where b >= 1.
   template <class Push> void reduce_quotient(const Linear& goal, const Linear::Part& part, Push&& push) {
-    const Atom atom = terms_[part.atom];
+    const Atom& atom = terms_[part.atom];
     if (atom.kind != AtomKind::Quotient || atom.b.is_constant() || std::abs(part.factor) != 1) return;
     Linear rest = goal - Linear(part.atom) * part.factor;
     if (is_inside_ || !is_positive(atom.b)) return;

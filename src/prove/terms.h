@@ -3,6 +3,7 @@
 // An atom is an integer that is not a sum of others: a variable of the program, a quotient, a product, a minimum, a choice,
 // or a truth value (0 or 1). Atoms with a definition are interned by it, so that equal integers have equal sums.
 #pragma once
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -88,7 +89,7 @@ class Terms {
   Linear divided(const Linear& a, const Linear& b, Interval range);
   std::optional<int64_t> evaluate(AtomId id, const Model& model) const;
 
-  std::vector<Atom> atoms_;
+  std::deque<Atom> atoms_;  // they stay where they are while others come
   std::unordered_map<std::string, AtomId> ids_;
 };
 
