@@ -124,7 +124,7 @@ struct Check {
     run(loop.body);
     Linear low = prover.value(loop.low), high = prover.value(loop.high), step = prover.value(loop.step);
     bool is_counted = low.is_constant() && high.is_constant() && step.is_constant() && step.constant > 0;
-    bool runs = prover.prove(prover.facts(here), less(low, high), prove::Effort::Quick).is_proved();
+    bool runs = prover.proves(prover.facts(here), less(low, high), prove::Effort::Quick);
     keep_added(before, [&](const Area& area) -> std::optional<Area> {
       if (!runs) return std::nullopt;
       if (outlasts(area, loop.body)) return area;

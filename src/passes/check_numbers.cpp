@@ -25,7 +25,7 @@ struct Check {
     if (!prover.terms().range(divisor).holds(0)) return;
     std::string what = binary.fn == BinaryFn::Div ? "division" : "remainder";
     auto at = diagnostics.at(kernel.op(id).span);
-    if (prover.prove(prover.facts(region), equal(divisor, 0), prove::Effort::Quick).is_proved())
+    if (prover.proves(prover.facts(region), equal(divisor, 0), prove::Effort::Quick))
       return void(at.error(diag::IntegerFault, what, "the divisor is always 0"));
     prove::Answer answer = prover.prove(prover.facts(region), negation(equal(divisor, 0)));
     if (answer.is_proved()) return;
@@ -44,7 +44,7 @@ struct Check {
       each_division(r.condition, [&](OpId id) {
         Linear divisor = prover.value(kernel.op(id).as<op::Binary>().b);
         bool is_known = !prover.terms().range(divisor).holds(0) ||
-                        prover.prove(as_written, negation(equal(divisor, 0)), prove::Effort::Quick).is_proved();
+                        prover.proves(as_written, negation(equal(divisor, 0)), prove::Effort::Quick);
         if (!is_known && std::find(of_the_host.begin(), of_the_host.end(), id) == of_the_host.end()) of_the_host.push_back(id);
       });
   }

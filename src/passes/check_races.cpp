@@ -129,7 +129,7 @@ struct Check {
         prove::Answer answer = prover.prove(facts.with(prove::at_least_zero(distance)), goal);
         if (answer.is_refuted()) {
           prove::Model model = answer.model;
-          model.insert(answer.others.begin(), answer.others.end());
+          model.add(answer.others);
           constexpr std::string_view kWho[] = {"blocks ", "iterations ", "threads "};
           return {Verdict::Refuted, std::string(kWho[int(runs.runner)]) + indices_text(runs, {}, model) + " and " + indices_text(runs, twin, model)};
         }

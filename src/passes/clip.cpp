@@ -64,13 +64,15 @@ struct Clip {
     bool may_hang_over = is_device_memory(kernel.type(box.base)) && kernel.type(box.base).is_buffer();
     std::vector<Side> all = sides(box);
     for (size_t d = 0; d < all.size(); ++d) {
-      Answer answer = prover.prove(prover.facts(region), all[d].inside());
-      if (answer.is_proved()) continue;
-      bounds[d] = Bounds::Guarded;
       bool is_region = may_hang_over && box.is_axis[d];
+      Answer answer;
+      if (is_region ? prover.proves(prover.facts(region), all[d].inside())
+                    : (answer = prover.prove(prover.facts(region), all[d].inside())).is_proved())
+        continue;
+      bounds[d] = Bounds::Guarded;
       if (!is_region && answer.is_refuted()) report_outside(box, all[d], answer);
       else if (!is_region) remark_guard(box, d);
-      else if (prover.prove(prover.facts(region), all[d].outside(), prove::Effort::Quick).is_proved())
+      else if (prover.proves(prover.facts(region), all[d].outside(), prove::Effort::Quick))
         diagnostics.at(span).warning(diag::TileOutside, name_of(kernel, box.base));
     }
     return bounds;

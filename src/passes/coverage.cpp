@@ -77,7 +77,7 @@ bool covers(prove::Prover& prover, const prove::Facts& facts, std::span<const in
       inside.push_back(at_least(needed.low[d], area.low[d]));
       inside.push_back(at_least(area.low[d] + area.size[d], needed.low[d] + needed.size[d]));
     }
-    return prover.prove(facts, all_of(std::move(inside)), prove::Effort::Quick).is_proved();
+    return prover.proves(facts, all_of(std::move(inside)), prove::Effort::Quick);
   });
 }
 

@@ -74,8 +74,8 @@ struct Run {
     if (assumption.is_true()) return std::nullopt;
     prove::Facts facts = prover.facts(region).with(assumption);
     prove::Formula f = prover.condition(condition);
-    if (prover.prove(facts, f, prove::Effort::Quick).is_proved()) return true;
-    if (prover.prove(facts, negation(f), prove::Effort::Quick).is_proved()) return false;
+    if (prover.proves(facts, f, prove::Effort::Quick)) return true;
+    if (prover.proves(facts, negation(f), prove::Effort::Quick)) return false;
     return std::nullopt;
   }
 

@@ -34,7 +34,7 @@ struct Trial {
     for (const Formula& fact : problem.facts) {
       int64_t factor = fact.linear.factor_of(variable);
       if (fact.kind != Formula::Kind::AtLeastZero || factor == 0) continue;
-      auto rest = terms.evaluate(fact.linear - Linear(variable) * factor, model);
+      auto rest = terms.evaluate_without(variable, fact.linear, model);
       if (!rest) continue;
       // factor * x + rest >= 0
       if (factor > 0) range.low = std::max(range.low, -floor_divide(*rest, factor));
@@ -75,9 +75,9 @@ struct Trial {
     if (next == variables.size()) return is_counterexample();
     for (int64_t x : candidates(variables[next])) {
       if (--steps < 0) return false;
-      model[variables[next]] = x;
+      model.set(variables[next], x);
       if (is_possible() && terms.evaluate(problem.goal, model) != true && assign(next + 1)) return true;
-      model.erase(variables[next]);
+      model.clear(variables[next]);
     }
     return false;
   }

@@ -23,13 +23,21 @@ bool Prover::is_free(const Problem& problem) const {
 }
 
 Answer Prover::prove(const Facts& facts, const Formula& goal, Effort effort) {
+  return answer(facts, goal, effort, Wanted::ProofOrExample);
+}
+
+bool Prover::proves(const Facts& facts, const Formula& goal, Effort effort) {
+  return answer(facts, goal, effort, Wanted::Proof).is_proved();
+}
+
+Answer Prover::answer(const Facts& facts, const Formula& goal, Effort effort, Wanted wanted) {
   if (goal.is_true()) return {Verdict::Proved, {}, {}};
   Problem problem = connected(terms(), facts.formulas, goal);
-  std::string key(1, char('0' + int(effort) * 2 + facts.is_exact));
+  std::string key(1, char('0' + int(wanted) * 4 + int(effort) * 2 + facts.is_exact));
   for (const Formula& fact : facts.formulas) append_key(key, fact);
   append_key(key, goal);
   if (auto found = answers_.find(key); found != answers_.end()) return found->second;
-  return answers_.emplace(std::move(key), decide(facts, problem, effort)).first->second;
+  return answers_.emplace(std::move(key), decide(facts, problem, effort, wanted)).first->second;
 }
 
 // Values break the goal; that they occur is sure where nothing hangs on memory and the other facts can hold beside them.
@@ -44,10 +52,11 @@ Answer Prover::broken(const Facts& facts, const Problem& problem, Model model) {
   return others && is_sure ? Answer{Verdict::Refuted, std::move(model), std::move(*others)} : Answer{};
 }
 
-Answer Prover::decide(const Facts& facts, const Problem& problem, Effort effort) {
+Answer Prover::decide(const Facts& facts, const Problem& problem, Effort effort, Wanted wanted) {
+  auto broken_by = [&](Model model) { return wanted == Wanted::Proof ? Answer{} : broken(facts, problem, std::move(model)); };
   for (auto [search, trial] : kRounds) {
     if (follows(terms(), problem, search)) return {Verdict::Proved, {}, {}};
-    if (auto model = counterexample(terms(), problem, trial)) return broken(facts, problem, std::move(*model));
+    if (auto model = counterexample(terms(), problem, trial)) return broken_by(std::move(*model));
   }
   if (effort == Effort::Quick) return {};
   ++solver_questions_;
@@ -60,17 +69,15 @@ Answer Prover::decide(const Facts& facts, const Problem& problem, Effort effort)
   // An example is believed when it evaluates.
   bool holds = terms().evaluate(problem.goal, model) == false;
   for (const Formula& fact : problem.facts) holds = holds && terms().evaluate(fact, model) == true;
-  return holds ? broken(facts, problem, std::move(model)) : Answer{};
+  return holds ? broken_by(std::move(model)) : Answer{};
 }
 
 std::vector<NamedValue> Prover::named(const Model& model) const {
-  std::vector<AtomId> ids;
-  for (const auto& [id, value] : model)
-    if (reader_.terms()[id].kind == AtomKind::Variable) ids.push_back(id);
-  std::sort(ids.begin(), ids.end());
   std::vector<NamedValue> result;
-  for (AtomId id : ids)
-    if (result.size() < kMostNames) result.push_back({reader_.terms()[id].name, model.at(id)});
+  model.each([&](AtomId id, int64_t value) {
+    const Atom& atom = reader_.terms()[id];
+    if (atom.kind == AtomKind::Variable && result.size() < kMostNames) result.push_back({atom.name, value});
+  });
   return result;
 }
 

@@ -50,6 +50,8 @@ class Prover {
 
   const Facts& facts(ir::RegionId region, Twin twin = {});
   Answer prove(const Facts& facts, const Formula& goal, Effort effort = Effort::Full);
+  // For who does nothing with a refutation, and does not ask about places that are never reached: it takes less time.
+  bool proves(const Facts& facts, const Formula& goal, Effort effort = Effort::Full);
 
   // The program's variables in a counterexample, in the order of their first mention.
   std::vector<NamedValue> named(const Model& model) const;
@@ -62,7 +64,9 @@ class Prover {
  private:
   Facts own_facts(ir::RegionId region, Twin twin);
   void add_contract(Facts& facts);
-  Answer decide(const Facts& facts, const Problem& problem, Effort effort);
+  enum class Wanted : uint8_t { Proof, ProofOrExample };
+  Answer answer(const Facts& facts, const Formula& goal, Effort effort, Wanted wanted);
+  Answer decide(const Facts& facts, const Problem& problem, Effort effort, Wanted wanted);
   Answer broken(const Facts& facts, const Problem& problem, Model model);
   bool is_free(const Problem& problem) const;
   bool is_free(const Formula& formula) const;

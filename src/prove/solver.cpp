@@ -69,8 +69,8 @@ Model read_model(Encoder& encoder, const z3::model& found, std::span<const AtomI
     if (kind != AtomKind::Variable && kind != AtomKind::Flag) continue;
     z3::expr value = found.eval(encoder.atom(id), true);
     int64_t number = 0;
-    if (kind == AtomKind::Flag) model[id] = value.is_true();
-    else if (value.is_numeral_i64(number)) model[id] = number;
+    if (kind == AtomKind::Flag) model.set(id, value.is_true());
+    else if (value.is_numeral_i64(number)) model.set(id, number);
   }
   return model;
 }

@@ -180,8 +180,8 @@ std::optional<int64_t> Terms::evaluate(AtomId id, const Model& model) const {
   auto b = atom.kind >= AtomKind::Quotient ? evaluate(atom.b, model) : std::nullopt;
   switch (atom.kind) {
     case AtomKind::Variable: case AtomKind::Flag: {
-      auto found = model.find(id);
-      return found == model.end() ? std::nullopt : std::optional(found->second);
+      const int64_t* found = model.find(id);
+      return found ? std::optional(*found) : std::nullopt;
     }
     case AtomKind::Quotient: return a && b && *b != 0 ? std::optional(floor_divide(*a, *b)) : std::nullopt;
     case AtomKind::Least: return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
@@ -199,10 +199,13 @@ std::optional<int64_t> Terms::evaluate(AtomId id, const Model& model) const {
   return product;
 }
 
-std::optional<int64_t> Terms::evaluate(const Linear& sum, const Model& model) const {
+std::optional<int64_t> Terms::evaluate(const Linear& sum, const Model& model) const { return evaluate_without({}, sum, model); }
+
+std::optional<int64_t> Terms::evaluate_without(AtomId left_out, const Linear& sum, const Model& model) const {
   if (sum.is_lost) return std::nullopt;
   int64_t total = sum.constant;
   for (const Linear::Part& part : sum.parts) {
+    if (part.atom == left_out) continue;
     auto x = evaluate(part.atom, model);
     int64_t scaled;
     if (!x || __builtin_mul_overflow(*x, part.factor, &scaled) || __builtin_add_overflow(total, scaled, &total))
@@ -219,8 +222,8 @@ std::optional<bool> Terms::evaluate(const Formula& f, const Model& model) const 
     return x ? std::optional(*x >= 0) : std::nullopt;
   }
   if (f.kind == Kind::Flag) {
-    auto found = model.find(f.flag);
-    return found == model.end() ? std::nullopt : std::optional((found->second != 0) != f.is_negated);
+    const int64_t* found = model.find(f.flag);
+    return found ? std::optional((*found != 0) != f.is_negated) : std::nullopt;
   }
   // One part that decides is enough, even where others have no value.
   bool decides = f.kind == Kind::Any, all_known = true;

@@ -53,7 +53,29 @@ struct Atom {
 };
 
 // Values of variables and flags.
-using Model = std::unordered_map<AtomId, int64_t>;
+class Model {
+ public:
+  // Null: none.
+  const int64_t* find(AtomId id) const { return id.index < values_.size() && values_[id.index] ? &*values_[id.index] : nullptr; }
+  void set(AtomId id, int64_t value) {
+    if (id.index >= values_.size()) values_.resize(id.index + 1);
+    values_[id.index] = value;
+  }
+  void clear(AtomId id) { values_[id.index].reset(); }
+  // Those of `other` that there are none of here.
+  void add(const Model& other) {
+    for (uint32_t i = 0; i < other.values_.size(); ++i)
+      if (other.values_[i] && !find({i})) set({i}, *other.values_[i]);
+  }
+  // In the order of the atoms.
+  template <class F> void each(F&& f) const {
+    for (uint32_t i = 0; i < values_.size(); ++i)
+      if (values_[i]) f(AtomId{i}, *values_[i]);
+  }
+
+ private:
+  std::vector<std::optional<int64_t>> values_;  // by atom
+};
 
 class Terms {
  public:
@@ -81,6 +103,8 @@ class Terms {
 
   // Nothing where a quotient is by zero, a number leaves 64 bits or a variable has no value.
   std::optional<int64_t> evaluate(const Linear& sum, const Model& model) const;
+  // The sum without the part that is a multiple of `left_out`.
+  std::optional<int64_t> evaluate_without(AtomId left_out, const Linear& sum, const Model& model) const;
   std::optional<bool> evaluate(const Formula& formula, const Model& model) const;
 
  private:

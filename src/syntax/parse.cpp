@@ -6,6 +6,7 @@
 #include "diag/diag.h"
 #include "syntax/build.h"
 #include "syntax/byte_stream.h"
+#include "syntax/quick_lexer.h"
 #include "syntax/recovery.h"
 #include "syntax/tokens.h"
 
@@ -30,7 +31,27 @@ TileParser::FileContext* parse_tree(TileParser& parser, const std::shared_ptr<an
   return parser.file();
 }
 
+// With its type and its place.
+std::string described(const antlr4::Token& token) {
+  return std::to_string(ssize_t(token.getType())) + " " + std::to_string(ssize_t(token.getStartIndex())) + ":" +
+         std::to_string(ssize_t(token.getStopIndex())) + "\n";
+}
+
 }  // namespace
+
+std::string tokens_text(std::string_view text, Lexing way) {
+  syntax::ByteStream stream(text);
+  TileLexer lexer(&stream);
+  lexer.removeErrorListeners();
+  syntax::QuickLexer quick(text, stream, lexer);
+  std::string all;
+  for (bool is_end = false; !is_end;) {
+    syntax::TokenPointer token = way == Lexing::Quick ? quick.next() : lexer.nextToken();
+    is_end = token->getType() == antlr4::Token::EOF;
+    all += described(*token);
+  }
+  return all;
+}
 
 Ast parse(FileId file, const SourceMap& sources, Diagnostics& diagnostics) {
   Ast ast;
@@ -41,7 +62,8 @@ Ast parse(FileId file, const SourceMap& sources, Diagnostics& diagnostics) {
   syntax::ByteStream stream(input.text);
   TileLexer lexer(&stream);
   lexer.removeErrorListeners();
-  syntax::Tokens tokens = syntax::read_tokens(input, lexer, diagnostics);
+  syntax::QuickLexer quick(input.text, stream, lexer);
+  syntax::Tokens tokens = syntax::read_tokens(input, [&] { return quick.next(); }, diagnostics);
   ast.comments = std::move(tokens.comments);
   if (!tokens.is_too_deep) {
     antlr4::ListTokenSource source(std::move(tokens.list));

@@ -133,11 +133,11 @@ class Reader {
 
 }  // namespace
 
-Tokens read_tokens(const Input& input, antlr4::Lexer& lexer, Diagnostics& diagnostics) {
+Tokens read_tokens(const Input& input, const TokenReader& next, Diagnostics& diagnostics) {
   Tokens tokens;
   Reader reader(input, diagnostics, tokens);
   for (;;) {
-    TokenPointer token = lexer.nextToken();
+    TokenPointer token = next();
     bool is_end = token->getType() == antlr4::Token::EOF;
     reader.take(std::move(token));
     if (is_end) break;

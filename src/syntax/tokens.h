@@ -6,6 +6,7 @@
 #pragma once
 #include <antlr4-runtime.h>
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,9 @@ struct Tokens {
   bool is_too_deep = false;  // nested deeper than a recursive reader can take; reported
 };
 
-Tokens read_tokens(const Input& input, antlr4::Lexer& lexer, Diagnostics& diagnostics);
+// Reads the tokens of a text one after the other, comments too; EOF is the last.
+using TokenReader = std::function<TokenPointer()>;
+Tokens read_tokens(const Input& input, const TokenReader& next, Diagnostics& diagnostics);
 
 // Makes the brackets of `tokens` balance: closers that are missing are put in, those that close nothing taken out.
 void balance_brackets(const Input& input, Tokens& tokens, Diagnostics& diagnostics);

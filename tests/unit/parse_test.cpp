@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -202,6 +203,28 @@ TEST_SUITE("parse robustness") {
     CHECK(Parsed(in_kernel("if a { }" + repeat(" else if b { }", 20000))).first().find("nested more than")
         != std::string::npos);
     CHECK(Parsed(repeat("kernel a() { { ", 3000)).diagnostics.has_errors());
+  }
+
+  TEST_CASE("tokens that are read quickly are those of the grammar") {
+    std::vector<std::string> texts{"", " ", "a", "0..4", "1.", "1.5e3", "1e", "0x1F_f", "0xG", "1_000", "_", "_a", "12ab", "a.b.0", "\"x", "\"x\\\"y\" z",
+                                   "// a", "/// a\r\nb", "////", "/* a */ b", "/* a", "/", "/=", "<<=<<<=<", ">>=>>", "-> - >", "a\x80" "b", "\xEF\xBB\xBFkernel",
+                                   "#", "$a", "1.0.0", "a+:b", "3.f", "\f\tx", "'", "1..2.5", std::string("a\0b", 3)};
+    for (const auto& folder : {"parse", "errors", "proofs", "sema"})
+      for (const auto& file : std::filesystem::directory_iterator(std::string(TILEC_TESTS) + "/" + folder)) {
+        std::ifstream stream(file.path());
+        texts.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+      }
+    // And with bytes that are out of place.
+    uint32_t state = 1;
+    auto random = [&](size_t below) { return (state = state * 1664525 + 1013904223) / 65536 % below; };
+    constexpr std::string_view kBytes = "/\"\\.0_e#<>=*\n\r \x80+:x";
+    for (size_t i = 0, count = texts.size(); i < count; ++i) {
+      std::string text = texts[i].substr(0, 2000);
+      for (int k = 0; k < 20 && !text.empty(); ++k) text[random(text.size())] = kBytes[random(kBytes.size())];
+      texts.push_back(std::move(text));
+    }
+    CHECK(texts.size() > 300);
+    for (const std::string& text : texts) CHECK_MESSAGE(tokens_text(text, Lexing::Quick) == tokens_text(text, Lexing::Grammar), text);
   }
 
   // What is left of a program is a program or gets a diagnostic; in either case it can be walked.
