@@ -8,13 +8,13 @@ struct Problem {
   std::vector<Formula> facts;  // those connected with the goal, with the definitions of every atom; no All among them
   Formula goal;
   std::vector<AtomId> atoms;   // all of them, those of a definition before the defined
-  std::vector<Formula> others; // facts that have nothing to do with the goal
+  std::vector<const Formula*> others;  // facts that have nothing to do with the goal; they belong to the asker
 };
 
 // Keeps the facts that share an atom with the goal, with its definitions, or with another fact that is kept.
 Problem connected(const Terms& terms, std::span<const Formula> facts, const Formula& goal);
 // Whether the facts can hold at all: their goal is false.
-Problem possibility(const Terms& terms, std::span<const Formula> facts);
+Problem possibility(const Terms& terms, std::span<const Formula* const> facts);
 
 // search.cpp: sums of facts with positive factors, within `steps`. True: proved. False says nothing.
 bool follows(Terms& terms, const Problem& problem, int steps);
