@@ -1,13 +1,17 @@
 # tilec_library(NAME [DEPENDS lib...]): the folder it is called in becomes one library of all its .cpp files.
 # The dependencies are the folders on lower floors that it may include; `tools/check.py floors` holds the includes to that.
+function(tilec_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> -Werror=return-type -Werror=switch)
+  target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/base/std.h)
+endfunction()
+
 function(tilec_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cpp)
   if(sources)
     add_library(tilec_${name} STATIC ${sources})
     target_include_directories(tilec_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
-    target_compile_options(tilec_${name} PRIVATE -Wall -Wextra -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> -Werror=return-type -Werror=switch)
-    target_precompile_headers(tilec_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src/base/std.h)
+    tilec_compile_options(tilec_${name})
     set(scope PUBLIC)
   else()
     add_library(tilec_${name} INTERFACE)

@@ -8,7 +8,7 @@
 #include "explain/explain.h"
 #include "ir/print.h"
 #include "syntax/format.h"
-#include "target/llvm/code.h"
+#include "target/native/native.h"
 
 namespace tilec {
 

@@ -34,7 +34,8 @@ TileParser::FileContext* parse_tree(TileParser& parser, const std::shared_ptr<an
 // With its type and its place.
 std::string described(const antlr4::Token& token) {
   return std::to_string(ssize_t(token.getType())) + " " + std::to_string(ssize_t(token.getStartIndex())) + ":" +
-         std::to_string(ssize_t(token.getStopIndex())) + "\n";
+         std::to_string(ssize_t(token.getStopIndex())) + " at " + std::to_string(token.getLine()) + ":" +
+         std::to_string(token.getCharPositionInLine()) + "\n";
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ class Diagnostics;
 // could be understood comes back in any case, with `has_errors` set when something was left out. Never throws.
 Ast parse(FileId file, const SourceMap& sources, Diagnostics& diagnostics);
 
-// The tokens of a text, comments too, a line each: type, first byte, last byte. Both ways give the same: Grammar asks the
+// The tokens of a text, comments too, a line each: type, first byte, last byte, line and column. Both ways give the same: Grammar asks the
 // generated lexer alone, Quick reads what is plain by itself, as `parse` does.
 enum class Lexing : uint8_t { Grammar, Quick };
 std::string tokens_text(std::string_view text, Lexing way);

@@ -47,7 +47,7 @@ const Literals& literals(const antlr4::Recognizer& lexer) {
 }  // namespace
 
 TokenPointer QuickLexer::next() {
-  at_ = end_while(at_, is_space);
+  move_to(end_while(at_, is_space));
   if (at_ == text_.size()) return token(antlr4::Token::EOF, at_);
   char c = text_[at_];
   if (is_letter(c)) return word();
@@ -66,10 +66,20 @@ size_t QuickLexer::end_while(size_t at, bool (*belongs)(char)) const {
 }
 
 TokenPointer QuickLexer::token(size_t type, size_t end, size_t channel) {
-  auto made = std::make_unique<antlr4::CommonToken>(std::pair<antlr4::TokenSource*, antlr4::CharStream*>(&lexer_, &stream_), type,
-                                                    channel, at_, end - 1);
-  at_ = end;
-  return made;
+  std::pair<antlr4::TokenSource*, antlr4::CharStream*> source(&lexer_, &stream_);
+  return placed(std::make_unique<antlr4::CommonToken>(source, type, channel, at_, end - 1), end);
+}
+
+TokenPointer QuickLexer::placed(std::unique_ptr<antlr4::CommonToken> token, size_t end) {
+  token->setLine(line_);
+  token->setCharPositionInLine(at_ - line_begin_);
+  move_to(end);
+  return token;
+}
+
+void QuickLexer::move_to(size_t at) {
+  for (; at_ < at; ++at_)
+    if (text_[at_] == '\n') ++line_, line_begin_ = at_ + 1;
 }
 
 TokenPointer QuickLexer::word() {
@@ -98,9 +108,9 @@ bool QuickLexer::is_plain_integer(size_t end) const {
 
 TokenPointer QuickLexer::of_grammar() {
   stream_.seek(at_);
-  TokenPointer made = lexer_.nextToken();
-  at_ = made->getStopIndex() + 1;
-  return made;
+  std::unique_ptr<antlr4::CommonToken> token(static_cast<antlr4::CommonToken*>(lexer_.nextToken().release()));
+  size_t end = token->getStopIndex() + 1;
+  return placed(std::move(token), end);
 }
 
 }  // namespace tilec::syntax

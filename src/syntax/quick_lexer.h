@@ -15,16 +15,18 @@ class QuickLexer {
  private:
   size_t end_while(size_t at, bool (*belongs)(char)) const;
   TokenPointer token(size_t type, size_t end, size_t channel = antlr4::Token::DEFAULT_CHANNEL);
+  TokenPointer placed(std::unique_ptr<antlr4::CommonToken> token, size_t end);
   TokenPointer word();
   TokenPointer comment();
   TokenPointer sign();
   bool is_plain_integer(size_t end) const;
   TokenPointer of_grammar();
+  void move_to(size_t at);
 
   std::string_view text_;
   ByteStream& stream_;
   antlr4::Lexer& lexer_;
-  size_t at_ = 0;
+  size_t at_ = 0, line_ = 1, line_begin_ = 0;
 };
 
 }  // namespace tilec::syntax

@@ -16,7 +16,7 @@
 #include "target/c/spell.h"
 #include "target/cpu/machine.h"
 #include "target/launch_support/launch_support.h"
-#include "target/llvm/code.h"
+#include "target/native/native.h"
 
 namespace tilec::testing {
 

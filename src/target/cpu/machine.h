@@ -3,7 +3,7 @@
 #include <span>
 
 #include "machine/machine.h"
-#include "target/llvm/code.h"
+#include "target/native/native.h"
 
 namespace tilec::target::cpu {
 

@@ -1,4 +1,4 @@
-#include "target/llvm/code.h"
+#include "target/native/native.h"
 
 #include <llvm/Config/llvm-config.h>
 #include <llvm/IR/Constants.h>
@@ -56,7 +56,9 @@ void add_manifest(llvm::Module& module, const std::string& manifest) {
 
 }  // namespace
 
-std::string native_code(const Program& program, const NativeRequest& request, NativeForm form) {
+namespace {
+
+std::string module_code(const Program& program, const NativeRequest& request, NativeForm form) {
   llvm::LLVMContext context;
   llvm::Module module("tile", context);
   auto machine = target_machine(request.triple);
@@ -71,6 +73,10 @@ std::string native_code(const Program& program, const NativeRequest& request, Na
   return emit(module, *machine, form);
 }
 
-std::string_view native_version() { return LLVM_VERSION_STRING; }
+std::string_view version() { return LLVM_VERSION_STRING; }
+
+}  // namespace
+
+extern "C" const NativeLibrary tilec_native = {TILEC_VERSION, kNativeLayout, module_code, version};
 
 }  // namespace tilec::target

@@ -3,7 +3,7 @@
 #include <llvm/IR/Module.h>
 
 #include "target/abi/abi.h"
-#include "target/llvm/code.h"
+#include "target/native/native.h"
 
 namespace tilec::target {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "target/llvm/code.h"
+#include "target/native/native.h"
 
 namespace tilec::target {
 

@@ -13,7 +13,7 @@
 #include "target/abi/abi.h"
 #include "target/abi/demand.h"
 #include "target/abi/memory.h"
-#include "target/llvm/code.h"
+#include "target/native/native.h"
 
 namespace tilec::target {
 

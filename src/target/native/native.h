@@ -1,4 +1,5 @@
-// The door to LLVM, for those outside of it: native code from Thread kernels. No header of LLVM is included here.
+// Native code from Thread kernels. What makes it is a library that is loaded when it is first asked for: it is large, and
+// most runs of the compiler need it not.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -25,10 +26,21 @@ struct NativeRequest {
 
 enum class NativeForm : uint8_t { Object, Assembly, LlvmIr };
 
-// One module with every export of the program; the same bytes for the same program.
+// One module with every export of the program; the same bytes for the same program. Where the library cannot be loaded, the
+// process ends with a message and the exit code of a broken environment.
 std::string native_code(const Program& program, const NativeRequest& request, NativeForm form);
 
 // The version of LLVM behind the door.
 std::string_view native_version();
+
+// What the library gives under the name `tilec_native`. `layout` tells libraries of another build.
+struct NativeLibrary {
+  std::string_view tilec;  // version
+  size_t layout;
+  std::string (*code)(const Program&, const NativeRequest&, NativeForm);
+  std::string_view (*version)();
+};
+constexpr size_t kNativeLayout =
+    sizeof(Program) + (sizeof(Export) << 10) + (sizeof(ir::Kernel) << 20) + (sizeof(Machine) << 30) + (std::variant_size_v<ir::OpData> << 42);
 
 }  // namespace tilec::target
