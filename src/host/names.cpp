@@ -1,5 +1,7 @@
 #include "host/names.h"
 
+#include <unordered_map>
+
 #include "diag/diag.h"
 
 namespace tilec::host {
@@ -51,15 +53,16 @@ std::string argument_name(std::string name, const std::vector<std::string_view>&
 }
 
 void check_function_names(std::span<const FunctionName> functions, Diagnostics& diagnostics) {
+  std::unordered_map<std::string_view, const FunctionName*> by_name;
+  for (const FunctionName& f : functions) by_name.emplace(f.name, &f);
   for (const FunctionName& f : functions) {
     if (is_reserved(f.name) || is_among(kFunctions, f.name))
       diagnostics.at(f.span).error(diag::NotAllowedHere, "`" + f.name + "`", "as the name of an export, because C has it already")
           .help("give it another name, `export NAME as OTHER;`, or put something before all of them with --prefix");
-    for (const FunctionName& other : functions)
-      for (std::string_view companion : kCompanions)
-        if (other.name == f.name + std::string(companion))
-          diagnostics.at(other.span).error(diag::ExportClash, other.name)
-              .note(f.span, diag::BecauseOf, "`" + other.name + "` comes with `" + f.name + "` of itself");
+    for (std::string_view companion : kCompanions)
+      if (auto other = by_name.find(f.name + std::string(companion)); other != by_name.end())
+        diagnostics.at(other->second->span).error(diag::ExportClash, other->second->name)
+            .note(f.span, diag::BecauseOf, "`" + other->second->name + "` comes with `" + f.name + "` of itself");
   }
 }
 

@@ -100,6 +100,13 @@ Linear tightened(Linear sum) {
   return sum;
 }
 
+uint64_t hash_of(const Linear& sum) {
+  uint64_t hash = uint64_t(sum.constant) * 2 + sum.is_lost;
+  auto mix = [&](uint64_t x) { hash = (hash ^ (hash >> 29) ^ x) * 0x9E3779B97F4A7C15u; };
+  for (const Linear::Part& part : sum.parts) mix(part.atom.index), mix(uint64_t(part.factor));
+  return hash;
+}
+
 void append_key(std::string& key, const Linear& sum) {
   auto put = [&](int64_t x) { key.append(reinterpret_cast<const char*>(&x), sizeof x); };
   put(int64_t(sum.parts.size()) * 2 + sum.is_lost);

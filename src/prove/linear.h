@@ -55,6 +55,7 @@ inline Linear operator-(const Linear& a) { return a * -1; }
 Linear substitute(const Linear& sum, AtomId atom, const Linear& by);
 // For the inequality `sum >= 0`: divided by the greatest common divisor of its factors, the constant rounded down.
 Linear tightened(Linear sum);
+uint64_t hash_of(const Linear& sum);
 // The bytes of the sum, for keys of maps.
 void append_key(std::string& key, const Linear& sum);
 

@@ -188,15 +188,13 @@ class Search {
 
   bool cancels(const Linear& start) {
     std::deque<Linear> open{tightened(start)};
-    std::unordered_set<std::string> seen;
+    std::unordered_set<uint64_t> seen;  // two sums of one hash lose a way to a proof, nothing else
     bool is_found = terms_.range(start).low >= 0;
     auto push = [&](Linear next) {
       if (is_found || next.is_lost || next.parts.size() > kMostParts) return;
       next = tightened(std::move(next));
       is_found = terms_.range(next).low >= 0;
-      std::string key;
-      append_key(key, next);
-      if (seen.insert(std::move(key)).second) open.push_back(std::move(next));
+      if (seen.insert(hash_of(next)).second) open.push_back(std::move(next));
     };
     while (!is_found && !open.empty() && steps_ > 0) {
       --steps_;
