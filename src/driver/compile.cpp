@@ -1,4 +1,5 @@
 // tilec compile: one object and one header, or what --emit says.
+#include <algorithm>
 #include <chrono>
 
 #include "base/text.h"
@@ -61,21 +62,41 @@ struct Outputs {
   std::string primary, header;
 };
 
+// Where dependencies for Make go; empty: none are asked for.
+std::string dependency_file(const Options& options, const std::string& primary) {
+  if (!options.depends && !options.depends_no_system) return options.depends_file;
+  return options.depends_file.empty() ? folder_of(primary) + stem_of(primary) + ".d" : options.depends_file;
+}
+
+// Is a file to be written twice, or one that was read? Said, then.
+bool do_outputs_meet(const Session& session, const Outputs& paths) {
+  std::vector<std::string> taken = session.read_files;
+  for (const std::string& path : {paths.primary, paths.header, session.options.manifest, dependency_file(session.options, paths.primary)}) {
+    if (path.empty() || path == "-") continue;
+    bool meets = std::ranges::any_of(taken, [&](const std::string& other) { return is_same_file(path, other); });
+    if (meets) std::fprintf(stderr, "tilec: `%s` would be written over: it is read, or another output goes there\n", path.c_str());
+    if (meets) return true;
+    taken.push_back(path);
+  }
+  return false;
+}
+
 int write_outputs(Session& session, const Outputs& paths, const std::string& primary, const Compiled* compiled) {
   const Options& o = session.options;
+  if (do_outputs_meet(session, paths)) return kUsage;
   std::string error;
   std::vector<std::string> written{paths.primary};
-  if (!write_file(paths.primary, primary, o.emit == "header", error)) return session.cannot_write(paths.primary, error);
   if (compiled && !paths.header.empty()) {
     written.push_back(paths.header);
     if (!write_file(paths.header, host::header_text(compiled->library), true, error)) return session.cannot_write(paths.header, error);
   }
   if (compiled && !o.manifest.empty() && !write_file(o.manifest, host::manifest_text(compiled->library), true, error))
     return session.cannot_write(o.manifest, error);
-  if (o.depends || o.depends_no_system || !o.depends_file.empty()) {
-    std::string file = o.depends_file.empty() ? folder_of(paths.primary) + stem_of(paths.primary) + ".d" : o.depends_file;
+  if (std::string file = dependency_file(o, paths.primary); !file.empty()) {
     if (!write_file(file, dependency_rule(session, written), false, error)) return session.cannot_write(file, error);
   }
+  // Last, so that where the primary output stands, all is there.
+  if (!write_file(paths.primary, primary, o.emit == "header", error)) return session.cannot_write(paths.primary, error);
   return kDone;
 }
 

@@ -37,12 +37,12 @@ bool write_file(const std::string& path, std::string_view content, bool keep_if_
   if (path == "-") return std::fwrite(content.data(), 1, content.size(), stdout) == content.size() && std::fflush(stdout) == 0;
   struct stat status{};
   bool exists = stat(path.c_str(), &status) == 0;
-  if (keep_if_same && exists) {
+  // A device or a pipe is written in place: there is nothing to compare with and nothing to rename over.
+  bool in_place = exists && !S_ISREG(status.st_mode);
+  if (keep_if_same && exists && !in_place) {
     std::string ignored;
     if (auto old = read_file(path, ignored); old && *old == content) return true;
   }
-  // A device or a pipe is written in place: there is nothing to rename over.
-  bool in_place = exists && !S_ISREG(status.st_mode);
   std::string aside = in_place ? path : path + ".tmp" + std::to_string(getpid());
   std::FILE* file = std::fopen(aside.c_str(), "wb");
   bool ok = file && std::fwrite(content.data(), 1, content.size(), file) == content.size();
@@ -53,6 +53,12 @@ bool write_file(const std::string& path, std::string_view content, bool keep_if_
     if (!in_place) std::remove(aside.c_str());
   }
   return ok;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  struct stat one{}, other{};
+  bool exist = stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0;
+  return exist ? S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino : a == b;
 }
 
 std::string folder_of(const std::string& path) {

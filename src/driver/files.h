@@ -11,6 +11,8 @@ std::optional<std::string> read_file(const std::string& path, std::string& error
 // True when done; else `error` says why. "-": standard output. With `keep_if_same`, a file whose content would not change
 // keeps its time stamp.
 bool write_file(const std::string& path, std::string_view content, bool keep_if_same, std::string& error);
+// By name, or, where both are there, by what the names lead to; devices may be named twice.
+bool is_same_file(const std::string& a, const std::string& b);
 std::string folder_of(const std::string& path);  // with its slash; "" for none
 std::string stem_of(const std::string& path);    // the name without folder and suffix
 

@@ -54,7 +54,7 @@ void add_layouts(const ExportInstance& exported, const ir::Kernel& kernel, std::
     const std::string& name = kernel.value(note.value).hint;
     const ir::Type& type = kernel.type(note.value);
     if (std::ranges::find(exported.variables, name) == exported.variables.end() || !type.layout.valid()) continue;
-    std::string text = type.is_tile() ? layout::print(kernel.layouts.reg(type.layout)) : layout::print(kernel.layouts.mem(type.layout));
+    std::string text = type.is_buffer() ? layout::print(kernel.layouts.mem(type.layout)) : layout::print(kernel.layouts.reg(type.layout));
     auto [found, is_new] = layouts.try_emplace(name, text);
     if (!is_new && found->second != text) found->second.clear();
   }

@@ -11,10 +11,16 @@ void learn(std::vector<uint64_t>& all, const std::vector<uint64_t>& more) {
   for (size_t k = 0; k < more.size(); ++k) all[k] = std::max(all[k], more[k]);
 }
 
-// What came before is now known; what comes is later.
+// What comes is later. Lanes in step stay ordered with what they did themselves, others only by what they learn.
+void begin_anew(Strand& s) {
+  if (s.clock.lock_step) s.clock.learn(s.clock.agent, s.clock.now);
+  s.clock.since = advance(*s.block, s.clock);
+}
+
+// What came before is now known.
 void pass(Strand& s, const std::vector<uint64_t>& known) {
   s.clock.learn(known);
-  s.clock.since = advance(*s.block, s.clock);
+  begin_anew(s);
 }
 
 bool all_lanes_reach(Strand& s, const Instr& i) {
@@ -195,7 +201,7 @@ Status do_phase_arrive(Strand& s, const Instr& i) {
   complete_phase(*s.run, i.op, *barrier);
   if (s.run->result.fault) return Status::Stop;
   s.block->progressed = true;
-  s.clock.since = advance(*s.block, s.clock);
+  begin_anew(s);
   return Status::Next;
 }
 

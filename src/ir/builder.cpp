@@ -42,6 +42,24 @@ namespace {
 
 bool is_number(std::optional<Number> n, int64_t value) { return n && !n->is_float && n->i == value; }
 
+bool is_min(BinaryFn fn) { return fn == BinaryFn::Min || fn == BinaryFn::Minimum; }
+
+// Is it the least or the greatest integer of its type?
+bool ends_range(std::optional<Number> n, Scalar type, bool is_least) {
+  return is_integer(type) && is_number(n, is_least ? integer_min(type) : int64_t(integer_max(type)));
+}
+
+// Of a comparison with a number that ends the range of its type.
+std::optional<bool> decided(CompareFn fn, Scalar type, std::optional<Number> a, std::optional<Number> b) {
+  bool is_low = ends_range(b, type, true), is_high = ends_range(b, type, false);
+  bool low_is = ends_range(a, type, true), high_is = ends_range(a, type, false);
+  if (fn == CompareFn::Lt && (is_low || high_is)) return false;
+  if (fn == CompareFn::Ge && (is_low || high_is)) return true;
+  if (fn == CompareFn::Gt && (is_high || low_is)) return false;
+  if (fn == CompareFn::Le && (is_high || low_is)) return true;
+  return std::nullopt;
+}
+
 }  // namespace
 
 ValueId Builder::simplify_binary(BinaryFn fn, ValueId a, ValueId b) const {
@@ -55,7 +73,10 @@ ValueId Builder::simplify_binary(BinaryFn fn, ValueId a, ValueId b) const {
       if (is_number(ca, 0) || is_number(cb, 1)) return a;
       return is_number(cb, 0) || is_number(ca, 1) ? b : ValueId{};
     case BinaryFn::Div: return is_number(cb, 1) ? a : ValueId{};
-    case BinaryFn::Min: case BinaryFn::Max: return a == b ? a : ValueId{};
+    case BinaryFn::Min: case BinaryFn::Minimum: case BinaryFn::Max: case BinaryFn::Maximum:
+      if (a == b) return a;
+      if (ends_range(ca, type(a).element, is_min(fn)) || ends_range(cb, type(a).element, !is_min(fn))) return a;
+      return ends_range(cb, type(a).element, is_min(fn)) || ends_range(ca, type(a).element, !is_min(fn)) ? b : ValueId{};
     case BinaryFn::And:
       if (is_number(ca, 0) || (is_bool && is_number(cb, 1))) return a;
       return is_number(cb, 0) || (is_bool && is_number(ca, 1)) ? b : ValueId{};
@@ -118,6 +139,7 @@ ValueId Builder::compare(CompareFn fn, ValueId a, ValueId b) {
   auto ca = kernel_.constant(a), cb = kernel_.constant(b);
   if (ca && cb) return boolean(evaluate(fn, type(a).element, *ca, *cb));
   if (a == b && !is_float(type(a).element)) return boolean(fn == CompareFn::Eq || fn == CompareFn::Le || fn == CompareFn::Ge);
+  if (auto known = decided(fn, type(a).element, ca, cb)) return boolean(*known);
   return value(op::Compare{fn, a, b}, t);
 }
 

@@ -54,7 +54,7 @@ struct Analysis {
   }
 
   void run_kernel(const ast::Decl& decl, const ast::Kernel& node) {
-    if (node.is_exported) add_export(node.signature.name, {&root, &decl, &root, {}, {}, node.signature.name.span});
+    if (node.is_exported && node.signature.name.exists()) add_export(node.signature.name, {&root, &decl, &root, {}, {}, node.signature.name.span});
   }
 
   // Kernels that no export asks for are looked at with their defaults.

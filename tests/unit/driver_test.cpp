@@ -162,3 +162,42 @@ TEST_CASE("an object, its header, its dependencies for Make, and what inspect sa
     CHECK_MESSAGE(inspected.out.find(part) != std::string::npos, inspected.out);
   CHECK(Json::parse(folder.run("inspect --json 'my copy.o'").out).has_value());
 }
+
+TEST_CASE("outputs stand together or not at all, and over nothing that was read") {
+  Folder folder;
+  folder.write("copy.tile", kCopy);
+  Ran full = folder.run("copy.tile -o copy.o --header /dev/full");
+  CHECK(full.code == 3);
+  CHECK(full.out.find("cannot write `/dev/full`") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder.path / "copy.o"));
+  for (const char* words : {"copy.tile -o ./copy.tile", "copy.tile -o x --header x", "copy.tile -o copy.o -MD -MF copy.o", "copy.tile --header copy.tile -o y"}) {
+    Ran ran = folder.run(words);
+    CHECK(ran.code == 2);
+    CHECK_MESSAGE(ran.out.find("would be written over") != std::string::npos, ran.out);
+  }
+  CHECK(folder.read("copy.tile") == kCopy);
+  CHECK_FALSE(std::filesystem::exists(folder.path / "x"));
+  CHECK(folder.run("copy.tile -o /dev/null --header /dev/null").code == 0);
+}
+
+TEST_CASE("a file that ends where a name should be") {
+  Folder folder;
+  folder.write("cut.tile", "export kernel");
+  Ran ran = folder.run("check cut.tile");
+  CHECK(ran.code == 1);
+  CHECK_MESSAGE(ran.out.find("cut.tile:1:14: error: expected a name") != std::string::npos, ran.out);
+}
+
+TEST_CASE("an accumulator in flight has a layout that can be told") {
+  Folder folder;
+  folder.write("wide.tile",
+               "export kernel wide(A: f16[M, K], B: f16[K, N], out C: f16[M, N]) {\n"
+               "    launch (i in ceildiv(N, 256), j in ceildiv(M, 128)) threads 256 {\n"
+               "        var a: shared f16[128, 64];\n        var b: shared f16[64, 256];\n"
+               "        var acc: fragment f32[128, 256] = 0;\n"
+               "        for k in pipelined(ceildiv(K, 64)) { a = A.tile(j, k); b = B.tile(k, i); acc += a @ b; }\n"
+               "        C.tile(j, i) = acc as f16;\n    }\n}\n");
+  Ran ran = folder.run("explain --target model wide.tile");
+  CHECK(ran.code == 0);
+  CHECK_MESSAGE(ran.out.find("layout acc: reg(") != std::string::npos, ran.out);
+}

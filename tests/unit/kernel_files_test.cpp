@@ -192,10 +192,11 @@ TEST_SUITE("kernel files" * doctest::skip()) {
   TEST_CASE("tiles that a while carries") { check_file("while_tiles"); }
   TEST_CASE("moves within one memory") { check_file("moves"); }
   TEST_CASE("pipelines in loops and in a row") { check_file("pipelines"); }
+  TEST_CASE("ends of ranges") { check_file("limits"); }
   TEST_CASE("every file has its test") {
     size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(std::string(TILEC_TESTS) + "/kernels"))
       files += entry.path().extension() == ".tile";
-    CHECK(files == 10);
+    CHECK(files == 11);
   }
 }
