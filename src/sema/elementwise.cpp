@@ -1,5 +1,6 @@
 #include "sema/elementwise.h"
 
+#include "sema/types.h"
 #include "sema/view.h"
 
 namespace tilec::sema {
@@ -162,6 +163,7 @@ Value with_new_axis(Instance& in, Value tile, int axis, Span span) {
   auto e = elementwise(in, {std::move(tile), span});
   if (!e) return Poison{};
   e->shape.insert(e->shape.begin() + axis, kNewAxis);
+  if (!has_few_axes(in, e->shape, span)) return Poison{};
   for (auto& input : e->inputs)
     for (int64_t& a : input.axes) a += a >= axis;
   return *e;

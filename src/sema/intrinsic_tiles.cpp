@@ -85,6 +85,7 @@ Value run_reshape(Instance& in, const FnRef&, const CallSite& site, std::string_
     if (*n < 1) return in.at(g.span).error(diag::BadExtent, *n), Value(Poison{});
     shape.push_back(*n);
   }
+  if (!has_few_axes(in, shape, site.expr.span)) return Poison{};
   const ir::Type type = in.type(tile);
   ir::Type result = ir::tile_type(type.element, shape);
   if (shape.empty() || result.element_count() != type.element_count()) {

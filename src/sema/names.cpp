@@ -129,6 +129,9 @@ std::optional<Scalar> scalar_of_path(Instance& in, const std::vector<ast::Name>&
   return std::nullopt;
 }
 
+// Constants that need one another, one below the other.
+constexpr size_t kMostConstants = 256;
+
 Value value_of_constant(Session& session, const Module& module, const ast::Decl& decl) {
   if (auto it = session.constants.find(&decl); it != session.constants.end()) return it->second;
   const ast::Const& constant = *decl.as<ast::Const>();
@@ -136,6 +139,11 @@ Value value_of_constant(Session& session, const Module& module, const ast::Decl&
   if (!session.constants_in_progress.insert(&decl).second) {
     in.at(constant.name.span).error(diag::ConstantCycle, constant.name.text);
     return Poison{};
+  }
+  if (session.constants_in_progress.size() > kMostConstants) {
+    session.constants_in_progress.erase(&decl);
+    in.at(constant.name.span).error(diag::NestedTooDeep, int64_t(kMostConstants));
+    return session.constants[&decl] = Poison{};
   }
   Operand operand{evaluate(in, *constant.value), constant.value->span};
   if (operand.value.is_element() || operand.value.is<Dynamic>()) {

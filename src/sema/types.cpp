@@ -1,5 +1,6 @@
 #include "sema/types.h"
 
+#include "layout/shape.h"
 #include "sema/expr.h"
 #include "sema/names.h"
 
@@ -17,7 +18,13 @@ std::optional<Extent> extent_of(Instance& in, const Operand& operand) {
   return std::nullopt;
 }
 
+bool has_few_axes(Instance& in, const Shape& shape, Span span) {
+  if (shape.size() <= size_t(layout::kMaxRank)) return true;
+  return not_allowed(in, span, "a tile of more than " + std::to_string(layout::kMaxRank) + " axes", "here"), false;
+}
+
 bool has_few_elements(Instance& in, const Shape& shape, Span span) {
+  if (!has_few_axes(in, shape, span)) return false;
   int64_t count = 1;
   for (int64_t extent : shape) {
     if (extent <= kMostExtent / count) {

@@ -1,4 +1,5 @@
 // Expressions. The grammar's chain of operands becomes a tree by precedence climbing.
+#include <cmath>
 #include <limits>
 
 #include "diag/diag.h"
@@ -226,7 +227,10 @@ ast::Expr* Builder::literal(const antlr4::Token& token) {
     case P::INFINITE: return make(where, ast::FloatLiteral{std::numeric_limits<double>::infinity()});
     case P::NOT_A_NUMBER: return make(where, ast::FloatLiteral{std::numeric_limits<double>::quiet_NaN()});
     case P::FLOAT:
-      if (auto value = float_value(text)) return make(where, ast::FloatLiteral{*value});
+      if (auto value = float_value(text)) {
+        if (std::isinf(*value)) diagnostics_.at(where).error(diag::NumberTooLarge, text);
+        return make(where, ast::FloatLiteral{*value});
+      }
       return missing(where);
     default: break;
   }

@@ -2,7 +2,7 @@
 #include "syntax/literals.h"
 
 #include <charconv>
-#include <limits>
+#include <cstdlib>
 
 namespace tilec::syntax {
 namespace {
@@ -39,16 +39,9 @@ Integer integer_value(std::string_view text) {
 
 std::optional<double> float_value(std::string_view text) {
   std::string digits = without_separators(text);
-  double value = 0;
-  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (end != digits.data() + digits.size()) return std::nullopt;
-  if (error == std::errc::result_out_of_range) {
-    // Too small is zero, too large is infinite, as arithmetic would have it.
-    size_t exponent = digits.find_first_of("eE");
-    bool is_tiny = exponent != digits.npos && digits[exponent + 1] == '-';
-    return is_tiny ? 0.0 : std::numeric_limits<double>::infinity();
-  }
-  return error == std::errc() ? std::optional(value) : std::nullopt;
+  char* end = nullptr;
+  double value = std::strtod(digits.c_str(), &end);  // too small is zero, too large is infinite
+  return end == digits.c_str() + digits.size() ? std::optional(value) : std::nullopt;
 }
 
 Unescaped unescape(std::string_view text) {
