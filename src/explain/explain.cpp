@@ -33,9 +33,7 @@ void add_layouts(const ir::Kernel& kernel, const SourceMap& sources, std::string
     const ir::Value& value = kernel.value(note.value);
     const ir::Type& type = kernel.type(note.value);
     if (value.hint.empty() || !type.layout.valid() || !seen.insert({value.hint, type.layout.index}).second) continue;
-    bool is_tile = type.is_tile();
-    std::string layout = is_tile ? layout::print(kernel.layouts.reg(type.layout)) : layout::print(kernel.layouts.mem(type.layout));
-    out += "  " + value.hint + ": " + (is_tile ? "fragment " : "shared ") + shape_text(type) + "\n    " + layout + "\n    decided at " +
+    out += "  " + value.hint + ": " + (type.is_buffer() ? "shared " : "fragment ") + shape_text(type) + "\n    " + layout_text(kernel, type.layout) + "\n    decided at " +
            place_of(note.span, sources) + ": " + note.reason + "\n";
   }
 }

@@ -54,7 +54,7 @@ void add_layouts(const ExportInstance& exported, const ir::Kernel& kernel, std::
     const std::string& name = kernel.value(note.value).hint;
     const ir::Type& type = kernel.type(note.value);
     if (std::ranges::find(exported.variables, name) == exported.variables.end() || !type.layout.valid()) continue;
-    std::string text = type.is_buffer() ? layout::print(kernel.layouts.mem(type.layout)) : layout::print(kernel.layouts.reg(type.layout));
+    std::string text = layout_text(kernel, type.layout);
     auto [found, is_new] = layouts.try_emplace(name, text);
     if (!is_new && found->second != text) found->second.clear();
   }
@@ -63,6 +63,10 @@ void add_layouts(const ExportInstance& exported, const ir::Kernel& kernel, std::
 }
 
 }  // namespace
+
+std::string layout_text(const ir::Kernel& kernel, layout::LayoutId id) {
+  return kernel.layouts.is_reg(id) ? layout::print(kernel.layouts.reg(id)) : layout::print(kernel.layouts.mem(id));
+}
 
 std::string schedule_text(const ExportInstance& exported, const ir::Kernel& kernel, std::string_view machine) {
   bool is_word = machine.find_first_of("-.:") == machine.npos;

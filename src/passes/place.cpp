@@ -93,6 +93,21 @@ class Placer {
       }
   }
 
+  RegLayout accumulator(const MatrixAtom& atom, const layout::Shape& shape) {
+    return layout::accumulator(layout::reg_layout(atom.c_layout, "mn"), shape, deal_of(atom, shape[0], shape[1], warps_));
+  }
+
+  // Made of whole fragments, and of none that lies beyond the tile: no operand has elements for it.
+  std::string flaw_of_accumulator(const MatrixAtom& atom, const RegLayout& layout) {
+    if (!layout::divide(layout, layout::reg_layout(atom.c_layout, "mn"))) return "it is no arrangement of accumulators of " + std::string(atom.name);
+    RegLayout inferred = accumulator(atom, layout.shape);
+    for (int axis = 0; axis < layout.shape.rank; ++axis)
+      if (layout.covered(axis) > inferred.covered(axis))
+        return "it covers " + std::to_string(layout.covered(axis)) + " elements of axis " + std::to_string(axis) + ", which has " +
+               std::to_string(layout.shape[axis]);
+    return "";
+  }
+
   std::string flaw_of(ValueId v, RegLayout layout) {
     layout = layout::normalized(std::move(layout));
     int64_t lanes = layout.lanes(), warps = layout.warps();
@@ -105,8 +120,7 @@ class Placer {
     for (OpId id : ops_) {
       const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
       if (!gemm || groups_.root(gemm->acc) != groups_.root(v)) continue;
-      const MatrixAtom& atom = atom_of(*gemm);
-      if (!layout::divide(layout, layout::reg_layout(atom.c_layout, "mn"))) return "it is no arrangement of accumulators of " + std::string(atom.name);
+      if (std::string flaw = flaw_of_accumulator(atom_of(*gemm), layout); !flaw.empty()) return flaw;
     }
     return "";
   }
@@ -121,8 +135,7 @@ class Placer {
         const MatrixAtom& atom = atom_of(*gemm);
         if ((atom.kind == AtomKind::Group) != is_of_group) continue;
         layout::Shape shape = shape_of(gemm->acc);
-        give(gemm->acc, layout::accumulator(layout::reg_layout(atom.c_layout, "mn"), shape, deal_of(atom, shape[0], shape[1], warps_)),
-             kernel_.op(id).span, "the accumulator of " + std::string(atom.name));
+        give(gemm->acc, accumulator(atom, shape), kernel_.op(id).span, "the accumulator of " + std::string(atom.name));
       }
     for (OpId id : ops_) {
       if (!kernel_.op(id).is<op::Gemm>()) continue;

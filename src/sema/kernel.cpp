@@ -17,6 +17,7 @@ struct Lowering {
   const ast::Kernel& kernel = *request.decl->as<ast::Kernel>();
   const ast::Signature& signature = kernel.signature;
   std::map<std::string_view, int64_t> fixed = {};
+  std::vector<Value> generics = {};
 
   // Compile-time parameters from the export's brackets and the defaults.
   bool bind_generics() {
@@ -44,6 +45,7 @@ struct Lowering {
         return false;
       }
       in.declare(p.name, *values[i], "a compile-time parameter");
+      generics.push_back(*values[i]);
     }
     return true;
   }
@@ -195,15 +197,16 @@ struct Lowering {
 
 }  // namespace
 
-std::optional<ir::Kernel> lower_kernel(Session& session, const Request& request) {
+std::optional<LoweredKernel> lower_kernel(Session& session, const Request& request) {
   int errors_before = session.diagnostics.error_count();
   Instance in(session, *request.module);
   in.frames.back().decl = request.decl;
   bool is_chosen = !request.generics.empty() || !request.where.empty();
   if (is_chosen) in.frames.back().call = request.span;
-  bool is_done = Lowering{in, request}.run();
+  Lowering lowering{in, request};
+  bool is_done = lowering.run();
   if (!is_done || session.diagnostics.error_count() != errors_before) return std::nullopt;
-  return std::move(in.kernel);
+  return LoweredKernel{std::move(in.kernel), std::move(lowering.generics)};
 }
 
 }  // namespace tilec::sema

@@ -13,7 +13,12 @@ struct Request {
   Span span;
 };
 
+struct LoweredKernel {
+  ir::Kernel kernel;
+  std::vector<Value> generics;  // of each compile-time parameter, in the order of the signature
+};
+
 // The kernel with these arguments lowered; nothing after a mistake.
-std::optional<ir::Kernel> lower_kernel(Session& session, const Request& request);
+std::optional<LoweredKernel> lower_kernel(Session& session, const Request& request);
 
 }  // namespace tilec::sema

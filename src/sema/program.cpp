@@ -15,19 +15,13 @@ struct Analysis {
   const Module& root;
   Program& program;
   std::set<const ast::Decl*> lowered = {};
+  std::vector<Instantiation> made = {};  // for each export of the program
 
   void not_yet(Span span, std::string_view what) { session.diagnostics.at(span).error(diag::NotSupportedYet, what); }
 
-  std::optional<ir::Kernel> lower(const Request& request) {
+  std::optional<LoweredKernel> lower(const Request& request) {
     lowered.insert(request.decl);
     return lower_kernel(session, request);
-  }
-
-  std::string instance_text(const Request& request) {
-    std::string text(session.sources.text(request.span));
-    for (const ast::Argument& a : request.generics)
-      text += (&a == request.generics.data() ? "[" : ", ") + std::string(session.sources.text(a.span));
-    return request.generics.empty() ? text : text + "]";
   }
 
   void add_export(const ast::Name& name, const Request& request) {
@@ -35,9 +29,10 @@ struct Analysis {
       if (other.name == name.text) return void(session.diagnostics.at(name.span).error(diag::ExportClash, name.text));
     auto kernel = lower(request);
     if (!kernel) return;
-    program.exports.push_back({std::string(name.text), request.decl->doc, instance_text(request),
-                               variables_of(*request.decl->as<ast::Kernel>()), std::move(*kernel), {}, request.span});
-    pin_schedules(session, root, request, program.exports.back());
+    program.exports.push_back({std::string(name.text), request.decl->doc, {}, variables_of(*request.decl->as<ast::Kernel>()),
+                               std::move(kernel->kernel), {}, request.span});
+    made.push_back({request, std::move(kernel->generics)});
+    pin_schedules(session, root, made.back(), program.exports.back());
   }
 
   void run_export(const ast::Decl& decl, const ast::Export& node) {
@@ -121,6 +116,7 @@ struct Analysis {
       if (auto* n = decl->as<ast::Kernel>()) check_kernel(*decl, *n);
       if (auto* n = decl->as<ast::Fn>()) check_fn(*decl, *n);
     }
+    for (size_t i = 0; i < made.size(); ++i) program.exports[i].instance = instance_text(session, root, made[i], made);
     check_schedules(session, root);
   }
 };

@@ -39,15 +39,23 @@ bool is_same(const Value& a, const Value& b) {
 }
 
 // Do the schedule's brackets name only values that the instance has?
-bool speaks_of(Instance& in, const ast::Schedule& schedule, const ast::Signature& signature, const Request& request) {
+bool speaks_of(Instance& in, const ast::Schedule& schedule, const ast::Signature& signature, const Instantiation& made) {
   for (size_t i = 0; i < signature.generics.size(); ++i) {
     const ast::Argument* wanted = argument_of(schedule.generics, signature, i);
-    if (!wanted) continue;
-    const ast::Argument* given = argument_of(request.generics, signature, i);
-    const ast::Expr* actual = given ? given->value : signature.generics[i].default_value;
-    if (!actual || !is_same(evaluate(in, *wanted->value), evaluate(in, *actual))) return false;
+    if (wanted && !is_same(evaluate(in, *wanted->value), made.generics[i])) return false;
   }
   return true;
+}
+
+// As `root` may write it: what the export says, or else the value. Nothing where only another file has the words.
+std::string argument_text(Session& session, const Module& root, const ast::Argument* given, const Value& value) {
+  if (given) return std::string(session.sources.text(given->value->span));
+  if (auto* type = value.as<TypeValue>()) return std::string(name(type->scalar));
+  if (auto* c = value.as<Const>()) return c->type == Scalar::Bool ? (c->number.i ? "true" : "false") : std::to_string(c->number.i);
+  auto* chosen = value.as<EnumValue>();
+  bool is_of_root = chosen && std::any_of(root.ast->declarations.begin(), root.ast->declarations.end(),
+                                          [&](const ast::Decl* d) { return d->as<ast::Enum>() == chosen->type; });
+  return is_of_root ? std::string(chosen->type->name.text) + "." + std::string(chosen->type->members[chosen->index].name.text) : "";
 }
 
 struct Reading {
@@ -127,14 +135,30 @@ ir::Schedule read(Instance& in, const ast::Schedule& schedule) {
 
 }  // namespace
 
-void pin_schedules(Session& session, const Module& root, const Request& request, ExportInstance& instance) {
+std::string instance_text(Session& session, const Module& root, const Instantiation& made, std::span<const Instantiation> all) {
+  const ast::Signature& signature = made.request.decl->as<ast::Kernel>()->signature;
+  std::string text(session.sources.text(made.request.span)), arguments;
+  for (size_t i = 0; i < signature.generics.size(); ++i) {
+    const ast::Argument* given = argument_of(made.request.generics, signature, i);
+    bool tells_apart = std::any_of(all.begin(), all.end(), [&](const Instantiation& other) {
+      return other.request.decl == made.request.decl && !is_same(other.generics[i], made.generics[i]);
+    });
+    if (!given && !tells_apart) continue;
+    std::string argument = argument_text(session, root, given, made.generics[i]);
+    if (argument.empty()) continue;
+    arguments += (arguments.empty() ? "[" : ", ") + std::string(signature.generics[i].name.text) + " = " + argument;
+  }
+  return arguments.empty() ? text : text + arguments + "]";
+}
+
+void pin_schedules(Session& session, const Module& root, const Instantiation& made, ExportInstance& instance) {
   for (const ast::Decl* d : root.ast->declarations) {
     auto* schedule = d->as<ast::Schedule>();
     if (!schedule) continue;
     Instance in(session, root);
     const ast::Decl* kernel = nullptr;
     const ast::Signature* signature = signature_of(in, *schedule, &kernel);
-    if (!signature || kernel != request.decl || !speaks_of(in, *schedule, *signature, request)) continue;
+    if (!signature || kernel != made.request.decl || !speaks_of(in, *schedule, *signature, made)) continue;
     PinnedSchedule pinned{.targets = {}, .arguments = schedule->generics.size(), .schedule = read(in, *schedule)};
     for (const ast::Name& target : schedule->targets) pinned.targets.emplace_back(target.text);
     instance.schedules.push_back(std::move(pinned));

@@ -4,8 +4,16 @@
 
 namespace tilec::sema {
 
+// An export and what its compile-time parameters came to.
+struct Instantiation {
+  Request request;
+  std::vector<Value> generics;
+};
+
 // Adds the schedules of `root` that speak of this instance.
-void pin_schedules(Session& session, const Module& root, const Request& request, ExportInstance& instance);
+void pin_schedules(Session& session, const Module& root, const Instantiation& made, ExportInstance& instance);
+// How a schedule in `root` names `made` and no other of `all` that differs from it.
+std::string instance_text(Session& session, const Module& root, const Instantiation& made, std::span<const Instantiation> all);
 // Reports schedules that speak of no kernel, or give it parameters that it lacks.
 void check_schedules(Session& session, const Module& root);
 

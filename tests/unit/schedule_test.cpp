@@ -6,6 +6,8 @@
 
 #include "check/pressure.h"
 #include "check/schedule.h"
+#include "explain/explain.h"
+#include "explain/schedule_text.h"
 #include "ir/parse.h"
 #include "ir/print.h"
 #include "pipeline/compile.h"
@@ -110,6 +112,7 @@ TEST_SUITE("schedule") {
         {"role load: warps 4 { load_a; b; } role math: warps 4 { rest; } pipeline ab: a, b; depth 1;", "no tile is filled ahead of time"},
         {"layout acc: reg(c0 c1 c2 c3 c4 c5) lane(r0 r1 r2 r3 r4) warp(r5);", "LayoutRefused: `acc` cannot have this layout: it spreads over 2 warps"},
         {"layout acc: reg(r0 r1 r2 r3 r4) lane(c0 c1 c2 c3 c4) warp(c5 r5);", "no arrangement of accumulators"},
+        {"layout acc: reg(c0 r3 c3 c4 c5 c6) lane(c1 c2 r0 r1 r2) warp(r4 r5);", "`acc` cannot have this layout: it covers 128 elements of axis 1, which has 64"},
         {"layout acc: reg(c0);", "LayoutRefused"},
         {"layout a: addr(c0);", "LayoutRefused"},
         {"layout a: nonsense;", "LayoutRefused"},
@@ -145,6 +148,45 @@ TEST_SUITE("schedule") {
       auto flaws = check::flaws_of(*kernel, machine);
       REQUIRE(!flaws.empty());
       CHECK_MESSAGE(flaws.front().find(part) != std::string::npos, flaws.front());
+    }
+  }
+
+  // A schedule for one instance is refused by another whose tiles are smaller: its name says for which it is.
+  TEST_CASE("what `explain` prints names the instance that it is for, and no other") {
+    Scheduled one("");
+    CHECK(one.program.exports.at(0).instance == "product");
+    Scheduled several("enum Way { up, down }\n"
+                      "kernel scale[T: float = f32, N: int = 64, by: int = N, way: Way = Way.up](x: T[M], out y: T[M]) {\n"
+                      "    launch (i in ceildiv(M, N)) { let t = x.tile[N](i); y.tile(i) = t + t; }\n}\n"
+                      "export scale;\nexport scale[f16] as half;\nexport scale[N = 32] as narrow where M = 320;\nexport scale[T = f16, way = Way.down] as other;\n"
+                      "schedule scale[by = 32] for model { layout t: swizzle(32); }\n");
+    std::vector<std::string> names;
+    for (const ExportInstance& e : several.program.exports) names.push_back(e.instance);
+    CHECK(names == std::vector<std::string>{"product", "scale[T = f32, N = 64, by = 64, way = Way.up]", "scale[T = f16, N = 64, by = 64, way = Way.up]",
+                                            "scale[T = f32, N = 32, by = 32, way = Way.up]", "scale[T = f16, N = 64, by = 64, way = Way.down]"});
+    std::vector<size_t> pinned;
+    for (const ExportInstance& e : several.program.exports) pinned.push_back(e.schedules.size());
+    CHECK(pinned == std::vector<size_t>{0, 0, 0, 1, 0});
+  }
+
+  // The accumulator is in flight where the loop ends, and is read under a condition.
+  TEST_CASE("an open product is explained") {
+    for (const Machine* machine : {&target::model::asynchronous(), &target::model::without_roles()}) {
+      Scheduled with("kernel biased(A: f32[M, K], B: f32[N, K], bias: f32[N]?, out C: f32[M, N]) {\n"
+                     "    launch (i in ceildiv(N, 64), j in ceildiv(M, 64)) {\n"
+                     "        var a: shared f32[64, 32];\n        var b: shared f32[64, 32];\n        var acc: fragment f32[64, 64] = 0;\n"
+                     "        for k in pipelined(ceildiv(K, 32)) { a = A.tile(j, k); b = B.tile(i, k); acc += a @ b.T; }\n"
+                     "        if bias { acc += bias.tile[64](i)[_, :]; }\n        C.tile(j, i) = acc;\n    }\n}\nexport biased;\n");
+      const ExportInstance& biased = with.program.exports.at(1);
+      ir::Kernel kernel = kernel_for(biased, *machine), tiles;
+      PassOptions passes;
+      passes.after = [&](const Pass&, const ir::Kernel& now) {
+        if (now.form != ir::Form::Thread) tiles = now;
+      };
+      REQUIRE(run_passes(kernel, *machine, with.diagnostics, passes));
+      std::string text = schedule_text(biased, tiles, machine->name);
+      CHECK_MESSAGE(text.find("layout b: addr(") != text.npos, text);
+      CHECK(explain(std::array{&biased}, tiles, kernel, *machine, with.sources).find("acc: fragment f32[64, 64]") != text.npos);
     }
   }
 
