@@ -4,8 +4,10 @@
 #   program: main.o gemm.o
 #   main.o: gemm.h
 #
-# TILEC is the compiler, TILEFLAGS its options. The files that a source imports are tracked in NAME.o.d.
-TILEC ?= tilec
+# TILEC is the compiler, TILEFLAGS its options; left out, the compiler is the one that these rules were installed with. The
+# files that a source imports are tracked in NAME.o.d.
+tilec_beside := $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))../../bin/tilec)
+TILEC ?= $(or $(tilec_beside),tilec)
 TILEFLAGS ?=
 
 %.o: %.tile

@@ -60,6 +60,9 @@ std::string quoted(std::string_view text) {
 
 namespace {
 
+char lowered(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
+
+// Letters of another case count nothing.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -68,7 +71,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (lowered(a[i - 1]) != lowered(b[j - 1]))});
       diagonal = above;
     }
   }
@@ -79,7 +82,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> words) {
   std::string_view best;
-  size_t least = word.size() <= 3 ? 2 : word.size() / 3 + 2;  // exclusive: a third of the letters may differ, and one
+  // Exclusive: a third of the letters may differ, and one, but never all.
+  size_t least = word.size() <= 3 ? std::min<size_t>(word.size(), 2) : word.size() / 3 + 2;
   for (std::string_view candidate : words) {
     size_t distance = edit_distance(word, candidate);
     if (distance < least) least = distance, best = candidate;

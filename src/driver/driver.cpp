@@ -56,7 +56,9 @@ int explain_command(const Options& options) {
   if (options.explain_all) std::fputs(diag::errors_document().c_str(), stdout);
   int code = options.inputs.empty() && !options.explain_all ? kUsage : kDone;
   for (const std::string& input : options.inputs) {
+    bool is_code = input.size() == 5 && input[0] == 'T' && input.find_first_not_of("0123456789", 1) == input.npos;
     if (auto page = diag::explain_page(input)) std::fputs(page->c_str(), stdout);
+    else if (is_code) std::fprintf(stderr, "tilec: there is no diagnostic %s; `tilec explain --all` prints every one\n", input.c_str()), code = kUsage;
     else code = std::max(code, explain_file(options, input));
   }
   return code;

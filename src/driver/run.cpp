@@ -16,30 +16,43 @@ struct Data {
   std::vector<interp::Argument> arguments;  // point into `tensors`
 };
 
-constexpr int64_t kDefaultDim = 33;  // odd on purpose: edges are what goes wrong
+constexpr int64_t kDefaultDim = 33;   // odd on purpose: edges are what goes wrong
+constexpr int64_t kDefaultBatch = 3;  // of an axis that counts matrices
 
 using Dims = std::map<std::string, int64_t>;
 
-// What the dims are; also the integer parameters that --dim sets.
-std::optional<Dims> dims_of(const Options& options, const ir::Kernel& kernel) {
+bool has_number(const ir::Kernel& kernel, const std::string& name) {
+  return std::any_of(kernel.dims.begin(), kernel.dims.end(), [&](const ir::Dim& d) { return d.name == name; }) ||
+         std::any_of(kernel.params.begin(), kernel.params.end(), [&](const ir::Param& p) {
+           return p.name == name && is_integer(kernel.type(p.value).element) && !kernel.type(p.value).is_buffer();
+         });
+}
+
+int64_t default_of(const ir::Kernel& kernel, const ir::Dim& dim) {
+  for (const ir::Param& p : kernel.params)
+    for (size_t i = 0; i + 2 < p.extents.size(); ++i)
+      if (p.extents[i] == dim.value) return kDefaultBatch;
+  return kDefaultDim;
+}
+
+// What the dims are; also the integer parameters that --dim sets. What another kernel of the file has is passed over.
+std::optional<Dims> dims_of(const Options& options, const ir::Kernel& kernel, const Program& program) {
   Dims dims;
-  for (const ir::Dim& dim : kernel.dims) dims[dim.name] = dim.fixed.value_or(kDefaultDim);
-  auto is_known = [&](const std::string& name) {
-    return dims.contains(name) || std::any_of(kernel.params.begin(), kernel.params.end(), [&](const ir::Param& p) {
-      return p.name == name && is_integer(kernel.type(p.value).element) && !kernel.type(p.value).is_buffer();
-    });
-  };
+  for (const ir::Dim& dim : kernel.dims) dims[dim.name] = dim.fixed.value_or(default_of(kernel, dim));
   for (const std::string& text : options.dims) {
     size_t equal = text.find('=');
     std::string name = text.substr(0, equal);
     char* end = nullptr;
     int64_t value = equal == text.npos ? -1 : std::strtoll(text.c_str() + equal + 1, &end, 10);
-    if (!is_known(name) || !end || *end != 0 || value < 0) {
+    bool is_known = std::any_of(program.exports.begin(), program.exports.end(), [&](const ExportInstance& e) {
+      return (options.kernel.empty() || e.name == options.kernel) && has_number(e.kernel, name);
+    });
+    if (!is_known || !end || *end != 0 || value < 0) {
       std::fprintf(stderr, "tilec: --dim %s: %s\n", text.c_str(),
-                   is_known(name) ? "an extent is a whole number from 0" : "the kernel has no dim or integer parameter of that name");
+                   is_known ? "an extent is a whole number from 0" : "no kernel has a dim or an integer parameter of that name");
       return std::nullopt;
     }
-    dims[name] = value;
+    if (has_number(kernel, name)) dims[name] = value;
   }
   return dims;
 }
@@ -201,7 +214,7 @@ void print_counters(const interp::Counters& c) {
 
 int run_export(Session& session, const ExportInstance& exported, const Machine& machine) {
   const Options& o = session.options;
-  auto dims = dims_of(o, exported.kernel);
+  auto dims = dims_of(o, exported.kernel, session.program);
   if (!dims) return kUsage;
   default_strides(exported.kernel, o, *dims);
   if (!make_data(exported.kernel, *dims, o.seed)) {
@@ -213,7 +226,8 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   if (const auto& fault = reference.result.fault) {
     bool is_contract = fault->kind == interp::FaultKind::Contract;
     print_fault(session, *fault, is_contract ? named_values(fault->text, exported.kernel, *dims, reference.data) : "");
-    if (is_contract) std::printf("help: `--dim NAME=VALUE` sets dims and integer parameters; a dim that is not set is %lld\n", (long long)kDefaultDim);
+    if (is_contract) std::printf("help: `--dim NAME=VALUE` sets dims and integer parameters; a dim that is not set is %lld, or %lld where it counts matrices\n",
+                                (long long)kDefaultDim, (long long)kDefaultBatch);
     return kSaidNo;
   }
   // With every number in f64 a lost element is far above what the order of a sum can do.

@@ -99,7 +99,7 @@ Value apply(Instance& in, ir::CompareFn fn, const Value& a, const Value& b) {
 }
 
 Value binary(Instance& in, ast::BinaryOp op, const Operand& a, const Operand& b, Span span) {
-  Operand x{number(in, a), a.span}, y{number(in, b), b.span};
+  Operand x{number(in, a), a.span, a.is_target}, y{number(in, b), b.span};
   if (x.value.is_poison() || y.value.is_poison()) return Poison{};
   bool is_shift = op == ast::BinaryOp::ShiftLeft || op == ast::BinaryOp::ShiftRight;
   bool stays_literal = is_literal(x.value) && is_literal(y.value);

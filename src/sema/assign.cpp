@@ -55,7 +55,7 @@ namespace {
 Value combined(Instance& in, ast::BinaryOp op, const Operand& old, const Operand& value, Span span) {
   if (old.value.is_poison() || value.value.is_poison()) return Poison{};
   return map_elements(in, std::array{old, value}, span,
-                      [&](std::span<const Operand> x) { return binary(in, op, x[0], x[1], span); });
+                      [&](std::span<const Operand> x) { return binary(in, op, {x[0].value, x[0].span, true}, x[1], span); });
 }
 
 // `t[:, 0 +: 64] = value`: the fragment with a part replaced.

@@ -67,7 +67,7 @@ struct Matching {
         in.at(site.expr.span).error(diag::ArgumentCount, name(), int64_t(arguments.size()), given)
             .note(signature(ref).name.span, diag::DeclaredHere, name());
       else
-        in.at(site.expr.span).error(diag::MissingArgument, name(), signature(ref).parameters[i].name.text);
+        report_missing_argument(in, site.expr.span, name(), signature(ref).parameters[i].name.text);
       return false;
     }
     return true;
@@ -185,6 +185,11 @@ Value call_functions(Instance& in, const FnSet& functions, const CallSite& site,
     for (size_t i = 0; i < elements.size(); ++i) one.arguments[i].operand = elements[i];
     return invoke(in, one);
   });
+}
+
+void report_missing_argument(Instance& in, Span call, std::string_view function, std::string_view parameter) {
+  auto report = in.at(call).error(diag::MissingArgument, function, parameter);
+  if (parameter == "axis") report.help("axes are counted from 0, the rows: `axis = 0` leaves a value for each column, `axis = 1` one for each row");
 }
 
 Value call_method(Instance& in, CallSite site, const ast::Name& name, const Operand& receiver) {

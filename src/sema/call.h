@@ -33,6 +33,7 @@ Value invoke(Instance& in, Invocation& invocation);          // inline.cpp
 bool bind_generics(Instance& in, Invocation& invocation);    // generics.cpp
 // Is `value` what the kind of a compile-time parameter asks for? Reports and answers false if not.
 bool meets_kind(Instance& in, const ast::GenericParameter& parameter, Value& value, Span span);  // generics.cpp
+void report_missing_argument(Instance& in, Span call, std::string_view function, std::string_view parameter);
 // The name in `@op("name")`, or "".
 std::string operation_name(const ast::Decl& decl);
 // Does the parameter take a whole tile or tensor?

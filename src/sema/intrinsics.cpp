@@ -129,7 +129,7 @@ std::optional<std::vector<const ast::Expr*>> raw_arguments(Instance& in, const F
   }
   for (size_t i = site.receiver.has_value(); i < parameters.size(); ++i)
     if (!result[i] && !parameters[i].default_value)
-      return in.at(site.expr.span).error(diag::MissingArgument, name, parameters[i].name.text), std::nullopt;
+      return report_missing_argument(in, site.expr.span, name, parameters[i].name.text), std::nullopt;
   return result;
 }
 

@@ -41,7 +41,8 @@ struct Lowering {
       }
       if (!values[i]) {
         in.at(request.span).error(diag::MissingGeneric, signature.name.text, p.name.text)
-            .note(p.name.span, diag::DeclaredHere, p.name.text);
+            .note(p.name.span, diag::DeclaredHere, p.name.text)
+            .help("give it a default, or a value where the kernel is exported; a dim that the caller passes stands in the parameters' types only");
         return false;
       }
       in.declare(p.name, *values[i], "a compile-time parameter");

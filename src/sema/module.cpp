@@ -106,6 +106,11 @@ const Module* Modules::load(SourceProvider::Source source, bool is_library, Span
   return module;
 }
 
+const Module* Modules::of_library(std::string_view path) {
+  auto source = provider_.module ? provider_.module(path) : std::nullopt;
+  return source ? load(std::move(*source), true, {}) : nullptr;
+}
+
 void Modules::names_of(const Module& module, std::vector<std::string_view>& names) const {
   for (const auto& [name, list] : module.declarations) names.push_back(name);
   for (const auto& [name, imported] : module.imports) names.push_back(name);

@@ -29,6 +29,8 @@ class Modules {
   const Module* add_root(const Ast& root);
   const Module* prelude() const { return prelude_; }
   std::vector<std::unique_ptr<Ast>> take_asts() { return std::move(asts_); }
+  // A module of the library, whether it is imported or not; null where there is none.
+  const Module* of_library(std::string_view path);
   // Near names of a module for "did you mean".
   void names_of(const Module& module, std::vector<std::string_view>& names) const;
 

@@ -28,7 +28,36 @@ std::optional<Value> in_module(Instance& in, const Module& module, std::string_v
   return value_of_declaration(in.session, module, it->second);
 }
 
+// What C, and others, call the types.
+constexpr std::pair<std::string_view, Scalar> kForeignTypes[] = {
+    {"float", Scalar::F32},     {"double", Scalar::F64},   {"half", Scalar::F16},     {"float16", Scalar::F16},   {"bfloat16", Scalar::BF16},
+    {"float32", Scalar::F32},   {"float64", Scalar::F64},  {"char", Scalar::I8},      {"short", Scalar::I16},     {"long", Scalar::I64},
+    {"unsigned", Scalar::U32},  {"size_t", Scalar::Index}, {"int8", Scalar::I8},      {"int16", Scalar::I16},     {"int32", Scalar::I32},
+    {"int64", Scalar::I64},     {"uint8", Scalar::U8},     {"uint16", Scalar::U16},   {"uint32", Scalar::U32},    {"uint64", Scalar::U64},
+    {"int8_t", Scalar::I8},     {"int16_t", Scalar::I16},  {"int32_t", Scalar::I32},  {"int64_t", Scalar::I64},   {"uint8_t", Scalar::U8},
+    {"uint16_t", Scalar::U16},  {"uint32_t", Scalar::U32}, {"uint64_t", Scalar::U64}, {"usize", Scalar::Index},   {"byte", Scalar::U8}};
+
+// Words of modules of the library that stand behind an import.
+bool suggest_import(Instance& in, Report& report, const ast::Name& word) {
+  for (std::string_view module : {"math"}) {
+    const Module* library = in.session.modules.of_library("std." + std::string(module));
+    if (!library || !library->declarations.contains(word.text)) continue;
+    std::string where = std::string(module) + "." + std::string(word.text);
+    if (in.module().imports.contains(module)) report.fix(word.span, where, "it is in `std." + std::string(module) + "`");
+    else report.help("it is in `std." + std::string(module) + "`: `import std." + std::string(module) + ";`, then `" + where + "`");
+    return true;
+  }
+  return false;
+}
+
 void suggest(Instance& in, Report report, const ast::Name& name) {
+  for (auto [foreign, scalar] : kForeignTypes)
+    if (name.text == foreign) {
+      std::string ours(tilec::name(scalar));
+      report.fix(name.span, ours, "the type is called `" + ours + "` here");
+      return;
+    }
+  if (suggest_import(in, report, name)) return;
   std::vector<std::string_view> names;
   for (size_t i = in.frame().first_scope; i < in.scopes.size(); ++i)
     for (const Binding& b : in.scopes[i]) names.push_back(b.name);
@@ -48,8 +77,9 @@ Value read_variable(Instance& in, VariableId id, Span span) {
     auto report = in.at(span).error(diag::Uninitialised, v.name);
     report.note(v.span, diag::DeclaredHere, v.name);
     if (v.was_written) report.help("some path to this place does not write it");
-    Span end{v.span.file, v.span.end, v.span.end};
-    if (in.text(v.span).find('=') == std::string_view::npos) report.fix(end, " = 0", "give it a first value");
+    std::string_view declaration = in.text(v.span);
+    uint32_t end = v.span.end - declaration.ends_with(';');
+    if (declaration.find('=') == std::string_view::npos) report.fix({v.span.file, end, end}, " = 0", "give it a first value");
     v.is_poison = true;
     return Poison{};
   }

@@ -44,7 +44,8 @@ void report_mixed(Instance& in, const Operand& a, Scalar type_a, const Operand& 
   auto report = in.at(narrow.span).error(diag::ImplicitConversion, name(from), name(to));
   report.label("this is " + std::string(name(from)))
       .mark(a_gives_way ? b.span : a.span, "this is " + std::string(name(to)));
-  add_cast_fix(in, report, narrow.span, to);
+  if (narrow.is_target) report.help("declare it as `" + std::string(name(to)) + "`, or convert the other side with `as " + std::string(name(from)) + "`");
+  else add_cast_fix(in, report, narrow.span, to);
 }
 
 }  // namespace

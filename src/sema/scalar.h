@@ -10,6 +10,7 @@ namespace tilec::sema {
 struct Operand {
   Value value;
   Span span;
+  bool is_target = false;  // what `+=` and its like write as well
 };
 
 // The element type of a number, a tile or a view.

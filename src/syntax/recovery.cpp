@@ -180,7 +180,13 @@ void Recovery::reportError(Parser* parser, const antlr4::RecognitionException& e
   if (!is_ahead) return report(*parser, *found, parser->getExpectedTokens());
   // Where a choice failed beyond its first token, what it expected there is not known.
   has_recovered_ = true;
-  if (!is_damaged(*found)) diagnostics_.at(input_.span(*found)).error(diag::UnexpectedToken, shown(*found));
+  if (is_damaged(*found)) return;
+  auto said = diagnostics_.at(input_.span(*found)).error(diag::UnexpectedToken, shown(*found));
+  const Token* before = found->getTokenIndex() > 0 ? parser->getTokenStream()->get(found->getTokenIndex() - 1) : nullptr;
+  // Two names in a row: C declares so.
+  auto is_name = [](size_t type) { return type == TileParser::ID || (type >= TileParser::ALIAS && type <= TileParser::WORKSPACE); };
+  if (before && is_name(before->getType()) && is_name(found->getType()))
+    said.help("a declaration begins with `let` or `var`, and its type stands behind the name: `var sum: f32 = 0;`");
 }
 
 void Recovery::recover(Parser* parser, std::exception_ptr) {

@@ -142,6 +142,7 @@ Tokens read_tokens(const Input& input, const TokenReader& next, Diagnostics& dia
     reader.take(std::move(token));
     if (is_end) break;
   }
+  turn_c_loops(input, tokens, diagnostics);
   balance_brackets(input, tokens, diagnostics);
   limit_nesting(input, tokens, diagnostics);
   return tokens;

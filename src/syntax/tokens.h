@@ -44,6 +44,9 @@ Tokens read_tokens(const Input& input, const TokenReader& next, Diagnostics& dia
 // Makes the brackets of `tokens` balance: closers that are missing are put in, those that close nothing taken out.
 void balance_brackets(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
 
+// Loops as C writes them become loops over a range, and are reported.
+void turn_c_loops(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
+
 // Sets `is_too_deep` and reports it.
 void limit_nesting(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
 

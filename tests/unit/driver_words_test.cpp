@@ -234,3 +234,46 @@ TEST_CASE("a store is reported at its target, a read at what is read") {
   check_without("7,11", {"part.tile:3:9: error: two blocks", "part.tile:4:9: error: this access leaves `B`", "part.tile:10:13: error: `t` is read here"});
   check_without("1,6", {"part.tile:3:9: error: the shape `[32]` on the left does not agree with `[64]`"});
 }
+
+// What the first kernel of a reader of C has in it.
+TEST_CASE("words of C are answered with ours") {
+  Folder folder;
+  auto says = [&](const std::string& head, const std::string& body, std::initializer_list<const char*> parts) {
+    folder.write("k.tile", head + " {\n    launch (i in N) {\n        " + body + "\n    }\n}\n");
+    Ran ran = folder.tilec("check k.tile");
+    for (const char* part : parts) CHECK_MESSAGE(ran.says(part), ran.out);
+    return ran;
+  };
+  const std::string head = "export kernel k(x: f32[N], out y: f32[N])";
+  says("export kernel k(x: float[N], out y: uint8_t[N])", "y[i] = 1;", {"the type is called `f32` here", "k(x: f32[N], out y: uint8_t[N])", "the type is called `u8` here"});
+  says(head, "y[i] = relu(x[i]);", {"it is in `std.math`: `import std.math;`, then `math.relu`"});
+  says("import std.math;\n" + head, "y[i] = relu(x[i]) + math.Silu(x[i]);", {"y[i] = math.relu(x[i])", "did you mean `silu`?"});
+  says(head, "y[i] = x[n];", {"`n` is not declared", "y[i] = x[N];"});
+  CHECK(!says(head, "y[i] = x[q];", {"`q` is not declared"}).says("did you mean"));
+  says(head, "float s = x[i]; y[i] = s;", {"a declaration begins with `let` or `var`"});
+  says(head, "shared float s[4]; y[i] = x[i];", {"a declaration begins with `let` or `var`"});
+  Ran loops = says(head, "var s: f32 = 0;\n        for (int j = 0; j < N; j++) { s += x[j]; }\n        for (j = 1; j <= N / (1 + 1); j += 2) { s += x[j] * wrong; }\n        y[i] = s;",
+                   {"for j in 0..N { s", "for j in range(1, N / (1 + 1) + 1, 2) { s", "`wrong` is not declared", "3 errors"});
+  CHECK(loops.times("[T0020]") == 2);
+  Ran sum = says(head, "var s = 0;\n        s += x[i];\n        y[i] = x.tile[8](i).sum();", {"declare it as `f32`, or convert the other side with `as int`", "`axis = 0` leaves"});
+  CHECK(!sum.says("s as f32 +="));
+  says(head, "var t: fragment f32[64];\n        y.tile(i) = t + 1;", {"var t: fragment f32[64] = 0;"});
+}
+
+TEST_CASE("`run` with several kernels, `explain` of what is none") {
+  Folder folder;
+  folder.write("k.tile", "export kernel one(x: f32[N], out y: f32[N]) {\n    launch (i in N) { y[i] = x[i]; }\n}\n"
+                         "export kernel two(x: f32[B, H, M, K], out y: f32[B, H, M, K], s: f32[H, M]) requires B == 3, M == 33, H == 33, K == 33 {\n"
+                         "    launch (i in 1) { y[0, 0, 0, 0] = x[0, 0, 0, 0]; }\n}\n");
+  Ran both = folder.tilec("run -w k.tile --dim H=33,N=7");
+  CHECK_MESSAGE(both.code == 0, both.out);
+  CHECK_MESSAGE(both.says("two: done"), both.out);
+  Ran batch = folder.tilec("run -w k.tile --kernel two");
+  CHECK_MESSAGE(batch.says("requires H == 33, where H is 3"), batch.out);
+  Ran none = folder.tilec("run -w k.tile --dim Q=7");
+  CHECK(none.code == 2);
+  CHECK_MESSAGE(none.says("no kernel has a dim or an integer parameter of that name"), none.out);
+  Ran page = folder.tilec("explain T9999");
+  CHECK(page.code == 2);
+  CHECK_MESSAGE(page.says("there is no diagnostic T9999"), page.out);
+}
