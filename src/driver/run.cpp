@@ -212,6 +212,11 @@ void print_counters(const interp::Counters& c) {
               (unsigned long long)c.lanes_converted, (unsigned long long)c.warps_converted);
 }
 
+void print_defaults() {
+  std::printf("help: `--dim NAME=VALUE` sets dims and integer parameters; a dim that is not set is %lld, or %lld where it counts matrices\n",
+              (long long)kDefaultDim, (long long)kDefaultBatch);
+}
+
 int run_export(Session& session, const ExportInstance& exported, const Machine& machine) {
   const Options& o = session.options;
   auto dims = dims_of(o, exported.kernel, session.program);
@@ -226,8 +231,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   if (const auto& fault = reference.result.fault) {
     bool is_contract = fault->kind == interp::FaultKind::Contract;
     print_fault(session, *fault, is_contract ? named_values(fault->text, exported.kernel, *dims, reference.data) : "");
-    if (is_contract) std::printf("help: `--dim NAME=VALUE` sets dims and integer parameters; a dim that is not set is %lld, or %lld where it counts matrices\n",
-                                (long long)kDefaultDim, (long long)kDefaultBatch);
+    if (is_contract) print_defaults();
     return kSaidNo;
   }
   // With every number in f64 a lost element is far above what the order of a sum can do.

@@ -50,6 +50,17 @@ by_make() {
   check "make, nothing to do" 0 "$(grep -c 'bin/tilec' idle.log || true)"
 }
 
+# Of a folder without spaces, the rules find the compiler that they were installed with.
+by_rules_alone() {
+  fresh_project "by rules alone"
+  local link
+  link=$(mktemp -d)
+  ln -s "$prefix" "$link/tilec"
+  make RULES="$link/tilec/share/tilec/tilec.mk" > build.log
+  check "make, without a compiler named" 2 "$(./program)"
+  rm -r "$link"
+}
+
 by_pkg_config() {
   command -v pkg-config > /dev/null || { echo "skipped: no pkg-config"; return; }
   export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
@@ -64,6 +75,7 @@ by_pkg_config() {
 by_cmake Ninja
 by_cmake "Unix Makefiles"
 by_make -j2
+by_rules_alone
 by_pkg_config
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
