@@ -60,8 +60,8 @@ class Reader {
   bool read_step(CLoop& loop) const {
     size_t at = loop.end + 1, count = loop.close - at;
     auto is_plus = [&](size_t i) { return type(i) == TileLexer::PLUS; };
-    if (count == 3 && is_name(at, loop.name)) return is_plus(at + 1) && is_plus(at + 2);
-    if (count == 3 && is_plus(at)) return is_plus(at + 1) && is_name(at + 2, loop.name);
+    if (count == 3 && is_plus(at + 1) && is_plus(at + 2)) return is_name(at, loop.name);
+    if (count == 3 && is_plus(at) && is_plus(at + 1)) return is_name(at + 2, loop.name);
     if (count < 3 || !is_name(at, loop.name) || type(at + 1) != TileLexer::ADD_ASSIGN) return false;
     loop.step = text(at + 2, loop.close);
     return true;
