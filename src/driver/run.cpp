@@ -19,6 +19,8 @@ struct Data {
 constexpr int64_t kDefaultDim = 33;   // odd on purpose: edges are what goes wrong
 constexpr int64_t kDefaultBatch = 3;  // of an axis that counts matrices
 
+constexpr double kMostElements = 1 << 28;  // of a tensor, in the memory of the interpreter
+
 using Dims = std::map<std::string, int64_t>;
 
 bool has_number(const ir::Kernel& kernel, const std::string& name) {
@@ -111,6 +113,10 @@ std::optional<Data> make_data(const ir::Kernel& kernel, const Dims& dims, uint64
       extents.push_back(*extent);
     }
     for (ir::ValueId v : p.strides) strides.push_back(host_value(kernel, v, dims).value_or(1));
+    double elements = 1, reach = 1;
+    for (int64_t extent : extents) elements *= double(extent);
+    for (size_t axis = 0; axis < strides.size(); ++axis) reach += double(extents[axis]) * double(std::abs(strides[axis]));
+    if (std::max(elements, reach) > kMostElements) return std::nullopt;
     data.tensors[i] = strides.empty() ? interp::Tensor(type.element, extents) : interp::Tensor(type.element, extents, strides);
     if (p.access != ir::Access::Out) data.tensors[i].fill([&](int64_t) { return number(); });
     data.arguments.push_back(&data.tensors[i]);
@@ -223,7 +229,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   if (!dims) return kUsage;
   default_strides(exported.kernel, o, *dims);
   if (!make_data(exported.kernel, *dims, o.seed)) {
-    std::fprintf(stderr, "tilec: the extents of %s cannot be computed from the dims\n", exported.name.c_str());
+    std::fprintf(stderr, "tilec: the extents of %s cannot be computed from the dims, or are too large to be interpreted\n", exported.name.c_str());
     return kUsage;
   }
   interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;

@@ -180,6 +180,16 @@ TEST_CASE("outputs stand together or not at all, and over nothing that was read"
   CHECK(folder.run("copy.tile -o /dev/null --header /dev/null").code == 0);
 }
 
+TEST_CASE("tensors that no interpreter holds are refused") {
+  Folder folder;
+  folder.write("copy.tile", kCopy);
+  for (const char* dim : {"N=99999999999", "N=2147483647"}) {
+    Ran ran = folder.run("run copy.tile --dim " + std::string(dim));
+    CHECK(ran.code == 2);
+    CHECK_MESSAGE(ran.out.find("too large to be interpreted") != std::string::npos, ran.out);
+  }
+}
+
 TEST_CASE("a file that ends where a name should be") {
   Folder folder;
   folder.write("cut.tile", "export kernel");
