@@ -4,6 +4,7 @@
 #include <span>
 
 #include "agreement.h"
+#include "check/schedule.h"
 #include "ir/verify.h"
 #include "lower/lower.h"
 #include "target/model/machine.h"
@@ -15,14 +16,15 @@ namespace {
 
 // A kernel after the passes that stage it and after those that lower it.
 struct Texts {
+  const Machine* machine;
   Shapes shapes;
   Data reference;
   std::string staged, thread;
 };
 
-Texts texts_of(const std::string& name, const Shapes& shapes) {
+Texts texts_of(const std::string& name, const Shapes& shapes, const Machine& machine = target::model::without_roles()) {
   ir::Kernel kernel = kernel_of(name);
-  Texts made{shapes, data_for(kernel, shapes), {}, {}};
+  Texts made{&machine, shapes, data_for(kernel, shapes), {}, {}};
   interp::RunOptions options;
   options.numeric = interp::Numeric::Wide;
   REQUIRE(interp::run(kernel, made.reference.arguments, options).ok());
@@ -32,12 +34,17 @@ Texts texts_of(const std::string& name, const Shapes& shapes) {
     if (pass.name == "insert-barriers") made.staged = ir::print(now);
     if (pass.name == "lower") made.thread = ir::print(now);
   };
-  REQUIRE(run_passes(kernel, target::model::without_roles(), diagnostics, passes));
+  REQUIRE(run_passes(kernel, machine, diagnostics, passes));
   return made;
 }
 
 const Texts& product() {
   static const Texts texts = texts_of("matrix_product", {{64, 256}, {256, 64}, {64, 64}});
+  return texts;
+}
+
+const Texts& product_of_roles() {
+  static const Texts texts = texts_of("matrix_product", {{64, 256}, {256, 64}, {64, 64}}, target::model::asynchronous());
   return texts;
 }
 
@@ -56,7 +63,7 @@ std::string verdict_of(const ir::Kernel& kernel, const Texts& of, interp::Comple
   if (!violations.empty()) return std::string(violations.front().code);
   interp::RunOptions options;
   options.numeric = interp::Numeric::Wide;
-  options.machine = &target::model::without_roles();
+  options.machine = of.machine;
   options.completion = completion;
   for (uint64_t seed : {1, 2, 3}) {  // of the order in which warps run
     options.seed = seed;
@@ -76,7 +83,8 @@ std::string verdict(const std::string& text, const Texts& of, interp::Completion
   if (!kernel) return "parser";
   std::string said = verdict_of(*kernel, of, completion);
   if (said != "nobody" || kernel->form != ir::Form::Staged) return said;
-  said = verdict_of(lower::lower(*kernel, target::model::without_roles()), of, completion);
+  if (!check::flaws_of(*kernel, *of.machine).empty()) return "checker";
+  said = verdict_of(lower::lower(*kernel, *of.machine), of, completion);
   return said == "nobody" ? said : "lowered: " + said;
 }
 
@@ -192,6 +200,43 @@ TEST_SUITE("mutation") {
         {"a layout with other rows", R"((group_product .*b_layout="[^"]*)r3 r4\))", "$1r4 r3)", 1, "numbers", "numbers"},
     };
     check_noticed(product().thread, product(), kMutations);
+  }
+
+  TEST_CASE("faults seeded into roles are noticed, staged") {
+    constexpr Mutation kMutations[] = {
+        {"a role that reads without waiting", R"(^ *wait .*$)", "", 1, "V053", "V053"},
+        {"a role that waits for the turn behind", R"(^( *wait %\w+, )(%k_\d+)$)", "$1%101", 1, "V018", "V018"},
+        {"a role that gives nothing back", R"(^ *release .*$)", "", 1, "deadlock", "deadlock"},
+        {"a role that does not give back its last turns", R"(^ *release .*$)", "", 2, "checker", "checker"},
+        {"a role that fills without asking", R"(^ *acquire .*$)", "", 2, "ring", "ring"},
+        {"a missing commit", R"(^ *commit .*$)", "", 2, "V051", "V051"},
+        {"a copy that no turn commits", R"((commit .*)\[(%\d+), %\d+\])", "$1[$2, $2]", 2, "V051", "V051"},
+        {"the version of another turn is read", R"(binary\.rem (%k_\d+))", "binary.div $1", 1, "race", "race"},
+        {"a ring of fewer slots than turns ahead", R"(ring<3>)", "ring<1>", 1, "deadlock", "deadlock"},
+        {"a consumer that does not exist", R"(ring_alloc )", "ring_alloc consumers=2, ", 1, "V054", "V054"},
+        {"a turn behind the last", R"(compare\.lt)", "compare.le", 1, "out of bounds", "out of bounds"},
+        {"a role without warps", R"(warps=\[4, 4\])", "warps=[4, 0]", 1, "V055", "V055"},
+        {"roles of more warps than a block has", R"(warps=\[4, 4\])", "warps=[4, 16]", 1, "checker", "checker"},
+    };
+    check_noticed(product_of_roles().staged, product_of_roles(), kMutations);
+  }
+
+  TEST_CASE("faults seeded into roles are noticed, in the program of one thread") {
+    constexpr Mutation kMutations[] = {
+        {"nobody gives a slot back", R"(^ *phase_arrive .*$)", "", 1, "deadlock", "deadlock"},
+        {"nobody waits for a full slot", R"(^ *phase_wait .*$)", "", 1, "uninitialised", "uninitialised"},
+        {"nobody waits for an empty slot", R"(^ *phase_wait .*$)", "", 3, "race", "race"},
+        {"the wrong phase of a full slot", R"((phase_wait %\d+, )(%\d+), %\d+)", "$1$2, $2", 1, "race", "deadlock"},
+        {"a barrier dropped behind the first phases", R"(^ *block_barrier.*$)", "", 2, "barrier", "barrier"},
+        {"a barrier that the other role does not reach", R"(^( *)(phase_wait .*)$)", "$1block_barrier\n$1$2", 1, "V062", "V062"},
+        {"fewer arrivals than warps read", R"(arrivals=128)", "arrivals=64", 1, "deadlock", "deadlock"},
+        {"arrivals of the warps that fill as well", R"(arrivals=128)", "arrivals=256", 1, "deadlock", "deadlock"},
+        {"warps of the other role read too", R"(compare\.lt (%\d+), (%\d+) : bool)", "compare.ge $1, $1 : bool", 1, "deadlock", "deadlock"},
+        {"no warp fills", R"(compare\.ge (%\d+), (%\d+) : bool)", "compare.lt $1, $1 : bool", 1, "deadlock", "deadlock"},
+        {"a missing wait for products", R"(^ *group_wait in_flight=1$)", "", 1, "race", "race"},
+        {"a copy that is missing", R"(^ *copy_box .*$)", "", 1, "deadlock", "deadlock"},
+    };
+    check_noticed(product_of_roles().thread, product_of_roles(), kMutations);
   }
 
   TEST_CASE("operands that threads write for an engine are fenced and awaited") {
