@@ -71,15 +71,21 @@ void add_products(const ir::Kernel& placed, const SourceMap& sources, std::strin
   });
 }
 
-void add_barriers(const ir::Kernel& placed, const SourceMap& sources, std::string& out) {
-  int count = 0;
-  each_op(placed, placed.body, [&](ir::OpId id) {
-    auto* barrier = placed.op(id).get<ir::op::Barrier>();
-    if (!barrier) return;
-    if (!count++) out += "barriers:\n";
-    out += "  " + place_of(placed.op(id).span, sources) + ": " + barrier->why + "\n";
+// Those that the program of a thread has, in its order; equal ones that follow each other in one line.
+void add_barriers(const ir::Kernel& lowered, const SourceMap& sources, std::string& out) {
+  std::vector<std::pair<std::string, int>> lines;
+  each_op(lowered, lowered.body, [&](ir::OpId id) {
+    const ir::Op& op = lowered.op(id);
+    auto* whole = op.get<ir::op::BlockBarrier>();
+    auto* part = op.get<ir::op::NamedBarrier>();
+    if (!whole && !part) return;
+    std::string line = "  " + place_of(op.span, sources) + ": " + (whole ? whole->why : part->why);
+    if (part) line += ", among " + std::to_string(part->warps) + " warps";
+    if (lines.empty() || lines.back().first != line) lines.push_back({line, 0});
+    ++lines.back().second;
   });
-  if (!count) out += "barriers: none\n";
+  out += lines.empty() ? "barriers: none\n" : "barriers:\n";
+  for (const auto& [line, count] : lines) out += line + (count > 1 ? ", " + std::to_string(count) + " times" : "") + "\n";
 }
 
 void add_roles(const ir::Kernel& staged, std::string& out) {
@@ -132,7 +138,7 @@ std::string explain(std::span<const ExportInstance* const> exports, const ir::Ke
   add_stages(placed, out);
   add_memory(placed, lowered, machine, out);
   add_registers(lowered, machine, out);
-  add_barriers(placed, sources, out);
+  add_barriers(lowered, sources, out);
   return out + schedule_text(first, placed, machine.name);
 }
 

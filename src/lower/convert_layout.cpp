@@ -146,13 +146,13 @@ void Lowering::convert_through_memory(const layout::RegLayout& source, const lay
     for (int axis = 0; axis < layout.shape.rank; ++axis) c.push_back({coordinate(builder_, point, axis), lane_part(layout, axis)});
     return shared_address(layout::row_major(layout.shape), c);
   };
-  barrier();
+  barrier("a tile moves between warps to another layout");
   nest(builder_, digits(source), unroll_limit(from), {}, [&](const Point& point, const Carried&) -> Carried {
     ValueId index = place(source, point), mask = all(tile_mask(source, point), owner_mask(source));
     builder_.add(ir::op::MemStore{memory, index, read(from, point), mask, lane_stride(index)});
     return {};
   });
-  barrier();
+  barrier("a tile moves between warps to another layout");
   nest(builder_, digits(target), unroll_limit(to), {}, [&](const Point& point, const Carried&) -> Carried {
     ValueId index = place(target, point), mask = tile_mask(target, point);
     bool varies = is_varying(index) || (mask.valid() && is_varying(mask));

@@ -118,7 +118,7 @@ class Lowering {
   // --- the warps that run (warps.cpp)
   ValueId warp_index();          // among those of the role, or of the block
   ValueId thread_index();        // likewise
-  void barrier();                // of the same warps
+  void barrier(std::string why);  // of the same warps; `why`: for people
   bool is_for_block() const;
   bool is_written(ValueId buffer) const;
   void once(const std::function<void()>& emit);  // by the first warp alone

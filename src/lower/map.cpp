@@ -88,7 +88,7 @@ void Lowering::lower_tile(const ir::Op& op) {
   if (auto* o = op.get<ir::op::Insert>()) return lower_insert(op, *o);
   if (auto* o = op.get<ir::op::Simt>()) return lower_simt(op, *o);
   if (auto* o = op.get<ir::op::Alloc>()) return lower_alloc(op, *o);
-  if (op.is<ir::op::Barrier>()) return barrier();
+  if (auto* o = op.get<ir::op::Barrier>()) return barrier(o->why);
   if (op.is<ir::op::Fence>()) return void(builder_.add(ir::op::EngineFence{}));
   if (auto* o = op.get<ir::op::BeginFlight>()) return lower_begin_flight(op, *o);
   if (auto* o = op.get<ir::op::GemmAsync>()) return lower_gemm_async(op, *o);

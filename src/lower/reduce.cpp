@@ -183,14 +183,14 @@ void Lowering::reduce_through_memory(const ir::op::Reduce& reduce, const layout:
     return index;
   };
   bool is_scalar = rank == 1;
-  barrier();
+  barrier("a reduction goes from warp to warp");
   for (size_t r = 0; r < partial.size(); ++r) {
     Point point = is_scalar ? Point{} : point_at(parts->result, int64_t(r));
     ValueId mask = all(is_scalar ? ValueId{} : tile_mask(parts->result, point), owners);
     ValueId index = builder_.add(builder_.mul(warp, builder_.index(count)), is_scalar ? builder_.index(0) : element_at(point));
     builder_.add(ir::op::MemStore{memory, index, broadcast(partial[r]), mask, lane_stride(index)});
   }
-  barrier();
+  barrier("a reduction goes from warp to warp");
   for (size_t r = 0; r < partial.size(); ++r) {
     Point point = is_scalar ? Point{} : point_at(parts->result, int64_t(r));
     ValueId mask = is_scalar ? ValueId{} : tile_mask(parts->result, point), total;

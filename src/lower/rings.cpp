@@ -15,15 +15,15 @@ using ir::BinaryFn;
 void Lowering::lower_ring_alloc(const ir::Op& op) {
   int64_t depth = source_.type(op.result()).shape[0], threads = consuming_threads(op.result());
   Ring ring{scratch(Scalar::U64, depth, "full"), scratch(Scalar::U64, depth, "empty"), depth};
-  // A loop around may have used the same barriers.
-  barrier();
+  const std::string& name = op.as<ir::op::RingAlloc>().name;
+  barrier("the phases of ring `" + name + "` may be in use by the loop around");
   once([&] {
     for (int64_t slot = 0; slot < depth; ++slot) {
       builder_.add(ir::op::PhaseInit{ring.full, builder_.index(slot), 1});
       builder_.add(ir::op::PhaseInit{ring.empty, builder_.index(slot), threads});
     }
   });
-  barrier();
+  barrier("the phases of ring `" + name + "` are set by one thread");
   rings_[op.result().index] = ring;
 }
 

@@ -102,9 +102,9 @@ void Lowering::lower_scalar(const ir::Op& op) {
     // One warp computes a number that all get.
     void exchange(Scalar type, const std::function<ValueId()>& compute) {
       ValueId memory = l.scratch(type, 1, "exchange");
-      l.barrier();
+      l.barrier("one warp computes a number for all");
       l.once([&] { b.add(ir::op::MemStore{memory, b.index(0), compute(), {}, 0}); });
-      l.barrier();
+      l.barrier("one warp computes a number for all");
       done(b.value(ir::op::MemLoad{memory, b.index(0), {}, 0}, ir::scalar_type(type)));
     }
     void operator()(const ir::op::ElementStore& o) {
@@ -147,7 +147,7 @@ void Lowering::lower_scalar(const ir::Op& op) {
     void operator()(const ir::op::WarpIndex&) {
       done(l.threads_ ? l.threads_->warp : l.warp_index());
     }
-    void operator()(const ir::op::BlockBarrier&) { l.barrier(); }
+    void operator()(const ir::op::BlockBarrier&) { l.barrier("the program says `sync`"); }
     void operator()(const ir::op::Shuffle& o) {
       done(b.value(ir::op::Shuffle{o.how, l.broadcast(l.scalar(o.x)), l.scalar(o.lane)}, ir::scalar_type(l.source_.type(op.result()).element, true)));
     }

@@ -198,10 +198,10 @@ void LineScan::exchange_warps(std::span<const Level> levels, Parts& parts) {
   for (size_t from = 0; from < lines_.size(); from += kLinesAtOnce) {
     size_t to = std::min(from + kLinesAtOnce, lines_.size());
     auto index = [&](size_t line, ValueId thread) { return b_.add(b_.index(int64_t(line - from) * threads), thread); };
-    l_.barrier();
+    l_.barrier("a scan goes from warp to warp");
     for (size_t line = from; line < to; ++line)
       b_.add(ir::op::MemStore{memory_, index(line, l_.thread_index()), l_.broadcast(parts.whole[line]), {}, 1});
-    l_.barrier();
+    l_.barrier("a scan goes from warp to warp");
     for (size_t line = from; line < to; ++line) {
       ValueId sum;
       for (int64_t place = 0; place < places; ++place) {

@@ -13,10 +13,10 @@ ValueId Lowering::thread_index() {
   return first_warp_ ? builder_.sub(thread, builder_.index(first_warp_ * machine_.lanes)) : thread;
 }
 
-void Lowering::barrier() {
+void Lowering::barrier(std::string why) {
   if (warps_ == 1) return;
-  if (barrier_id_) builder_.add(ir::op::NamedBarrier{barrier_id_, warps_});
-  else builder_.add(ir::op::BlockBarrier{});
+  if (barrier_id_) builder_.add(ir::op::NamedBarrier{barrier_id_, warps_, std::move(why)});
+  else builder_.add(ir::op::BlockBarrier{std::move(why)});
 }
 
 // Code of the block itself, which each of several warps runs.

@@ -72,7 +72,7 @@ class Inserter {
       const std::string& name = kernel_.value(conflict->buffer).hint;
       insert_before(kernel_, region, id, [&](Builder& b) {
         if (pending.is_unfenced) b.add(op::Fence{});
-        b.add(op::Barrier{name});
+        b.add(op::Barrier{"`" + name + "` goes from warps that touched it to others"});
       });
       pending = pending.behind_barrier();
     }

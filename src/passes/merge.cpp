@@ -28,6 +28,10 @@ void append_attribute(std::string& key, const Number& n) {
   append(key, n.i);
   append(key, n.f);
 }
+void append_attribute(std::string& key, const Text& text) {
+  append(key, text.size());
+  key += text;
+}
 template <class T>
 void append_attribute(std::string& key, const T& value) {
   static_assert(std::is_enum_v<T> || std::is_integral_v<T>, "attributes of pure operations are numbers and names");

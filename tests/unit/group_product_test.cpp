@@ -127,7 +127,7 @@ TEST_SUITE("group products") {
   TEST_CASE("an operand that threads write is fenced before the barrier") {
     auto texts = texts_of(kernel_of("scaled_product"));
     const std::string& text = texts.at("insert-barriers");
-    size_t fence = text.find("    fence\n"), barrier = text.find("barrier why=\"operand\"", fence);
+    size_t fence = text.find("    fence\n"), barrier = text.find("barrier why=\"`operand`", fence);
     REQUIRE(fence != text.npos);
     CHECK(barrier != text.npos);
     CHECK(text.find("gemm_async", barrier) != text.npos);
