@@ -1,6 +1,6 @@
 #!/bin/sh
 # An example as a user would build it by hand: compiles the kernels, compiles the program, runs it.
-#   run.sh object TILEC CC NAME OUT LEVEL       an object for one level of the CPU
+#   run.sh object TILEC CC NAME OUT LEVEL [flags...]  an object for one level of the CPU
 #   run.sh cross  TILEC CC NAME OUT LEVEL       the same for another CPU: linked, not run
 #   run.sh c      TILEC CC NAME OUT [flags...]  C text
 # Exits with 77 where this CPU cannot run it.
