@@ -110,6 +110,12 @@ static double median(const double *times) {
   return sorted[rounds / 2];
 }
 
+// Workers of several threads' libraries go on spinning when their call has ended, and would take the cores from the next.
+static void let_workers_sleep(void) {
+  struct timespec rest = {0, 60000000};
+  if (threads > 1) nanosleep(&rest, NULL);
+}
+
 // The first contender is ours; `work` is in operations or bytes, `unit` names 10^9 of them a second.
 static void race(const char *kernel, problem *p, const contender *all, int count, double work, const char *unit) {
   static double times[4][kMostRounds];
@@ -122,6 +128,8 @@ static void race(const char *kernel, problem *p, const contender *all, int count
   if (once < 0.02) calls = once > 1e-5 ? (int)(0.02 / once) + 1 : 2000;
   for (int round = 0; round < rounds; ++round)
     for (int i = 0; i < count; ++i) {
+      let_workers_sleep();
+      all[i].call(p);
       start = now();
       for (int call = 0; call < calls; ++call) all[i].call(p);
       times[i][round] = (now() - start) / calls;

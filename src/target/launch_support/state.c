@@ -22,6 +22,7 @@ struct tile_job {
   _Atomic int32_t is_awaited;
   int64_t blocks;
   int64_t chunk;
+  int cpu;  // where the caller runs, as far as one can know; negative: unknown
   tile_body body;
   void *context;
 };
