@@ -1,11 +1,13 @@
 #include "target/llvm/optimise.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/IPO/AlwaysInliner.h>
@@ -52,6 +54,24 @@ llvm::FunctionPassManager function_passes() {
   return passes;
 }
 
+bool is_extreme(llvm::Intrinsic::ID id) {
+  using namespace llvm;
+  return id == Intrinsic::maxnum || id == Intrinsic::minnum || id == Intrinsic::maximum || id == Intrinsic::minimum;
+}
+
+// The clean-up finds the greater of two f16 before it widens them; CPUs without instructions for that would call a library.
+void widen_extremes(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (!call || !call->getType()->getScalarType()->isHalfTy() || !is_extreme(call->getIntrinsicID())) continue;
+    llvm::IRBuilder<> b(call);
+    llvm::Type* wide = call->getType()->getWithNewType(b.getFloatTy());
+    llvm::Value *x = b.CreateFPExt(call->getArgOperand(0), wide), *y = b.CreateFPExt(call->getArgOperand(1), wide);
+    call->replaceAllUsesWith(b.CreateFPTrunc(b.CreateBinaryIntrinsic(call->getIntrinsicID(), x, y), call->getType()));
+    call->eraseFromParent();
+  }
+}
+
 void initialise_targets() {
   static const bool once = [] {
     LLVMInitializeX86TargetInfo();
@@ -64,7 +84,6 @@ void initialise_targets() {
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
     LLVMInitializeAArch64AsmParser();
-    if(getenv("NOLSR")) static_cast<llvm::cl::opt<bool>*>(llvm::cl::getRegisteredOptions()["disable-lsr"])->setValue(true);
     return true;
   }();
   (void)once;
@@ -102,7 +121,10 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.run(module, modules);
   llvm::FunctionPassManager each = function_passes();
   for (llvm::Function& function : module)
-    if (!function.isDeclaration() && !function.hasFnAttribute(kIsLauncher)) each.run(function, functions);
+    if (!function.isDeclaration() && !function.hasFnAttribute(kIsLauncher)) {
+      each.run(function, functions);
+      widen_extremes(function);
+    }
 }
 
 std::string emit(llvm::Module& module, llvm::TargetMachine& machine, NativeForm form) {
