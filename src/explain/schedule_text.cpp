@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "layout/notation.h"
 
 namespace tilec {
@@ -10,12 +11,6 @@ namespace tilec {
 namespace {
 
 using ir::Schedule;
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
 
 void add_launch_options(const Schedule& schedule, std::string& out) {
   if (!schedule.cluster.empty()) {
@@ -29,7 +24,7 @@ void add_launch_options(const Schedule& schedule, std::string& out) {
 
 void add_pipelines(const Schedule& schedule, std::string& out) {
   for (const ir::Pipeline& pipeline : schedule.pipelines) {
-    out += "    pipeline " + pipeline.name + ": " + joined(pipeline.tiles) + "; depth " + std::to_string(pipeline.depth);
+    out += "    pipeline " + pipeline.name + ": " + join(pipeline.tiles, ", ") + "; depth " + std::to_string(pipeline.depth);
     if (pipeline.in_flight >= 0) out += ", in_flight " + std::to_string(pipeline.in_flight);
     out += ";\n";
   }

@@ -1,48 +1,16 @@
 // The command as its users call it: the built tilec on files in a folder of its own.
 #include <doctest/doctest.h>
 
-#include <unistd.h>
-
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "base/text.h"
+#include "command.h"
 #include "diag/json.h"
 
 using namespace tilec;
+using namespace tilec::command;
 
 namespace {
-
-struct Ran {
-  int code;
-  std::string out;  // both streams
-};
-
-struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("tilec driver " + std::to_string(getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path / name) << text;
-    return name;
-  }
-  std::string read(const std::string& name) const {
-    std::ifstream file(path / name);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  Ran run(const std::string& words) const {
-    std::string command = "cd '" + path.string() + "' && '" TILEC_BINARY "' " + words + " 2>&1";
-    std::FILE* pipe = popen(command.c_str(), "r");
-    REQUIRE(pipe);
-    Ran ran{0, {}};
-    char buffer[4096];
-    for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) ran.out.append(buffer, n);
-    ran.code = WEXITSTATUS(pclose(pipe));
-    return ran;
-  }
-};
 
 constexpr const char* kCopy = "// B = A\nexport kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n";
 constexpr const char* kMistakes =
@@ -56,13 +24,13 @@ constexpr const char* kMistakes =
 TEST_CASE("several mistakes of one file, as text, JSON and SARIF") {
   Folder folder;
   folder.write("bad.tile", kMistakes);
-  Ran text = folder.run("check bad.tile");
+  Ran text = folder.tilec("check bad.tile");
   CHECK(text.code == 1);
   for (const char* part : {"bad.tile:3:16: error: this access leaves `A`: for N = 1, i = 0 the index 1 is not below 1 [T0400]", "[T0401]",
                            "[T0404]", "3 errors"})
     CHECK_MESSAGE(text.out.find(part) != std::string::npos, text.out);
 
-  Ran lines = folder.run("check --diagnostics-format=json bad.tile");
+  Ran lines = folder.tilec("check --diagnostics-format=json bad.tile");
   CHECK(lines.code == 1);
   std::vector<std::string> codes;
   for (const std::string& line : split(trim(lines.out), '\n')) {
@@ -73,7 +41,7 @@ TEST_CASE("several mistakes of one file, as text, JSON and SARIF") {
   }
   CHECK(join(codes, " ") == "T0400 T0401 T0404");
 
-  auto sarif = Json::parse(folder.run("check --diagnostics-format=sarif bad.tile").out);
+  auto sarif = Json::parse(folder.tilec("check --diagnostics-format=sarif bad.tile").out);
   REQUIRE(sarif);
   const Json& run = (*sarif)["runs"][0];
   CHECK((*sarif)["version"].text() == "\"2.1.0\"");
@@ -90,7 +58,7 @@ TEST_CASE("several mistakes of one file, as text, JSON and SARIF") {
 TEST_CASE("the limit of errors") {
   Folder folder;
   folder.write("bad.tile", kMistakes);
-  Ran one = folder.run("check --error-limit=1 bad.tile");
+  Ran one = folder.tilec("check --error-limit=1 bad.tile");
   CHECK(one.code == 1);
   CHECK(one.out.find("[T0400]") != std::string::npos);
   CHECK(one.out.find("[T0401]") == std::string::npos);
@@ -101,7 +69,7 @@ TEST_CASE("what keeps the command from its work has a code and an exit code") {
   Folder folder;
   folder.write("a.tile", kCopy);
   auto gives = [&](const std::string& words, int code, const char* part) {
-    Ran ran = folder.run(words);
+    Ran ran = folder.tilec(words);
     CHECK_MESSAGE(ran.code == code, words << "\n" << ran.out);
     CHECK_MESSAGE(ran.out.find(part) != std::string::npos, words << "\n" << ran.out);
   };
@@ -125,66 +93,66 @@ TEST_CASE("exports get names that C leaves to them") {
   const std::string rest = "(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n";
   folder.write("a.tile", "export kernel int" + rest + "export kernel f" + rest + "export kernel f_load" + rest + "export kernel tile1_x" + rest);
   for (const char* words : {"check a.tile", "a.tile"}) {
-    Ran ran = folder.run(words);
+    Ran ran = folder.tilec(words);
     CHECK(ran.code == 1);
     CHECK_MESSAGE(ran.out.find("a.tile:1:15: error: `int` is not allowed as the name of an export, because C has it already [T0123]") != std::string::npos, ran.out);
     CHECK_MESSAGE(ran.out.find("a.tile:7:15: error: two exports are named `f_load` [T0604]") != std::string::npos, ran.out);
     CHECK_MESSAGE(ran.out.find("a.tile:10:15: error: `tile1_x` is not allowed") != std::string::npos, ran.out);
   }
-  Ran prefixed = folder.run("a.tile --prefix my_");
+  Ran prefixed = folder.tilec("a.tile --prefix my_");
   CHECK_MESSAGE(prefixed.out.find("two exports are named `my_f_load`") != std::string::npos, prefixed.out);
   CHECK_MESSAGE(prefixed.out.find("is not allowed") == std::string::npos, prefixed.out);
 }
 
 TEST_CASE("what tilec says of itself") {
   Folder folder;
-  CHECK(folder.run("--print-targets").out.find("x86-64-v3\n") != std::string::npos);
-  auto targets = Json::parse(folder.run("--print-targets=json").out);
+  CHECK(folder.tilec("--print-targets").out.find("x86-64-v3\n") != std::string::npos);
+  auto targets = Json::parse(folder.tilec("--print-targets=json").out);
   REQUIRE(targets);
   CHECK((*targets)[0]["machines"][0].as_string());
-  auto version = Json::parse(folder.run("--version=json").out);
+  auto version = Json::parse(folder.tilec("--version=json").out);
   REQUIRE(version);
-  CHECK("tilec " + *(*version)["version"].as_string() + "\n" == folder.run("--version").out);
-  CHECK(folder.run("--print-passes").out.find("clip: ") != std::string::npos);
+  CHECK("tilec " + *(*version)["version"].as_string() + "\n" == folder.tilec("--version").out);
+  CHECK(folder.tilec("--print-passes").out.find("clip: ") != std::string::npos);
 }
 
 TEST_CASE("an object, its header, its dependencies for Make, and what inspect says of it") {
   Folder folder;
   folder.write("my copy.tile", kCopy);
-  Ran made = folder.run("'my copy.tile' --target=x86-64-v3 -o 'my copy.o' --header copy.h -MD -MF copy.d -MP");
+  Ran made = folder.tilec("'my copy.tile' --target=x86-64-v3 -o 'my copy.o' --header copy.h -MD -MF copy.d -MP");
   CHECK_MESSAGE(made.code == 0, made.out);
   CHECK(made.out == "");
   CHECK(folder.read("copy.d") == "my\\ copy.o copy.h: my\\ copy.tile\n");
   CHECK(folder.read("copy.h").find("copy(") != std::string::npos);
-  Ran inspected = folder.run("inspect 'my copy.o'");
+  Ran inspected = folder.tilec("inspect 'my copy.o'");
   CHECK(inspected.code == 0);
   for (const char* part : {"copy(A: f32[N], out B: f32[N])", "x86-64-v3", "ABI 1"})
     CHECK_MESSAGE(inspected.out.find(part) != std::string::npos, inspected.out);
-  CHECK(Json::parse(folder.run("inspect --json 'my copy.o'").out).has_value());
+  CHECK(Json::parse(folder.tilec("inspect --json 'my copy.o'").out).has_value());
 }
 
 TEST_CASE("outputs stand together or not at all, and over nothing that was read") {
   Folder folder;
   folder.write("copy.tile", kCopy);
-  Ran full = folder.run("copy.tile -o copy.o --header /dev/full");
+  Ran full = folder.tilec("copy.tile -o copy.o --header /dev/full");
   CHECK(full.code == 3);
   CHECK(full.out.find("cannot write `/dev/full`") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder.path / "copy.o"));
   for (const char* words : {"copy.tile -o ./copy.tile", "copy.tile -o x --header x", "copy.tile -o copy.o -MD -MF copy.o", "copy.tile --header copy.tile -o y"}) {
-    Ran ran = folder.run(words);
+    Ran ran = folder.tilec(words);
     CHECK(ran.code == 2);
     CHECK_MESSAGE(ran.out.find("would be written over") != std::string::npos, ran.out);
   }
   CHECK(folder.read("copy.tile") == kCopy);
   CHECK_FALSE(std::filesystem::exists(folder.path / "x"));
-  CHECK(folder.run("copy.tile -o /dev/null --header /dev/null").code == 0);
+  CHECK(folder.tilec("copy.tile -o /dev/null --header /dev/null").code == 0);
 }
 
 TEST_CASE("tensors that no interpreter holds are refused") {
   Folder folder;
   folder.write("copy.tile", kCopy);
   for (const char* dim : {"N=99999999999", "N=2147483647"}) {
-    Ran ran = folder.run("run copy.tile --dim " + std::string(dim));
+    Ran ran = folder.tilec("run copy.tile --dim " + std::string(dim));
     CHECK(ran.code == 2);
     CHECK_MESSAGE(ran.out.find("too large to be interpreted") != std::string::npos, ran.out);
   }
@@ -193,7 +161,7 @@ TEST_CASE("tensors that no interpreter holds are refused") {
 TEST_CASE("a file that ends where a name should be") {
   Folder folder;
   folder.write("cut.tile", "export kernel");
-  Ran ran = folder.run("check cut.tile");
+  Ran ran = folder.tilec("check cut.tile");
   CHECK(ran.code == 1);
   CHECK_MESSAGE(ran.out.find("cut.tile:1:14: error: expected a name") != std::string::npos, ran.out);
 }
@@ -207,7 +175,7 @@ TEST_CASE("an accumulator in flight has a layout that can be told") {
                "        var acc: fragment f32[128, 256] = 0;\n"
                "        for k in pipelined(ceildiv(K, 64)) { a = A.tile(j, k); b = B.tile(k, i); acc += a @ b; }\n"
                "        C.tile(j, i) = acc as f16;\n    }\n}\n");
-  Ran ran = folder.run("explain --target model wide.tile");
+  Ran ran = folder.tilec("explain --target model wide.tile");
   CHECK(ran.code == 0);
   CHECK_MESSAGE(ran.out.find("layout acc: reg(") != std::string::npos, ran.out);
 }
