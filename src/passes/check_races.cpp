@@ -1,6 +1,7 @@
 #include "passes/check_races.h"
 
 #include "diag/diag.h"
+#include "ir/overlap.h"
 #include "passes/region.h"
 #include "passes/rewrite.h"
 
@@ -18,7 +19,6 @@ namespace {
 enum class Use : uint8_t { Read, Write, Atomic };
 
 struct Touch {
-  ValueId memory;  // what it counts as: one for all parameters that may be alias
   Box box;
   RegionId region;
   Use use;
@@ -44,13 +44,22 @@ struct Check {
   Diagnostics& diagnostics;
   prove::Prover prover{kernel};
 
-  ValueId memory_of(ValueId buffer) const {
+  // The distance of neighbours along each dimension, in elements.
+  std::vector<Linear> strides(ValueId buffer) {
+    std::vector<Linear> result = prover.extents(buffer);
     const Param* param = kernel.param_of(buffer);
-    if (!param || !param->may_alias) return buffer;
-    for (const Param& other : kernel.params)
-      if (other.may_alias && kernel.type(other.value).is_buffer() && kernel.type(other.value).rank() == kernel.type(buffer).rank())
-        return other.value;
-    return buffer;
+    Linear stride = 1;
+    for (size_t d = result.size(); d-- > 0;) {
+      Linear extent = result[d];
+      result[d] = param && !param->strides.empty() ? prover.value(param->strides[d]) : stride;
+      stride = prover.terms().product(stride, extent);
+    }
+    return result;
+  }
+
+  // Do equal indices mean one element, if the two buffers begin at one address?
+  bool have_one_layout(ValueId a, ValueId b) {
+    return a == b || (kernel.type(a).element == kernel.type(b).element && strides(a) == strides(b));
   }
 
   bool is_shared(ValueId buffer, Runner runner) const {
@@ -66,7 +75,7 @@ struct Check {
       auto add = [&](ValueId buffer, std::span<const ValueId> offsets, const Axes& axes, std::span<const int64_t> shape, Use use) {
         if (!is_shared(buffer, runs.runner)) return;
         Span at = use == Use::Read ? kernel.read_note(op.span).read : op.span;
-        result.push_back({memory_of(buffer), box_of(buffer, offsets, axes, shape), region, use, at});
+        result.push_back({box_of(buffer, offsets, axes, shape), region, use, at});
       };
       if (auto* o = op.get<op::Load>()) add(o->buffer, o->offsets, o->axes, kernel.type(op.result()).shape, Use::Read);
       if (auto* o = op.get<op::Store>()) add(o->buffer, o->offsets, o->axes, kernel.type(o->tile).shape, Use::Write);
@@ -85,9 +94,9 @@ struct Check {
     return result;
   }
 
-  // No element is in both boxes and in the memory.
+  // No element is in both boxes and in their memories.
   Formula apart(const Touch& a, const Touch& b, Twin twin) {
-    std::vector<Linear> extents = prover.extents(a.box.base);
+    std::vector<Linear> extents = prover.extents(a.box.base), other_extents = prover.extents(b.box.base);
     std::vector<Formula> ways;
     for (size_t d = 0; d < extents.size(); ++d) {
       Linear x = prover.value(a.box.offsets[d]), y = prover.value(b.box.offsets[d], twin);
@@ -97,7 +106,7 @@ struct Check {
     for (size_t d = 0; d < extents.size(); ++d) {
       Linear x = prover.value(a.box.offsets[d]), y = prover.value(b.box.offsets[d], twin);
       ways.push_back(at_least(x, extents[d]));
-      if (y != x) ways.push_back(at_least(y, extents[d]));
+      if (y != x || extents[d] != other_extents[d]) ways.push_back(at_least(y, other_extents[d]));
       ways.push_back(at_least(Linear(0), x + a.box.sizes[d]));
       if (y != x) ways.push_back(at_least(Linear(0), y + b.box.sizes[d]));
     }
@@ -116,6 +125,7 @@ struct Check {
 
   // Two touches in different executions; `a` is a write.
   Finding compare(const Executions& runs, const Touch& a, const Touch& b, bool is_same) {
+    if (!have_one_layout(a.box.base, b.box.base)) return {Verdict::Unknown, {}};
     Twin twin = prover.new_twin(runs.body);
     Facts facts = prover.facts(a.region).with(prover.facts(b.region, twin));
     Formula goal = apart(a, b, twin);
@@ -143,7 +153,8 @@ struct Check {
     std::string name = name_of(kernel, a.box.base);
     auto place = diagnostics.at(a.span);
     auto mark = [&](Report report) {
-      if (b.span != a.span && b.span.valid()) report.mark(b.span, b.use == Use::Read ? "read here" : "and written here");
+      std::string other = a.box.base == b.box.base ? "" : " as `" + name_of(kernel, b.box.base) + "`, for `alias` lets both be one memory";
+      if (b.span != a.span && b.span.valid()) report.mark(b.span, (b.use == Use::Read ? "read here" : "and written here") + other);
     };
     bool is_refuted = finding.verdict == Verdict::Refuted;
     if (runs.runner == Runner::Block && is_refuted) mark(place.error(diag::Race, name, finding.text));
@@ -158,15 +169,15 @@ struct Check {
 
   void check(const Executions& runs) {
     std::vector<Touch> all = touches(runs);
-    std::set<std::pair<ValueId, Verdict>> reported;  // one of a kind for each memory is enough
+    std::set<std::pair<ValueId, Verdict>> reported;  // one of a kind for each buffer is enough
     for (size_t i = 0; i < all.size(); ++i) {
       if (all[i].use == Use::Read) continue;
       for (size_t j = 0; j < all.size(); ++j) {
         bool is_seen = j < i && all[j].use != Use::Read;  // the pair has been met as (j, i)
         bool are_atomic = all[i].use == Use::Atomic && all[j].use == Use::Atomic;
-        if (is_seen || are_atomic || all[i].memory != all[j].memory) continue;
+        if (is_seen || are_atomic || !may_overlap(kernel, all[i].box.base, all[j].box.base)) continue;
         Finding finding = compare(runs, all[i], all[j], i == j);
-        if (finding.verdict == Verdict::Proved || !reported.insert({all[i].memory, finding.verdict}).second) continue;
+        if (finding.verdict == Verdict::Proved || !reported.insert({all[i].box.base, finding.verdict}).second) continue;
         report(runs, all[i], all[j], finding);
       }
     }

@@ -1,6 +1,7 @@
 // Do two blocks of a launch, or two iterations of a `parallel` loop, touch one element that one of them writes?
 //   in:  Typed    out: unchanged; an error with both indices where they do, a warning where it is not known
-// Atomics may meet each other. Shared tiles belong to one block; launches run in order. Parameters marked `alias` count as one.
+// Atomics may meet each other. Shared tiles belong to one block; launches run in order. Parameters that may
+// overlap by `alias` count as one memory with one first element; where their layouts differ, nothing is known.
 #pragma once
 #include "diag/sink.h"
 #include "ir/kernel.h"

@@ -73,6 +73,34 @@ TEST_CASE("a read of what another block writes is a race") {
     store %t, %P, [%z, %row, %col], axes=[1, 2])") == "");
 }
 
+// What block i reads of `A` and writes to `C` at other places, one of them marked.
+std::string aliased(std::string_view of_a, std::string_view of_c, std::string_view type_of_c = "? f32") {
+  return raced(kernel_of(R"(kernel "k"
+  dim "N", %N
+  param "A", %A, )" + std::string(of_a) + R"(extents=[%N], type="f32[N]"
+  param "C", %C, access=inout, )" + std::string(of_c) + R"(extents=[%N], type="[N]"
+{ (%N: int, %A: buffer<global ? f32>, %C: buffer<global )" + std::string(type_of_c) + R"(>)
+  launch [%N] { (%i: int)
+    %one = constant 1 : int
+    %j = binary.add %i, %one : int
+    %x = element_load %A, [%j] : f32
+    %y = convert %x : )" + std::string(type_of_c.substr(2)) + R"(
+    element_store %C, [%i], %y
+    yield
+  }
+  yield
+})"));
+}
+
+TEST_CASE("one `alias` is enough for two parameters to be one memory") {
+  constexpr std::string_view kRace = "Race: two blocks touch the same element of `C`: blocks i = 1 and i = 0\n";
+  CHECK(aliased("", "") == "");
+  CHECK(aliased("may_alias=true, ", "") == kRace);
+  CHECK(aliased("", "may_alias=true, ") == kRace);
+  CHECK(aliased("may_alias=true, ", "may_alias=true, ") == kRace);
+  CHECK(aliased("may_alias=true, ", "", "? f16") == "UnprovedRace: two blocks may touch the same element of `C`\n");
+}
+
 TEST_CASE("iterations that write one element, read a neighbour's, or may") {
   auto map = [](std::string_view body) {
     return blocks(R"(%two = constant 2 : int
