@@ -25,7 +25,7 @@ fnDeclaration: 'reference'? 'fn' signature (block | '=' expression ';' | ';');
 opDeclaration: 'export'? 'op' signature '=' expression ';';
 exportDeclaration: 'export' path genericArguments? ('as' name)? whereClause? ';';
 scheduleDeclaration
-  : 'schedule' path genericArguments? ('for' targetName (',' targetName)*)? '{' scheduleItem* '}';
+  : 'schedule' path genericArguments? whereClause? ('for' targetName (',' targetName)*)? '{' scheduleItem* '}';
 testDeclaration: 'test' name block;
 tuneDeclaration
   : 'tune' path genericArguments? 'over' tuneAxis (',' tuneAxis)* givenClause? ('for' pattern 'in' expression)? ';';

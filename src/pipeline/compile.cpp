@@ -79,8 +79,9 @@ std::vector<Checked> check_all(const Program& typed, Diagnostics& diagnostics, c
 const ir::Schedule& schedule_for(const ExportInstance& exported, const Machine& machine) {
   static const ir::Schedule kNothingPinned;
   const PinnedSchedule* best = nullptr;
-  // A block for named machines before one for all, then the one that says more of the kernel's parameters, then the last.
-  auto rank = [](const PinnedSchedule& p) { return std::pair(!p.targets.empty(), p.arguments); };
+  // A block for named machines before one for all, then the one that says more of the kernel's dims, then of its
+  // parameters, then the last.
+  auto rank = [](const PinnedSchedule& p) { return std::tuple(!p.targets.empty(), p.dims, p.arguments); };
   for (const PinnedSchedule& pinned : exported.schedules) {
     bool speaks = pinned.targets.empty() || std::ranges::any_of(pinned.targets, [&](const std::string& target) {
       return target == machine.name || target == machine.target;

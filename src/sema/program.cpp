@@ -31,7 +31,7 @@ struct Analysis {
     if (!kernel) return;
     program.exports.push_back({std::string(name.text), request.decl->doc, {}, variables_of(*request.decl->as<ast::Kernel>()),
                                std::move(kernel->kernel), {}, request.span});
-    made.push_back({request, std::move(kernel->generics)});
+    made.push_back({request, std::move(kernel->generics), program.exports.back().kernel.dims});
     pin_schedules(session, root, made.back(), program.exports.back());
   }
 

@@ -1,6 +1,7 @@
 #include "sema/schedule.h"
 
 #include "base/text.h"
+#include "sema/dims.h"
 #include "sema/names.h"
 #include "sema/scalar.h"
 #include "sema/expr.h"
@@ -9,18 +10,15 @@
 namespace tilec::sema {
 namespace {
 
-const ast::Signature* signature_of(Instance& in, const ast::Schedule& schedule, const ast::Decl** decl) {
+std::optional<KernelRef> kernel_of(Instance& in, const ast::Schedule& schedule) {
   Value what = value_of_path(in, schedule.path);
-  auto* kernel = what.as<KernelRef>();
-  if (kernel) {
-    *decl = kernel->decl;
-    return &kernel->decl->as<ast::Kernel>()->signature;
-  }
+  if (auto* kernel = what.as<KernelRef>()) return *kernel;
   if (!what.is_poison() && !schedule.path.empty())
     in.at(cover(schedule.path.front().span, schedule.path.back().span))
         .error(diag::TypeMismatch, "a kernel", describe(in.kernel, what));
-  return nullptr;
+  return std::nullopt;
 }
+const ast::Signature& signature_of(const KernelRef& kernel) { return kernel.decl->as<ast::Kernel>()->signature; }
 
 const ast::Argument* argument_of(std::span<const ast::Argument> arguments, const ast::Signature& signature,
                                  size_t parameter) {
@@ -38,13 +36,16 @@ bool is_same(const Value& a, const Value& b) {
   return false;
 }
 
-// Do the schedule's brackets name only values that the instance has?
+// Do the schedule's brackets and its `where` name only values that the instance has?
 bool speaks_of(Instance& in, const ast::Schedule& schedule, const ast::Signature& signature, const Instantiation& made) {
   for (size_t i = 0; i < signature.generics.size(); ++i) {
     const ast::Argument* wanted = argument_of(schedule.generics, signature, i);
     if (wanted && !is_same(evaluate(in, *wanted->value), made.generics[i])) return false;
   }
-  return true;
+  return std::ranges::all_of(schedule.where, [&](const ast::Argument& wanted) {
+    auto n = known_int(in, operand(in, *wanted.value), "the value of a dim");
+    return n && std::ranges::any_of(made.dims, [&](const ir::Dim& d) { return d.name == wanted.name.text && d.fixed == n; });
+  });
 }
 
 // As `root` may write it: what the export says, or else the value. Nothing where only another file has the words.
@@ -148,7 +149,14 @@ std::string instance_text(Session& session, const Module& root, const Instantiat
     if (argument.empty()) continue;
     arguments += (arguments.empty() ? "[" : ", ") + std::string(signature.generics[i].name.text) + " = " + argument;
   }
-  return arguments.empty() ? text : text + arguments + "]";
+  if (!arguments.empty()) text += arguments + "]";
+  std::string_view separator = " where ";
+  for (const ir::Dim& dim : made.dims) {
+    if (!dim.fixed) continue;
+    text += std::string(separator) + dim.name + " = " + std::to_string(*dim.fixed);
+    separator = ", ";
+  }
+  return text;
 }
 
 void pin_schedules(Session& session, const Module& root, const Instantiation& made, ExportInstance& instance) {
@@ -156,29 +164,55 @@ void pin_schedules(Session& session, const Module& root, const Instantiation& ma
     auto* schedule = d->as<ast::Schedule>();
     if (!schedule) continue;
     Instance in(session, root);
-    const ast::Decl* kernel = nullptr;
-    const ast::Signature* signature = signature_of(in, *schedule, &kernel);
-    if (!signature || kernel != made.request.decl || !speaks_of(in, *schedule, *signature, made)) continue;
-    PinnedSchedule pinned{.targets = {}, .arguments = schedule->generics.size(), .schedule = read(in, *schedule)};
+    std::optional<KernelRef> kernel = kernel_of(in, *schedule);
+    if (!kernel || kernel->decl != made.request.decl || !speaks_of(in, *schedule, signature_of(*kernel), made)) continue;
+    PinnedSchedule pinned{.targets = {}, .dims = schedule->where.size(), .arguments = schedule->generics.size(),
+                          .schedule = read(in, *schedule)};
     for (const ast::Name& target : schedule->targets) pinned.targets.emplace_back(target.text);
     instance.schedules.push_back(std::move(pinned));
   }
 }
+
+namespace {
+
+// The dims of a kernel by name, for one that stands in any module. Nothing after a mistake in its parameters.
+std::optional<std::set<std::string_view>> dims_of(Session& session, const KernelRef& kernel) {
+  Instance in(session, *kernel.module);
+  for (const ast::GenericParameter& p : signature_of(kernel).generics) in.declare(p.name, Poison{}, "a compile-time parameter");
+  auto dims = dim_names(in, signature_of(kernel));
+  if (!dims) return std::nullopt;
+  std::set<std::string_view> names;
+  for (const DimName& dim : *dims) names.insert(dim.name.text);
+  return names;
+}
+
+void check_arguments(Instance& in, const ast::Schedule& schedule, const KernelRef& kernel) {
+  const ast::Signature& signature = signature_of(kernel);
+  auto require = [&](const ast::Argument& a, bool is_known) {
+    if (!is_known) in.at(a.name.span).error(diag::UnknownParameter, signature.name.text, a.name.text);
+  };
+  for (const ast::Argument& a : schedule.generics) {
+    evaluate(in, *a.value);
+    require(a, !a.is_named() || std::ranges::any_of(signature.generics, [&](const auto& g) { return g.name.text == a.name.text; }));
+  }
+  auto dims = dims_of(in.session, kernel);
+  for (const ast::Argument& a : schedule.where) {
+    known_int(in, operand(in, *a.value), "the value of a dim");
+    require(a, !dims || dims->contains(a.name.text));
+  }
+}
+
+}  // namespace
 
 void check_schedules(Session& session, const Module& root) {
   for (const ast::Decl* d : root.ast->declarations) {
     auto* schedule = d->as<ast::Schedule>();
     if (!schedule) continue;
     Instance in(session, root);
-    const ast::Decl* kernel = nullptr;
-    const ast::Signature* signature = signature_of(in, *schedule, &kernel);
-    if (!signature) continue;
-    for (const ast::Argument& a : schedule->generics) {
-      bool is_known = !a.is_named() || std::any_of(signature->generics.begin(), signature->generics.end(),
-                                                   [&](const auto& g) { return g.name.text == a.name.text; });
-      if (!is_known) in.at(a.name.span).error(diag::UnknownParameter, signature->name.text, a.name.text);
-    }
-    check_schedule_names(in, *schedule, *kernel->as<ast::Kernel>());
+    std::optional<KernelRef> kernel = kernel_of(in, *schedule);
+    if (!kernel) continue;
+    check_arguments(in, *schedule, *kernel);
+    check_schedule_names(in, *schedule, *kernel->decl->as<ast::Kernel>());
     read(in, *schedule);
   }
 }

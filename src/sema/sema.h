@@ -30,7 +30,8 @@ SourceProvider embedded_library();
 // A `schedule` block that speaks of one instance.
 struct PinnedSchedule {
   std::vector<std::string> targets;  // machines, or targets with all their machines; empty: all
-  size_t arguments = 0;              // in its brackets: the more, the more special
+  // Dims that it states, and parameters in its brackets: the more, the more special.
+  size_t dims = 0, arguments = 0;
   ir::Schedule schedule;
 };
 
@@ -38,7 +39,7 @@ struct PinnedSchedule {
 struct ExportInstance {
   std::string name;      // of the C function
   std::string doc;
-  std::string instance;  // how a schedule names it: `gemm[T = bf16]`
+  std::string instance;  // how a schedule names it: `gemm[T = bf16] where N = 64`
   std::vector<std::string> variables;  // that a schedule may name
   ir::Kernel kernel;
   std::vector<PinnedSchedule> schedules;

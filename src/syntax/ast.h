@@ -312,6 +312,7 @@ struct ScheduleItem {
 struct Schedule {
   std::vector<Name> path;
   std::vector<Argument> generics;
+  std::vector<Argument> where;  // each one named
   std::vector<Name> targets;  // empty: all. A target written as a string is its text without the quotes
   std::vector<ScheduleItem> items;
   Span items_span;  // with its braces

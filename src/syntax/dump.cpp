@@ -52,9 +52,7 @@ class Dumper {
     inner("value " + dump(*d.value));
   }
   void print(const Export& d) {
-    std::string where;
-    for (const Argument& binding : d.where) where += " where " + dump_argument(binding);
-    line("export " + dump_path(d.path) + generics(d.generics) + alias(d.alias) + where);
+    line("export " + dump_path(d.path) + generics(d.generics) + alias(d.alias) + where(d.where));
   }
   void print(const Test& d) {
     line("test " + dump_name(d.name));
@@ -70,7 +68,7 @@ class Dumper {
 
   void print(const Schedule& d) {
     std::string targets = d.targets.empty() ? "" : " for " + dump_names(d.targets);
-    line("schedule " + dump_path(d.path) + generics(d.generics) + targets);
+    line("schedule " + dump_path(d.path) + generics(d.generics) + where(d.where) + targets);
     for (const ScheduleItem& item : d.items) std::visit([&](const auto& node) { this->item(node); }, item.node);
   }
   void item(const LaunchOption& i) { inner(option(i)); }
@@ -175,6 +173,11 @@ class Dumper {
 
   void attributes(const std::vector<Attribute>& list) {
     for (const Attribute& a : list) line("@" + dump_name(a.name) + dump_arguments(a.arguments));
+  }
+  std::string where(const std::vector<Argument>& bindings) {
+    std::string text;
+    for (const Argument& binding : bindings) text += " where " + dump_argument(binding);
+    return text;
   }
   std::string alias(Name name) { return name.exists() ? " as " + dump_name(name) : ""; }
   std::string of_type(const Type* type) { return type ? ": " + dump(*type) : ""; }

@@ -14,6 +14,13 @@ std::string Printer::reference_text(const std::vector<ast::Name>& path, const st
   return join_names(path, ".") + (generics.empty() ? "" : parts_.arguments(generics, "[]", 0));
 }
 
+std::string Printer::where_text(const std::vector<ast::Argument>& where) const {
+  std::string text;
+  for (size_t i = 0; i < where.size(); ++i)
+    text += (i ? "," + space_mark(1) : space_mark(0) + "where ") + parts_.argument(where[i], 1);
+  return text;
+}
+
 // Declarations that are one statement.
 std::string Printer::line_text(const ast::Decl& decl) const {
   auto alias = [](const ast::Name& name) { return name.exists() ? " as " + text_of(name) : ""; };
@@ -27,10 +34,7 @@ std::string Printer::line_text(const ast::Decl& decl) const {
     return "static_assert(" + parts_.expr(*d->condition, 1) +
         (d->message ? "," + space_mark(0) + parts_.expr(*d->message, 1) : "") + ");";
   if (const auto* d = decl.as<ast::Export>()) {
-    std::string text = "export " + reference_text(d->path, d->generics) + alias(d->alias);
-    for (size_t i = 0; i < d->where.size(); ++i) text += (i ? "," + space_mark(1) : space_mark(0) + "where ") +
-        parts_.argument(d->where[i], 1);
-    return text + ";";
+    return "export " + reference_text(d->path, d->generics) + alias(d->alias) + where_text(d->where) + ";";
   }
   if (const auto* d = decl.as<ast::Tune>()) {
     std::string text = "tune " + reference_text(d->path, d->generics);
@@ -200,7 +204,7 @@ void Printer::schedule(const ast::Schedule& node, const std::string& prefix) {
   for (const ast::Name& target : node.targets) targets += (targets.empty() ? " for " : ", ") +
       parts_.copied(target.span);
   comments_until(node.items_span.begin);
-  emit(prefix + "schedule " + reference_text(node.path, node.generics) + targets + " {", 4);
+  emit(prefix + "schedule " + reference_text(node.path, node.generics) + where_text(node.where) + targets + " {", 4);
   last_end_ = node.items_span.begin + 1;
   is_block_start_ = true;
   ++depth_;

@@ -54,6 +54,7 @@ class Printer {
   std::string item_text(const ast::ScheduleItem& item) const;
   std::string clauses_text(const std::vector<ast::Clause>& list) const;
   std::string line_text(const ast::Decl& decl) const;
+  std::string where_text(const std::vector<ast::Argument>& where) const;
   std::string reference_text(const std::vector<ast::Name>& path, const std::vector<ast::Argument>& generics) const;
 
   const Ast& ast_;

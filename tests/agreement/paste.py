@@ -9,7 +9,8 @@ import subprocess
 import sys
 import tempfile
 
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SOURCES = [*sorted(ROOT.glob("examples/*/*.tile")), ROOT / "tests/kernels/instances.tile"]
 SCHEDULE = re.compile(r"^schedule .*?^}\n", re.S | re.M)
 HEADER = re.compile(r"^  (schedule|role|place|pipeline|layout) .*\n", re.M)
 
@@ -51,7 +52,7 @@ def main():
     compiler, machines = sys.argv[1], sys.argv[2:]
     with tempfile.TemporaryDirectory() as folder:
         results = [keeps(compiler, machine, source, pathlib.Path(folder))
-                   for machine in machines for source in sorted(EXAMPLES.glob("*/*.tile"))]
+                   for machine in machines for source in SOURCES]
     sys.exit(not all(results))
 
 

@@ -2,6 +2,7 @@
 // would stand still or read too early.
 #include <doctest/doctest.h>
 
+#include <ranges>
 #include <regex>
 
 #include "check/pressure.h"
@@ -163,10 +164,21 @@ TEST_SUITE("schedule") {
     std::vector<std::string> names;
     for (const ExportInstance& e : several.program.exports) names.push_back(e.instance);
     CHECK(names == std::vector<std::string>{"product", "scale[T = f32, N = 64, by = 64, way = Way.up]", "scale[T = f16, N = 64, by = 64, way = Way.up]",
-                                            "scale[T = f32, N = 32, by = 32, way = Way.up]", "scale[T = f16, N = 64, by = 64, way = Way.down]"});
+                                            "scale[T = f32, N = 32, by = 32, way = Way.up] where M = 320", "scale[T = f16, N = 64, by = 64, way = Way.down]"});
     std::vector<size_t> pinned;
     for (const ExportInstance& e : several.program.exports) pinned.push_back(e.schedules.size());
     CHECK(pinned == std::vector<size_t>{0, 0, 0, 1, 0});
+  }
+
+  TEST_CASE("a schedule speaks of the dims that it states, and the one that states more goes first") {
+    Scheduled with("kernel twice(x: f32[M, N], out y: f32[M, N]) { launch (i in M) { y[i, 0 +: 64] = x[i, 0 +: 64] * 2; } }\n"
+                   "export twice; export twice as rows where M = 8; export twice as both where N = 64, M = 8; export twice as columns where N = 64;\n"
+                   "schedule twice where M = 2 * 4, N = 64 { raster column(1); }\nschedule twice where M = 8 { raster column(2); }\n"
+                   "schedule twice for model { raster column(3); }\nschedule twice where N = 64 for model { raster column(4); }\n");
+    std::vector<std::string> found;
+    for (const ExportInstance& e : with.program.exports | std::views::drop(1))
+      found.push_back(e.instance + ": " + std::to_string(schedule_for(e, target::model::asynchronous()).raster));
+    CHECK(found == std::vector<std::string>{"twice: 3", "twice where M = 8: 3", "twice where M = 8, N = 64: 4", "twice where N = 64: 4"});
   }
 
   // The accumulator is in flight where the loop ends, and is read under a condition.
