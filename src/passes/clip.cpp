@@ -52,7 +52,11 @@ struct Clip {
   }
 
   void report_outside(const Box& box, const Side& side, const Answer& answer) {
-    diagnostics.at(span).error(diag::OutOfBounds, name_of(kernel, box.base), fault(side, answer.model));
+    bool is_parameter = kernel.param_of(box.base), is_element = side.size == 1;
+    diagnostics.at(span).error(diag::OutOfBounds, name_of(kernel, box.base), fault(side, answer.model))
+        .help(!is_element     ? "only a part of a tensor in device memory may hang over; take less of this tile"
+              : is_parameter  ? "put it under an `if`, or say in `requires` what is known of the dims; a part, `[i +: n]`, may hang over"
+                              : "put it under an `if`, or correct the index");
   }
   void remark_guard(const Box& box, size_t dimension) {
     std::string why = "its index along dimension " + std::to_string(dimension) + " is not shown to stay inside";

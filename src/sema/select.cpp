@@ -125,7 +125,9 @@ bool stays_inside(Instance& in, const View& view, const Selection& selection, Sp
     int64_t first = low->i, last = low->i + extent.fixed - 1, count = view.shape[axis].fixed;
     if (first >= 0 && last < count) continue;
     std::string text = "the elements " + std::to_string(first) + " to " + std::to_string(last) + " are not within " + std::to_string(count);
-    return in.at(span).error(diag::OutOfBounds, in.memory(view.memory).name, text), false;
+    in.at(span).error(diag::OutOfBounds, in.memory(view.memory).name, text)
+        .help("what it is a part of has the indices from 0 to " + std::to_string(count - 1));
+    return false;
   }
   return true;
 }

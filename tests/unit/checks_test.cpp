@@ -76,6 +76,7 @@ TEST_CASE("proofs: every announced diagnostic and no other") {
       CHECK_MESSAGE(is_found, number << " " << wanted);
     }
     CHECK(found.size() == announced);
+    for (const Diagnostic& d : checked.diagnostics.all()) CHECK_MESSAGE((d.name != "OutOfBounds" || !d.helps.empty()), d.message);
   }
 }
 

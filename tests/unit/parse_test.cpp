@@ -1,7 +1,6 @@
 // The parser: what it reads, what it says about mistakes, and that no text can hurt it.
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -230,7 +229,6 @@ TEST_SUITE("parse robustness") {
   // What is left of a program is a program or gets a diagnostic; in either case it can be walked.
   TEST_CASE("no truncation and no lost token hurts") {
     std::string whole = example("attention");
-    auto start = std::chrono::steady_clock::now();
     int runs = 0, silent = 0;
     auto attempt = [&](std::string text) {
       Parsed parsed(std::move(text));
@@ -248,10 +246,7 @@ TEST_SUITE("parse robustness") {
       if (whole[at] != ' ' && whole[at] != '\n') attempt(whole.substr(0, at) + whole.substr(end));
       at = end;
     }
-    double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / runs;
     CHECK(runs > 2000);
     CHECK(silent == 0);
-    CHECK(ms < 20);
-    MESSAGE("average of ", runs, " damaged programs: ", ms, " ms");
   }
 }
