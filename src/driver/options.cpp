@@ -41,8 +41,9 @@ void add_source_options(CLI::App& app, Options& o) {
   app.add_option("--stdlib", o.stdlib, "folder of the standard library, instead of the built-in one");
   static const std::map<std::string, DiagnosticsFormat> kFormats = {
       {"text", DiagnosticsFormat::Text}, {"json", DiagnosticsFormat::Json}, {"sarif", DiagnosticsFormat::Sarif}};
-  app.add_option("--diagnostics-format", o.format, "text, json (one object a line) or sarif")
-      ->transform(CLI::CheckedTransformer(kFormats));
+  app.add_option_function<std::string>(
+         "--diagnostics-format", [&o](const std::string& word) { o.format = kFormats.at(word); }, "text, json (one object a line) or sarif")
+      ->check(CLI::IsMember({"text", "json", "sarif"}));
   app.add_option("--color", o.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_option("--error-limit", o.policy.error_limit, "stop after so many errors; 0: never");
 }
@@ -89,12 +90,12 @@ void add_run_options(CLI::App& app, Options& o) {
   add_source_options(app, o);
   add_target_options(app, o);
   app.add_option("--kernel", o.kernel, "the export to run, where there are several");
-  app.add_option("--dim", o.dims, "NAME=VALUE, of a dim or an integer parameter")->delimiter(',');
+  app.add_option("--dim", o.dims, "NAME=VALUE, of a dim or an integer parameter; else a default that meets the contract")->delimiter(',');
   app.add_option("--form", o.form, "typed, placed, staged or thread")->check(CLI::IsMember({"typed", "placed", "staged", "thread"}));
   app.add_option("--numeric", o.numeric, "wide (floats in f64) or typed (as declared)")->check(CLI::IsMember({"wide", "typed"}));
   app.add_option("--completion", o.completion, "of asynchronous operations: late or early")->check(CLI::IsMember({"late", "early"}));
   app.add_flag("--after-each", o.after_each, "run after every pass and name the first that changes a result");
-  app.add_flag("--counters", o.counters, "print what was counted");
+  app.add_flag("--counters", o.counters, "print what was counted: lane operations, bank conflicts, shuffles, barriers, atoms, conversions");
   app.add_option("--seed", o.seed, "of the data and of the order of blocks");
 }
 

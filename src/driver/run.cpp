@@ -3,6 +3,7 @@
 #include <random>
 
 #include "base/text.h"
+#include "driver/run_dims.h"
 #include "driver/session.h"
 #include "interp/interp.h"
 #include "ir/attribute_text.h"
@@ -16,76 +17,7 @@ struct Data {
   std::vector<interp::Argument> arguments;  // point into `tensors`
 };
 
-constexpr int64_t kDefaultDim = 33;   // odd on purpose: edges are what goes wrong
-constexpr int64_t kDefaultBatch = 3;  // of an axis that counts matrices
-
 constexpr double kMostElements = 1 << 28;  // of a tensor, in the memory of the interpreter
-
-using Dims = std::map<std::string, int64_t>;
-
-bool has_number(const ir::Kernel& kernel, const std::string& name) {
-  return std::any_of(kernel.dims.begin(), kernel.dims.end(), [&](const ir::Dim& d) { return d.name == name; }) ||
-         std::any_of(kernel.params.begin(), kernel.params.end(), [&](const ir::Param& p) {
-           return p.name == name && is_integer(kernel.type(p.value).element) && !kernel.type(p.value).is_buffer();
-         });
-}
-
-int64_t default_of(const ir::Kernel& kernel, const ir::Dim& dim) {
-  for (const ir::Param& p : kernel.params)
-    for (size_t i = 0; i + 2 < p.extents.size(); ++i)
-      if (p.extents[i] == dim.value) return kDefaultBatch;
-  return kDefaultDim;
-}
-
-// What the dims are; also the integer parameters that --dim sets. What another kernel of the file has is passed over.
-std::optional<Dims> dims_of(const Options& options, const ir::Kernel& kernel, const Program& program) {
-  Dims dims;
-  for (const ir::Dim& dim : kernel.dims) dims[dim.name] = dim.fixed.value_or(default_of(kernel, dim));
-  for (const std::string& text : options.dims) {
-    size_t equal = text.find('=');
-    std::string name = text.substr(0, equal);
-    char* end = nullptr;
-    int64_t value = equal == text.npos ? -1 : std::strtoll(text.c_str() + equal + 1, &end, 10);
-    bool is_known = std::any_of(program.exports.begin(), program.exports.end(), [&](const ExportInstance& e) {
-      return (options.kernel.empty() || e.name == options.kernel) && has_number(e.kernel, name);
-    });
-    if (!is_known || !end || *end != 0 || value < 0) {
-      std::fprintf(stderr, "tilec: --dim %s: %s\n", text.c_str(),
-                   is_known ? "an extent is a whole number from 0" : "no kernel has a dim or an integer parameter of that name");
-      return std::nullopt;
-    }
-    if (has_number(kernel, name)) dims[name] = value;
-  }
-  return dims;
-}
-
-// The number that a value of the body has when the dims have theirs.
-std::optional<int64_t> host_value(const ir::Kernel& kernel, ir::ValueId v, const Dims& dims) {
-  for (const ir::Dim& dim : kernel.dims)
-    if (dim.value == v) return dims.at(dim.name);
-  const ir::Op* op = kernel.definition(v);
-  if (!op) return std::nullopt;
-  if (auto* c = op->get<ir::op::Constant>()) return c->number.i;
-  if (auto* u = op->get<ir::op::Unary>()) {
-    auto x = host_value(kernel, u->x, dims);
-    auto y = x ? ir::evaluate(u->fn, kernel.type(v).element, ir::Number::integer(*x)) : std::nullopt;
-    return y ? std::optional(y->i) : std::nullopt;
-  }
-  if (auto* b = op->get<ir::op::Binary>()) {
-    auto x = host_value(kernel, b->a, dims), y = host_value(kernel, b->b, dims);
-    auto z = x && y ? ir::evaluate(b->fn, kernel.type(v).element, ir::Number::integer(*x), ir::Number::integer(*y)) : std::nullopt;
-    return z ? std::optional(z->i) : std::nullopt;
-  }
-  if (auto* s = op->get<ir::op::Select>()) {
-    auto c = host_value(kernel, s->condition, dims);
-    return c ? host_value(kernel, *c ? s->a : s->b, dims) : std::nullopt;
-  }
-  if (auto* c = op->get<ir::op::Compare>()) {
-    auto x = host_value(kernel, c->a, dims), y = host_value(kernel, c->b, dims);
-    if (x && y) return ir::evaluate(c->fn, kernel.type(c->a).element, ir::Number::integer(*x), ir::Number::integer(*y));
-  }
-  return std::nullopt;
-}
 
 // Random data of the parameters' types; integers small, so that products stay exact. Outputs hold a pattern that no kernel
 // writes, to show what stays unwritten.
@@ -122,20 +54,6 @@ std::optional<Data> make_data(const ir::Kernel& kernel, const Dims& dims, uint64
     data.arguments.push_back(&data.tensors[i]);
   }
   return data;
-}
-
-// Strides that are dims of their own (`lda`) default to what a dense tensor has.
-void default_strides(const ir::Kernel& kernel, const Options& options, Dims& dims) {
-  for (const ir::Param& p : kernel.params) {
-    int64_t dense = 1;
-    for (size_t axis = p.strides.size(); axis-- > 0;) {
-      for (const ir::Dim& dim : kernel.dims) {
-        bool given = std::any_of(options.dims.begin(), options.dims.end(), [&](const std::string& s) { return s.starts_with(dim.name + "="); });
-        if (dim.value == p.strides[axis] && !dim.fixed && !given) dims[dim.name] = std::max<int64_t>(dense, 1);
-      }
-      dense *= host_value(kernel, p.extents[axis], dims).value_or(1);
-    }
-  }
 }
 
 struct Difference {
@@ -211,23 +129,47 @@ Run execute(const ir::Kernel& kernel, const ir::Kernel& typed, const Dims& dims,
   return run;
 }
 
-void print_counters(const interp::Counters& c) {
-  std::printf("lane operations %llu, bank conflicts %llu, shuffles %llu, barriers %llu, atoms %llu, converted %llu/%llu/%llu\n",
-              (unsigned long long)c.lane_operations, (unsigned long long)c.bank_conflicts, (unsigned long long)c.shuffles,
-              (unsigned long long)c.barriers, (unsigned long long)c.atoms, (unsigned long long)c.registers_converted,
-              (unsigned long long)c.lanes_converted, (unsigned long long)c.warps_converted);
+struct Counter {
+  std::string_view words;
+  uint64_t interp::Counters::*count;
+};
+constexpr Counter kCounters[] = {{"lane operations", &interp::Counters::lane_operations},
+                                 {"bank conflicts", &interp::Counters::bank_conflicts},
+                                 {"shuffles", &interp::Counters::shuffles},
+                                 {"barriers", &interp::Counters::barriers},
+                                 {"atoms", &interp::Counters::atoms},
+                                 {"converted in registers", &interp::Counters::registers_converted},
+                                 {"converted between lanes", &interp::Counters::lanes_converted},
+                                 {"converted between warps", &interp::Counters::warps_converted}};
+
+void print_counters(const interp::Counters& counters) {
+  std::string line;
+  for (const Counter& c : kCounters) line += (line.empty() ? "" : ", ") + std::string(c.words) + " " + std::to_string(counters.*c.count);
+  std::printf("%s\n", line.c_str());
 }
 
-void print_defaults() {
-  std::printf("help: `--dim NAME=VALUE` sets dims and integer parameters; a dim that is not set is %lld, or %lld where it counts matrices\n",
+void print_defaults(const RunDims& dims) {
+  if (!dims.failed.empty())
+    std::printf("help: no values up to %lld were found that meet the contract; give them: `--dim %s=VALUE`\n", (long long)kMostDim,
+                join(dims.failed, "=VALUE,").c_str());
+  std::printf("help: `--dim NAME=VALUE` sets dims and integer parameters; a dim that is not set is %lld, or %lld where it counts matrices, "
+              "or what the contract asks for\n",
               (long long)kDefaultDim, (long long)kDefaultBatch);
+}
+
+// "k: N = 36, as its contract asks"
+void print_moved(const std::string& kernel, const RunDims& dims) {
+  std::string line;
+  for (const std::string& name : dims.moved) line += (line.empty() ? "" : ", ") + name + " = " + std::to_string(dims.dims.at(name));
+  if (!line.empty()) std::printf("%s: %s, as its contract asks\n", kernel.c_str(), line.c_str());
 }
 
 int run_export(Session& session, const ExportInstance& exported, const Machine& machine) {
   const Options& o = session.options;
-  auto dims = dims_of(o, exported.kernel, session.program);
-  if (!dims) return kUsage;
-  default_strides(exported.kernel, o, *dims);
+  auto chosen = dims_of(o, exported.kernel, session.program);
+  if (!chosen) return kUsage;
+  const Dims* dims = &chosen->dims;
+  print_moved(exported.name, *chosen);
   if (!make_data(exported.kernel, *dims, o.seed)) {
     std::fprintf(stderr, "tilec: the extents of %s cannot be computed from the dims, or are too large to be interpreted\n", exported.name.c_str());
     return kUsage;
@@ -237,7 +179,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   if (const auto& fault = reference.result.fault) {
     bool is_contract = fault->kind == interp::FaultKind::Contract;
     print_fault(session, *fault, is_contract ? named_values(fault->text, exported.kernel, *dims, reference.data) : "");
-    if (is_contract) print_defaults();
+    if (is_contract) print_defaults(*chosen);
     return kSaidNo;
   }
   // With every number in f64 a lost element is far above what the order of a sum can do.

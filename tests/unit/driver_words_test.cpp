@@ -133,12 +133,51 @@ TEST_CASE("shared tiles that a block cannot have are an error, once, with what e
 TEST_CASE("`run` says which contract fails, with its numbers, and how to set them") {
   Folder folder;
   folder.write("k.tile", "export kernel k(A: f32[N], out B: f32[N], G: int)\n    requires N % G == 0, G > 1\n{\n    launch (i in N / G) { B[i] = A[i]; }\n}\n");
-  Ran bad = folder.tilec("run k.tile --dim G=2");
+  Ran bad = folder.tilec("run k.tile --dim G=2,N=33");
   CHECK(bad.code == 5);
   CHECK_MESSAGE(bad.says("k.tile:2:14: fault: requires N % G == 0, where N is 33 and G is 2 [contract]"), bad.out);
   CHECK_MESSAGE(bad.says("--dim NAME=VALUE"), bad.out);
   Ran good = folder.tilec("run k.tile --dim G=2,N=34");
   CHECK_MESSAGE(good.code == 0, good.out);
+}
+
+TEST_CASE("`run` takes dims that meet the contract, and says so, or says that it found none") {
+  Folder folder;
+  folder.write("k.tile", R"(export kernel k(A: f32[B, N, K; s, lda, 1], out C: f32[N - 40, G], H: int)
+    requires K % 32 == 0, N % G == 0, B % H == 0, H > 1, lda % 16 == 0
+{
+    launch (i in N - 40) { C[i, 0] = A[0, i, H]; }
+}
+export kernel none(A: f32[N], out B: f32[N]) requires N > 100000 { launch (i in N) { B[i] = A[i]; } }
+export kernel row(A: f32[M, N; lda, 1], out B: f32[M]) requires lda % 16 == 0 { launch (i in M) { B[i] = A[i, 0]; } }
+)");
+  Ran chosen = folder.tilec("run k.tile --kernel k");
+  CHECK_MESSAGE(chosen.out == "k: N = 41, K = 64, G = 41, as its contract asks\nk: done\n", chosen.out);
+  Ran strided = folder.tilec("run k.tile --kernel row");
+  CHECK_MESSAGE(strided.out == "row: lda = 48, as its contract asks\nrow: done\n", strided.out);
+  Ran given = folder.tilec("run k.tile --kernel k --dim N=60,K=32");
+  CHECK_MESSAGE(given.says("k: G = 60, as its contract asks"), given.out);
+  Ran none = folder.tilec("run k.tile --kernel none");
+  CHECK(none.code == 5);
+  CHECK_MESSAGE(none.says("help: no values up to 4096 were found that meet the contract; give them: `--dim N=VALUE`"), none.out);
+}
+
+TEST_CASE("every word of `--counters` is explained, and help shows words") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n");
+  Ran ran = folder.tilec("run k.tile --counters");
+  CHECK_MESSAGE(ran.says("k: done\nlane operations "), ran.out);
+  std::ifstream file(TILEC_TESTS "/../docs/reference/command-line.md");
+  std::string page{std::istreambuf_iterator<char>(file), {}};
+  page = page.substr(page.find("| counted by `--counters`"));
+  std::string line(trim(ran.out.substr(ran.out.find('\n') + 1)));
+  for (const std::string& part : split(line, ',')) {
+    std::string word(trim(part.substr(0, part.find_last_of(' '))));
+    CHECK_MESSAGE(page.find(word.starts_with("converted ") ? word.substr(10) : word) != page.npos, word);
+  }
+  CHECK(folder.tilec("check --help").says("{text,json,sarif}"));
+  CHECK(folder.tilec("check --diagnostics-format=sarif k.tile").says("2.1.0"));
+  CHECK(folder.tilec("check --diagnostics-format=xml k.tile").code == 2);
 }
 
 TEST_CASE("@file stands for the words in it") {
@@ -236,7 +275,7 @@ TEST_CASE("`run` with several kernels, `explain` of what is none") {
   CHECK_MESSAGE(both.code == 0, both.out);
   CHECK_MESSAGE(both.says("two: done"), both.out);
   Ran batch = folder.tilec("run -w k.tile --kernel two");
-  CHECK_MESSAGE(batch.says("requires H == 33, where H is 3"), batch.out);
+  CHECK_MESSAGE(batch.says("two: H = 33, as its contract asks\ntwo: done"), batch.out);
   Ran none = folder.tilec("run -w k.tile --dim Q=7");
   CHECK(none.code == 2);
   CHECK_MESSAGE(none.says("no kernel has a dim or an integer parameter of that name"), none.out);
