@@ -164,29 +164,30 @@ void print_moved(const std::string& kernel, const RunDims& dims) {
   if (!line.empty()) std::printf("%s: %s, as its contract asks\n", kernel.c_str(), line.c_str());
 }
 
+// With every number in f64 a lost element is far above what the order of a sum can do.
+double tolerance_of(interp::Numeric numeric) { return numeric == interp::Numeric::Wide ? 1e-3 : 2e-2; }
+
 int run_export(Session& session, const ExportInstance& exported, const Machine& machine) {
   const Options& o = session.options;
   auto chosen = dims_of(o, exported.kernel, session.program);
   if (!chosen) return kUsage;
-  const Dims* dims = &chosen->dims;
+  const Dims& dims = chosen->dims;
   print_moved(exported.name, *chosen);
-  if (!make_data(exported.kernel, *dims, o.seed)) {
+  if (!make_data(exported.kernel, dims, o.seed)) {
     std::fprintf(stderr, "tilec: the extents of %s cannot be computed from the dims, or are too large to be interpreted\n", exported.name.c_str());
     return kUsage;
   }
   interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;
-  Run reference = execute(exported.kernel, exported.kernel, *dims, o, numeric, &machine);
+  Run reference = execute(exported.kernel, exported.kernel, dims, o, numeric, &machine);
   if (const auto& fault = reference.result.fault) {
     bool is_contract = fault->kind == interp::FaultKind::Contract;
-    print_fault(session, *fault, is_contract ? named_values(fault->text, exported.kernel, *dims, reference.data) : "");
+    print_fault(session, *fault, is_contract ? named_values(fault->text, exported.kernel, dims, reference.data) : "");
     if (is_contract) print_defaults(*chosen);
     return kSaidNo;
   }
-  // With every number in f64 a lost element is far above what the order of a sum can do.
-  double tolerance = numeric == interp::Numeric::Wide ? 1e-3 : 2e-2;
   int code = kDone;
   auto judge = [&](std::string_view what, const ir::Kernel& kernel) {
-    Run run = execute(kernel, exported.kernel, *dims, o, numeric, &machine);
+    Run run = execute(kernel, exported.kernel, dims, o, numeric, &machine);
     if (run.result.fault) {
       std::printf("%s after %s: ", exported.name.c_str(), std::string(what).c_str());
       print_fault(session, *run.result.fault);
@@ -194,7 +195,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
       return;
     }
     Difference d = compare(exported.kernel, run.data, reference.data);
-    bool ok = d.greatest <= tolerance;
+    bool ok = d.greatest <= tolerance_of(numeric);
     std::printf("%s after %s: %s, greatest difference %.3g%s%s\n", exported.name.c_str(), std::string(what).c_str(), ok ? "agrees" : "DIFFERS",
                 d.greatest, d.where.empty() ? "" : " at ", d.where.c_str());
     if (o.counters) print_counters(run.result.counters);
