@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "driver/files.h"
 #include "driver/session.h"
+#include "explain/schedule_text.h"
 #include "host/header.h"
 #include "host/manifest.h"
 #include "ir/print.h"
@@ -14,21 +15,24 @@ namespace tilec {
 
 namespace {
 
-// Where the primary output goes when -o does not say.
-std::string default_output(const Options& options) {
+// Where the primary output goes when -o does not say: `form` is what it is.
+std::string default_output(const Options& options, std::string_view form) {
   std::string stem = options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);
-  if (options.emit == "obj") return stem + ".o";
+  if (options.emit == "obj") return stem + (form == "c" ? ".c" : ".o");
   if (options.emit == "header") return stem + ".h";
   if (options.emit == "manifest") return stem + ".json";
   return "-";
 }
 
-// A file name as Make reads it in a rule.
+// A file name as Make reads it in a rule. A backslash stands for itself but before a blank or a `#`, where it is doubled.
 std::string escaped_for_make(std::string_view name) {
   std::string out;
+  size_t backslashes = 0;
   for (char c : name) {
-    if (c == ' ' || c == '#' || c == '\\') out += '\\';
+    if (c == ' ' || c == '\t' || c == '#') out.append(backslashes + 1, '\\');
+    if (c == ':') out += '\\';
     if (c == '$') out += '$';
+    backslashes = c == '\\' ? backslashes + 1 : 0;
     out += c;
   }
   return out;
@@ -36,9 +40,8 @@ std::string escaped_for_make(std::string_view name) {
 
 std::string dependency_rule(const Session& session, const std::vector<std::string>& outputs) {
   std::string rule;
-  if (!session.options.depends_target.empty()) {
-    rule = session.options.depends_target;
-  } else {
+  for (const std::string& target : session.options.depends_targets) rule += (rule.empty() ? "" : " ") + target;
+  if (rule.empty()) {
     for (const std::string& output : outputs) rule += (rule.empty() ? "" : " ") + escaped_for_make(output);
   }
   rule += ":";
@@ -106,7 +109,7 @@ bool stops_early(const Options& options) {
 
 // What the primary output is called by the target: its own usual one for "obj" where it has no objects. Empty: it has none.
 std::string emitted_form(const Options& options, const target::Target& target) {
-  bool is_ours = stops_early(options) || options.emit == "header" || options.emit == "manifest";
+  bool is_ours = stops_early(options) || options.emit == "header" || options.emit == "manifest" || options.emit == "schedule";
   if (is_ours) return options.emit;
   if (target.emits.empty()) return "";
   if (options.emit == "obj") return std::string(target.emits.front());
@@ -138,6 +141,24 @@ int print_kernels(Session& session, const CompileRequest& request, PassOptions& 
   return write_outputs(session, {options.output.empty() ? "-" : options.output, {}}, printed, nullptr);
 }
 
+// Every kernel's schedule on every machine, to be pasted beside it; exports of one instance have one.
+int print_schedules(Session& session, const Chosen& chosen, const Outputs& paths) {
+  std::string text;
+  for (const ExportInstance& exported : session.program.exports)
+    for (const Machine* machine : chosen.machines) {
+      ir::Kernel kernel = kernel_for(exported, *machine), placed;
+      PassOptions passes{.verify = session.options.verify};
+      passes.after = [&](const Pass&, const ir::Kernel& now) {
+        if (now.form != ir::Form::Thread) placed = now;
+      };
+      if (!run_passes(kernel, *machine, session.diagnostics, passes)) return session.tell();
+      std::string schedule = schedule_text(exported, placed, machine->name);
+      if (text.find(schedule) == text.npos) text += schedule;
+    }
+  if (int code = session.tell()) return code;
+  return write_outputs(session, paths, text, nullptr);
+}
+
 int dump_syntax(Session& session, const Outputs& paths) {
   if (int code = session.parse_only(session.options.inputs[0])) return code;
   if (int code = session.tell()) return code;
@@ -156,12 +177,15 @@ int compile_command(const Options& options) {
   auto tick = [&](std::string_view what) {
     if (options.time_passes) clock.tick(std::string(what).c_str());
   };
-  Outputs paths{options.output.empty() ? default_output(options) : options.output, options.header};
-  if (options.emit == "ast") return dump_syntax(session, paths);
+  auto path_of = [&](std::string_view form) { return options.output.empty() ? default_output(options, form) : options.output; };
+  if (options.emit == "ast") return dump_syntax(session, {path_of("ast"), options.header});
   auto chosen = session.machines();
   if (!chosen) return kNoTarget;
+  if (std::ranges::find(target::planned_emits(), options.emit) != target::planned_emits().end())
+    return session.not_yet("`--emit=" + options.emit + "`");
   std::string emit = emitted_form(options, *chosen->target);
   if (emit.empty()) return session.cannot_emit(*chosen->target, options.emit);
+  Outputs paths{path_of(emit), options.header};
   if (int code = session.load(options.inputs[0])) return code;
   session.check_names();
   tick("parse and analyse");
@@ -176,6 +200,7 @@ int compile_command(const Options& options) {
   };
   CompileRequest request = request_of(options, *chosen, name);
   if (stops_early(options)) return print_kernels(session, request, passes);
+  if (emit == "schedule") return print_schedules(session, *chosen, paths);
   std::optional<Compiled> compiled = compile(session.program, request, session.sources, session.diagnostics, passes);
   if (int code = session.tell()) return code;
   std::string primary = emit == "header"     ? host::header_text(compiled->library)

@@ -19,7 +19,8 @@ struct Options {
   // Outputs.
   std::string output, header, manifest, emit = "obj", prefix, name;
   bool depends = false, depends_no_system = false, phony = false;
-  std::string depends_file, depends_target;
+  std::string depends_file;
+  std::vector<std::string> depends_targets;
   // What for, and with what.
   std::vector<std::string> targets;
   std::string stdlib;

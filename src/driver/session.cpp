@@ -39,6 +39,13 @@ SourceProvider provider_for(Session& session) {
   return provider;
 }
 
+std::string help_for_target(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Machine* m : all_machines()) names.push_back(m->name);
+  std::string_view near = nearest(name, names);
+  return near.empty() ? "`tilec --print-targets` lists them" : "did you mean `" + std::string(near) + "`?";
+}
+
 }  // namespace
 
 int Session::parse_only(const std::string& input) {
@@ -54,7 +61,19 @@ int Session::parse_only(const std::string& input) {
 int Session::load(const std::string& input) {
   if (int code = parse_only(input)) return code;
   program = analyse(ast, sources, provider_for(*this), diagnostics);
+  check_targets();
   return kDone;
+}
+
+void Session::check_targets() {
+  for (const ast::Decl* decl : ast.declarations) {
+    auto* schedule = decl->as<ast::Schedule>();
+    for (size_t i = 0; schedule && i < schedule->targets.size(); ++i) {
+      const ast::Name& name = schedule->targets[i];
+      bool is_known = !name.exists() || target::machine_named(name.text) || target::target_named(name.text) || target::is_planned(name.text);
+      if (!is_known) diagnostics.at(name.span).error(diag::UnknownTarget, name.text).help(help_for_target(name.text));
+    }
+  }
 }
 
 void Session::check_names() {
@@ -97,6 +116,9 @@ int Session::cannot_emit(const target::Target& target, std::string_view kind) co
     if (target.emits.empty()) report.help("it is for `tilec run` and `tilec explain`");
   }, kNoTarget);
 }
+int Session::not_yet(const std::string& what) const {
+  return tell_alone([&](Place at) { at.error(diag::NotSupportedYet, what); }, kNoTarget);
+}
 
 std::vector<const Machine*> all_machines() {
   std::vector<const Machine*> out;
@@ -133,15 +155,11 @@ std::optional<Chosen> Session::machines() const {
   for (const std::string& name : options.targets) {
     auto choice = target::machine_named(name);
     if (!choice && target::is_planned(name)) {
-      tell_alone([&](Place at) { at.error(diag::NotSupportedYet, "the target `" + name + "`"); }, kNoTarget);
+      not_yet("the target `" + name + "`");
       return std::nullopt;
     }
     if (!choice) {
-      std::vector<std::string_view> names;
-      for (const Machine* m : all_machines()) names.push_back(m->name);
-      std::string_view near = nearest(name, names);
-      std::string help = near.empty() ? "`tilec --print-targets` lists them" : "did you mean `" + std::string(near) + "`?";
-      tell_alone([&](Place at) { at.error(diag::UnknownTarget, name).help(help); }, kNoTarget);
+      tell_alone([&](Place at) { at.error(diag::UnknownTarget, name).help(help_for_target(name)); }, kNoTarget);
       return std::nullopt;
     }
     if (out.target && out.target != choice->target) {

@@ -5,6 +5,7 @@
 
 #include "base/source.h"
 #include "diag/diag.h"
+#include "driver/bundle.h"
 #include "driver/options.h"
 #include "pipeline/compile.h"
 #include "sema/sema.h"
@@ -18,7 +19,9 @@ struct Chosen {
 };
 
 struct Session {
-  explicit Session(const Options& o) : options(o), diagnostics(o.policy) {}
+  explicit Session(const Options& o) : options(o), diagnostics(o.policy) { watch_sources(&sources); }
+  ~Session() { watch_sources(nullptr); }
+  Session(const Session&) = delete;
 
   const Options& options;
   SourceMap sources;
@@ -32,12 +35,15 @@ struct Session {
   int parse_only(const std::string& input);
   // Reports exports whose names C does not leave to them.
   void check_names();
+  // Reports schedules for targets that nobody knows.
+  void check_targets();
   // Prints the diagnostics; kSourceErrors when there are errors.
   int tell() const;
   // What keeps the command from its work is told at once, in the format asked for; the answer is the exit code.
   int cannot_read(const std::string& path, const std::string& why) const;
   int cannot_write(const std::string& path, const std::string& why) const;
   int cannot_emit(const target::Target& target, std::string_view kind) const;
+  int not_yet(const std::string& what) const;  // of a target that is to come
   // The machines that --target names; none: every level of this computer's CPU. An unknown name is told.
   std::optional<Chosen> machines() const;
 

@@ -1,18 +1,13 @@
 #include "explain/explain.h"
 
 #include "check/pressure.h"
+#include "explain/proofs.h"
 #include "explain/schedule_text.h"
 #include "layout/notation.h"
 
 namespace tilec {
 
 namespace {
-
-std::string place_of(Span span, const SourceMap& sources) {
-  if (!span.valid() || span.file.index >= sources.size()) return "";
-  LineColumn at = sources.place(span);
-  return std::string(sources.name(span.file)) + ":" + std::to_string(at.line);
-}
 
 std::string shape_text(const ir::Type& type) {
   std::string text = std::string(name(type.element)) + "[";
@@ -139,6 +134,7 @@ std::string explain(std::span<const ExportInstance* const> exports, const ir::Ke
   add_memory(placed, lowered, machine, out);
   add_registers(lowered, machine, out);
   add_barriers(lowered, sources, out);
+  out += proofs_text(placed, sources);
   return out + schedule_text(first, placed, machine.name);
 }
 

@@ -57,8 +57,8 @@ class Thread {
   }
   void operator()(const op::Fault& o) {
     bool is_bool = type(o.condition).is_scalar() && type(o.condition).element == Scalar::Bool;
-    check_.require(is_bool && check_.is_index(o.index), Code::V067, "a fault takes a bool and an index, not ",
-                   type(o.condition), " and ", type(o.index));
+    check_.require(is_bool && check_.is_index(o.index) && (!o.extent.valid() || check_.is_index(o.extent)), Code::V067,
+                   "a fault takes a bool, an index and perhaps an extent, not ", type(o.condition), " and ", type(o.index));
   }
   void operator()(const op::Atom& o) { check_.require(!o.name.empty(), Code::V068, "an atom has no name"); }
   void operator()(const op::PhaseInit& o) {

@@ -33,13 +33,23 @@ void Lowering::lower_scalar(const ir::Op& op) {
     const ir::Op& op;
     Builder& b = l.builder_;
 
-    // True in the lanes that must not touch memory: outside of some extent. None when all may.
-    ValueId inside(ValueId buffer, const std::vector<ValueId>& indices) {
+    // True in the lanes whose index lies within the extent of its axis.
+    ValueId inside(ValueId buffer, ValueId index, size_t axis) {
       ValueId ok;
-      for (size_t axis = 0; axis < indices.size(); ++axis) {
-        if (!l.is_nonnegative(indices[axis])) ok = l.all(ok, b.compare(ir::CompareFn::Ge, indices[axis], b.index(0)));
-        ok = l.all(ok, b.compare(ir::CompareFn::Lt, indices[axis], l.extent(buffer, int(axis))));
+      if (!l.is_nonnegative(index)) ok = b.compare(ir::CompareFn::Ge, index, b.index(0));
+      return l.all(ok, b.compare(ir::CompareFn::Lt, index, l.extent(buffer, int(axis))));
+    }
+    // Reports the first axis that was left. Returns the lanes that stay inside along all of them; none when all do.
+    ValueId guard(ValueId buffer, const std::vector<ValueId>& indices) {
+      if (indices.empty()) return {};
+      ValueId ok, left = indices.back();
+      for (size_t axis = indices.size(); axis-- > 0;) {
+        ValueId here = inside(buffer, indices[axis], axis);
+        if (axis + 1 < indices.size()) left = b.select(here, left, indices[axis]);
+        ok = l.all(here, ok);
       }
+      ValueId extent = indices.size() == 1 ? l.extent(buffer, 0) : ValueId{};
+      b.add(ir::op::Fault{l.all(l.mask_, b.logical_not(ok)), left, int64_t(op.span.begin), false, extent});
       return ok;
     }
     struct Element {
@@ -48,12 +58,7 @@ void Lowering::lower_scalar(const ir::Op& op) {
     Element element(ValueId buffer, const std::vector<ValueId>& sources, ir::Bounds bounds) {
       std::vector<ValueId> indices = l.scalars(sources);
       Element e{{}, l.mask_};
-      if (bounds != ir::Bounds::Inside) {
-        ValueId ok = inside(buffer, indices);
-        e.mask = l.all(l.mask_, ok);
-        ValueId bad = l.all(l.mask_, b.logical_not(ok));
-        b.add(ir::op::Fault{bad, indices.empty() ? b.index(0) : indices.back(), int64_t(op.span.begin)});
-      }
+      if (bounds != ir::Bounds::Inside) e.mask = l.all(l.mask_, guard(buffer, indices));
       std::vector<Coordinate> coordinates;
       for (ValueId i : indices) coordinates.push_back({i, {}});
       e.index = l.address(buffer, coordinates);

@@ -114,6 +114,7 @@ struct Selector {
                                               std::string(name(c.element)) + " on " + std::string(machine.name));
         return;
       }
+      tell(*atom, kernel.op(id).span, kernel.type(gemm.a).element, kernel.type(gemm.b).element);
       if (atom->kind == AtomKind::OuterProduct) {
         gemm.a = in_memory(region, id, gemm.a, atom->a);
         gemm.b = in_memory(region, id, gemm.b, atom->b);
@@ -129,6 +130,14 @@ struct Selector {
       gemm.atom = std::string(atom->name);
       kernel.op(id).data = gemm;
     });
+  }
+
+  void tell(const MatrixAtom& atom, Span span, Scalar a, Scalar b) {
+    diagnostics.at(span).remark(diag::GemmInstruction, name(a), name(b), atom.name);
+    bool has_others = std::ranges::any_of(machine.matrix_atoms, [](const MatrixAtom& m) { return m.kind != AtomKind::OuterProduct; });
+    if (atom.kind == AtomKind::OuterProduct && has_others)
+      diagnostics.at(span).remark(diag::GemmOnScalars, "no matrix instruction of " + std::string(machine.name) +
+                                                           " takes these elements and extents");
   }
 
   // A tile of another element is converted; in memory it stays as it is, and what is read from there is converted.

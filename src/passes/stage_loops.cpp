@@ -47,16 +47,18 @@ class Stager {
       : kernel_(kernel), machine_(machine), diagnostics_(diagnostics), launch_body_(launch_body), region_(region), id_(loop),
         loop_(kernel.op(loop).as<op::For>()) {}
 
-  // Stages the tiles of `pipeline`, or, when there is none, all that no pipeline of the schedule names.
-  void run(const Pipeline* pipeline, std::vector<Pipeline>& found) {
+  // Stages the tiles of `pipeline`, or, when there is none, all that no pipeline of the schedule names. Returns why nothing
+  // runs ahead; empty where something does.
+  std::string run(const Pipeline* pipeline, std::vector<Pipeline>& found) {
     find_copies(pipeline);
-    if (copies_.empty()) return;
+    if (copies_.empty()) return "no shared tile in it is filled by one copy from a parameter that nothing but the loop's index decides";
     if (pipeline) name_ = pipeline->name, in_flight_ = pipeline->in_flight;
     depth_ = depth(pipeline);
     write_down(pipeline, found);
-    if (depth_ < 2) return;
+    if (depth_ < 2) return "there is one version of its tiles, for lack of memory or because the program or its schedule says so";
     insert_before(kernel_, region_, id_, [&](Builder& b) { emit_prologue(b); });
     rewrite_body();
+    return "";
   }
 
  private:
@@ -299,11 +301,20 @@ class Stager {
   ValueId ring_, turns_;
 };
 
+// What every pipelined loop hears on a machine whose loads do not run ahead by themselves.
+void tell_all(const Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
+  each_op(kernel, kernel.body, [&](OpId id) {
+    const op::For* loop = kernel.op(id).get<op::For>();
+    if (loop && loop->loop == LoopKind::Pipelined)
+      diagnostics.at(kernel.op(id).span).remark(diag::NothingOverlaps, std::string(machine.name) + " has no copies that run ahead");
+  });
+}
+
 }  // namespace
 
 void stage_loops(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
   kernel.form = Form::Staged;
-  if (!machine.has(Cap::BulkCopy) || !machine.has(Cap::PhaseBarriers)) return;
+  if (!machine.has(Cap::BulkCopy) || !machine.has(Cap::PhaseBarriers)) return tell_all(kernel, machine, diagnostics);
   std::vector<RegionId> launches;
   each_op(kernel, kernel.body, [&](OpId id) {
     if (const op::Launch* launch = kernel.op(id).get<op::Launch>()) launches.push_back(launch->body);
@@ -314,8 +325,12 @@ void stage_loops(Kernel& kernel, const Machine& machine, Diagnostics& diagnostic
     each_op_in_region(kernel, launch, [&](RegionId region, OpId id) {
       const op::For* loop = kernel.op(id).get<op::For>();
       if (!loop || loop->loop != LoopKind::Pipelined) return;
-      for (const Pipeline& pipeline : pinned) Stager(kernel, machine, diagnostics, launch, region, id).run(&pipeline, found);
-      Stager(kernel, machine, diagnostics, launch, region, id).run(nullptr, found);
+      Span span = kernel.op(id).span;
+      bool is_staged = false;
+      for (const Pipeline& pipeline : pinned)
+        is_staged |= Stager(kernel, machine, diagnostics, launch, region, id).run(&pipeline, found).empty();
+      std::string why = Stager(kernel, machine, diagnostics, launch, region, id).run(nullptr, found);
+      if (!is_staged && !why.empty()) diagnostics.at(span).remark(diag::NothingOverlaps, why);
     });
   // Two loops may use the same names.
   for (Pipeline& pipeline : found)

@@ -22,7 +22,7 @@ std::string signature_of(const ExportInstance& exported) {
   for (size_t i = 0; i < exported.kernel.params.size(); ++i) {
     const ir::Param& p = exported.kernel.params[i];
     constexpr std::string_view kAccess[] = {"", "out ", "inout "};
-    text += (i ? ", " : "") + std::string(kAccess[int(p.access)]) + p.name + ": " + p.type_text;
+    text += (i ? ", " : "") + std::string(p.may_alias ? "alias " : "") + std::string(kAccess[int(p.access)]) + p.name + ": " + p.type_text;
   }
   text += ")";
   const char* separator = " where ";

@@ -115,7 +115,11 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
   }
   auto* view = target.value.as<View>();
   if (!view) {
-    if (!target.value.is_poison()) in.at(target.span).error(diag::NotAPlace, in.text(target.span));
+    auto* index = node.target->as<ast::Index>();
+    auto* name = index ? index->base->as<ast::NameRef>() : nullptr;
+    if (target.value.is_poison()) return;
+    if (name) in.at(target.span).error(diag::AssignToImmutable, name->name.text, "a `let`").help("declare it with `var`");
+    else in.at(target.span).error(diag::NotAPlace, in.text(target.span));
     return;
   }
   auto shape = fixed_shape(view->shape);

@@ -37,6 +37,10 @@ struct Inference {
       const Operand& operand = call.arguments[i].operand;
       bool is_given = call.arguments[i].expr || (i == 0 && call.site.receiver);
       if (!speaks_of(i, parameter.name.text) || !is_given || operand.value.is<Nothing>()) continue;
+      if (operand.value.is<Shapeless>()) {
+        in.at(operand.span).error(diag::TileShapeUnknown).help("write it: `.tile[ROWS, COLUMNS](...)`");
+        return is_wrong = true, std::nullopt;
+      }
       if (!operand.value.is_scalar() && !operand.value.is_tile_like()) {
         in.at(operand.span).error(diag::TypeMismatch, takes_tile(signature.parameters[i]) ? "a tile" : "a number",
                                   describe(in.kernel, operand.value));

@@ -38,6 +38,7 @@ Value index_view(Instance& in, const View& view, const ast::Index& index, Span s
   if (!selection) return Poison{};
   std::optional<View> result = part(in, view, *selection, span);
   if (!result || !set_pad(in, *result, index.options)) return Poison{};
+  if (result->is_region && !result->region_span.valid()) result->region_span = span;
   return with_new_axes(in, std::move(*result), *selection, span);
 }
 

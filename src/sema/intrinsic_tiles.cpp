@@ -61,6 +61,7 @@ Value run_tile(Instance& in, const FnRef& fn, const CallSite& site, std::string_
     return Poison{};
   }
   result.is_region = true;
+  result.region_span = site.expr.span;
   for (size_t i = 0; i < indices.size(); ++i) {
     ir::ValueId index = index_value(in, indices[i]);
     if (!index.valid()) return Poison{};

@@ -11,6 +11,8 @@
 namespace tilec::sema {
 namespace {
 
+constexpr size_t kMostDimensions = 8;  // of a tensor: what a launcher's tables hold
+
 struct Lowering {
   Instance& in;
   const Request& request;
@@ -116,6 +118,8 @@ struct Lowering {
     if (type.space != ast::Space::None)
       return not_allowed(in, p.type->span, "a `" +
                          std::string(spelling(type.space)) + "` tile", "as a parameter of a kernel"), false;
+    if (type.extents.size() > kMostDimensions)
+      return not_allowed(in, p.type->span, "a tensor of more than " + std::to_string(kMostDimensions) + " dimensions", "here"), false;
     Shape shape;
     for (const Extent& e : type.extents) shape.push_back(e.fixed);
     param.may_be_null = shaped.is_nullable;

@@ -85,7 +85,7 @@ struct VarMaker {
     switch (type.space) {
       case ast::Space::TensorMemory: return not_supported(in, type.span, "`tensor_memory`"), poison();
       case ast::Space::Shared:
-        if (in.level != Level::Block) return wrong_place("outside of a launch's block");
+        if (in.level != Level::Block) return wrong_place(in.level == Level::Thread ? "inside `simt`: declare it before" : "outside of a launch's block");
         return memory(ir::Space::Shared, type);
       case ast::Space::Workspace:
         if (in.level != Level::Host) return wrong_place("inside a launch; declare it in the kernel's body");
@@ -94,7 +94,7 @@ struct VarMaker {
         if (in.level != Level::Thread) return wrong_place("outside of `simt`");
         return type.is_scalar() ? variable(ir::scalar_type(type.element)) : memory(ir::Space::Private, type);
       case ast::Space::Fragment:
-        if (in.level != Level::Block) return wrong_place("outside of a launch's block");
+        if (in.level != Level::Block) return wrong_place(in.level == Level::Thread ? "inside `simt`: declare it before" : "outside of a launch's block");
         break;
       case ast::Space::None:
         if (!type.is_scalar()) {

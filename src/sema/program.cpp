@@ -87,6 +87,16 @@ struct Analysis {
     if (!value_of_path(in, node.path).is_poison()) not_yet(span, "`tune`");
   }
 
+  void check_enum(const ast::Enum& node) {
+    for (size_t i = 0; i < node.members.size(); ++i)
+      for (size_t k = 0; k < i; ++k) {
+        const ast::Name &first = node.members[k].name, &name = node.members[i].name;
+        if (!name.exists() || first.text != name.text) continue;
+        session.diagnostics.at(name.span).error(diag::Redeclared, name.text).note(first.span, diag::DeclaredHere, name.text);
+        break;
+      }
+  }
+
   void check_attributes(const ast::Decl& decl) {
     for (const ast::Attribute& a : decl.attributes) {
       bool is_known = decl.as<ast::Kernel>() ? a.name.text == "fast_math" : decl.as<ast::Fn>() && a.name.text == "op";
@@ -98,6 +108,7 @@ struct Analysis {
     if (auto* n = decl.as<ast::Export>()) run_export(decl, *n);
     if (auto* n = decl.as<ast::Kernel>()) run_kernel(decl, *n);
     if (decl.as<ast::Const>()) value_of_constant(session, root, decl);
+    if (auto* n = decl.as<ast::Enum>()) check_enum(*n);
     if (auto* n = decl.as<ast::Op>()) not_yet(n->signature.name.span, "an `op`");
     if (auto* n = decl.as<ast::Mesh>()) not_yet(n->name.span, "a `mesh`");
     if (auto* n = decl.as<ast::Test>()) not_yet(n->name.span, "a `test`");

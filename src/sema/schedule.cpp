@@ -73,8 +73,12 @@ struct Reading {
     }
     return std::string(trim(out));
   }
-  int64_t number_of(const ast::Expr* expr, std::string_view what) {
-    return expr ? known_int(in, operand(in, *expr), what).value_or(0) : 0;
+  int64_t number_of(const ast::Expr* expr, std::string_view what, int64_t least = 1) {
+    if (!expr) return 0;
+    auto number = known_int(in, operand(in, *expr), what);
+    if (!number) return 0;
+    if (*number < least) in.at(expr->span).error(diag::NotAllowedHere, std::string(what) + " below " + std::to_string(least), "here");
+    return *number;
   }
 
   void operator()(const ast::LaunchOption& option) {
@@ -85,6 +89,8 @@ struct Reading {
       std::vector<Value> parts = value.is<Tuple>() ? value.as<Tuple>()->elements : std::vector<Value>{value};
       for (const Value& part : parts)
         result.cluster.push_back(known_int(in, {part, option.value->span}, "the shape of a cluster").value_or(1));
+      if (std::ranges::any_of(result.cluster, [](int64_t n) { return n < 1; }))
+        not_allowed(in, option.value->span, "a cluster without blocks", "here");
     }
     if (option.kind == ast::LaunchOptionKind::Raster)
       if (auto* call = option.value->as<ast::Call>(); call && call->arguments.size() == 1)
@@ -95,7 +101,7 @@ struct Reading {
     for (const ast::Name& name : item.members) pipeline.tiles.emplace_back(name.text);
     for (const ast::Clause& c : item.clauses) {
       if (c.name.text == "depth") pipeline.depth = number_of(c.value, "the depth of a pipeline");
-      if (c.name.text == "in_flight") pipeline.in_flight = number_of(c.value, "a number of products in flight");
+      if (c.name.text == "in_flight") pipeline.in_flight = number_of(c.value, "a number of products in flight", 0);
     }
     result.pipelines.push_back(std::move(pipeline));
   }
@@ -114,8 +120,8 @@ struct Reading {
     for (const ast::Name& label : item.labels) {
       ir::Placement placement{.label = std::string(label.text), .role = {}};
       for (const ast::Clause& c : item.clauses) {
-        if (c.name.text == "stage") placement.stage = number_of(c.value, "a stage");
-        if (c.name.text == "order") placement.order = number_of(c.value, "an order");
+        if (c.name.text == "stage") placement.stage = number_of(c.value, "a stage", 0);
+        if (c.name.text == "order") placement.order = number_of(c.value, "an order", 0);
       }
       result.placements.push_back(std::move(placement));
     }

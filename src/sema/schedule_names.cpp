@@ -1,4 +1,4 @@
-// Names in schedules: each must be one that the kernel has, even where nothing acts on it.
+// Names in schedules: each must be one that the kernel has, even where nothing acts on it, and nothing is said twice.
 #include "sema/schedule_names.h"
 
 #include "base/text.h"
@@ -7,9 +7,12 @@ namespace tilec::sema {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"bulk_copy", "warpgroup_mma", "overlap"};
+constexpr std::string_view kPipelineWords[] = {"depth", "in_flight"};
+constexpr std::string_view kRoleWords[] = {"warps", "registers"};
+constexpr std::string_view kPlaceWords[] = {"stage", "order"};
 
 struct KernelNames {
-  std::vector<std::string_view> labels = {}, tiles = {};
+  std::vector<std::string_view> labels = {}, tiles = {}, parameters = {}, shared = {};
 
   void statement(const ast::Stmt& stmt) {
     if (stmt.label.exists()) labels.push_back(stmt.label.text);
@@ -23,7 +26,11 @@ struct KernelNames {
   void operator()(const ast::Let& n) {
     for (const ast::Name& name : n.pattern.names) tiles.push_back(name.text);
   }
-  void operator()(const ast::Var& n) { tiles.push_back(n.name.text); }
+  void operator()(const ast::Var& n) {
+    tiles.push_back(n.name.text);
+    auto* shaped = n.type ? n.type->as<ast::ShapedType>() : nullptr;
+    if (shaped && shaped->space == ast::Space::Shared) shared.push_back(n.name.text);
+  }
   void operator()(const ast::If& n) {
     block(n.then_block);
     if (n.else_branch) statement(*n.else_branch);
@@ -38,6 +45,11 @@ struct Check {
   Instance& in;
   const ast::Kernel& kernel;
   KernelNames known = {};
+  std::set<std::pair<std::string, std::string_view>> said = {};  // what, of which name
+
+  void once(std::string what, const ast::Name& name) {
+    if (name.exists() && !said.emplace(std::move(what), name.text).second) in.at(name.span).error(diag::GivenTwice, name.text);
+  }
 
   static bool contains(std::span<const std::string_view> names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -55,21 +67,54 @@ struct Check {
     suggest(in.at(name.span).error(diag::UnknownName, name.text), name, known.tiles);
   }
 
+  // What stands behind the names of an item, each once: `depth 4, in_flight 1`.
+  void clauses(std::string_view item, std::span<const ast::Clause> clauses, std::span<const std::string_view> words) {
+    std::set<std::string_view> given;
+    for (const ast::Clause& c : clauses) {
+      if (!c.name.exists()) continue;
+      if (item == "role" && c.name.text == "split") not_supported(in, c.name.span, "`split` of a role");
+      else if (!contains(words, c.name.text)) suggest(in.at(c.name.span).error(diag::UnknownName, c.name.text), c.name, words);
+      else if (!given.insert(c.name.text).second) in.at(c.name.span).error(diag::GivenTwice, c.name.text);
+    }
+  }
+
   void operator()(const ast::LaunchOption& option) {
     if (option.kind == ast::LaunchOptionKind::Threads) not_supported(in, option.span, "`threads` in a schedule");
+    bool is_new = said.emplace("option", spelling(option.kind)).second;
+    if (!is_new) in.at(option.span).error(diag::GivenTwice, spelling(option.kind));
   }
   void operator()(const ast::PipelineItem& item) {
-    for (const ast::Name& name : item.members) tile(name);
+    once("pipeline", item.name);
+    for (const ast::Name& name : item.members) {
+      tile(name);
+      once("tile of a pipeline", name);
+      if (contains(known.tiles, name.text) && !contains(known.shared, name.text))
+        not_allowed(in, name.span, "`" + std::string(name.text) + "`", "in a pipeline, which fills `shared` tiles");
+    }
+    clauses("pipeline", item.clauses, kPipelineWords);
   }
   void operator()(const ast::LayoutItem& item) {
-    for (const ast::Name& name : item.names) tile(name);
+    for (const ast::Name& name : item.names) {
+      tile(name);
+      once("layout", name);
+      if (contains(known.parameters, name.text))
+        not_allowed(in, name.span, "a layout of the parameter `" + std::string(name.text) + "`", "here: the caller has laid it out");
+    }
   }
   void operator()(const ast::RoleItem& item) {
-    for (const ast::Name& name : item.labels)
+    once("role", item.name);
+    for (const ast::Name& name : item.labels) {
+      once("statement of a role", name);
       if (name.text != ir::kRest && !contains(known.tiles, name.text)) label(name);
+    }
+    clauses("role", item.clauses, kRoleWords);
   }
   void operator()(const ast::PlaceItem& item) {
-    for (const ast::Name& name : item.labels) label(name);
+    for (const ast::Name& name : item.labels) {
+      label(name);
+      once("place", name);
+    }
+    clauses("place", item.clauses, kPlaceWords);
   }
   void operator()(const ast::RequireItem& item) {
     for (const ast::Name& name : item.names) {
@@ -82,7 +127,10 @@ struct Check {
 
 KernelNames names_of(const ast::Kernel& kernel) {
   KernelNames names;
-  for (const ast::Parameter& p : kernel.signature.parameters) names.tiles.push_back(p.name.text);
+  for (const ast::Parameter& p : kernel.signature.parameters) {
+    names.tiles.push_back(p.name.text);
+    names.parameters.push_back(p.name.text);
+  }
   names.block(kernel.body);
   return names;
 }

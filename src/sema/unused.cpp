@@ -69,7 +69,7 @@ struct Walk {
       const Local& local = scopes.back()[i];
       bool is_out = std::any_of(k.signature.parameters.begin(), k.signature.parameters.end(), [&](const ast::Parameter& p) {
         auto* shaped = p.type ? p.type->as<ast::ShapedType>() : nullptr;
-        return p.direction == ast::Direction::Out && p.name.span == local.name.span && shaped && !shaped->extents.empty();
+        return p.direction == ast::Direction::Out && p.name.span == local.name.span && shaped && shaped->has_extents;
       });
       if (is_out && !local.is_used && !local.name.text.starts_with('_'))
         diagnostics.at(local.name.span).warning(diag::NeverWritten, local.name.text)

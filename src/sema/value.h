@@ -66,6 +66,7 @@ struct View {
   bool is_region = false;            // cut out as a tile, by `tile(...)`, `:` or `+:`
   std::optional<Const> pad;
   Span pad_span = {};                // of the value in `pad = value`
+  Span region_span = {};             // of `A.tile(...)` or `A[...]`, whose last bracket a `pad` goes before
   bool is_element() const { return axes.empty(); }
 };
 // An expression with a tile whose shape must come from the other side; it is evaluated again with a hint.

@@ -109,7 +109,8 @@ ir::ValueId load_tile(Instance& in, const View& view, Span span) {
   auto shape = tile_shape(in, view, span);
   if (!shape) return {};
   in.builder.set_span(span);
-  if (view.pad) in.kernel.read_notes.push_back({span, span, view.pad_span});
+  Span read = view.region_span.valid() ? view.region_span : span;
+  if (view.pad || read != span) in.kernel.read_notes.push_back({span, read, view.pad_span});
   ir::Type type = ir::tile_type(in.type(view.buffer).element, *shape);
   return in.builder.value(op::Load{.buffer = view.buffer, .offsets = offsets_of(in, view), .axes = view.axes,
                                    .pad = pad_number(in, view), .bounds = unknown_bounds(view), .label = in.label},
@@ -143,7 +144,7 @@ bool have_one_shape(Instance& in, const Shape& left, Shape right, Span span, Spa
 
 void copy(Instance& in, const View& to, const View& from, const Shape& shape, Span span, Span read) {
   in.builder.set_span(span);
-  in.kernel.read_notes.push_back({span, read, from.pad_span});
+  in.kernel.read_notes.push_back({span, from.region_span.valid() ? from.region_span : read, from.pad_span});
   in.builder.add(op::Copy{.src = from.buffer, .src_offsets = offsets_of(in, from), .src_axes = from.axes,
                           .src_bounds = unknown_bounds(from), .dst = to.buffer, .dst_offsets = offsets_of(in, to),
                           .dst_axes = to.axes, .dst_bounds = unknown_bounds(to), .shape = shape,

@@ -28,6 +28,8 @@ std::span<const Target* const> targets();
 const Target* target_named(std::string_view name);
 // Is this the name of a machine that is not there yet?
 bool is_planned(std::string_view name);
+// What targets that are not there yet will emit.
+std::span<const std::string_view> planned_emits();
 // The machine of that name and its target, over all targets.
 struct MachineChoice {
   const Target* target = nullptr;

@@ -37,4 +37,12 @@ bool is_planned(std::string_view name) {
   return std::any_of(std::begin(kBeginnings), std::end(kBeginnings), [&](std::string_view b) { return name.starts_with(b); });
 }
 
+std::span<const std::string_view> planned_emits() {
+  static constexpr std::string_view kEmits[] = {
+#define PLANNED_EMIT(text) text,
+#include "target/targets.def"
+  };
+  return kEmits;
+}
+
 }  // namespace tilec::target

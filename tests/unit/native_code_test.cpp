@@ -131,7 +131,7 @@ TEST_SUITE("native code") {
     std::ifstream in(names);
     std::string text;
     std::getline(in, text);
-    CHECK(text == "axpy axpy_call axpy_check axpy_info axpy_load ");
+    CHECK(text == "axpy axpy_call axpy_check axpy_info axpy_load axpy_workspace_size ");
     CHECK(runs("cc -shared -Wl,-z,defs -nodefaultlibs -o " + folder.file("k.so") + " " + object + " -lc"));
     std::string assembly = target::native_code(program, native_request(), NativeForm::Assembly);
     CHECK(assembly.find("%zmm0") != std::string::npos);

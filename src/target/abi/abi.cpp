@@ -101,8 +101,18 @@ class AbiMaker {
       const ir::Op& op = kernel.op(id);
       if (!op.is<ir::op::Fault>()) return;
       Site site = site_at(op);
-      if (std::ranges::find(abi_.sites, site) == abi_.sites.end()) abi_.sites.push_back(site);
+      site.extent = dim_value(kernel, op.as<ir::op::Fault>().extent);
+      if (std::ranges::none_of(abi_.sites, [&](const Site& s) { return s.is_at(site); })) abi_.sites.push_back(site);
     });
+  }
+
+  // A constant or a dim, in any instance's kernel: they have the same dims.
+  CallValue dim_value(const ir::Kernel& kernel, ir::ValueId v) const {
+    if (!v.valid()) return {};
+    if (auto constant = kernel.constant(v)) return {Where::Constant, constant->i};
+    for (size_t i = 0; i < kernel.dims.size(); ++i)
+      if (kernel.dims[i].value == v && abi_.dims[i].slot >= 0) return {Where::Slot, abi_.dims[i].slot};
+    return {};
   }
 
   void finish_args(bool has_workspace) {
@@ -161,7 +171,7 @@ std::string launch_name(const Export& exported, int instance, int launch) {
 
 int Abi::site_of(const ir::Op& fault) const {
   Site site = site_at(fault);
-  auto found = std::ranges::find(sites, site);
+  auto found = std::ranges::find_if(sites, [&](const Site& s) { return s.is_at(site); });
   INVARIANT(found != sites.end(), "every fault of a launch is a site");
   return int(found - sites.begin());
 }

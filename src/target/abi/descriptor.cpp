@@ -110,7 +110,7 @@ class DescriptorMaker {
       bool has_source = program_.sources && site.span.valid();
       std::string text = has_source ? std::string(program_.sources->text(site.span)) : "access";
       std::vector<Datum> row = {Text{place(site.span)}, Text{site.divides ? "division by zero in " + text : text}};
-      append(row, {});
+      append(row, site.divides ? CallValue{Where::Divisor} : site.extent);
       row.push_back(I64{kBounds});
       rows.push_back(std::move(row));
     }
@@ -194,8 +194,8 @@ std::vector<EntryAbi> entries_of(const Export& exported, const Abi& abi) {
                                    {exported.name + "_call", "tile_call_cpu", {{Argument::ArgsStruct, "args"}}},
                                    {exported.name + "_load", "tile_load_cpu", {}},
                                    {exported.name + "_check", "tile_check_cpu", {stream}},
-                                   {exported.name + "_info", "", {}}};
-  if (has_workspace) entries.push_back({exported.name + "_workspace_size", "tile_workspace_size", shapes, true});
+                                   {exported.name + "_info", "", {}},
+                                   {exported.name + "_workspace_size", "tile_workspace_size", shapes, true}};
   return entries;
 }
 

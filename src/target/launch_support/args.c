@@ -68,7 +68,7 @@ static int32_t tile_compare_tensor(const struct tile_kernel *kernel, const struc
 
 // Shapes that are computed from dims can be compared only once all dims are known.
 static int32_t tile_compare_computed(const struct tile_kernel *kernel, const char *args, const int64_t *slots) {
-  int64_t plan[TILE_MAX_PLAN];
+  int64_t plan[kernel->plan_count];
   int32_t status = tile_check_dims(kernel, slots);
   if (status) return status;
   kernel->plan(slots, plan);
@@ -82,8 +82,9 @@ static int32_t tile_compare_computed(const struct tile_kernel *kernel, const cha
 }
 
 static int32_t tile_unpack(const struct tile_kernel *kernel, const char *args, int64_t *slots) {
-  unsigned char is_known[TILE_MAX_SLOTS] = {0};
+  unsigned char is_known[kernel->slot_count + 1];
   int32_t has_computed = 0;
+  memset(is_known, 0, sizeof is_known);
   for (int32_t i = 0; i < kernel->param_count; i++) {
     const struct tile_param *param = &kernel->params[i];
     size_t bytes = param->kind == TILE_TENSOR ? sizeof(void *) : (size_t)(param->element_bits + 7) / 8;
@@ -107,7 +108,7 @@ static int32_t tile_unpack(const struct tile_kernel *kernel, const char *args, i
 
 // NAME_call: `args` begins with its size.
 TILE_ENTRY int32_t tile_call_cpu(const struct tile_kernel *kernel, const void *args) {
-  int64_t slots[TILE_MAX_SLOTS] = {0};
+  int64_t slots[kernel->slot_count + 1];
   size_t size;
   void *stream;
   if (!args) return tile_fail(TILE_NULL_ARGUMENT, "%s: the args struct is NULL", kernel->info.name);
@@ -117,6 +118,7 @@ TILE_ENTRY int32_t tile_call_cpu(const struct tile_kernel *kernel, const void *a
                      kernel->args_size);
   }
   const char *bytes = args;
+  memset(slots, 0, sizeof slots);
   int32_t status = tile_unpack(kernel, bytes, slots);
   if (status) return status;
   if (kernel->workspace_slot >= 0) memcpy(&slots[kernel->workspace_slot], bytes + kernel->args_workspace_offset, 16);

@@ -309,8 +309,8 @@ static int32_t tile_check_pair(const struct tile_kernel *kernel, const struct ti
 }
 
 static int32_t tile_check_tensors(const struct tile_kernel *kernel, const int64_t *slots, const int64_t *plan) {
-  struct tile_span spans[TILE_MAX_TENSORS];
-  const struct tile_param *tensors[TILE_MAX_TENSORS];
+  struct tile_span spans[kernel->param_count + 1];
+  const struct tile_param *tensors[kernel->param_count + 1];
   int count = 0;
   for (int32_t i = 0; i < kernel->param_count; i++) {
     const struct tile_param *param = &kernel->params[i];

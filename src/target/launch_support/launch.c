@@ -24,8 +24,9 @@ TILE_ENTRY int32_t tile_fault_status(const struct tile_kernel *kernel, const int
   int32_t status = (int32_t)site->status;
   const char *name = kernel->info.name;
   if (status == TILE_ASSERT) return tile_fail(status, "%s: %s: assertion failed: %s", name, site->place, site->text);
+  if (site->extent.kind == TILE_DIVISOR) return tile_fail(status, "%s: %s: %s", name, site->place, site->text);
   if (site->extent.kind == TILE_NONE) {
-    return tile_fail(status, "%s: %s: %s: not defined for %lld", name, site->place, site->text, (long long)index);
+    return tile_fail(status, "%s: %s: %s: index %lld is outside", name, site->place, site->text, (long long)index);
   }
   return tile_fail(status, "%s: %s: %s: index %lld, the extent is %lld", name, site->place, site->text,
                    (long long)index, (long long)tile_number(site->extent, slots, plan));
@@ -83,7 +84,23 @@ static int64_t tile_workspace_bytes(const struct tile_instance *instance, const 
   return total;
 }
 
-static int32_t tile_check_given_workspace(const struct tile_kernel *kernel, const int64_t *slots, int64_t needed) {
+// The workspace is written: none of the bytes that the call takes of it may be a tensor's.
+static int32_t tile_check_workspace_apart(const struct tile_kernel *kernel, const int64_t *slots, const int64_t *plan,
+                                          uint64_t given, uint64_t needed) {
+  for (int32_t i = 0; i < kernel->param_count; i++) {
+    const struct tile_param *param = &kernel->params[i];
+    if (param->kind != TILE_TENSOR) continue;
+    struct tile_span span = tile_check_tensor(kernel, param, slots, plan);
+    if (span.status) return span.status;
+    if (span.low == span.high || span.low >= given + needed || given >= span.high) continue;
+    return tile_fail(TILE_ALIAS, "%s: the workspace at 0x%llx, of which this call takes %llu bytes, and argument %s overlap",
+                     kernel->info.name, (unsigned long long)given, (unsigned long long)needed, param->name);
+  }
+  return TILE_OK;
+}
+
+static int32_t tile_check_given_workspace(const struct tile_kernel *kernel, const int64_t *slots, const int64_t *plan,
+                                          int64_t needed) {
   uint64_t given = (uint64_t)slots[kernel->workspace_slot];
   uint64_t bytes = (uint64_t)slots[kernel->workspace_slot + 1];
   if (given % TILE_WORKSPACE_ALIGNMENT) {
@@ -94,7 +111,7 @@ static int32_t tile_check_given_workspace(const struct tile_kernel *kernel, cons
     return tile_fail(TILE_OUT_OF_MEMORY, "%s: the workspace has %llu bytes, this call needs %lld", kernel->info.name,
                      (unsigned long long)bytes, (long long)needed);
   }
-  return TILE_OK;
+  return tile_check_workspace_apart(kernel, slots, plan, given, (uint64_t)needed);
 }
 
 static void tile_place_workspaces(const struct tile_instance *instance, int64_t *slots, const int64_t *plan,
@@ -130,7 +147,7 @@ static int32_t tile_run_with_workspace(const struct tile_kernel *kernel, const s
   int64_t needed = tile_workspace_bytes(instance, plan);
   if (needed < 0) return tile_fail(TILE_OUT_OF_MEMORY, "%s: the size of a workspace is negative or leaves 64 bits", kernel->info.name);
   if (slots[kernel->workspace_slot]) {
-    int32_t status = tile_check_given_workspace(kernel, slots, needed);
+    int32_t status = tile_check_given_workspace(kernel, slots, plan, needed);
     if (status) return status;
     tile_place_workspaces(instance, slots, plan, slots[kernel->workspace_slot]);
     return tile_run_instance(kernel, instance, slots, plan);
@@ -153,7 +170,7 @@ static int32_t tile_refuse_stream(const struct tile_kernel *kernel) {
 
 // The exported function: a call with its arguments in slots.
 TILE_ENTRY int32_t tile_launch_cpu(const struct tile_kernel *kernel, int64_t *slots, void *stream) {
-  int64_t plan[TILE_MAX_PLAN];
+  int64_t plan[kernel->plan_count];
   if (stream) return tile_refuse_stream(kernel);
   int32_t status = tile_check_call(kernel, slots, plan);
   if (status) return status;
@@ -168,7 +185,7 @@ TILE_ENTRY int32_t tile_launch_cpu(const struct tile_kernel *kernel, int64_t *sl
 
 // NAME_workspace_size: enough for whichever instance a call with these dims takes.
 TILE_ENTRY int32_t tile_workspace_size(const struct tile_kernel *kernel, const int64_t *slots, size_t *bytes) {
-  int64_t plan[TILE_MAX_PLAN];
+  int64_t plan[kernel->plan_count];
   int64_t most = 0;
   if (!bytes) return tile_fail(TILE_NULL_ARGUMENT, "%s: the place for the workspace size is NULL", kernel->info.name);
   int32_t status = tile_check_dims(kernel, slots);

@@ -1,0 +1,119 @@
+// What the command writes, and where: usual names, dependencies for Make, schedules, remarks, and the bundle that a mistake of
+// its own leaves behind.
+#include <doctest/doctest.h>
+
+#include "command.h"
+
+using namespace tilec::command;
+
+namespace {
+
+constexpr const char* kCopy = "export kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n";
+constexpr const char* kProduct = R"(export kernel product(A: f16[M, K], B: f16[K, N], out C: f32[M, N]) {
+    launch (i in ceildiv(N, 32), j in ceildiv(M, 32)) threads 128 {
+        var a: shared f16[32, 32];
+        var b: shared f16[32, 32];
+        var acc: fragment f32[32, 32] = 0;
+        for k in pipelined(ceildiv(K, 32)) {
+            a = A.tile(j, k);
+            b = B.tile(k, i);
+            acc += a @ b;
+        }
+        C.tile(j, i) = acc;
+    }
+}
+)";
+
+}  // namespace
+
+TEST_CASE("C text goes to a file of C where nothing else is said") {
+  Folder folder;
+  folder.write("copy.tile", kCopy);
+  Ran made = folder.tilec("copy.tile --target c");
+  CHECK_MESSAGE(made.code == 0, made.out);
+  CHECK_FALSE(std::filesystem::exists(folder.path / "copy.o"));
+  CHECK(folder.run("cc -std=c11 -fsyntax-only copy.c").code == 0);
+  std::filesystem::remove(folder.path / "copy.c");
+}
+
+TEST_CASE("dependencies name every target that was asked for, as Make reads names") {
+  Folder folder;
+  folder.write("twice.tile", "fn twice(x: f32) -> f32 = 2 * x;\n");
+  folder.write("a$b#c d\\e.tile", "import \"twice.tile\" as t;\nexport kernel k(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = t.twice(A[i]); }\n}\n");
+  Ran made = folder.tilec("'a$b#c d\\e.tile' -o k.o -MD -MP -MT one -MT 'two three'");
+  CHECK_MESSAGE(made.code == 0, made.out);
+  CHECK(folder.read("k.d") == "one two three: a$$b\\#c\\ d\\e.tile twice.tile\n\ntwice.tile:\n");
+  folder.write("Makefile", "one two three:\n\t@echo made\n-include k.d\n");
+  CHECK(folder.run("touch one && touch -d '+5 seconds' 'a$b#c d\\e.tile' && make -s one").out == "made\n");
+}
+
+TEST_CASE("what later targets will emit is not supported yet") {
+  Folder folder;
+  folder.write("copy.tile", kCopy);
+  for (const char* kind : {"ptx", "cubin", "hip", "metal", "wgsl"}) {
+    Ran ran = folder.tilec("copy.tile --emit=" + std::string(kind));
+    CHECK(ran.code == 6);
+    CHECK_MESSAGE(ran.says("`--emit=" + std::string(kind) + "` is not supported yet [T0900]"), ran.out);
+  }
+  Ran none = folder.tilec("copy.tile --emit=nonsense");
+  CHECK(none.code == 2);
+  CHECK_MESSAGE(none.says("'nonsense' is none of obj, asm"), none.out);
+}
+
+TEST_CASE("a schedule that is printed alone can be pasted") {
+  Folder folder;
+  folder.write("product.tile", kProduct);
+  Ran printed = folder.tilec("product.tile --emit=schedule --target model");
+  CHECK(printed.code == 0);
+  CHECK_MESSAGE(printed.out.starts_with("schedule product for model {\n"), printed.out);
+  CHECK_MESSAGE(printed.says("    pipeline "), printed.out);
+  folder.write("pinned.tile", kProduct + printed.out);
+  CHECK(folder.tilec("pinned.tile --emit=schedule --target model").out == printed.out);
+}
+
+TEST_CASE("a schedule for a target that nobody knows is an error") {
+  Folder folder;
+  folder.write("k.tile", std::string(kProduct) + "schedule product for modle { persistent; }\nschedule product for sm_90a, model, \"x86-64-v3\" { persistent; }\n");
+  Ran ran = folder.tilec("check k.tile");
+  CHECK(ran.code == 1);
+  CHECK_MESSAGE(ran.says("k.tile:14:22: error: `modle` is not a target [T0602]"), ran.out);
+  CHECK_MESSAGE(ran.says("did you mean `model`?"), ran.out);
+  CHECK(ran.times("[T0602]") == 1);
+}
+
+TEST_CASE("remarks say how a product is computed and why no load runs ahead") {
+  Folder folder;
+  folder.write("product.tile", kProduct);
+  Ran cpu = folder.tilec("product.tile -o p.o --target x86-64-v3 -R tensor-core -R pipeline");
+  CHECK(cpu.code == 0);
+  CHECK_MESSAGE(cpu.says("product.tile:6:9: remark: no load of this loop overlaps with its compute: x86-64-v3 has no copies that run ahead [T0803"), cpu.out);
+  CHECK_MESSAGE(cpu.says("product.tile:9:20: remark: this product of `f16` and `f16` uses `"), cpu.out);
+  CHECK(cpu.times("[T0801") == 0);
+  Ran model = folder.tilec("explain product.tile --target model -R all");
+  CHECK(model.times("[T0803") == 0);
+}
+
+TEST_CASE("`explain` tells what was proved of accesses, and which sums have no order") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(at: i32[N], x: f32[N], inout h: f32[M], inout n: i32[4]) {\n    launch (i in N) {\n"
+                         "        atomic_add(h[at[i] as int], x[i]);\n        atomic_add(n[0], 1);\n    }\n}\n");
+  Ran ran = folder.tilec("explain k.tile --target x86-64-v3");
+  CHECK(ran.code == 0);
+  CHECK_MESSAGE(ran.says("accesses: 3 proved to stay inside, 0 cut at an edge, 1 tested\n  tested at run time: `h` at k.tile:3\n"), ran.out);
+  CHECK_MESSAGE(ran.says("in no fixed order: the sums in `h`, by atomics on floats at k.tile:3; calls need not give equal bits\n"), ran.out);
+  CHECK(ran.times("in no fixed order") == 1);
+}
+
+TEST_CASE("a mistake of its own leaves a bundle that runs the command again") {
+  Folder folder;
+  folder.write("copy.tile", "import \"twice.tile\" as t;\nexport kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = t.twice(A[i]); }\n}\n");
+  folder.write("twice.tile", "fn twice(x: f32) -> f32 = 2 * x;\n");
+  // The header is written before the object, which goes to a pipe that nobody reads: there the signal finds it.
+  Ran ran = folder.run("export TMPDIR=\"$PWD\"; rm -rf tilec-bundle-* p h.h; mkfifo p\n"
+                       "'" TILEC_BINARY "' copy.tile --header h.h -o p & pid=$!\nuntil [ -e h.h ]; do sleep 0.01; done; kill -SEGV $pid\nwait $pid; echo \"code $?\"");
+  CHECK_MESSAGE(ran.says("tilec: internal error: Segmentation fault"), ran.out);
+  CHECK_MESSAGE(ran.says("/again.sh reproduces this"), ran.out);
+  CHECK_MESSAGE(ran.says("code 4\n"), ran.out);
+  Ran again = folder.run("rm -f copy.tile twice.tile p h.h; sh tilec-bundle-*/again.sh && find tilec-bundle-*/files -name h.h | grep -c h.h");
+  CHECK_MESSAGE(again.out == "1\n", again.out);
+}
