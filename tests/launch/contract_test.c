@@ -162,6 +162,9 @@ static void workspaces_are_allocated_or_checked(void) {
   EXPECT_FAILS(one_blur(x, y, 0, 100, memory, 511, NULL), TILE_OUT_OF_MEMORY,
                "blur: the workspace has 511 bytes, this call needs 512");
   EXPECT(one_blur(x, y, 0, 100, memory + 64, bytes, NULL) == TILE_ALIGNMENT);
+  EXPECT(one_blur((float *)(memory + 400), y, 0, 100, memory, bytes, NULL) == TILE_ALIAS);
+  EXPECT(strstr(tile1_last_message(), "of which this call takes 512 bytes, and argument x overlap"));
+  EXPECT(one_blur((float *)(memory + 512), y, 0, 100, memory, bytes, NULL) == TILE_OK);
   free(memory);
 }
 

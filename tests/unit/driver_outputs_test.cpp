@@ -44,7 +44,8 @@ TEST_CASE("dependencies name every target that was asked for, as Make reads name
   CHECK_MESSAGE(made.code == 0, made.out);
   CHECK(folder.read("k.d") == "one two three: a$$b\\#c\\ d\\e.tile twice.tile\n\ntwice.tile:\n");
   folder.write("Makefile", "one two three:\n\t@echo made\n-include k.d\n");
-  CHECK(folder.run("touch one && touch -d '+5 seconds' 'a$b#c d\\e.tile' && make -s one").out == "made\n");
+  if (folder.run("command -v make").code != 0) return;
+  CHECK(folder.run("touch -d '2 hours ago' one 'two' three twice.tile 'a$b#c d\\e.tile' && make -s one two three && touch 'a$b#c d\\e.tile' && make -s one").out == "made\n");
 }
 
 TEST_CASE("what later targets will emit is not supported yet") {
@@ -87,7 +88,7 @@ TEST_CASE("remarks say how a product is computed and why no load runs ahead") {
   Ran cpu = folder.tilec("product.tile -o p.o --target x86-64-v3 -R tensor-core -R pipeline");
   CHECK(cpu.code == 0);
   CHECK_MESSAGE(cpu.says("product.tile:6:9: remark: no load of this loop overlaps with its compute: x86-64-v3 has no copies that run ahead [T0803"), cpu.out);
-  CHECK_MESSAGE(cpu.says("product.tile:9:20: remark: this product of `f16` and `f16` uses `"), cpu.out);
+  CHECK_MESSAGE(cpu.says("product.tile:9:13: remark: this product of `f16` and `f16` uses `"), cpu.out);
   CHECK(cpu.times("[T0801") == 0);
   Ran model = folder.tilec("explain product.tile --target model -R all");
   CHECK(model.times("[T0803") == 0);
@@ -104,12 +105,22 @@ TEST_CASE("`explain` tells what was proved of accesses, and which sums have no o
   CHECK(ran.times("in no fixed order") == 1);
 }
 
+TEST_CASE("arithmetic on floats is rearranged for `@fast_math` alone") {
+  Folder folder;
+  const std::string kernel = "export kernel k(A: f32[N], out B: f32[N], s: f32) {\n    launch (i in N) { B[i] = A[i] + s + s; }\n}\n";
+  folder.write("plain.tile", kernel);
+  folder.write("fast.tile", "@fast_math\n" + kernel);
+  const std::string as_text = " --emit=llvm-ir --target x86-64-v3 | grep -c 'fadd reassoc'";
+  CHECK(folder.run("'" TILEC_BINARY "' plain.tile" + as_text).out == "0\n");
+  CHECK(folder.run("'" TILEC_BINARY "' fast.tile" + as_text).out != "0\n");
+}
+
 TEST_CASE("a mistake of its own leaves a bundle that runs the command again") {
   Folder folder;
   folder.write("copy.tile", "import \"twice.tile\" as t;\nexport kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = t.twice(A[i]); }\n}\n");
   folder.write("twice.tile", "fn twice(x: f32) -> f32 = 2 * x;\n");
   // The header is written before the object, which goes to a pipe that nobody reads: there the signal finds it.
-  Ran ran = folder.run("export TMPDIR=\"$PWD\"; rm -rf tilec-bundle-* p h.h; mkfifo p\n"
+  Ran ran = folder.run("exec 2>&1; export TMPDIR=\"$PWD\"; rm -rf tilec-bundle-* p h.h; mkfifo p\n"
                        "'" TILEC_BINARY "' copy.tile --header h.h -o p & pid=$!\nuntil [ -e h.h ]; do sleep 0.01; done; kill -SEGV $pid\nwait $pid; echo \"code $?\"");
   CHECK_MESSAGE(ran.says("tilec: internal error: Segmentation fault"), ran.out);
   CHECK_MESSAGE(ran.says("/again.sh reproduces this"), ran.out);
