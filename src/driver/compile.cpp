@@ -45,10 +45,13 @@ std::string dependency_rule(const Session& session, const std::vector<std::strin
     for (const std::string& output : outputs) rule += (rule.empty() ? "" : " ") + escaped_for_make(output);
   }
   rule += ":";
-  for (const std::string& file : session.read_files) rule += " " + escaped_for_make(file);
+  std::vector<std::string> files = session.read_files;
+  const std::string library = session.options.stdlib + "/";
+  if (session.options.depends_no_system && !session.options.stdlib.empty())
+    std::erase_if(files, [&](const std::string& file) { return file.starts_with(library); });
+  for (const std::string& file : files) rule += " " + escaped_for_make(file);
   rule += "\n";
-  for (size_t i = 1; session.options.phony && i < session.read_files.size(); ++i)
-    rule += "\n" + escaped_for_make(session.read_files[i]) + ":\n";
+  for (size_t i = 1; session.options.phony && i < files.size(); ++i) rule += "\n" + escaped_for_make(files[i]) + ":\n";
   return rule;
 }
 

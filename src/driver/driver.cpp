@@ -82,9 +82,13 @@ int format_command(const Options& options) {
 }
 
 int doctor_command(const Options&) {
-  std::printf("tilec %s\nLLVM  %s\ntargets:", kVersion, std::string(target::native_version()).c_str());
-  for (const Machine* m : all_machines()) std::printf(" %s", std::string(m->name).c_str());
-  std::printf("\n");
+  std::printf("tilec %s\nLLVM  %s\n", kVersion, std::string(target::native_version()).c_str());
+  for (const target::Target* target : target::targets()) {
+    std::string found = target->probe();
+    std::printf("target %s:", std::string(target->name).c_str());
+    for (const Machine& m : target->machines()) std::printf(" %s", std::string(m.name).c_str());
+    std::printf("; %s\n", found.empty() ? "not on this computer" : found.c_str());
+  }
   return kDone;
 }
 

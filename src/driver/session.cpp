@@ -7,6 +7,7 @@
 #include "diag/render.h"
 #include "driver/files.h"
 #include "host/names.h"
+#include "sema/stdlib.h"
 #include "syntax/parse.h"
 #include "target/target.h"
 
@@ -18,16 +19,11 @@ SourceProvider provider_for(Session& session) {
   SourceProvider provider = embedded_library();
   if (!session.options.stdlib.empty())
     provider.module = [&session](std::string_view path) -> std::optional<SourceProvider::Source> {
-      std::string name = session.options.stdlib + "/";
-      std::string_view inner = path.starts_with("std.") ? path.substr(4) : path;
-      for (char c : inner) name += c == '.' ? '/' : c;
-      std::string error;
-      for (const std::string& file : {name + ".tile", session.options.stdlib + "/core/" + std::string(inner) + ".tile"})
-        if (auto text = read_file(file, error)) {
-          session.read_files.push_back(file);
-          return SourceProvider::Source{file, std::move(*text)};
-        }
-      return std::nullopt;
+      std::string file = stdlib_path(path), name = session.options.stdlib + "/" + file, error;
+      auto text = file.empty() ? std::nullopt : read_file(name, error);
+      if (!text) return std::nullopt;
+      session.read_files.push_back(name);
+      return SourceProvider::Source{name, std::move(*text)};
     };
   provider.file = [&session](std::string_view importer, std::string_view file) -> std::optional<SourceProvider::Source> {
     std::string name = file.starts_with("/") ? std::string(file) : folder_of(std::string(importer)) + std::string(file), error;

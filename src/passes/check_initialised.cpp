@@ -19,10 +19,15 @@ struct Check {
   Written written = {};
   RegionId here = {};
   std::set<ValueId> reported = {};
-  std::set<ValueId> touched = {};  // by a write of this launch or one before it, to some element on some path
+  std::set<ValueId> touched = {};  // by a write that comes before, or in an earlier turn of a loop, to some element on some path
 
   // Local arrays and workspaces are written by threads and blocks in ways that no area tells: what nothing at all has
   // written is known to be read too early.
+  void touch(ValueId buffer) {
+    while (auto* view = kernel.defined_by<op::Subview>(buffer)) buffer = view->buffer;
+    touched.insert(buffer);
+  }
+  // What some turn of a loop writes, its next one may read.
   void touch_all(RegionId region) {
     each_op(kernel, region, [&](OpId id) {
       const Op& op = kernel.op(id);
@@ -31,8 +36,7 @@ struct Check {
       if (auto* o = op.get<op::Atomic>()) buffer = o->buffer;
       if (auto* o = op.get<op::Store>()) buffer = o->buffer;
       if (auto* o = op.get<op::Copy>()) buffer = o->dst;
-      while (auto* view = buffer.valid() ? kernel.defined_by<op::Subview>(buffer) : nullptr) buffer = view->buffer;
-      if (buffer.valid()) touched.insert(buffer);
+      if (buffer.valid()) touch(buffer);
     });
   }
   void read_untold(ValueId buffer, Span span) {
@@ -69,6 +73,7 @@ struct Check {
   }
 
   void write(ValueId buffer, Area area) {
+    touch(buffer);
     if (kernel.type(buffer).space != Space::Shared) return;
     area = in_buffer(prover, kernel, buffer, std::move(area));
     written[buffer].push_back(std::move(area));
@@ -81,15 +86,15 @@ struct Check {
   }
 
   void run(const Op& op) {
-    if (op.is<op::Alloc>()) return void(written.erase(op.result()));
-    if (auto* o = op.get<op::Launch>()) return touch_all(o->body), run(o->body);
-    if (auto* o = op.get<op::For>()) return run_loop(*o);
+    if (op.is<op::Alloc>()) return void(written.erase(op.result())), void(touched.erase(op.result()));
+    if (auto* o = op.get<op::Launch>()) return run(o->body);
+    if (auto* o = op.get<op::For>()) return touch_all(o->body), run_loop(*o);
     if (auto* o = op.get<op::Map>()) return run_map(*o);
     if (auto* o = op.get<op::If>()) return run_branch(*o);
     if (op.is<op::While>() || op.is<op::Simt>()) return run_uncounted(op);
     if (auto* o = op.get<op::Load>()) read(o->buffer, area_of(o->offsets, o->axes, kernel.type(op.result()).shape), op.span);
     if (auto* o = op.get<op::ElementLoad>()) read(o->buffer, area_of(o->indices, {}, {}), op.span);
-    if (auto* o = op.get<op::Atomic>()) read(o->buffer, area_of(o->indices, {}, {}), op.span);
+    if (auto* o = op.get<op::Atomic>()) read(o->buffer, area_of(o->indices, {}, {}), op.span), touch(o->buffer);
     if (auto* o = op.get<op::Gemm>()) read_whole(o->a, op.span), read_whole(o->b, op.span);
     if (auto* o = op.get<op::Store>()) write(o->buffer, area_of(o->offsets, o->axes, kernel.type(o->tile).shape));
     if (auto* o = op.get<op::ElementStore>()) write(o->buffer, area_of(o->indices, {}, {}));
@@ -101,6 +106,7 @@ struct Check {
 
   void run_uncounted(const Op& op) {
     Written before = written;
+    if (op.is<op::While>()) each_region(op.data, [&](RegionId region) { touch_all(region); });
     each_region(op.data, [&](RegionId region) { run(region); });
     written = std::move(before);
   }

@@ -25,6 +25,7 @@ bool read_raster(Instance& in, const ast::Expr& value, op::Launch& launch) {
   if (!order || order->name.text != "column" || call->arguments.size() != 1)
     return not_supported(in, value.span, "a raster other than `column(n)`"), false;
   auto n = known_int(in, operand(in, *call->arguments[0].value), "the width of a raster");
+  if (n && *n < 1) return in.at(call->arguments[0].value->span).error(diag::BadExtent, *n), false;
   if (n) launch.raster = *n;
   return n.has_value();
 }

@@ -61,7 +61,12 @@ void Modules::collect(Module& module) {
     if (auto* import_decl = decl->as<ast::Import>()) {
       ast::Name name = import_name(*import_decl);
       const Module* imported = import(*import_decl, module);
-      if (imported && name.exists()) module.imports[name.text] = imported;
+      bool needs_name = !name.exists() && imported;
+      if (needs_name) diagnostics_.at(import_decl->source_span).error(diag::NotAllowedHere, "a file without a name", "in an import; write `import \"FILE\" as name;`");
+      if (!name.exists()) continue;
+      // One that is not there keeps its name, so that its uses are no mistakes of their own.
+      auto [known, is_new] = module.imports.try_emplace(name.text, imported);
+      if (!is_new && known->second != imported) diagnostics_.at(name.span).error(diag::Redeclared, name.text);
       continue;
     }
     ast::Name name = std::visit(NameOf{}, decl->node);

@@ -22,7 +22,8 @@ Value value_of_declaration(Session& session, const Module& module, const std::ve
 }
 
 std::optional<Value> in_module(Instance& in, const Module& module, std::string_view name) {
-  if (auto it = module.imports.find(name); it != module.imports.end()) return Value(ModuleRef{it->second});
+  if (auto it = module.imports.find(name); it != module.imports.end())
+    return it->second ? Value(ModuleRef{it->second}) : Value(Poison{});
   auto it = module.declarations.find(name);
   if (it == module.declarations.end()) return std::nullopt;
   return value_of_declaration(in.session, module, it->second);

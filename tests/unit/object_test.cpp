@@ -21,12 +21,35 @@ export kernel picked(at: i32[N], x: f32[M, 4], z: f32[L], out y: f32[N]) {
         y[i] = x[at[i] as int, 1] + z[at[i] as int];
     }
 }
+export kernel scaled(x: f32[M, ceildiv(K, 128)], k: f32[K], out y: f32[M]) {
+    launch (i in M) { y[i] = x[i, 0 +: 1].sum(axis = 0); }
+}
+export kernel numbered(inout count: i32[1], out order: i32[N], a: int, b: int) requires a * b == N {
+    launch (i in a, j in b) {
+        let at = atomic_add(count[0], 1) as int;
+        if at >= 0 && at < N { order[at] = (i + 100 * j) as i32; }
+    }
+}
+export kernel of_nothing(x: f32[8], out y: f32[6], out n: i32[2]) {
+    launch (i in 1) {
+        let t = x.tile[8](0);
+        y[0] = t.max(axis = 0);
+        y[1] = t.min(axis = 0);
+        y[2] = max(x[0], 3);
+        y[3] = minimum(x[0], 3);
+        y[4] = t.absmax(axis = 0);
+        y[5] = t.sum(axis = 0);
+        n[0] = t.argmax(axis = 0);
+        n[1] = t.argmin(axis = 0);
+    }
+}
 export kernel marked(alias inout x: f32[N], y: f32[N]) {
     launch (i in N) { x[i] = y[i]; }
 }
 )";
 
-constexpr const char* kProgram = R"(#include <stdio.h>
+constexpr const char* kProgram = R"(#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "k.h"
@@ -58,6 +81,23 @@ int main(void) {
   CHECK(picked(at, &x[0][0], z, y, 3, 5, 9, NULL) == TILE_BOUNDS);
   CHECK(SAYS("picked: k.tile:11:16: x[at[i] as int, 1]: index -4 is outside"));
   free(m);
+  // Extents that are computed from dims are compared once those are known.
+  scaled_args args = {.struct_size = sizeof args, .x = {&x[0][0], {5, 2}}, .k = {z, {200}}, .y = {y, {5}}};
+  float five[5];
+  args.y.data = five;
+  CHECK(scaled_call(&args) == TILE_OK);
+  args.x.shape[1] = 3;
+  CHECK(scaled_call(&args) == TILE_SHAPE && SAYS("scaled: extent 1 of x is 3, it must be 2"));
+  // The first index of a launch is the fastest, where one thread runs all blocks.
+  int32_t count = 0, order[6];
+  CHECK(tile1_set_threads(1) == TILE_OK && numbered(&count, order, 3, 2, 6, NULL) == TILE_OK && count == 6);
+  CHECK(order[0] == 0 && order[1] == 1 && order[2] == 2 && order[3] == 100 && order[4] == 101 && order[5] == 102);
+  // A line without numbers.
+  float nans[8], of[6];
+  int32_t which[2];
+  for (int i = 0; i < 8; i++) nans[i] = NAN;
+  CHECK(of_nothing(nans, of, which, NULL) == TILE_OK && which[0] == 0 && which[1] == 0);
+  CHECK(of[0] == -INFINITY && of[1] == INFINITY && of[2] == 3 && of[3] != of[3] && of[4] == 0 && of[5] != of[5]);
   puts("fine");
   return 0;
 }
@@ -78,7 +118,7 @@ TEST_CASE("every declared function is there, and calls that may not run say why"
   for (const char* output : {"k.o", "k.c"}) {
     Ran made = folder.tilec("k.tile --header k.h -o " + std::string(output) + (output[2] == 'c' ? " --target c" : ""));
     CHECK_MESSAGE(made.code == 0, made.out);
-    Ran ran = folder.run("cc -std=c11 -Wall -Wextra -Wpedantic -Werror main.c " + std::string(output) + " -o main -pthread && ./main");
+    Ran ran = folder.run("cc -std=c11 -Wall -Wextra -Wpedantic -Werror main.c " + std::string(output) + " -o main -pthread -lm && ./main");
     CHECK_MESSAGE(ran.out == "fine\n", output << ": " << ran.out);
   }
 }

@@ -172,6 +172,8 @@ TEST_SUITE("sema") {
                   "export kernel f(out B: f32[M]) { launch (i in M) { B[i] = ep.twice(3); } }", provider);
     CHECK(good.all() == "");
     CHECK(good.program.exports.size() == 1);
+    Analysed nameless("import \"ep.tile\";", provider);
+    CHECK(nameless.all() == "test.tile:1 error NotAllowedHere: a file without a name is not allowed in an import; write `import \"FILE\" as name;`\n");
     Analysed bad("import \"round.tile\" as r;", provider);
     CHECK(bad.all().find("ImportCycle") != std::string::npos);
   }

@@ -1,0 +1,136 @@
+// The rules of the command line: where output goes and where none does, time stamps, the same bytes, warnings as asked for,
+// exit codes of every verb.
+#include <doctest/doctest.h>
+
+#include "base/text.h"
+#include "command.h"
+#include "diag/json.h"
+
+using namespace tilec;
+using namespace tilec::command;
+
+namespace {
+
+constexpr const char* kUnused = "export kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) {\n        let unused = 1;\n        B[i] = A[i];\n    }\n}\n";
+constexpr const char* kUgly = "export   kernel copy( A:f32[N],out B:f32[N]){launch(i in N){B[i]=A[i];}}";
+
+const std::string kTilec = "'" TILEC_BINARY "'";
+
+}  // namespace
+
+TEST_CASE("nothing but what was asked for goes to standard output") {
+  Folder folder;
+  folder.write("copy.tile", kUnused);
+  folder.write("bad.tile", "export kernel copy(A: f32[N]) {\n    launch (i in N) { A[i] = ; }\n}\n");
+  for (const char* words : {"copy.tile -o copy.o", "check copy.tile", "check bad.tile", "check none.tile", "bad.tile --emit=tile-ir", "copy.tile --bogus",
+                            "check --diagnostics-format=json bad.tile", "check --diagnostics-format=sarif bad.tile", "inspect none.o"}) {
+    Ran ran = folder.run(kTilec + " " + words + " 2> /dev/null; true");
+    CHECK_MESSAGE(ran.out == "", words << "\n" << ran.out);
+  }
+  CHECK(folder.run(kTilec + " copy.tile --emit=header -o - 2> /dev/null; true").says("tile_status copy("));
+}
+
+TEST_CASE("-o names the primary output alone, an unchanged header keeps its time stamp, and nothing is left beside them") {
+  Folder folder;
+  std::filesystem::create_directory(folder.path / "outputs");
+  folder.write("outputs/copy.tile", kUnused);
+  CHECK(folder.run("cd outputs && " + kTilec + " -w copy.tile -o some.o && ls").out == "copy.tile\nsome.o\n");
+  CHECK(folder.run("cd outputs && " + kTilec + " -w copy.tile && touch -d '2 hours ago' copy.h && cp -p copy.h old.h && " + kTilec +
+                   " -w copy.tile && [ ! copy.h -nt old.h ] && [ copy.o -nt copy.h ] && ls").out == "copy.h\ncopy.o\ncopy.tile\nold.h\nsome.o\n");
+  CHECK(folder.run("cd outputs && " + kTilec + " -w copy.tile --prefix my_ && [ copy.h -nt old.h ] && cmp -s copy.o some.o").code == 1);
+  std::filesystem::remove_all(folder.path / "outputs");
+}
+
+TEST_CASE("the same input and options give the same bytes anywhere, whatever the environment says") {
+  Folder folder;
+  for (const char* place : {"here", "there far"}) {
+    std::filesystem::create_directory(folder.path / place);
+    folder.write(std::string(place) + "/copy.tile", kUnused);
+  }
+  CHECK(folder.run("cd here && " + kTilec + " -w copy.tile --manifest copy.json").code == 0);
+  CHECK(folder.run("cd 'there far' && LC_ALL=C TZ=UTC CFLAGS=-O0 SOURCE_DATE_EPOCH=1 " + kTilec + " -w copy.tile --manifest copy.json").code == 0);
+  for (const char* file : {"copy.o", "copy.h", "copy.json"})
+    CHECK_MESSAGE(folder.run("cmp here/" + std::string(file) + " 'there far/" + file + "'").code == 0, file);
+  for (const char* place : {"here", "there far"}) std::filesystem::remove_all(folder.path / place);
+}
+
+TEST_CASE("warnings are what the options make of them") {
+  Folder folder;
+  folder.write("copy.tile", kUnused);
+  auto gives = [&](const std::string& options, int code, const char* part, int times) {
+    Ran ran = folder.tilec("check copy.tile " + options);
+    CHECK_MESSAGE(ran.code == code, options << "\n" << ran.out);
+    CHECK_MESSAGE(ran.times(part) == times, options << "\n" << ran.out);
+  };
+  gives("", 0, "warning: `unused` is never used [T0701, -Wunused-name]", 1);
+  gives("-Werror", 1, "error: `unused` is never used [T0701", 1);
+  gives("-Werror=unused-name", 1, "error: `unused` is never used [T0701", 1);
+  gives("-Werror=unproved-race", 0, "warning: `unused`", 1);
+  gives("-Wno-unused-name", 0, "unused", 0);
+  gives("-Werror -Wno-unused-name", 0, "unused", 0);
+  gives("-w", 0, "unused", 0);
+  gives("-Werror=bogus", 2, "unknown warning or remark option '-Werror=bogus'", 1);
+  gives("-R bogus", 2, "unknown warning or remark option 'bogus'", 1);
+  gives("--color=always", 0, "\x1b[", folder.tilec("check copy.tile --color=always").times("\x1b["));
+  CHECK(folder.tilec("check copy.tile --color=always").times("\x1b[") > 0);
+  CHECK(folder.tilec("check copy.tile --color=never").times("\x1b[") == 0);
+}
+
+TEST_CASE("no limit of errors shows all of them") {
+  Folder folder;
+  std::string text = "export kernel f(out B: f32[N]) {\n    launch (i in N) {\n";
+  for (int i = 0; i < 60; ++i) text += "        B[i] = gone" + std::to_string(i) + ";\n";
+  folder.write("bad.tile", text + "    }\n}\n");
+  Ran all = folder.tilec("check --error-limit=0 bad.tile");
+  CHECK(all.times("[T0100]") == 60);
+  CHECK(all.says("60 errors"));
+  CHECK(folder.tilec("check --error-limit=7 bad.tile").times("[T0100]") == 7);
+}
+
+TEST_CASE("fmt says no, formats, and agrees with itself") {
+  Folder folder;
+  folder.write("ugly.tile", kUgly);
+  Ran no = folder.tilec("fmt --check ugly.tile");
+  CHECK(no.code == 5);
+  CHECK(no.out == "ugly.tile\n");
+  CHECK(folder.read("ugly.tile") == kUgly);
+  Ran shown = folder.tilec("fmt ugly.tile");
+  CHECK(shown.code == 0);
+  CHECK(folder.read("ugly.tile") == kUgly);
+  CHECK(folder.tilec("fmt -i ugly.tile").code == 0);
+  CHECK(folder.read("ugly.tile") == shown.out);
+  CHECK(folder.tilec("fmt --check ugly.tile").code == 0);
+  folder.write("bad.tile", "export kernel (");
+  CHECK(folder.tilec("fmt -i bad.tile").code == 1);
+  CHECK(folder.read("bad.tile") == "export kernel (");
+}
+
+TEST_CASE("machines that are made up emit nothing, and verbs have their exit codes") {
+  Folder folder;
+  folder.write("copy.tile", kUnused);
+  auto gives = [&](const std::string& words, int code, const char* part) {
+    Ran ran = folder.tilec(words);
+    CHECK_MESSAGE(ran.code == code, words << "\n" << ran.out);
+    CHECK_MESSAGE(ran.says(part), words << "\n" << ran.out);
+  };
+  gives("copy.tile --target=model", 6, "the target `model` cannot emit `obj` [T0603]");
+  gives("copy.tile --target=x86-64-v3,c", 6, "cannot go into one output");
+  gives("copy.tile copy.tile", 2, "one source file makes one object");
+  gives("explain T0404", 0, "PadInReduction");
+  gives("explain PadInReduction", 0, "T0404");
+  gives("doctor", 0, "target x86-64: x86-64 x86-64-v3 x86-64-v4; ");
+  gives("run copy.tile --dim N=3", 0, "copy: done");
+  gives("-w copy.tile -o .", 3, "[T0601]");
+  CHECK(Json::parse(folder.tilec("--print-passes=json").out).has_value());
+}
+
+TEST_CASE("a library of one's own is read, and is a dependency with -MD but not with -MMD") {
+  Folder folder;
+  folder.write("copy.tile", "import std.math;\nexport kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in ceildiv(N, 64)) { B.tile(i) = math.relu(A.tile[64](i)); }\n}\n");
+  REQUIRE(folder.run("rm -rf own && cp -r '" TILEC_TESTS "/../stdlib' own").code == 0);
+  CHECK(folder.tilec("-w copy.tile -o k.o -MD --stdlib own").code == 0);
+  CHECK_MESSAGE(folder.read("k.d").starts_with("k.o: copy.tile own/core"), folder.read("k.d"));
+  CHECK(folder.tilec("-w copy.tile -o k.o -MMD --stdlib own").code == 0);
+  CHECK(folder.read("k.d") == "k.o: copy.tile\n");
+  std::filesystem::remove_all(folder.path / "own");
+}
