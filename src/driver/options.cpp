@@ -1,5 +1,7 @@
 #include "driver/options.h"
 
+#include "driver/manual.h"
+
 #include <CLI/CLI.hpp>
 
 #include <map>
@@ -62,14 +64,15 @@ void add_target_options(CLI::App& app, Options& o) {
   app.add_flag("--time-passes", o.time_passes, "say how long each pass took, on standard error");
 }
 
+constexpr const char* kEmitKinds = "obj, asm, llvm-ir, c, tile-ir, thread-ir, ast, schedule, header, manifest";
+
 // What no target has yet is told apart from what nobody has heard of; the target says the rest.
 std::string needs_emit(const std::string& text) {
-  constexpr std::string_view kKinds[] = {"obj", "asm", "llvm-ir", "c", "tile-ir", "thread-ir", "ast", "schedule", "header", "manifest"};
   auto planned = target::planned_emits();
-  bool is_known = std::ranges::find(kKinds, text) != std::end(kKinds) || std::ranges::find(planned, text) != planned.end();
-  std::string list;
-  for (std::string_view kind : kKinds) list += (list.empty() ? "" : ", ") + std::string(kind);
-  return is_known ? "" : "'" + text + "' is none of " + list;
+  bool is_planned = std::ranges::find(planned, text) != planned.end();
+  for (std::string_view kind : split(kEmitKinds, ','))
+    if (trim(kind) == text) return "";
+  return is_planned ? "" : "'" + text + "' is none of " + kEmitKinds;
 }
 
 std::string needs_identifier(const std::string& text) {
@@ -86,7 +89,7 @@ void add_compile_options(CLI::App& app, Options& o) {
   app.add_option("--header", o.header, "the C header");
   app.add_option("--manifest", o.manifest, "the manifest, as JSON");
   app.add_option("--emit", o.emit, "what the primary output is")
-      ->check(CLI::Validator(needs_emit, "KIND", "emit"));
+      ->check(CLI::Validator(needs_emit, kEmitKinds, "emit"));
   app.add_option("--prefix", o.prefix, "put before the name of every exported function")
       ->check(CLI::Validator(needs_identifier, "", "identifier"));
   app.add_option("--name", o.name, "of the library in the header; the input's name if left out");
@@ -142,22 +145,13 @@ std::string spelled(std::string word) {
   return word;
 }
 
-}  // namespace
+constexpr const char* kSummary = "tilec: kernels over tiles, compiled ahead of time to one object and one C header";
 
-ParsedOptions parse_options(int argc, const char* const* argv) {
-  Options o;
-  WarningOptions words = take_warnings(argc, argv, o.policy);
-  if (!words.error.empty()) {
-    std::fprintf(stderr, "tilec: %s\n", words.error.c_str());
-    return {std::nullopt, kUsage};
-  }
-  std::vector<std::string>& rest = words.rest;
-  for (std::string& word : rest) word = spelled(word);
-  CLI::App app{"tilec: kernels over tiles, compiled ahead of time to one object and one C header"};
+void declare_options(CLI::App& app, Options& o) {
   app.name("tilec");
   app.set_version_flag("--version", std::string("tilec ") + kVersion);
   app.require_subcommand(1);
-  app.footer("Without a verb, tilec compiles. --print-targets, --print-passes and --version (each also with =json) stand alone. Warnings: -Wno-NAME, -Werror[=NAME], -w; remarks: -R GROUP or -R all. @FILE stands for the words in FILE.");
+  app.footer("Without a verb, tilec compiles. --print-targets, --print-passes and --version (each also with =json), --print-manual and --print-completions stand alone. Warnings: -Wno-NAME, -Werror[=NAME], -w; remarks: -R GROUP or -R all. @FILE stands for the words in FILE.");
   CLI::App* compile = app.add_subcommand("compile", "to one object and one header, or what --emit says");
   add_compile_options(*compile, o);
   CLI::App* check = app.add_subcommand("check", "parse, types, contracts, proofs; no code");
@@ -178,6 +172,28 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   inspect->add_option("inputs", o.inputs, "object files")->required();
   inspect->add_flag("--json", o.json, "the manifest as it stands");
   app.add_subcommand("doctor", "versions and paths of what tilec uses");
+}
+
+}  // namespace
+
+void with_option_table(const std::function<void(const CLI::App&)>& read) {
+  Options o;
+  CLI::App app{kSummary};
+  declare_options(app, o);
+  read(app);
+}
+
+ParsedOptions parse_options(int argc, const char* const* argv) {
+  Options o;
+  WarningOptions words = take_warnings(argc, argv, o.policy);
+  if (!words.error.empty()) {
+    std::fprintf(stderr, "tilec: %s\n", words.error.c_str());
+    return {std::nullopt, kUsage};
+  }
+  std::vector<std::string>& rest = words.rest;
+  for (std::string& word : rest) word = spelled(word);
+  CLI::App app{kSummary};
+  declare_options(app, o);
   if (is_misread(rest)) return {std::nullopt, kUsage};
   if (rest.empty() || (!is_verb(rest[0]) && rest[0] != "--help" && rest[0] != "-h" && rest[0] != "--version"))
     rest.insert(rest.begin(), "compile");

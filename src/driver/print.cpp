@@ -1,5 +1,7 @@
-// What tilec says of itself before any verb: --print-targets, --print-passes, --version, each with =json.
+// What tilec says of itself before any verb: --print-targets, --print-passes, --version, each with =json; --print-manual,
+// --print-completions.
 #include "diag/json.h"
+#include "driver/manual.h"
 #include "driver/session.h"
 
 namespace tilec {
@@ -50,10 +52,12 @@ std::optional<int> print_command(int argc, const char* const* argv) {
   };
   constexpr Row kRows[] = {{"--print-targets", targets_text, targets_json},
                            {"--print-passes", passes_text, passes_json},
-                           {"--version", version_text, version_json}};
+                           {"--version", version_text, version_json},
+                           {"--print-manual", manual_text, nullptr},
+                           {"--print-completions", completions_text, nullptr}};
   std::string_view word = argv[1];
   for (const Row& row : kRows) {
-    bool is_json = word == std::string(row.word) + "=json";
+    bool is_json = row.json && word == std::string(row.word) + "=json";
     if (word != row.word && !is_json) continue;
     std::fputs(is_json ? row.json().indented_text().c_str() : row.text().c_str(), stdout);
     return kDone;

@@ -134,3 +134,31 @@ TEST_CASE("a library of one's own is read, and is a dependency with -MD but not 
   CHECK(folder.read("k.d") == "k.o: copy.tile\n");
   std::filesystem::remove_all(folder.path / "own");
 }
+
+TEST_CASE("the manual and the completions have every option that --help has") {
+  Folder folder;
+  std::string manual = folder.tilec("--print-manual").out, completions = folder.tilec("--print-completions").out;
+  for (const char* verb : {"compile", "check", "run", "explain", "fmt", "inspect", "doctor"}) {
+    size_t in_manual = manual.find(".SH TILEC " + std::string(verb) + "\n"), in_completions = completions.find("    " + std::string(verb) + ") ");
+    REQUIRE(in_manual != std::string::npos);
+    REQUIRE(in_completions != std::string::npos);
+    std::string part = manual.substr(in_manual, manual.find(".SH ", in_manual + 4) - in_manual);
+    std::string line = completions.substr(in_completions, completions.find('\n', in_completions) - in_completions);
+    int count = 0;
+    for (const std::string& shown : split(folder.tilec(std::string(verb) + " --help").out, '\n')) {
+      std::string_view text = trim(shown);
+      if (!text.starts_with("-")) continue;
+      std::string name(text.substr(0, text.find_first_of(", ")));
+      if (name.starts_with("--M")) name = name.substr(1);
+      std::string escaped;
+      for (char c : name) escaped += c == '-' ? "\\-" : std::string(1, c);
+      CHECK_MESSAGE(part.find(escaped) != std::string::npos, verb << " " << name);
+      CHECK_MESSAGE(line.find(name) != std::string::npos, verb << " " << name);
+      ++count;
+    }
+    CHECK(count >= 1);
+  }
+  folder.write("complete", completions);
+  CHECK(folder.run("bash -c 'source complete; COMP_WORDS=(tilec ch); COMP_CWORD=1; _tilec; echo ${COMPREPLY[0]}'").out == "check\n");
+  CHECK(folder.run("bash -c 'source complete; COMP_WORDS=(tilec run --num); COMP_CWORD=2; _tilec; echo ${COMPREPLY[0]}'").out == "--numeric\n");
+}

@@ -193,10 +193,11 @@ TEST_SUITE("kernel files" * doctest::skip()) {
   TEST_CASE("moves within one memory") { check_file("moves"); }
   TEST_CASE("pipelines in loops and in a row") { check_file("pipelines"); }
   TEST_CASE("ends of ranges") { check_file("limits"); }
+  TEST_CASE("instances of one kernel") { check_file("instances"); }
   TEST_CASE("every file has its test") {
     size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(std::string(TILEC_TESTS) + "/kernels"))
       files += entry.path().extension() == ".tile";
-    CHECK(files == 11);
+    CHECK(files == 12);
   }
 }

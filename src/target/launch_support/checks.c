@@ -308,9 +308,9 @@ static int32_t tile_check_pair(const struct tile_kernel *kernel, const struct ti
       kernel->info.name, a->name, b->name, (unsigned long long)meeting, b->access & TILE_WRITTEN ? b->name : a->name);
 }
 
-static int32_t tile_check_tensors(const struct tile_kernel *kernel, const int64_t *slots, const int64_t *plan) {
-  struct tile_span spans[kernel->param_count + 1];
-  const struct tile_param *tensors[kernel->param_count + 1];
+// `spans` and `tensors` have room for every parameter.
+static int32_t tile_check_tensors_in(const struct tile_kernel *kernel, const int64_t *slots, const int64_t *plan,
+                                     struct tile_span *spans, const struct tile_param **tensors) {
   int count = 0;
   for (int32_t i = 0; i < kernel->param_count; i++) {
     const struct tile_param *param = &kernel->params[i];
@@ -332,6 +332,20 @@ static int32_t tile_check_tensors(const struct tile_kernel *kernel, const int64_
     tensors[count++] = param;
   }
   return TILE_OK;
+}
+
+static __attribute__((noinline)) int32_t tile_check_many_tensors(const struct tile_kernel *kernel, const int64_t *slots,
+                                                                 const int64_t *plan) {
+  struct tile_span spans[kernel->param_count];
+  const struct tile_param *tensors[kernel->param_count];
+  return tile_check_tensors_in(kernel, slots, plan, spans, tensors);
+}
+
+static int32_t tile_check_tensors(const struct tile_kernel *kernel, const int64_t *slots, const int64_t *plan) {
+  struct tile_span spans[TILE_FEW];
+  const struct tile_param *tensors[TILE_FEW];
+  if (kernel->param_count > TILE_FEW) return tile_check_many_tensors(kernel, slots, plan);
+  return tile_check_tensors_in(kernel, slots, plan, spans, tensors);
 }
 
 // Blocks of a launch, or -1 after a message.

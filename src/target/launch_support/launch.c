@@ -168,10 +168,7 @@ static int32_t tile_refuse_stream(const struct tile_kernel *kernel) {
                    kernel->info.name, kernel->info.targets);
 }
 
-// The exported function: a call with its arguments in slots.
-TILE_ENTRY int32_t tile_launch_cpu(const struct tile_kernel *kernel, int64_t *slots, void *stream) {
-  int64_t plan[kernel->plan_count];
-  if (stream) return tile_refuse_stream(kernel);
+static int32_t tile_launch_planned(const struct tile_kernel *kernel, int64_t *slots, int64_t *plan) {
   int32_t status = tile_check_call(kernel, slots, plan);
   if (status) return status;
   const struct tile_instance *instance = tile_choose(kernel, plan);
@@ -181,6 +178,18 @@ TILE_ENTRY int32_t tile_launch_cpu(const struct tile_kernel *kernel, int64_t *sl
   }
   if (instance->workspace_count) return tile_run_with_workspace(kernel, instance, slots, plan);
   return tile_run_instance(kernel, instance, slots, plan);
+}
+
+static __attribute__((noinline)) int32_t tile_launch_large(const struct tile_kernel *kernel, int64_t *slots) {
+  int64_t plan[kernel->plan_count];
+  return tile_launch_planned(kernel, slots, plan);
+}
+
+// The exported function: a call with its arguments in slots.
+TILE_ENTRY int32_t tile_launch_cpu(const struct tile_kernel *kernel, int64_t *slots, void *stream) {
+  int64_t plan[TILE_FEW];
+  if (stream) return tile_refuse_stream(kernel);
+  return kernel->plan_count > TILE_FEW ? tile_launch_large(kernel, slots) : tile_launch_planned(kernel, slots, plan);
 }
 
 // NAME_workspace_size: enough for whichever instance a call with these dims takes.

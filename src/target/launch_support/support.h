@@ -33,6 +33,7 @@ _Static_assert(sizeof(void *) == 8, "a slot holds a pointer");
 #define TILE_SHARED __attribute__((weak, visibility("default")))
 
 #define TILE_MAX_RANK 8
+#define TILE_FEW 64  // tensors and plan values of a usual kernel: their tables cost a call nothing
 #define TILE_MAX_EXTENT INT64_C(2147483647)
 #define TILE_WORKSPACE_ALIGNMENT 256
 
