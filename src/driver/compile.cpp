@@ -217,10 +217,11 @@ int check_command(const Options& options) {
   int worst = kDone;
   for (const std::string& input : options.inputs) {
     Session session(options);
-    int code = session.load(input);
+    Checks checks(session.diagnostics);
+    int code = session.load(input, [&](const ir::Kernel& kernel) { checks.add(kernel); });
     if (code == kDone) {
       session.check_names();
-      if (!session.diagnostics.has_errors()) check_all(session.program, session.diagnostics);
+      if (!session.diagnostics.has_errors()) checks.finish();
       code = session.tell();
     }
     worst = std::max(worst, code);

@@ -12,7 +12,8 @@ namespace {
 
 // Offsets in the headers of a 64-bit little-endian ELF file.
 constexpr size_t kSectionTable = 0x28, kEntrySize = 0x3A, kEntryCount = 0x3C, kNamesIndex = 0x3E, kHeaderSize = 0x40;
-constexpr size_t kName = 0x00, kOffset = 0x18, kSize = 0x20, kEntry = 0x40;
+constexpr size_t kName = 0x00, kOffset = 0x18, kSize = 0x20, kLink = 0x28, kEntry = 0x40;
+constexpr uint64_t kTooHigh = 0xFFFF;
 
 template <class T> T number_at(std::string_view bytes, size_t at) {
   T value{};
@@ -28,9 +29,14 @@ std::string_view part(std::string_view bytes, uint64_t offset, uint64_t size) {
 std::string_view section(std::string_view file, std::string_view wanted) {
   if (file.size() < kHeaderSize || !file.starts_with("\x7f" "ELF\x02\x01")) return {};
   auto table = number_at<uint64_t>(file, kSectionTable);
-  auto size = number_at<uint16_t>(file, kEntrySize), count = number_at<uint16_t>(file, kEntryCount);
+  uint64_t size = number_at<uint16_t>(file, kEntrySize);
+  uint64_t count = number_at<uint16_t>(file, kEntryCount), names_at = number_at<uint16_t>(file, kNamesIndex);
   auto entry = [&](uint64_t i) { return size >= kEntry ? part(file, table + i * size, size) : std::string_view(); };
-  std::string_view strings = entry(number_at<uint16_t>(file, kNamesIndex));
+  // Numbers that the header has no room for stand in the first section.
+  if (count == 0) count = number_at<uint64_t>(entry(0), kSize);
+  if (names_at == kTooHigh) names_at = number_at<uint32_t>(entry(0), kLink);
+  count = std::min<uint64_t>(count, file.size() / kEntry);
+  std::string_view strings = entry(names_at);
   std::string_view names = part(file, number_at<uint64_t>(strings, kOffset), number_at<uint64_t>(strings, kSize));
   for (uint64_t i = 0; i < count; ++i) {
     std::string_view at = entry(i), name = names.substr(std::min<size_t>(number_at<uint32_t>(at, kName), names.size()));

@@ -54,9 +54,9 @@ int Session::parse_only(const std::string& input) {
   return kDone;
 }
 
-int Session::load(const std::string& input) {
+int Session::load(const std::string& input, const std::function<void(const ir::Kernel&)>& made) {
   if (int code = parse_only(input)) return code;
-  program = analyse(ast, sources, provider_for(*this), diagnostics);
+  program = analyse(ast, sources, provider_for(*this), diagnostics, made);
   check_targets();
   return kDone;
 }

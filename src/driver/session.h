@@ -30,8 +30,9 @@ struct Session {
   Program program;
   std::vector<std::string> read_files;  // in order, without the embedded library
 
-  // Reads, parses and analyses; an exit code other than kDone ends the command (diagnostics are still to be told).
-  int load(const std::string& input);
+  // Reads, parses and analyses; an exit code other than kDone ends the command (diagnostics are still to be told). `made` as
+  // `analyse` has it.
+  int load(const std::string& input, const std::function<void(const ir::Kernel&)>& made = {});
   int parse_only(const std::string& input);
   // Reports exports whose names C does not leave to them.
   void check_names();

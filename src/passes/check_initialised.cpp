@@ -15,7 +15,7 @@ using Written = std::map<ValueId, std::vector<Area>>;
 struct Check {
   const Kernel& kernel;
   Diagnostics& diagnostics;
-  prove::Prover prover{kernel};
+  prove::Prover& prover;
   Written written = {};
   RegionId here = {};
   std::set<ValueId> reported = {};
@@ -179,8 +179,8 @@ struct Check {
 
 }  // namespace
 
-void check_initialised(const Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
-  Check pass{kernel, diagnostics};
+void check_initialised(const Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) {
+  Check pass{kernel, diagnostics, prover};
   pass.run(kernel.body);
 }
 

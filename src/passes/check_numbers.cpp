@@ -17,7 +17,7 @@ constexpr const char* kKeepFromZero = "test the divisor with an `if`, or state i
 struct Check {
   Kernel& kernel;
   Diagnostics& diagnostics;
-  prove::Prover prover{kernel};
+  prove::Prover& prover;
   std::vector<OpId> of_the_host = {};  // divisions of the kernel's own level by what may be 0
 
   void division(RegionId region, OpId id, op::Binary& binary) {
@@ -103,8 +103,8 @@ struct Check {
 
 }  // namespace
 
-void check_numbers(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
-  Check pass{kernel, diagnostics};
+void check_numbers(Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) {
+  Check pass{kernel, diagnostics, prover};
   pass.contracts();
   each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
     Op& op = kernel.op(id);

@@ -20,7 +20,7 @@ struct Write {
 struct Check {
   const Kernel& kernel;
   Diagnostics& diagnostics;
-  prove::Prover prover{kernel};
+  prove::Prover& prover;
 
   // Every operation that writes the parameter, wherever it stands.
   std::vector<Write> writes_of(const Param& param) const {
@@ -93,6 +93,6 @@ struct Check {
 
 }  // namespace
 
-void check_outputs(const Kernel& kernel, const Machine&, Diagnostics& diagnostics) { Check{kernel, diagnostics}.run(); }
+void check_outputs(const Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) { Check{kernel, diagnostics, prover}.run(); }
 
 }  // namespace tilec::passes

@@ -127,8 +127,8 @@ void PaddingFlow::taint_writes(RegionId region) {
   });
 }
 
-void check_padding(const Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
-  PaddingFlow(kernel, diagnostics).run(kernel.body);
+void check_padding(const Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) {
+  PaddingFlow(kernel, prover, diagnostics).run(kernel.body);
 }
 
 }  // namespace tilec::passes

@@ -42,7 +42,7 @@ struct Finding {
 struct Check {
   const Kernel& kernel;
   Diagnostics& diagnostics;
-  prove::Prover prover{kernel};
+  prove::Prover& prover;
 
   // The distance of neighbours along each dimension, in elements.
   std::vector<Linear> strides(ValueId buffer) {
@@ -203,8 +203,8 @@ struct Check {
 
 }  // namespace
 
-void check_races(const Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
-  Check pass{kernel, diagnostics};
+void check_races(const Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) {
+  Check pass{kernel, diagnostics, prover};
   each_op_in_region(kernel, kernel.body, [&](RegionId, OpId id) {
     const Op& op = kernel.op(id);
     if (auto* launch = op.get<op::Launch>())

@@ -5,10 +5,10 @@
 #pragma once
 #include "diag/sink.h"
 #include "ir/kernel.h"
-#include "machine/machine.h"
+#include "prove/prover.h"
 
 namespace tilec::passes {
 
-void check_races(const ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
+void check_races(const ir::Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics);
 
 }  // namespace tilec::passes

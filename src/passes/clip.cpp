@@ -15,7 +15,7 @@ namespace {
 struct Clip {
   Kernel& kernel;
   Diagnostics& diagnostics;
-  prove::Prover prover{kernel};
+  prove::Prover& prover;
   RegionId region = {};  // of the operation at hand
   Span span = {};
 
@@ -130,8 +130,8 @@ struct Clip {
 
 }  // namespace
 
-void clip(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
-  Clip pass{kernel, diagnostics};
+void clip(Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) {
+  Clip pass{kernel, diagnostics, prover};
   each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
     pass.region = region;
     pass.span = kernel.op(id).span;

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "base/small_vector.h"
 #include "ir/attribute_text.h"
 
 namespace tilec::passes {
@@ -21,9 +22,12 @@ uint8_t kind_of(Number x) {
   return x.f < 0 ? kNegative : x.f > 0 ? kPositive : kZero;
 }
 
-std::vector<Number> samples(Scalar type, const Numbers& x) {
+// Of floats: three negative, three positive, both infinities, zero and nan.
+constexpr size_t kMostSamples = 10;
+
+SmallVector<Number, kMostSamples> samples(Scalar type, const Numbers& x) {
   if (x.exact) return {*x.exact};
-  std::vector<Number> result;
+  SmallVector<Number, kMostSamples> result;
   auto add = [&](uint8_t kind, std::initializer_list<double> reals) {
     if (!(x.kinds & kind)) return;
     for (double real : reals) {
@@ -79,15 +83,17 @@ Numbers apply(UnaryFn fn, Scalar type, const Numbers& x) {
 
 Numbers apply(BinaryFn fn, Scalar type, const Numbers& a, const Numbers& b) {
   Gathered all;
+  auto of_b = samples(type, b);
   for (Number x : samples(type, a))
-    for (Number y : samples(type, b)) all.add(evaluate(fn, type, x, y, Numeric::Wide));
+    for (Number y : of_b) all.add(evaluate(fn, type, x, y, Numeric::Wide));
   return all.numbers;
 }
 
 Numbers apply(CompareFn fn, Scalar type, const Numbers& a, const Numbers& b) {
   Gathered all;
+  auto of_b = samples(type, b);
   for (Number x : samples(type, a))
-    for (Number y : samples(type, b)) all.add(Number::integer(evaluate(fn, type, x, y)));
+    for (Number y : of_b) all.add(Number::integer(evaluate(fn, type, x, y)));
   if (!a.exact || !b.exact) all.numbers.exact.reset();
   return all.numbers;
 }

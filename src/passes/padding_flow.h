@@ -8,7 +8,8 @@ namespace tilec::passes {
 
 class PaddingFlow {
  public:
-  PaddingFlow(const ir::Kernel& kernel, Diagnostics& diagnostics) : kernel_(kernel), diagnostics_(diagnostics), prover_(kernel) {}
+  PaddingFlow(const ir::Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics)
+      : kernel_(kernel), diagnostics_(diagnostics), prover_(prover) {}
   void run(ir::RegionId region);
 
  private:
@@ -49,7 +50,7 @@ class PaddingFlow {
 
   const ir::Kernel& kernel_;
   Diagnostics& diagnostics_;
-  mutable prove::Prover prover_;
+  prove::Prover& prover_;
   std::map<ir::ValueId, TileState> tiles_;
   NumbersOf scalars_;  // results of reductions of whole tiles
   NumbersOf first_values_;  // of what loops carry: what it holds before the first turn

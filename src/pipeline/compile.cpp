@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/parallel.h"
 #include "host/manifest.h"
 
 namespace tilec {
@@ -31,7 +30,7 @@ std::string signature_of(const ExportInstance& exported) {
   return text;
 }
 
-// Work on kernels, each with a sink of its own. Who looks on between the passes sees them one kernel after the other.
+// Work on kernels, each with a sink of its own; one kernel after the other for who looks on between the passes.
 void each_kernel(size_t count, const PassOptions& options, const std::function<void(size_t)>& f) {
   if (!options.after) return parallel_for(count, f);
   for (size_t i = 0; i < count; ++i) f(i);
@@ -45,7 +44,7 @@ struct Lowering {
   bool is_fine = false;
 };
 
-std::vector<Lowering> lower_all(const Program& typed, const std::vector<Checked>& checked, const CompileRequest& request,
+std::vector<Lowering> lower_all(const Program& typed, const std::deque<Checked>& checked, const CompileRequest& request,
                                 Diagnostics& diagnostics, const PassOptions& options, std::deque<ir::Kernel>& kernels) {
   std::vector<Lowering> lowerings;
   for (size_t i = 0; i < checked.size(); ++i)
@@ -65,15 +64,18 @@ std::vector<Lowering> lower_all(const Program& typed, const std::vector<Checked>
 
 }  // namespace
 
-std::vector<Checked> check_all(const Program& typed, Diagnostics& diagnostics, const PassOptions& options) {
-  std::vector<Checked> checked(typed.exports.size());
-  std::vector<Diagnostics> found(checked.size(), Diagnostics(diagnostics.policy()));
-  each_kernel(checked.size(), options, [&](size_t i) {
-    checked[i].kernel = typed.exports[i].kernel;
-    checked[i].is_fine = run_checks(checked[i].kernel, found[i], options);
-  });
-  for (const Diagnostics& one : found) diagnostics.append(one);
-  return checked;
+void Checks::add(const ir::Kernel& kernel) {
+  Checked& checked = checked_.emplace_back(kernel);
+  Diagnostics& found = found_.emplace_back(diagnostics_.policy());
+  auto task = [this, &checked, &found] { checked.is_fine = run_checks(checked.kernel, found, options_); };
+  if (options_.after) task();
+  else tasks_.add(task);
+}
+
+std::deque<Checked> Checks::finish() {
+  tasks_.finish();
+  for (const Diagnostics& one : found_) diagnostics_.append(one);
+  return std::move(checked_);
 }
 
 const ir::Schedule& schedule_for(const ExportInstance& exported, const Machine& machine) {
@@ -104,7 +106,9 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
   out.program.compiler = request.compiler;
   out.library.name = request.library;
   out.library.compiler = request.compiler;
-  std::vector<Checked> checked = check_all(typed, diagnostics, options);
+  Checks checks(diagnostics, options);
+  for (const ExportInstance& exported : typed.exports) checks.add(exported.kernel);
+  std::deque<Checked> checked = checks.finish();
   std::vector<Lowering> lowerings = lower_all(typed, checked, request, diagnostics, options, out.kernels);
   for (size_t i = 0; i < typed.exports.size(); ++i) {
     const ExportInstance& exported = typed.exports[i];

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.h"
 #include "host/export.h"
 #include "pipeline/pipeline.h"
 #include "sema/sema.h"
@@ -31,12 +32,28 @@ ir::Kernel kernel_for(const ExportInstance& exported, const Machine& machine);
 // The same for a kernel of the export that has come through the checks.
 const ir::Schedule& schedule_for(const ExportInstance& exported, const Machine& machine);
 
-// Every export through the checks, in the order of the program.
+// An export's kernel behind the checks.
 struct Checked {
   ir::Kernel kernel;
   bool is_fine = false;  // it may go on to the passes of a machine
 };
-std::vector<Checked> check_all(const Program& typed, Diagnostics& diagnostics, const PassOptions& options = {});
+
+// Takes kernels through the checks, on other cores, while more of them are still made. Who looks on between the passes sees
+// them one after the other.
+class Checks {
+ public:
+  explicit Checks(Diagnostics& diagnostics, PassOptions options = {}) : diagnostics_(diagnostics), options_(std::move(options)) {}
+  void add(const ir::Kernel& kernel);
+  // In the order of adding; what was found goes to the sink only now.
+  std::deque<Checked> finish();
+
+ private:
+  Diagnostics& diagnostics_;
+  PassOptions options_;
+  std::deque<Checked> checked_;
+  std::deque<Diagnostics> found_;
+  Tasks tasks_;  // the last member: it ends before what it works on
+};
 
 // None when there are errors (in the sink).
 std::optional<Compiled> compile(const Program& typed, const CompileRequest& request, const SourceMap& sources,

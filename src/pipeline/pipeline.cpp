@@ -27,8 +27,8 @@ constexpr Pass kPipeline[] = {
     {"check-padding", Typed, Typed, passes::check_padding, "what lies over an edge enters no reduction"},
     {"check-initialised", Typed, Typed, passes::check_initialised, "shared tiles are written before they are read"},
     {"check-races", Typed, Typed, passes::check_races, "blocks and iterations touch elements of their own"},
-    {"check-numbers", Typed, Typed, passes::check_numbers, "integer arithmetic has a value, or is guarded"},
     {"check-outputs", Typed, Typed, passes::check_outputs, "launches reach the end of what they write"},
+    {"check-numbers", Typed, Typed, passes::check_numbers, "integer arithmetic has a value, or is guarded"},
     {"expand", Typed, Typed, passes::expand, "reductions to an index, and of narrow floats, in what lowering knows"},
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
@@ -54,7 +54,7 @@ consteval bool chains(std::span<const Pass> passes) {
 static_assert(chains(kPipeline));
 
 // The checks are the passes up to this one.
-constexpr std::string_view kLastCheck = "check-outputs";
+constexpr std::string_view kLastCheck = "check-numbers";
 
 consteval size_t count_checks() {
   for (size_t i = 0; i < std::size(kPipeline); ++i)
@@ -64,6 +64,16 @@ consteval size_t count_checks() {
 constexpr size_t kChecks = count_checks();
 static_assert(kChecks > 0 && kPipeline[kChecks - 1].gives == Typed);
 
+// The prover is at hand for the checks only, and none of them may make it false but the last.
+consteval bool ask_in_time(std::span<const Pass> passes) {
+  for (size_t i = 0, first = passes.size(); i < passes.size(); ++i) {
+    if (passes[i].run.asks()) first = std::min(first, i);
+    if (i >= kChecks ? passes[i].run.asks() : i > first && !passes[i].run.asks()) return false;
+  }
+  return true;
+}
+static_assert(ask_in_time(kPipeline));
+
 void verify(const ir::Kernel& kernel, std::string_view pass) {
   std::vector<ir::Violation> violations = ir::verify(kernel, kernel.form);
   if (!violations.empty()) UNREACHABLE(ir::internal_error(violations.front(), pass) + " in kernel '" + kernel.name + "'");
@@ -71,8 +81,15 @@ void verify(const ir::Kernel& kernel, std::string_view pass) {
 
 void finish(const Pass& pass, const ir::Kernel& kernel, const PassOptions& options) {
   INVARIANT(kernel.form == pass.gives, "a pass gives the form that it promises");
-  if (options.verify && pass.run.change) verify(kernel, pass.name);
+  if (options.verify && pass.run.changes()) verify(kernel, pass.name);
   if (options.after) options.after(pass, kernel);
+}
+
+void run(const PassFunction& f, ir::Kernel& kernel, std::optional<prove::Prover>& prover, const Machine& machine, Diagnostics& diagnostics) {
+  if (f.change) f.change(kernel, machine, diagnostics);
+  else if (f.look) f.look(kernel, machine, diagnostics);
+  else if (f.ask) f.ask(kernel, *prover, diagnostics);
+  else f.question(kernel, *prover, diagnostics);
 }
 
 }  // namespace
@@ -85,9 +102,11 @@ bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions&
   lower::check_threads(kernel, {}, diagnostics);
   if (diagnostics.error_count() != errors) return false;
   if (options.verify) verify(kernel, "analysis");
+  std::optional<prove::Prover> prover;
   for (const Pass& pass : std::span(kPipeline).first(kChecks)) {
     INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
-    pass.run(kernel, Machine{}, diagnostics);
+    if (pass.run.asks() && !prover) prover.emplace(kernel);
+    run(pass.run, kernel, prover, Machine{}, diagnostics);
     finish(pass, kernel, options);
     if (pass.name == options.stop_after) break;
   }
@@ -100,7 +119,8 @@ bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics&
   int errors = diagnostics.error_count();
   for (const Pass& pass : std::span(kPipeline).subspan(kChecks)) {
     INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
-    pass.run(kernel, machine, diagnostics);
+    std::optional<prove::Prover> none;
+    run(pass.run, kernel, none, machine, diagnostics);
     if (diagnostics.error_count() != errors) return false;
     finish(pass, kernel, options);
     if (pass.name == options.stop_after) break;

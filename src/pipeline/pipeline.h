@@ -7,18 +7,23 @@
 #include "diag/sink.h"
 #include "ir/kernel.h"
 #include "machine/machine.h"
+#include "prove/prover.h"
 
 namespace tilec {
 
-// A pass changes a kernel or only looks at it; which of both is in its type.
+// A pass changes a kernel or only looks at it, or asks a prover about it; which of these is in its type. The prover is the
+// same for all that ask: what they change are attributes at most, but for the last of them.
 struct PassFunction {
+  constexpr PassFunction(void (*f)(ir::Kernel&, prove::Prover&, Diagnostics&)) : ask(f) {}
+  constexpr PassFunction(void (*f)(const ir::Kernel&, prove::Prover&, Diagnostics&)) : question(f) {}
   constexpr PassFunction(void (*f)(ir::Kernel&, const Machine&, Diagnostics&)) : change(f) {}
   constexpr PassFunction(void (*f)(const ir::Kernel&, const Machine&, Diagnostics&)) : look(f) {}
   void (*change)(ir::Kernel&, const Machine&, Diagnostics&) = nullptr;
   void (*look)(const ir::Kernel&, const Machine&, Diagnostics&) = nullptr;
-  void operator()(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) const {
-    change ? change(kernel, machine, diagnostics) : look(kernel, machine, diagnostics);
-  }
+  void (*ask)(ir::Kernel&, prove::Prover&, Diagnostics&) = nullptr;
+  void (*question)(const ir::Kernel&, prove::Prover&, Diagnostics&) = nullptr;
+  constexpr bool asks() const { return ask || question; }
+  constexpr bool changes() const { return change || ask; }
 };
 
 struct Pass {

@@ -16,8 +16,10 @@ Problem connected(const Terms& terms, std::span<const Formula> facts, const Form
 // Whether the facts can hold at all: their goal is false.
 Problem possibility(const Terms& terms, std::span<const Formula* const> facts);
 
-// search.cpp: sums of facts with positive factors, within `steps`. True: proved. False says nothing.
-bool follows(Terms& terms, const Problem& problem, int steps);
+// search.cpp: sums of facts with positive factors, within `steps`; disjunctions, minimums and choices as they stand, or case by
+// case. True: proved. False says nothing.
+enum class Cases : uint8_t { Whole, Split };
+bool follows(Terms& terms, const Problem& problem, int steps, Cases cases);
 
 // example.cpp: values for which the facts hold and the goal does not, tried near the ends of ranges, within `steps`.
 std::optional<Model> counterexample(const Terms& terms, const Problem& problem, int steps);

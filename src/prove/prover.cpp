@@ -4,11 +4,13 @@ namespace tilec::prove {
 
 namespace {
 
-// Steps of the cheap ways, tried in turn: most goals fall to the short rounds, one way or the other.
+// Steps of the cheap ways, tried in turn: nearly all goals fall to the first round, one way or the other.
 struct Round {
-  int search, trial;
+  int search;
+  Cases cases;
+  int trial;
 };
-constexpr Round kRounds[] = {{6, 40}, {60, 150}, {400, 1500}};
+constexpr Round kRounds[] = {{6, Cases::Whole, 40}, {60, Cases::Split, 150}, {400, Cases::Split, 1500}};
 constexpr int kShortTrial = 40, kLongTrial = 1500;
 constexpr int kContradictionSearch = 60;
 constexpr size_t kMostNames = 6;
@@ -32,11 +34,11 @@ bool Prover::proves(const Facts& facts, const Formula& goal, Effort effort) {
 
 Answer Prover::answer(const Facts& facts, const Formula& goal, Effort effort, Wanted wanted) {
   if (goal.is_true()) return {Verdict::Proved, {}, {}};
-  Problem problem = connected(terms(), facts.formulas, goal);
   std::string key(1, char('0' + int(wanted) * 4 + int(effort) * 2 + facts.is_exact));
   for (const Formula& fact : facts.formulas) append_key(key, fact);
   append_key(key, goal);
   if (auto found = answers_.find(key); found != answers_.end()) return found->second;
+  Problem problem = connected(terms(), facts.formulas, goal);
   return answers_.emplace(std::move(key), decide(facts, problem, effort, wanted)).first->second;
 }
 
@@ -47,15 +49,15 @@ Answer Prover::broken(const Facts& facts, const Problem& problem, Model model) {
   if (problem.others.empty()) return is_sure ? Answer{Verdict::Refuted, std::move(model), {}} : Answer{};
   Problem rest = possibility(terms(), problem.others);
   auto others = counterexample(terms(), rest, kShortTrial);
-  if (!others && follows(terms(), rest, kContradictionSearch)) return {Verdict::Proved, {}, {}};
+  if (!others && follows(terms(), rest, kContradictionSearch, Cases::Split)) return {Verdict::Proved, {}, {}};
   if (!others && is_sure) others = counterexample(terms(), rest, kLongTrial);
   return others && is_sure ? Answer{Verdict::Refuted, std::move(model), std::move(*others)} : Answer{};
 }
 
 Answer Prover::decide(const Facts& facts, const Problem& problem, Effort effort, Wanted wanted) {
   auto broken_by = [&](Model model) { return wanted == Wanted::Proof ? Answer{} : broken(facts, problem, std::move(model)); };
-  for (auto [search, trial] : kRounds) {
-    if (follows(terms(), problem, search)) return {Verdict::Proved, {}, {}};
+  for (auto [search, cases, trial] : kRounds) {
+    if (follows(terms(), problem, search, cases)) return {Verdict::Proved, {}, {}};
     if (auto model = counterexample(terms(), problem, trial)) return broken_by(std::move(*model));
   }
   if (effort == Effort::Quick) return {};

@@ -1,7 +1,6 @@
 // Proofs by sums: goal >= 0 follows when goal = sum of facts times positive factors + something that is never negative. Looked
 // for backwards: a fact that cancels one atom of the goal leaves a smaller goal. Equalities are put in first, disjunctive facts
 // are reduced to what is left of them, minimums and choices are split into their cases.
-#include <deque>
 #include <numeric>
 #include <unordered_set>
 
@@ -146,7 +145,7 @@ class Search {
   }
 
   bool proves_sum(const Linear& goal, int splits) {
-    if (terms_.range(goal).low >= 0) return true;
+    if (terms_.is_never_negative(goal)) return true;
     add_products(goal);
     if (cancels(goal)) return true;
     if (splits == 0) return false;
@@ -187,19 +186,19 @@ class Search {
   }
 
   bool cancels(const Linear& start) {
-    std::deque<Linear> open{tightened(start)};
+    std::vector<Linear> open{tightened(start)};
+    size_t at = 0;
     std::unordered_set<uint64_t> seen;  // two sums of one hash lose a way to a proof, nothing else
-    bool is_found = terms_.range(start).low >= 0;
+    bool is_found = terms_.is_never_negative(start);
     auto push = [&](Linear next) {
       if (is_found || next.is_lost || next.parts.size() > kMostParts) return;
       next = tightened(std::move(next));
-      is_found = terms_.range(next).low >= 0;
-      if (seen.insert(hash_of(next)).second) open.push_back(std::move(next));
+      is_found = terms_.is_never_negative(next);
+      if (!is_found && seen.insert(hash_of(next)).second) open.push_back(std::move(next));
     };
-    while (!is_found && !open.empty() && steps_ > 0) {
+    while (!is_found && at < open.size() && steps_ > 0) {
       --steps_;
-      Linear goal = std::move(open.front());
-      open.pop_front();
+      const Linear goal = std::move(open[at++]);
       for (const Linear::Part& part : goal.parts) {
         for (const Linear& f : inequalities_) {
           int64_t factor = f.factor_of(part.atom);
@@ -255,7 +254,7 @@ class Search {
 
 }  // namespace
 
-bool follows(Terms& terms, const Problem& problem, int steps) {
+bool follows(Terms& terms, const Problem& problem, int steps, Cases cases) {
   if (problem.goal.is_true()) return true;
   Search search(terms, steps);
   for (const Formula& fact : problem.facts) {
@@ -263,6 +262,7 @@ bool follows(Terms& terms, const Problem& problem, int steps) {
     search.assume(fact);
   }
   Formula goal = search.use_equalities(problem.goal);
+  if (cases == Cases::Whole) return search.proves(goal, 0);
   Search first = search;
   if (first.proves(goal, 0)) return true;
   search.reduce_alternatives();

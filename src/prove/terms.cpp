@@ -125,6 +125,15 @@ Interval Terms::range(const Linear& sum) const {
   return total;
 }
 
+bool Terms::is_never_negative(const Linear& sum) const {
+  if (sum.is_lost) return false;
+  for (const Linear::Part& part : sum.parts) {
+    const Interval& range = atoms_[part.atom.index].range;
+    if (part.factor > 0 ? range.low == kMinusInfinity : range.high == kPlusInfinity) return false;
+  }
+  return range(sum).low >= 0;
+}
+
 Linear Terms::rewritten(const Linear& sum, AtomId atom, const Linear& by) {
   Linear result = substitute(sum, atom, by);
   for (const Linear::Part& part : sum.parts) {

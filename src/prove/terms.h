@@ -93,6 +93,8 @@ class Terms {
   const Atom& operator[](AtomId id) const { return atoms_[id.index]; }
   size_t size() const { return atoms_.size(); }
   Interval range(const Linear& sum) const;
+  // Is the range's lower end zero or more? Asked often, and mostly decided by one atom without a bound.
+  bool is_never_negative(const Linear& sum) const;
   // The sum with `atom` replaced, inside products as well.
   Linear rewritten(const Linear& sum, AtomId atom, const Linear& by);
   // What the definition of an atom says of it, beside its range.

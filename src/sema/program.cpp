@@ -14,6 +14,7 @@ struct Analysis {
   Session& session;
   const Module& root;
   Program& program;
+  const std::function<void(const ir::Kernel&)>& tell;
   std::set<const ast::Decl*> lowered = {};
   std::vector<Instantiation> made = {};  // for each export of the program
 
@@ -33,6 +34,7 @@ struct Analysis {
                                std::move(kernel->kernel), {}, request.span});
     made.push_back({request, std::move(kernel->generics), program.exports.back().kernel.dims});
     pin_schedules(session, root, made.back(), program.exports.back());
+    if (tell) tell(program.exports.back().kernel);
   }
 
   void run_export(const ast::Decl& decl, const ast::Export& node) {
@@ -137,12 +139,13 @@ struct Analysis {
 
 namespace tilec {
 
-Program analyse(const Ast& root, SourceMap& sources, const SourceProvider& provider, Diagnostics& diagnostics) {
+Program analyse(const Ast& root, SourceMap& sources, const SourceProvider& provider, Diagnostics& diagnostics,
+                const std::function<void(const ir::Kernel&)>& made) {
   sema::Modules modules(sources, provider, diagnostics);
   const sema::Module* module = modules.add_root(root);
   sema::Session session{sources, diagnostics, modules, {}, {}};
   Program program;
-  sema::Analysis{session, *module, program}.run();
+  sema::Analysis{session, *module, program, made}.run();
   sema::warn_unused(root, diagnostics);
   program.imported = modules.take_asts();
   return program;

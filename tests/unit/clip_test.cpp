@@ -21,7 +21,8 @@ template <class T> const T& only(const Kernel& kernel) {
 
 std::string clipped(Kernel& kernel) {
   Diagnostics diagnostics = all_shown();
-  passes::clip(kernel, Machine{}, diagnostics);
+  prove::Prover prover(kernel);
+  passes::clip(kernel, prover, diagnostics);
   return reports(diagnostics);
 }
 

@@ -29,7 +29,8 @@ template <class Pass> std::string checked(Pass pass, std::string_view body) {
     %nought = constant 0.0 : f32
 )" + std::string(body) + "\n yield\n }\n yield\n}");
   Diagnostics diagnostics = all_shown();
-  pass(kernel, Machine{}, diagnostics);
+  prove::Prover prover(kernel);
+  pass(kernel, prover, diagnostics);
   return reports(diagnostics);
 }
 
@@ -46,8 +47,9 @@ TEST_CASE("the samples read only what is written") {
   for (auto name : {"matrix_product", "attention", "vector_add"}) {
     Kernel kernel = sample_kernel(name);
     Diagnostics diagnostics = all_shown();
-    passes::check_initialised(kernel, Machine{}, diagnostics);
-    passes::check_numbers(kernel, Machine{}, diagnostics);
+    prove::Prover prover(kernel);
+    passes::check_initialised(kernel, prover, diagnostics);
+    passes::check_numbers(kernel, prover, diagnostics);
     CHECK_MESSAGE(reports(diagnostics) == "", name);
   }
 }

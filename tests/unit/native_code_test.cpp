@@ -66,6 +66,13 @@ Export one_instance(const std::string& name, const Kernel& kernel, const Machine
   return {.name = name, .instances = {{.kernel = &kernel, .machine = machine}}, .signature = name};
 }
 
+// Nothing in its tables makes the reader of objects complain, and no relocation lacks its symbol.
+bool is_well_formed(const TemporaryFolder& folder, const std::string& object) {
+  std::string told = folder.file("told");
+  return runs("readelf -aW " + object + " > /dev/null 2> " + told + " && test ! -s " + told) &&
+         runs("readelf -rW " + object + " | awk '/R_/ && NF < 5 {bad = 1} END {exit bad}'");
+}
+
 }  // namespace
 
 TEST_SUITE("native code") {
@@ -132,7 +139,8 @@ TEST_SUITE("native code") {
     std::string text;
     std::getline(in, text);
     CHECK(text == "axpy axpy_call axpy_check axpy_info axpy_load axpy_workspace_size ");
-    CHECK(runs("cc -shared -Wl,-z,defs -nodefaultlibs -o " + folder.file("k.so") + " " + object + " -lc"));
+    CHECK(is_well_formed(folder, object));
+    CHECK(runs("cc -shared -Wl,-z,defs,--gc-sections -nodefaultlibs -o " + folder.file("k.so") + " " + object + " -lc"));
     std::string assembly = target::native_code(program, native_request(), NativeForm::Assembly);
     CHECK(assembly.find("%zmm0") != std::string::npos);
     CHECK(target::native_code(program, native_request(), NativeForm::LlvmIr).find("define") != std::string::npos);
@@ -147,6 +155,7 @@ TEST_SUITE("native code") {
     CHECK(uint8_t(bytes[kMachineOffset]) == kAArch64);
     TemporaryFolder folder;
     std::string object = folder.write("k.o", bytes);
+    CHECK(is_well_formed(folder, object));
     if (runs("command -v aarch64-linux-gnu-gcc > /dev/null"))
       CHECK(runs("aarch64-linux-gnu-gcc -shared -Wl,-z,defs -nodefaultlibs -o " + folder.file("k.so") + " " + object + " -lc"));
   }

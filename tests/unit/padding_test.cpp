@@ -12,8 +12,9 @@ namespace {
 
 std::string padded(Kernel kernel) {
   Diagnostics diagnostics = all_shown();
-  passes::clip(kernel, Machine{}, diagnostics);
-  passes::check_padding(kernel, Machine{}, diagnostics);
+  prove::Prover prover(kernel);
+  passes::clip(kernel, prover, diagnostics);
+  passes::check_padding(kernel, prover, diagnostics);
   return reports(diagnostics);
 }
 

@@ -10,7 +10,8 @@ namespace {
 
 std::string raced(Kernel kernel) {
   Diagnostics diagnostics = all_shown();
-  passes::check_races(kernel, Machine{}, diagnostics);
+  prove::Prover prover(kernel);
+  passes::check_races(kernel, prover, diagnostics);
   return reports(diagnostics);
 }
 

@@ -1,5 +1,5 @@
-#include "target/native/native.h"
-
+// A program as native code. Text is one module. An object is made of parts, on all cores, that are merged: the launcher, each
+// instance of each export, and what refers to them.
 #include <llvm/Config/llvm-config.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Verifier.h>
@@ -7,41 +7,36 @@
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "target/llvm/descriptor.h"
 #include "target/llvm/functions.h"
+#include "target/llvm/merge_objects.h"
 #include "target/llvm/optimise.h"
 
 namespace tilec::target {
 
 namespace {
 
-void verify_module(const llvm::Module& module) {
-  std::string complaint;
-  llvm::raw_string_ostream out(complaint);
-  bool is_broken = llvm::verifyModule(module, &out);
-  INVARIANT(!is_broken, "the module is well-formed: " + complaint);
-}
+struct Part {
+  llvm::LLVMContext context;
+  llvm::Module module{"tile", context};
+  std::unique_ptr<llvm::TargetMachine> machine;
 
-// Without the launcher, the generated functions themselves are what is seen.
-void show(const ExportFunctions& functions) {
-  functions.plan->setLinkage(llvm::Function::ExternalLinkage);
-  for (const auto& launches : functions.launches)
-    for (const LaunchFunction& launch : launches) launch.function->setLinkage(llvm::Function::ExternalLinkage);
-}
-
-void add_export(llvm::Module& module, const Program& program, const Export& exported, const NativeRequest& request) {
-  Abi abi = abi_of(exported);
-  ExportFunctions functions = add_functions(module, exported, abi, request.codes);
-  if (request.support.empty()) return show(functions);
-  ScratchBytes scratch;
-  std::vector<int> levels;
-  for (size_t i = 0; i < exported.instances.size(); ++i) {
-    levels.push_back(code_of(*exported.instances[i].machine, request.codes).level);
-    for (scratch.emplace_back(); const LaunchFunction& launch : functions.launches[i]) scratch.back().push_back(launch.scratch_bytes);
+  explicit Part(std::string_view triple) : machine(target_machine(triple)) {
+    module.setTargetTriple(triple);
+    module.setDataLayout(machine->createDataLayout());
+    module.setPICLevel(llvm::PICLevel::BigPIC);
   }
-  llvm::GlobalVariable* kernel = add_tables(module, descriptor_of(program, exported, abi, scratch, levels));
-  add_entries(module, exported, abi, *kernel);
-}
+
+  std::string code(NativeForm form) {
+    std::string complaint;
+    llvm::raw_string_ostream out(complaint);
+    bool is_broken = llvm::verifyModule(module, &out);
+    INVARIANT(!is_broken, "the module is well-formed: " + complaint);
+    optimise(module, *machine);
+    return emit(module, *machine, form);
+  }
+};
 
 // In a section that linkers leave out of what they link.
 void add_manifest(llvm::Module& module, const std::string& manifest) {
@@ -54,29 +49,92 @@ void add_manifest(llvm::Module& module, const std::string& manifest) {
   llvm::appendToCompilerUsed(module, {variable});
 }
 
-}  // namespace
+struct Work {
+  const Export& exported;
+  Abi abi;
+  ScratchBytes scratch;  // by instance
+};
 
-namespace {
+class Maker {
+ public:
+  Maker(const Program& program, const NativeRequest& request) : program_(program), request_(request) {
+    for (const Export& exported : program.exports) {
+      Work& work = works_.emplace_back(exported, abi_of(exported), ScratchBytes(exported.instances.size()));
+      for (size_t i = 0; i < exported.instances.size(); ++i) instances_.emplace_back(&work, int(i));
+    }
+  }
 
-std::string module_code(const Program& program, const NativeRequest& request, NativeForm form) {
-  llvm::LLVMContext context;
-  llvm::Module module("tile", context);
-  auto machine = target_machine(request.triple);
-  module.setTargetTriple(request.triple);
-  module.setDataLayout(machine->createDataLayout());
-  module.setPICLevel(llvm::PICLevel::BigPIC);
-  if (!request.support.empty()) link_support(module, request.support);
-  for (const Export& exported : program.exports) add_export(module, program, exported, request);
-  add_manifest(module, program.manifest);
-  verify_module(module);
-  optimise(module, *machine);
-  return emit(module, *machine, form);
+  std::string one_module(NativeForm form) {
+    Part part(request_.triple);
+    // Without the launcher, the generated functions themselves are what is seen.
+    Reach reach = has_launcher() ? Reach::Module : Reach::World;
+    if (has_launcher()) link_support(part.module, request_.support);
+    for (auto [work, instance] : instances_) add_instance(part.module, *work, instance, reach);
+    add_rest(part.module, reach);
+    return part.code(form);
+  }
+
+  std::string object() {
+    Reach reach = has_launcher() ? Reach::Object : Reach::World;
+    std::vector<std::string> objects(instances_.size() + 2);
+    parallel_for(instances_.size() + has_launcher(), [&](size_t i) {
+      Part part(request_.triple);
+      if (i < instances_.size()) add_instance(part.module, *instances_[i].first, instances_[i].second, reach);
+      else link_support(part.module, request_.support, called_support());
+      objects[i + 1] = part.code(NativeForm::Object);
+    });
+    Part rest(request_.triple);
+    for (auto [work, instance] : instances_) declare_launches(rest.module, work->exported, work->abi, instance);
+    add_rest(rest.module, reach);
+    objects[0] = rest.code(NativeForm::Object);
+    if (!has_launcher()) objects.pop_back();
+    return merged_objects(objects);
+  }
+
+ private:
+  bool has_launcher() const { return !request_.support.empty(); }
+
+  std::set<std::string> called_support() const {
+    std::set<std::string> called;
+    for (const Work& work : works_)
+      for (const EntryAbi& entry : entries_of(work.exported, work.abi))
+        if (!entry.support.empty()) called.insert(entry.support);
+    return called;
+  }
+
+  void add_instance(llvm::Module& module, Work& work, int instance, Reach reach) const {
+    const CpuCode& code = code_of(*work.exported.instances[instance].machine, request_.codes);
+    work.scratch[instance] = add_launches(module, work.exported, work.abi, instance, code, reach);
+  }
+
+  // Plans, and what leads to the instances from outside.
+  void add_rest(llvm::Module& module, Reach reach) const {
+    for (const Work& work : works_) {
+      add_plan(module, work.exported, work.abi, request_.codes, reach == Reach::World ? reach : Reach::Module);
+      if (!has_launcher()) continue;
+      std::vector<int> levels;
+      for (const Instance& instance : work.exported.instances) levels.push_back(code_of(*instance.machine, request_.codes).level);
+      llvm::GlobalVariable* kernel = add_tables(module, descriptor_of(program_, work.exported, work.abi, work.scratch, levels));
+      add_entries(module, work.exported, work.abi, *kernel);
+    }
+    add_manifest(module, program_.manifest);
+  }
+
+  const Program& program_;
+  const NativeRequest& request_;
+  std::deque<Work> works_;
+  std::vector<std::pair<Work*, int>> instances_;
+};
+
+std::string code(const Program& program, const NativeRequest& request, NativeForm form) {
+  Maker maker(program, request);
+  return form == NativeForm::Object ? maker.object() : maker.one_module(form);
 }
 
 std::string_view version() { return LLVM_VERSION_STRING; }
 
 }  // namespace
 
-extern "C" const NativeLibrary tilec_native = {TILEC_VERSION, kNativeLayout, module_code, version};
+extern "C" const NativeLibrary tilec_native = {TILEC_VERSION, kNativeLayout, code, version};
 
 }  // namespace tilec::target

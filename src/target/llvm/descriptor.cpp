@@ -5,6 +5,7 @@
 #include <llvm/Linker/Linker.h>
 
 #include "base/check.h"
+#include "target/llvm/functions.h"
 #include "target/llvm/optimise.h"
 
 namespace tilec::target {
@@ -79,6 +80,18 @@ llvm::Value* slot_bits(llvm::IRBuilder<>& b, llvm::Value* x) {
   return b.CreateZExt(x, b.getInt64Ty());
 }
 
+llvm::Function* support_function(llvm::Module& module, const std::string& name, llvm::Type* result, llvm::ArrayRef<llvm::Value*> given) {
+  llvm::Function* support = module.getFunction(name);
+  if (!support) {
+    llvm::SmallVector<llvm::Type*, 4> types;
+    for (llvm::Value* v : given) types.push_back(v->getType());
+    support = llvm::Function::Create(llvm::FunctionType::get(result, types, false), llvm::Function::ExternalLinkage, name, module);
+    set_reach(*support, Reach::Object);
+  }
+  INVARIANT(support->arg_size() == given.size(), "the launcher's function takes this: " + name);
+  return support;
+}
+
 void add_entry(llvm::Module& module, const Abi& abi, const EntryAbi& entry, llvm::GlobalVariable& kernel) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::getUnqual(context);
@@ -104,9 +117,7 @@ void add_entry(llvm::Module& module, const Abi& abi, const EntryAbi& entry, llvm
   }
   for (size_t i = 0; i < entry.arguments.size(); ++i)
     if (entry.arguments[i].slot < 0) given.push_back(function->getArg(unsigned(i)));
-  llvm::Function* support = module.getFunction(entry.support);
-  INVARIANT(support && support->arg_size() == given.size(), "the launcher has the function: " + entry.support);
-  b.CreateRet(b.CreateCall(support, given));
+  b.CreateRet(b.CreateCall(support_function(module, entry.support, result, given), given));
 }
 
 }  // namespace
@@ -121,7 +132,7 @@ void add_entries(llvm::Module& module, const Export& exported, const Abi& abi, l
   for (const EntryAbi& entry : entries_of(exported, abi)) add_entry(module, abi, entry, kernel);
 }
 
-void link_support(llvm::Module& module, std::span<const uint8_t> bitcode) {
+void link_support(llvm::Module& module, std::span<const uint8_t> bitcode, const std::set<std::string>& called) {
   llvm::MemoryBufferRef buffer(llvm::StringRef(reinterpret_cast<const char*>(bitcode.data()), bitcode.size()), "launch_support");
   auto parsed = llvm::parseBitcodeFile(buffer, module.getContext());
   if (!parsed) UNREACHABLE("the launcher's bitcode reads: " + llvm::toString(parsed.takeError()));
@@ -134,6 +145,11 @@ void link_support(llvm::Module& module, std::span<const uint8_t> bitcode) {
   for (llvm::GlobalObject& global : module.global_objects()) {
     bool is_shared = global.getName().starts_with("tile1_") || global.getName().starts_with("llvm.");
     if (!global.isDeclaration() && !global.hasLocalLinkage() && !is_shared) global.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+  for (const std::string& name : called) {
+    llvm::Function* function = module.getFunction(name);
+    INVARIANT(function, "the launcher has the function: " + name);
+    if (function->hasLocalLinkage()) set_reach(*function, Reach::Object);
   }
 }
 

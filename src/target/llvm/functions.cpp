@@ -78,25 +78,6 @@ Function* add_plan_part(llvm::Module& module, const Export& exported, const Abi&
   return part;
 }
 
-Function* add_plan(llvm::Module& module, const Export& exported, const Abi& abi, std::span<const CpuCode> codes) {
-  llvm::LLVMContext& context = module.getContext();
-  auto* pointer = llvm::PointerType::getUnqual(context);
-  Function* plan = new_function(module, plan_name(exported), llvm::Type::getVoidTy(context), {pointer, pointer});
-  write_only_through(*plan, 0, true);
-  write_only_through(*plan, 1, false);
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", plan));
-  Value* guards = b.getInt64(0);
-  for (size_t i = 0; i < exported.instances.size(); ++i) {
-    const CpuCode& code = code_of(*exported.instances[i].machine, codes);
-    Function* part = add_plan_part(module, exported, abi, int(i), code);
-    Value* holds = b.CreateCall(part, {plan->getArg(0), plan->getArg(1)});
-    guards = b.CreateOr(guards, b.CreateShl(holds, b.getInt64(i)));
-  }
-  b.CreateStore(guards, plan_address(b, plan->getArg(1), kPlanGuards));
-  b.CreateRetVoid();
-  return plan;
-}
-
 // The block indices of a linear block number; the first one varies fastest.
 llvm::SmallVector<Value*, 3> decompose(llvm::IRBuilder<>& b, Value* linear, llvm::ArrayRef<Value*> extents) {
   llvm::SmallVector<Value*, 3> indices;
@@ -108,14 +89,21 @@ llvm::SmallVector<Value*, 3> decompose(llvm::IRBuilder<>& b, Value* linear, llvm
   return indices;
 }
 
-LaunchFunction add_launch(llvm::Module& module, const Export& exported, const Abi& abi, int index, int number,
-                          const CpuCode& code) {
+Function* new_launch(llvm::Module& module, const Export& exported, int index, int number) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type *pointer = llvm::PointerType::getUnqual(context), *count = llvm::Type::getInt64Ty(context);
+  return new_function(module, launch_name(exported, index, number), llvm::Type::getVoidTy(context),
+                      {pointer, pointer, count, count, pointer, pointer});
+}
+
+// Returns the bytes of its scratch.
+int64_t add_launch(llvm::Module& module, const Export& exported, const Abi& abi, int index, int number, const CpuCode& code, Reach reach) {
   const ir::Kernel& kernel = *exported.instances[index].kernel;
   const auto& launch = kernel.op(abi.instances[index].launches[number].launch).as<ir::op::Launch>();
   llvm::LLVMContext& context = module.getContext();
-  llvm::Type *pointer = llvm::PointerType::getUnqual(context), *count = llvm::Type::getInt64Ty(context);
-  Function* function = new_function(module, launch_name(exported, index, number), llvm::Type::getVoidTy(context),
-                                    {pointer, pointer, count, count, pointer, pointer});
+  llvm::Type* count = llvm::Type::getInt64Ty(context);
+  Function* function = new_launch(module, exported, index, number);
+  set_reach(*function, reach);
   for (unsigned parameter : {0u, 1u, 4u, 5u}) write_only_through(*function, parameter, parameter < 2);
   tune_for(*function, code);
   std::vector<ir::ValueId> roots = captured_values(kernel, launch.body);
@@ -141,21 +129,46 @@ LaunchFunction add_launch(llvm::Module& module, const Export& exported, const Ab
   b.CreateBr(head);
   b.SetInsertPoint(done);
   b.CreateRetVoid();
-  return {function, speller.scratch_bytes()};
+  return speller.scratch_bytes();
 }
 
 }  // namespace
 
-ExportFunctions add_functions(llvm::Module& module, const Export& exported, const Abi& abi, std::span<const CpuCode> codes) {
-  ExportFunctions functions;
-  functions.plan = add_plan(module, exported, abi, codes);
+void set_reach(Function& function, Reach reach) {
+  function.setLinkage(reach == Reach::Module ? Function::InternalLinkage : Function::ExternalLinkage);
+  function.setVisibility(reach == Reach::Object ? Function::HiddenVisibility : Function::DefaultVisibility);
+}
+
+void add_plan(llvm::Module& module, const Export& exported, const Abi& abi, std::span<const CpuCode> codes, Reach reach) {
+  llvm::LLVMContext& context = module.getContext();
+  auto* pointer = llvm::PointerType::getUnqual(context);
+  Function* plan = new_function(module, plan_name(exported), llvm::Type::getVoidTy(context), {pointer, pointer});
+  write_only_through(*plan, 0, true);
+  write_only_through(*plan, 1, false);
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", plan));
+  Value* guards = b.getInt64(0);
   for (size_t i = 0; i < exported.instances.size(); ++i) {
     const CpuCode& code = code_of(*exported.instances[i].machine, codes);
-    std::vector<LaunchFunction>& launches = functions.launches.emplace_back();
-    for (size_t k = 0; k < abi.instances[i].launches.size(); ++k)
-      launches.push_back(add_launch(module, exported, abi, int(i), int(k), code));
+    Function* part = add_plan_part(module, exported, abi, int(i), code);
+    Value* holds = b.CreateCall(part, {plan->getArg(0), plan->getArg(1)});
+    guards = b.CreateOr(guards, b.CreateShl(holds, b.getInt64(i)));
   }
-  return functions;
+  b.CreateStore(guards, plan_address(b, plan->getArg(1), kPlanGuards));
+  b.CreateRetVoid();
+  set_reach(*plan, reach);
+}
+
+std::vector<int64_t> add_launches(llvm::Module& module, const Export& exported, const Abi& abi, int instance, const CpuCode& code,
+                                  Reach reach) {
+  std::vector<int64_t> scratch;
+  for (size_t k = 0; k < abi.instances[instance].launches.size(); ++k)
+    scratch.push_back(add_launch(module, exported, abi, instance, int(k), code, reach));
+  return scratch;
+}
+
+void declare_launches(llvm::Module& module, const Export& exported, const Abi& abi, int instance) {
+  for (size_t k = 0; k < abi.instances[instance].launches.size(); ++k)
+    set_reach(*new_launch(module, exported, instance, int(k)), Reach::Object);
 }
 
 }  // namespace tilec::target

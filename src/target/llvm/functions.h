@@ -7,15 +7,16 @@
 
 namespace tilec::target {
 
-struct LaunchFunction {
-  llvm::Function* function = nullptr;
-  int64_t scratch_bytes = 0;
-};
-struct ExportFunctions {
-  llvm::Function* plan = nullptr;
-  std::vector<std::vector<LaunchFunction>> launches;  // by instance
-};
-ExportFunctions add_functions(llvm::Module& module, const Export& exported, const Abi& abi, std::span<const CpuCode> codes);
+// Who may refer to a function: its module, the other modules of an object, everybody.
+enum class Reach : uint8_t { Module, Object, World };
+void set_reach(llvm::Function& function, Reach reach);
+
+void add_plan(llvm::Module& module, const Export& exported, const Abi& abi, std::span<const CpuCode> codes, Reach reach);
+// Returns the bytes of scratch of each launch.
+std::vector<int64_t> add_launches(llvm::Module& module, const Export& exported, const Abi& abi, int instance, const CpuCode& code,
+                                  Reach reach);
+// For what another module defines.
+void declare_launches(llvm::Module& module, const Export& exported, const Abi& abi, int instance);
 
 const CpuCode& code_of(const Machine& machine, std::span<const CpuCode> codes);
 
