@@ -36,7 +36,12 @@ int explain_file(const Options& options, const std::string& input) {
   if (!machines) return kNoTarget;
   if (int code = session.load(input)) return code;
   if (int code = session.tell()) return code;
-  for (const Group& group : grouped(session.program, options.kernel)) {
+  std::vector<Group> groups = grouped(session.program, options.kernel);
+  if (groups.empty() && !options.kernel.empty()) {
+    std::fprintf(stderr, "tilec: no export is named '%s'\n", options.kernel.c_str());
+    return kUsage;
+  }
+  for (const Group& group : groups) {
     for (const Machine* machine : machines->machines) {
       ir::Kernel kernel = kernel_for(*group.exports.front(), *machine), tiles;
       PassOptions passes{.verify = options.verify};

@@ -163,7 +163,7 @@ std::optional<Chosen> Session::machines() const {
       return std::nullopt;
     }
     out.target = choice->target;
-    out.machines.push_back(choice->machine);
+    if (std::ranges::find(out.machines, choice->machine) == out.machines.end()) out.machines.push_back(choice->machine);
   }
   return out;
 }

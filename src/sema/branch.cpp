@@ -112,10 +112,12 @@ void run_if(Instance& in, const ast::If& node, std::span<const ast::Stmt* const>
   if (auto* c = test.as<Const>()) return run_known(in, node, c->number.i != 0, rest);
   // After a mistake in the condition both branches are still looked at.
   ir::ValueId value = test.is_poison() ? in.builder.boolean(true) : emit(in, test);
-  bool then_leaves = always_exits(node.then_block.statements);
-  bool else_leaves = node.else_branch && always_exits(*node.else_branch);
-  Exits then_exits = exits_of(node.then_block.statements);
-  Exits else_exits = node.else_branch ? exits_of(*node.else_branch) : Exits{};
+  // A `return` between launches is a mistake, and what follows it is read as if it were not there.
+  bool may_leave = in.level != Level::Host || !in.loops.empty();
+  bool then_leaves = may_leave && always_exits(node.then_block.statements);
+  bool else_leaves = may_leave && node.else_branch && always_exits(*node.else_branch);
+  Exits then_exits = may_leave ? exits_of(node.then_block.statements) : Exits{};
+  Exits else_exits = may_leave && node.else_branch ? exits_of(*node.else_branch) : Exits{};
   in.builder.set_span(node.condition->span);
   branch(
       in, value,

@@ -164,6 +164,8 @@ Operand read_first(Instance& in, const Operand& value, Scalar element) {
 
 void store(Instance& in, const View& view, const Operand& value, Span span, bool converts) {
   if (value.value.is_poison() || !is_writable(in, view, span)) return;
+  if (view.pad_span.valid())
+    return void(not_allowed(in, view.pad_span, "padding", "where something is written: what hangs over an edge is dropped"));
   if (view.is_element()) return store_element(in, view, value, span);
   if (!require_block(in, span, "a whole tile")) return;
   auto shape = tile_shape(in, view, span);

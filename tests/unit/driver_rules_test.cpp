@@ -118,6 +118,11 @@ TEST_CASE("machines that are made up emit nothing, and verbs have their exit cod
   gives("copy.tile copy.tile", 2, "one source file makes one object");
   gives("explain T0404", 0, "PadInReduction");
   gives("explain PadInReduction", 0, "T0404");
+  gives("explain copy.tile --kernel gone", 2, "no export is named 'gone'");
+  gives("run copy.tile --kernel gone", 2, "no export is named 'gone'");
+  gives("inspect twice.o", 3, "[T0600]");
+  CHECK(folder.tilec("-w copy.tile --target x86-64-v3,x86-64-v3 -o twice.o").code == 0);
+  CHECK(folder.tilec("inspect twice.o").times("x86-64-v3") == 1);
   gives("doctor", 0, "target x86-64: x86-64 x86-64-v3 x86-64-v4; ");
   gives("run copy.tile --dim N=3", 0, "copy: done");
   gives("-w copy.tile -o .", 3, "[T0601]");
