@@ -64,15 +64,23 @@ void add_target_options(CLI::App& app, Options& o) {
   app.add_flag("--time-passes", o.time_passes, "say how long each pass took, on standard error");
 }
 
-constexpr const char* kEmitKinds = "obj, asm, llvm-ir, c, tile-ir, thread-ir, ast, schedule, header, manifest";
+// What targets spell, each in its order, and what is the same for all of them.
+std::vector<std::string> emit_kinds() {
+  std::vector<std::string> kinds;
+  auto add = [&](std::string_view kind) {
+    if (std::ranges::find(kinds, kind) == kinds.end()) kinds.emplace_back(kind);
+  };
+  for (const target::Target* target : target::targets()) std::ranges::for_each(target->emits, add);
+  for (std::string_view kind : {"tile-ir", "thread-ir", "ast", "schedule", "header", "manifest"}) add(kind);
+  return kinds;
+}
 
 // What no target has yet is told apart from what nobody has heard of; the target says the rest.
 std::string needs_emit(const std::string& text) {
+  std::vector<std::string> kinds = emit_kinds();
   auto planned = target::planned_emits();
-  bool is_planned = std::ranges::find(planned, text) != planned.end();
-  for (std::string_view kind : split(kEmitKinds, ','))
-    if (trim(kind) == text) return "";
-  return is_planned ? "" : "'" + text + "' is none of " + kEmitKinds;
+  bool is_known = std::ranges::find(kinds, text) != kinds.end() || std::ranges::find(planned, text) != planned.end();
+  return is_known ? "" : "'" + text + "' is none of " + join(kinds, ", ");
 }
 
 std::string needs_identifier(const std::string& text) {
@@ -89,7 +97,7 @@ void add_compile_options(CLI::App& app, Options& o) {
   app.add_option("--header", o.header, "the C header");
   app.add_option("--manifest", o.manifest, "the manifest, as JSON");
   app.add_option("--emit", o.emit, "what the primary output is")
-      ->check(CLI::Validator(needs_emit, kEmitKinds, "emit"));
+      ->check(CLI::Validator(needs_emit, join(emit_kinds(), ", "), "emit"));
   app.add_option("--prefix", o.prefix, "put before the name of every exported function")
       ->check(CLI::Validator(needs_identifier, "", "identifier"));
   app.add_option("--name", o.name, "of the library in the header; the input's name if left out");
