@@ -43,6 +43,14 @@ Side side(Instance& in, const ast::Expr& expr, Hint hint, std::set<MemoryId> pre
   return s;
 }
 
+// A number beside a tile is every element of one.
+bool repeat(Instance& in, Side& side, const ir::Type& tile) {
+  RegionGuard region(in, side.region);
+  side.operand.value = implicitly(in, side.operand, tile.element);
+  side.operand.value = fragment(in, side.operand, &tile.shape);
+  return !side.operand.value.is_poison();
+}
+
 // Both sides as IR values of one type; the type, or none after a mistake.
 std::optional<ir::Type> unify(Instance& in, Side& a, Side& b, Span span) {
   if (a.operand.value.is_scalar() && b.operand.value.is_scalar()) {
@@ -60,9 +68,11 @@ std::optional<ir::Type> unify(Instance& in, Side& a, Side& b, Span span) {
   }
   for (Side* s : {&a, &b}) {
     RegionGuard region(in, s->region);
-    s->operand.value = fragment(in, s->operand);
+    if (!s->operand.value.is_scalar()) s->operand.value = fragment(in, s->operand);
     if (s->operand.value.is_poison()) return std::nullopt;
   }
+  if (a.operand.value.is_scalar() && !repeat(in, a, in.type(b.operand.value.as<Tile>()->id))) return std::nullopt;
+  if (b.operand.value.is_scalar() && !repeat(in, b, in.type(a.operand.value.as<Tile>()->id))) return std::nullopt;
   ir::Type x = in.type(a.operand.value.as<Tile>()->id), y = in.type(b.operand.value.as<Tile>()->id);
   if (x == y) return x;
   in.at(span).error(diag::TypeMismatch, describe(x), describe(y)).mark(a.operand.span).mark(b.operand.span);
