@@ -66,10 +66,16 @@ struct Edit {
   size_t opener;
 };
 
+constexpr size_t kDeepest = 2 * kMostBrackets;
+
 class Balancer {
  public:
   Balancer(const Input& input, const std::vector<TokenPointer>& tokens, bool by_indentation)
       : input_(input), tokens_(tokens), by_indentation_(by_indentation) {}
+
+  // Then nothing behind the innermost opener has been looked at.
+  bool is_too_deep() const { return stack_.size() > kDeepest; }
+  size_t innermost() const { return stack_.back().token; }
 
   std::vector<Edit> run() {
     for (size_t i = 0; i < tokens_.size(); ++i) {
@@ -82,6 +88,7 @@ class Balancer {
       }
       end_by(type, i);
       if (Shape shape = opens(type); shape != Shape::None) stack_.push_back({shape, i, indent_});
+      if (is_too_deep()) return std::move(edits_);
       if (!stack_.empty() && (type == TileLexer::IF || type == TileLexer::ELSE)) stack_.back().has_if = true;
       if (type == antlr4::Token::EOF)
         while (!stack_.empty()) end_innermost(i);
@@ -180,19 +187,13 @@ void report(const Input& input, Tokens& tokens, const Edit& edit, Diagnostics& d
   tokens.damaged.push_back(input.span(opener.getStartIndex(), token.getStopIndex() + 1));
 }
 
-TokenPointer make_closer(const antlr4::Token& before, Shape shape) {
-  auto closer = std::make_unique<antlr4::CommonToken>(closer_type(shape));
-  closer->setStartIndex(before.getStartIndex());
-  closer->setStopIndex(before.getStartIndex() - 1);
-  closer->setLine(before.getLine());
-  closer->setCharPositionInLine(before.getCharPositionInLine());
-  return closer;
-}
-
 }  // namespace
 
-void balance_brackets(const Input& input, Tokens& tokens, Diagnostics& diagnostics) {
-  std::vector<Edit> edits = Balancer(input, tokens.list, false).run();
+void balance_brackets(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics) {
+  Balancer balancer(input, tokens.list, false);
+  std::vector<Edit> edits = balancer.run();
+  tokens.is_unreadable = balancer.is_too_deep();
+  if (tokens.is_unreadable) return void(diagnostics.at(input.span(*tokens.list[balancer.innermost()])).error(diag::NestedTooDeep, kMostBrackets));
   if (edits.empty()) return;
   if (std::ranges::any_of(edits, [&](const Edit& edit) { return is_about_braces(input, tokens, edit); })) {
     std::vector<Edit> judged = Balancer(input, tokens.list, true).run();
@@ -200,7 +201,12 @@ void balance_brackets(const Input& input, Tokens& tokens, Diagnostics& diagnosti
   }
   std::vector<Edit> told = edits;
   std::ranges::sort(told, {}, &Edit::opener);
-  for (const Edit& edit : told) report(input, tokens, edit, diagnostics);
+  for (const Edit& edit : told) {
+    report(input, tokens, edit, diagnostics);
+    if (!patience.is_over(diagnostics)) continue;
+    tokens.is_unreadable = true;
+    return give_up(patience, diagnostics.at(input.span(*tokens.list[edit.before])), input.name);
+  }
 
   std::vector<TokenPointer> balanced;
   balanced.reserve(tokens.list.size() + edits.size());
@@ -209,7 +215,7 @@ void balance_brackets(const Input& input, Tokens& tokens, Diagnostics& diagnosti
     bool is_dropped = false;
     for (; next < edits.size() && edits[next].before == i; ++next) {
       if (edits[next].insert == Shape::None) is_dropped = true;
-      else balanced.push_back(make_closer(*tokens.list[i], edits[next].insert));
+      else balanced.push_back(imagined_before(*tokens.list[i], closer_type(edits[next].insert)));
     }
     if (!is_dropped) balanced.push_back(std::move(tokens.list[i]));
   }

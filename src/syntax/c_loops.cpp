@@ -35,6 +35,14 @@ class Reader {
     return read_step(loop) ? std::optional(loop) : std::nullopt;
   }
 
+  // The `;` behind a body that is one plain statement without braces.
+  std::optional<size_t> end_of_bare_body(const CLoop& loop) const {
+    size_t first = type(loop.close + 1);
+    bool is_plain = first == TileLexer::ID || first == TileLexer::LEFT_PAREN;
+    size_t end = is_plain ? find(loop.close + 1, TileLexer::SEMICOLON) : tokens_.size();
+    return end < tokens_.size() ? std::optional(end) : std::nullopt;
+  }
+
   std::string text(size_t begin, size_t end) const {
     return std::string(input_.text.substr(tokens_[begin]->getStartIndex(), tokens_[end - 1]->getStopIndex() + 1 - tokens_[begin]->getStartIndex()));
   }
@@ -43,10 +51,11 @@ class Reader {
   size_t type(size_t i) const { return i < tokens_.size() ? tokens_[i]->getType() : size_t(antlr4::Token::EOF); }
   bool is_name(size_t i, size_t name) const { return type(i) == TileLexer::ID && input_.spelling(*tokens_[i]) == input_.spelling(*tokens_[name]); }
 
-  // The next token of this type outside of brackets; a block ends the search.
+  // The next token of this type outside of brackets; a block ends the search, and what no head of a loop is as long as.
   size_t find(size_t from, size_t wanted) const {
+    constexpr size_t kFarthest = 1000;
     int depth = 0;
-    for (size_t i = from; i < tokens_.size(); ++i) {
+    for (size_t i = from; i < std::min(tokens_.size(), from + kFarthest); ++i) {
       size_t now = type(i);
       if (depth == 0 && now == wanted) return i;
       if (now == TileLexer::LEFT_BRACE || now == TileLexer::RIGHT_BRACE) break;
@@ -84,7 +93,7 @@ TokenPointer retyped(TokenPointer token, size_t type) {
 
 }  // namespace
 
-void turn_c_loops(const Input& input, Tokens& tokens, Diagnostics& diagnostics) {
+void turn_c_loops(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics) {
   std::vector<TokenPointer> turned;
   turned.reserve(tokens.list.size());
   for (size_t i = 0; i < tokens.list.size(); ++i) {
@@ -95,7 +104,18 @@ void turn_c_loops(const Input& input, Tokens& tokens, Diagnostics& diagnostics) 
       continue;
     }
     Span head = input.span(tokens.list[i + 1]->getStartIndex(), tokens.list[loop->close]->getStopIndex() + 1);
-    diagnostics.at(head).error(diag::CLoop).fix(head, in_our_words(reader, *loop), "write it so");
+    std::optional<size_t> body_end = reader.end_of_bare_body(*loop);
+    std::vector<Fix> fixes{{head, in_our_words(reader, *loop)}};
+    if (body_end) {
+      uint32_t begin = uint32_t(tokens.list[loop->close + 1]->getStartIndex()), end = uint32_t(tokens.list[*body_end]->getStopIndex() + 1);
+      fixes.push_back({input.span(begin, begin), "{ "});
+      fixes.push_back({input.span(end, end), " }"});
+    }
+    diagnostics.at(head).error(diag::CLoop).fix(std::move(fixes), "write it so");
+    if (patience.is_over(diagnostics)) {
+      tokens.is_unreadable = true;
+      return give_up(patience, diagnostics.at(head), input.name);
+    }
     auto& list = tokens.list;
     turned.push_back(std::move(list[i]));
     turned.push_back(std::move(list[loop->name]));

@@ -15,7 +15,8 @@ namespace {
 
 using antlr4::atn::PredictionMode;
 
-// The quick kind of lookahead first, giving up at the first mistake; then the exact kind, with recovery.
+// The quick kind of lookahead first, giving up at the first mistake; then the exact kind, with recovery. Null where that
+// gave up as well.
 TileParser::FileContext* parse_tree(TileParser& parser, const std::shared_ptr<antlr4::ANTLRErrorStrategy>& recovery) {
   auto* simulator = parser.getInterpreter<antlr4::atn::ParserATNSimulator>();
   parser.removeErrorListeners();
@@ -28,7 +29,11 @@ TileParser::FileContext* parse_tree(TileParser& parser, const std::shared_ptr<an
   }
   simulator->setPredictionMode(PredictionMode::LL);
   parser.setErrorHandler(recovery);
-  return parser.file();
+  try {
+    return parser.file();
+  } catch (const antlr4::ParseCancellationException&) {
+    return nullptr;
+  }
 }
 
 // With its type and its place.
@@ -57,21 +62,22 @@ std::string tokens_text(std::string_view text, Lexing way) {
 Ast parse(FileId file, const SourceMap& sources, Diagnostics& diagnostics) {
   Ast ast;
   ast.file = file;
-  syntax::Input input{file, sources.text(file)};
+  syntax::Input input{file, sources.text(file), sources.name(file)};
+  syntax::Patience patience = syntax::patience_with(input.name, diagnostics);
   int errors_before = diagnostics.error_count();
 
   syntax::ByteStream stream(input.text);
   TileLexer lexer(&stream);
   lexer.removeErrorListeners();
   syntax::QuickLexer quick(input.text, stream, lexer);
-  syntax::Tokens tokens = syntax::read_tokens(input, [&] { return quick.next(); }, diagnostics);
+  syntax::Tokens tokens = syntax::read_tokens(input, [&] { return quick.next(); }, patience, diagnostics);
   ast.comments = std::move(tokens.comments);
-  if (!tokens.is_too_deep) {
+  if (!tokens.is_unreadable) {
     antlr4::ListTokenSource source(std::move(tokens.list));
     antlr4::CommonTokenStream token_stream(&source);
     TileParser parser(&token_stream);
-    auto recovery = std::make_shared<syntax::Recovery>(input, tokens.damaged, diagnostics);
-    syntax::Builder(input, ast, diagnostics).file(parse_tree(parser, recovery));
+    auto recovery = std::make_shared<syntax::Recovery>(input, tokens.damaged, patience, diagnostics);
+    if (TileParser::FileContext* tree = parse_tree(parser, recovery)) syntax::Builder(input, ast, diagnostics).file(tree);
     ast.has_errors |= recovery->has_recovered();
   }
   ast.has_errors |= diagnostics.error_count() > errors_before;

@@ -51,6 +51,7 @@ TokenPointer QuickLexer::next() {
   if (at_ == text_.size()) return token(antlr4::Token::EOF, at_);
   char c = text_[at_];
   if (is_letter(c)) return word();
+  if (uint8_t(c) >= 0x80) return token(TileLexer::UNKNOWN, at_ + 1);
   if (is_digit(c)) {
     size_t end = end_while(at_, is_digit);
     return is_plain_integer(end) ? token(TileLexer::INTEGER, end) : of_grammar();

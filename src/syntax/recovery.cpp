@@ -159,7 +159,16 @@ void Recovery::report(Parser& parser, const Token& found, const IntervalSet& exp
     if (words == "a statement" && found.getType() == TileParser::CONST)
         said.fix(span, "let", "in a block, write `let`");
     if (uint32_t end = end_of_float(parser)) said.fix(input_.span(end, end), "0", "a float has digits on both sides of its dot");
+    bool is_body = words == "`{`" && parser.getContext()->getRuleIndex() == TileParser::RuleBlock;
+    if (is_body) said.help("what a loop or a branch does stands in braces: `{ ... }`");
   }
+  lose_patience(found);
+}
+
+void Recovery::lose_patience(const Token& at) {
+  if (!patience_.is_over(diagnostics_)) return;
+  give_up(patience_, diagnostics_.at(input_.span(at)), input_.name);
+  throw antlr4::ParseCancellationException();
 }
 
 void Recovery::report_missing_semicolon(Parser& parser) {
@@ -170,6 +179,7 @@ void Recovery::report_missing_semicolon(Parser& parser) {
   diagnostics_.at(end)
       .error(diag::MissingSemicolon, what_ends(parser.getContext()->getRuleIndex()))
       .fix(end, ";", "end it here");
+  lose_patience(*before);
 }
 
 void Recovery::reportError(Parser* parser, const antlr4::RecognitionException& error) {
@@ -187,6 +197,7 @@ void Recovery::reportError(Parser* parser, const antlr4::RecognitionException& e
   auto is_name = [](size_t type) { return type == TileParser::ID || (type >= TileParser::ALIAS && type <= TileParser::WORKSPACE); };
   if (before && is_name(before->getType()) && is_name(found->getType()))
     said.help("a declaration begins with `let` or `var`, and its type stands behind the name: `var sum: f32 = 0;`");
+  lose_patience(*found);
 }
 
 void Recovery::recover(Parser* parser, std::exception_ptr) {

@@ -13,8 +13,8 @@ namespace tilec::syntax {
 
 class Recovery final : public antlr4::DefaultErrorStrategy {
  public:
-  Recovery(const Input& input, const std::vector<Span>& damaged, Diagnostics& diagnostics)
-      : input_(input), damaged_(damaged), diagnostics_(diagnostics) {}
+  Recovery(const Input& input, const std::vector<Span>& damaged, const Patience& patience, Diagnostics& diagnostics)
+      : input_(input), damaged_(damaged), patience_(patience), diagnostics_(diagnostics) {}
   bool has_recovered() const { return has_recovered_; }
 
   void reportError(antlr4::Parser* parser, const antlr4::RecognitionException& error) override;
@@ -25,6 +25,7 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
  private:
   void report(antlr4::Parser& parser, const antlr4::Token& found, const antlr4::misc::IntervalSet& expected);
   void report_missing_semicolon(antlr4::Parser& parser);
+  void lose_patience(const antlr4::Token& at);  // throws ParseCancellationException when it is over
   antlr4::Token* imagine_semicolon(const antlr4::Token& before);
   bool is_damaged(const antlr4::Token& token) const;
   std::string wanted(antlr4::Parser& parser, const antlr4::misc::IntervalSet& expected) const;
@@ -32,6 +33,7 @@ class Recovery final : public antlr4::DefaultErrorStrategy {
 
   const Input& input_;
   const std::vector<Span>& damaged_;
+  const Patience& patience_;
   Diagnostics& diagnostics_;
   bool has_recovered_ = false;
   std::deque<antlr4::CommonToken> imagined_;

@@ -49,6 +49,15 @@ bool report_encoding(const Input& input, Diagnostics& diagnostics) {
   return false;
 }
 
+// Reports the first character that no text has; true when there is one.
+bool report_control(const Input& input, Diagnostics& diagnostics) {
+  auto is_control = [](char c) { return (uint8_t(c) < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f') || c == 0x7f; };
+  size_t at = size_t(std::ranges::find_if(input.text, is_control) - input.text.begin());
+  if (at == input.text.size()) return false;
+  diagnostics.at(input.span(at, at + 1)).error(diag::UnknownCharacter, hex_byte(input.text[at])).help("the file is not read: it is no text");
+  return true;
+}
+
 class Reader {
  public:
   Reader(const Input& input, Diagnostics& diagnostics, Tokens& out)
@@ -91,10 +100,7 @@ class Reader {
     if (is_reported) return;
     size_t length = std::max<size_t>(1, character_length(input_.text, at));
     unknown_end_ = at + length;
-    uint8_t first = uint8_t(input_.text[at]);
-    std::string shown = first < 0x20 || first == 0x7f ? hex_byte(input_.text[at])
-        : std::string(input_.text.substr(at, length));
-    diagnostics_.at(input_.span(at, at + length)).error(diag::UnknownCharacter, shown);
+    diagnostics_.at(input_.span(at, at + length)).error(diag::UnknownCharacter, input_.text.substr(at, length));
   }
 
   void open_string(TokenPointer token) {
@@ -119,6 +125,7 @@ class Reader {
 
   // What stands beside a token that was dropped or guessed, up to the end of the next line, says little.
   void damage_line(const antlr4::Token& token) {
+    if (!out_.damaged.empty() && token.getStopIndex() < out_.damaged.back().end) return;
     size_t end = input_.text.find('\n', token.getStopIndex() + 1);
     size_t next = end == std::string_view::npos ? end : input_.text.find('\n', end + 1);
     out_.damaged.push_back(input_.span(token.getStartIndex(), std::min(next, input_.text.size())));
@@ -133,25 +140,54 @@ class Reader {
 
 }  // namespace
 
-Tokens read_tokens(const Input& input, const TokenReader& next, Diagnostics& diagnostics) {
+Patience patience_with(std::string_view file_name, const Diagnostics& diagnostics) {
+  constexpr int kMostMistakes = 10, kMostElsewhere = 3;
+  if (diagnostics.policy().error_limit <= 0) return {};
+  bool is_ours = file_name.ends_with(".tile") || file_name.starts_with("<");
+  return {is_ours ? kMostMistakes : kMostElsewhere, diagnostics.error_count()};
+}
+
+void give_up(const Patience& patience, Place place, std::string_view file_name) {
+  auto said = place.error(diag::TooManyMistakes, int64_t(*patience.most));
+  if (!file_name.ends_with(".tile")) said.help("is `" + std::string(file_name) + "` a program of this language? These are named `.tile`");
+}
+
+TokenPointer imagined_before(const antlr4::Token& token, size_t type) {
+  auto imagined = std::make_unique<antlr4::CommonToken>(type);
+  imagined->setStartIndex(token.getStartIndex());
+  imagined->setStopIndex(token.getStartIndex() - 1);
+  imagined->setLine(token.getLine());
+  imagined->setCharPositionInLine(token.getCharPositionInLine());
+  return imagined;
+}
+
+Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& patience, Diagnostics& diagnostics) {
   Tokens tokens;
+  tokens.is_unreadable = report_control(input, diagnostics);
+  if (tokens.is_unreadable) return tokens;
   Reader reader(input, diagnostics, tokens);
-  for (;;) {
+  for (bool is_end = false; !is_end;) {
     TokenPointer token = next();
-    bool is_end = token->getType() == antlr4::Token::EOF;
+    is_end = token->getType() == antlr4::Token::EOF;
+    Span span = input.span(*token);
     reader.take(std::move(token));
-    if (is_end) break;
+    if (!patience.is_over(diagnostics)) continue;
+    tokens.is_unreadable = true;
+    give_up(patience, diagnostics.at(span), input.name);
+    return tokens;
   }
-  turn_c_loops(input, tokens, diagnostics);
-  balance_brackets(input, tokens, diagnostics);
-  limit_nesting(input, tokens, diagnostics);
+  turn_c_loops(input, tokens, patience, diagnostics);
+  if (tokens.is_unreadable) return tokens;
+  turn_bare_launches(input, tokens, diagnostics);
+  balance_brackets(input, tokens, patience, diagnostics);
+  if (!tokens.is_unreadable) limit_nesting(input, tokens, diagnostics);
   return tokens;
 }
 
 void limit_nesting(const Input& input, Tokens& tokens, Diagnostics& diagnostics) {
   // A tree is about as deep as the brackets around a place plus the operators beside it, since `a + b + c` nests to the
   // left. Both are counted; a `,` or `;` begins anew.
-  constexpr int kMaxBrackets = 256, kMaxSteps = 1000;
+  constexpr int kMostSteps = 1000;
   std::vector<int> steps = {0};
   int total = 0;
   auto restart = [&] { total -= std::exchange(steps.back(), 0); };
@@ -173,11 +209,11 @@ void limit_nesting(const Input& input, Tokens& tokens, Diagnostics& diagnostics)
             type == TileLexer::ELSE || type == TileLexer::ARROW || type == TileLexer::COLON)
           ++steps.back(), ++total;
     }
-    bool has_too_many_brackets = steps.size() > kMaxBrackets + 1;
-    if (has_too_many_brackets || total > kMaxSteps) {
-      diagnostics.at(input.span(*tokens.list[i])).error(diag::NestedTooDeep, has_too_many_brackets ? kMaxBrackets
-          : kMaxSteps);
-      tokens.is_too_deep = true;
+    bool has_too_many_brackets = steps.size() > kMostBrackets + 1;
+    if (has_too_many_brackets || total > kMostSteps) {
+      diagnostics.at(input.span(*tokens.list[i])).error(diag::NestedTooDeep, has_too_many_brackets ? kMostBrackets
+          : kMostSteps);
+      tokens.is_unreadable = true;
       return;
     }
   }

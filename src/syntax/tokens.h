@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +23,7 @@ using TokenPointer = std::unique_ptr<antlr4::Token>;
 // What the parts of the parser share about the file they read.
 struct Input {
   FileId file;
-  std::string_view text;
+  std::string_view text, name;
   Span span(size_t begin, size_t end) const { return {file, uint32_t(begin), uint32_t(end)}; }
   Span span(const antlr4::Token& token) const { return span(token.getStartIndex(), token.getStopIndex() + 1); }
   std::string_view spelling(const antlr4::Token& token) const {
@@ -30,24 +31,42 @@ struct Input {
   }
 };
 
+// How many mistakes of a file are told: beyond them, each is more likely an echo of those before. None: all are.
+struct Patience {
+  std::optional<int> most;
+  int errors_before = 0;  // of other files
+  bool is_over(const Diagnostics& diagnostics) const { return most && diagnostics.error_count() - errors_before >= *most; }
+};
+// A file that is not named as ours are is more likely none of ours.
+Patience patience_with(std::string_view file_name, const Diagnostics& diagnostics);
+// Says that it is over.
+void give_up(const Patience& patience, Place place, std::string_view file_name);
+
 struct Tokens {
   std::vector<TokenPointer> list;  // ends with EOF
   std::vector<ast::Comment> comments;
   std::vector<Span> damaged;
-  bool is_too_deep = false;  // nested deeper than a recursive reader can take; reported
+  bool is_unreadable = false;  // nested deeper than a recursive reader can take, or no text, or full of mistakes; reported
 };
 
 // Reads the tokens of a text one after the other, comments too; EOF is the last.
 using TokenReader = std::function<TokenPointer()>;
-Tokens read_tokens(const Input& input, const TokenReader& next, Diagnostics& diagnostics);
+Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& patience, Diagnostics& diagnostics);
+
+// A token that stands nowhere, in front of one that does.
+TokenPointer imagined_before(const antlr4::Token& token, size_t type);
 
 // Makes the brackets of `tokens` balance: closers that are missing are put in, those that close nothing taken out.
-void balance_brackets(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
+void balance_brackets(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
 // Loops as C writes them become loops over a range, and are reported.
-void turn_c_loops(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
+void turn_c_loops(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
-// Sets `is_too_deep` and reports it.
+// Launches without parentheses get them, and are reported.
+void turn_bare_launches(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
+
+// Sets `is_unreadable` and reports it.
+constexpr int kMostBrackets = 256;
 void limit_nesting(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
 
 }  // namespace tilec::syntax

@@ -180,6 +180,36 @@ TEST_CASE("every word of `--counters` is explained, and help shows words") {
   CHECK(folder.tilec("check --diagnostics-format=xml k.tile").code == 2);
 }
 
+TEST_CASE("what is no program is refused by its first mistakes, however long it is") {
+  Folder folder;
+  std::string c = "#include <stdio.h>\n#include <stdlib.h>\nint main(void) {\n  for (int i = 0; i < 4; i++) printf(\"%d\", i);\n  return 0;\n}\n";
+  for (int i = 0; i < 9; ++i) c += "static int f" + std::to_string(i) + "(int *a) {\n  for (int k = 0; k < 4; ++k) a[k] = 0;\n  return a[0];\n}\n";
+  folder.write("main.c", c);
+  Ran foreign = folder.tilec("check main.c");
+  CHECK_MESSAGE(foreign.times(": error: ") == 4, foreign.out);
+  CHECK_MESSAGE(foreign.says("after 3 mistakes the rest of this file is not read [T0021]"), foreign.out);
+  CHECK_MESSAGE(foreign.says("is `main.c` a program of this language?"), foreign.out);
+  folder.write("main.tile", c);
+  CHECK(folder.tilec("check main.tile").times(": error: ") == 11);
+  CHECK(!folder.tilec("check main.tile --error-limit 0").says("T0021"));
+
+  std::string bytes = "kernel f() { }\n";
+  bytes += '\0';
+  for (int i = 0; i < 1000; ++i) bytes += char(i * 37);
+  folder.write("bytes.tile", bytes);
+  Ran binary = folder.tilec("check bytes.tile");
+  CHECK_MESSAGE(binary.times("error: ") == 1, binary.out);
+  CHECK_MESSAGE(binary.says("bytes.tile:2:1: error: the character `0x00` has no meaning"), binary.out);
+  for (std::string unit : {"}", "#", "\"a\n", "x = ;\n"}) {
+    std::string text = "kernel f() {\n";
+    for (int i = 0; i < 2000; ++i) text += unit;
+    folder.write("long.tile", text + "\n}\n");
+    Ran ran = folder.tilec("check long.tile");
+    CHECK_MESSAGE(ran.times(": error: ") <= 12, ran.out);
+    CHECK_MESSAGE(ran.says("after 10 mistakes"), ran.out);
+  }
+}
+
 TEST_CASE("@file stands for the words in it") {
   Folder folder;
   folder.write("a b.tile", "export kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n");
