@@ -9,7 +9,6 @@
 namespace tilec::sema {
 namespace {
 
-constexpr size_t kMostOperations = 200'000;
 
 bool report_type(Instance& in, const Operand& operand, std::string_view wanted) {
   in.at(operand.span).error(diag::TypeMismatch, wanted, describe(in.kernel, operand.value));
@@ -212,16 +211,9 @@ bool keeps_requirements(Instance& in, const Invocation& call) {
 
 }  // namespace
 
-// Calls that call twice what calls twice: a kernel grows by powers.
-bool is_too_long(Instance& in, const Invocation& call) {
-  if (in.kernel.ops.size() <= kMostOperations) return false;
-  std::string what = "a kernel of more than " + std::to_string(kMostOperations) + " operations";
-  if (!in.session.diagnostics.has_errors()) not_allowed(in, call.site.expr.span, what, "here: functions are inlined where they are called");
-  return true;
-}
-
 Value invoke(Instance& in, Invocation& call) {
-  if (is_recursive(in, call) || is_too_long(in, call)) return Poison{};
+  // Calls that call twice what calls twice: a kernel grows by powers.
+  if (is_recursive(in, call) || is_too_long(in, call.site.expr.span, "functions are inlined where they are called")) return Poison{};
   in.frames.push_back({.module = call.fn.module, .decl = call.fn.decl, .call = call.site.expr.span,
                        .first_scope = in.scopes.size(), .first_loop = in.loops.size(),
                            .control_depth = in.control_depth,

@@ -78,6 +78,14 @@ Value not_supported(Instance& in, Span span, std::string_view what) {
   return Poison{};
 }
 
+bool is_too_long(Instance& in, Span span, std::string_view growth) {
+  constexpr size_t kMostOperations = 200'000;
+  if (std::max(in.kernel.ops.size(), in.rounds) <= kMostOperations) return false;
+  std::string what = "a kernel of more than " + std::to_string(kMostOperations) + " operations";
+  if (!in.session.diagnostics.has_errors()) not_allowed(in, span, what, "here: " + std::string(growth));
+  return true;
+}
+
 Value not_allowed(Instance& in, Span span, std::string_view what, std::string_view where) {
   in.at(span).error(diag::NotAllowedHere, what, where);
   return Poison{};

@@ -114,6 +114,7 @@ struct Instance {
   std::string label;            // of the statement being lowered
   std::optional<int64_t> threads;  // of the launch around this place
   Parallel* parallel = nullptr;    // the loop around this place
+  size_t rounds = 0;               // of loops over lists, which are written out
 
   InstancePlace at(Span span) const { return {*this, session.diagnostics.at(span)}; }
   Frame& frame() { return frames.back(); }
@@ -180,6 +181,8 @@ class Restore {
 // "T0123 {0} is not supported yet" at `span`; the answer is Poison.
 Value not_supported(Instance& in, Span span, std::string_view what);
 Value not_allowed(Instance& in, Span span, std::string_view what, std::string_view where);
+// Has the kernel grown beyond what is compiled? Reports that, with what makes kernels grow here.
+bool is_too_long(Instance& in, Span span, std::string_view growth);
 // `what` must be written in a launch (Level::Block).
 bool require_block(Instance& in, Span span, std::string_view what);
 

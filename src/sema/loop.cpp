@@ -171,6 +171,8 @@ void run_each(Instance& in, const ast::For& node) {
   }
   in.loops.push_back({.goes_on = {}, .in_turn = {}, .allows_exits = false});
   for (const Value& element : tuple->elements) {
+    ++in.rounds;
+    if (is_too_long(in, list.span, "the body of a loop over a list is written out for each of its elements")) break;
     ScopeGuard scope(in);
     bind_pattern(in, node.pattern, element);
     run_scoped(in, node.body);
