@@ -52,10 +52,7 @@ TokenPointer QuickLexer::next() {
   char c = text_[at_];
   if (is_letter(c)) return word();
   if (uint8_t(c) >= 0x80) return token(TileLexer::UNKNOWN, at_ + 1);
-  if (is_digit(c)) {
-    size_t end = end_while(at_, is_digit);
-    return is_plain_integer(end) ? token(TileLexer::INTEGER, end) : of_grammar();
-  }
+  if (is_digit(c)) return number();
   if (text_.substr(at_).starts_with("//")) return comment();
   if (text_.substr(at_).starts_with("/*")) return of_grammar();
   return sign();
@@ -101,10 +98,17 @@ TokenPointer QuickLexer::sign() {
   return of_grammar();
 }
 
-// Decimal, and no float's beginning.
-bool QuickLexer::is_plain_integer(size_t end) const {
-  char next = end < text_.size() ? text_[end] : ' ', behind = end + 1 < text_.size() ? text_[end + 1] : ' ';
-  return !is_of_word(next) && !(next == '.' && is_digit(behind));
+// Decimal and without underscores; what follows at once is no part of a longer number.
+TokenPointer QuickLexer::number() {
+  auto is_digit_at = [&](size_t at) { return at < text_.size() && is_digit(text_[at]); };
+  size_t end = end_while(at_, is_digit), type = TileLexer::INTEGER;
+  auto take = [&](size_t digits) { end = end_while(digits, is_digit), type = TileLexer::FLOAT; };
+  if (end < text_.size() && text_[end] == '.' && is_digit_at(end + 1)) take(end + 1);
+  if (end < text_.size() && (text_[end] == 'e' || text_[end] == 'E')) {
+    size_t sign = end + 1 < text_.size() && (text_[end + 1] == '+' || text_[end + 1] == '-');
+    if (is_digit_at(end + 1 + sign)) take(end + 1 + sign);
+  }
+  return end < text_.size() && is_of_word(text_[end]) ? of_grammar() : token(type, end);
 }
 
 TokenPointer QuickLexer::of_grammar() {

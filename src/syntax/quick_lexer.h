@@ -1,5 +1,5 @@
 // The tokens of the grammar without its lexer's automaton, which takes thousands of steps for each. Words, signs, comments
-// and plain integers are read here; the grammar says which words and signs there are. All else (other numbers, strings,
+// and plain decimal numbers are read here; the grammar says which words and signs there are. All else (other numbers, strings,
 // what is no token) is left to the generated lexer, at its place.
 #pragma once
 #include "syntax/byte_stream.h"
@@ -19,7 +19,7 @@ class QuickLexer {
   TokenPointer word();
   TokenPointer comment();
   TokenPointer sign();
-  bool is_plain_integer(size_t end) const;
+  TokenPointer number();
   TokenPointer of_grammar();
   void move_to(size_t at);
 

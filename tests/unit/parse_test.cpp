@@ -214,6 +214,7 @@ TEST_SUITE("parse robustness") {
         std::ifstream stream(file.path());
         texts.emplace_back(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
       }
+    texts.push_back("1.5 1.5e3 2e-7 3E+4 1.5.2 1.e5 1..2 0.5e 7e+ 1e5x 12_3 1_000.5 4.5_0 0x1f 0b11 9. 1.5e3.x 00.10e00");
     // And with bytes that are out of place.
     uint32_t state = 1;
     auto random = [&](size_t below) { return (state = state * 1664525 + 1013904223) / 65536 % below; };
