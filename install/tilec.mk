@@ -4,8 +4,9 @@
 #   program: main.o gemm.o
 #   main.o: gemm.h
 #
-# TILEC is the compiler, TILEFLAGS its options; left out, the compiler is the one that these rules were installed with. The
-# files that a source imports are tracked in NAME.o.d.
+# TILEC is the compiler, TILEFLAGS its options; left out, the compiler is the one that these rules were installed with, or, as
+# Make splits names at spaces, the one in PATH where there is a space in the folder that they were installed to. The files
+# that a source imports are tracked in NAME.o.d, in this folder and three below.
 tilec_beside := $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))../../bin/tilec)
 TILEC ?= $(or $(tilec_beside),tilec)
 TILEFLAGS ?=
@@ -19,5 +20,5 @@ TILEFLAGS ?=
 
 # What the first target is stays the including file's choice.
 tilec_goal := $(.DEFAULT_GOAL)
--include $(wildcard *.o.d)
+-include $(wildcard *.o.d */*.o.d */*/*.o.d */*/*/*.o.d)
 .DEFAULT_GOAL := $(tilec_goal)

@@ -205,7 +205,13 @@ ValueId Lowering::separable_address(const layout::MemLayout& layout, std::span<c
 
 std::vector<Coordinate> Lowering::region_coordinates(const Region& region, const layout::RegLayout& layout, const Point& point) {
   std::vector<Coordinate> out;
-  for (ValueId offset : region.offsets) out.push_back({offset, {}});
+  for (size_t axis = 0; axis < region.offsets.size(); ++axis) {
+    ValueId offset = region.offsets[axis];
+    // Behind the end is behind the end; indices counted from there stay within 64 bits.
+    bool may_be_far = guarded_ && region.bounds.size() > axis && region.bounds[axis] != ir::Bounds::Inside && !is_nonnegative(offset);
+    if (may_be_far) offset = builder_.binary(BinaryFn::Min, offset, extent(region.buffer, int(axis)));
+    out.push_back({offset, {}});
+  }
   for (size_t axis = 0; axis < region.axes.size(); ++axis) {
     Coordinate& c = out[region.axes[axis]];
     c.uniform = builder_.add(c.uniform, coordinate(builder_, point, int(axis)));
@@ -246,9 +252,10 @@ ValueId Lowering::is_inside(const Guard& guard) {
     int64_t length = 1;
     for (size_t t = 0; t < region.axes.size(); ++t)
       if (region.axes[t] == int64_t(axis)) length = guard.shape[t];
-    ValueId end = builder_.add(region.offsets[axis], builder_.index(length));
+    // Not offset + length <= extent: that sum may leave 64 bits, where the difference cannot.
+    ValueId last = builder_.sub(extent(region.buffer, int(axis)), builder_.index(length));
     if (!is_nonnegative(region.offsets[axis])) inside = all(inside, builder_.compare(CompareFn::Ge, region.offsets[axis], builder_.index(0)));
-    inside = all(inside, builder_.compare(CompareFn::Le, end, extent(region.buffer, int(axis))));
+    inside = all(inside, builder_.compare(CompareFn::Le, region.offsets[axis], last));
   }
   return inside;
 }
@@ -305,7 +312,7 @@ int64_t Lowering::lane_stride(ValueId index) const {
 }
 
 bool Lowering::is_nonnegative(ValueId v) const {
-  if (auto c = target_.constant(v)) return c->i >= 0;
+  if (auto c = target_.constant(v)) return c->i >= 0 && c->i <= INT32_MAX;
   const ir::Op* op = target_.definition(v);
   if (!op) {
     // A dim (the host checks extents), a launch index, or the index of a loop that starts at or above zero.
@@ -321,7 +328,8 @@ bool Lowering::is_nonnegative(ValueId v) const {
   switch (b->fn) {
     case BinaryFn::Add: case BinaryFn::Mul: case BinaryFn::Div: case BinaryFn::Min: case BinaryFn::Shr: case BinaryFn::Xor:
       return is_nonnegative(b->a) && is_nonnegative(b->b);
-    case BinaryFn::Max: case BinaryFn::And: return is_nonnegative(b->a) || is_nonnegative(b->b);
+    case BinaryFn::Max: return is_nonnegative(b->a) && is_nonnegative(b->b);
+    case BinaryFn::And: return is_nonnegative(b->a) || is_nonnegative(b->b);
     case BinaryFn::Rem: return is_nonnegative(b->b);
     default: return false;
   }

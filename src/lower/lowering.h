@@ -165,6 +165,7 @@ class Lowering {
   void store_element(ValueId buffer, ValueId index, ValueId value, ValueId mask);
   int64_t lane_stride(ValueId index) const;
   bool is_varying(ValueId v) const { return target_.type(v).varying; }
+  // Not negative, and so small that sums and products of a few of them are not either: what a caller passes may be any number.
   bool is_nonnegative(ValueId v) const;
   bool is_below(ValueId v, int64_t limit) const;
   bool is_multiple(ValueId v, int64_t unit) const;

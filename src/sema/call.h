@@ -31,6 +31,8 @@ Value call_functions(Instance& in, const FnSet& functions, const CallSite& site,
 Value invoke(Instance& in, Invocation& invocation);          // inline.cpp
 // Finds the compile-time parameters from the arguments and declares them in the open frame. False after a mistake.
 bool bind_generics(Instance& in, Invocation& invocation);    // generics.cpp
+// Kinds that are no names.
+constexpr std::string_view kOtherKinds = "a function or a tuple as a compile-time parameter";
 // Is `value` what the kind of a compile-time parameter asks for? Reports and answers false if not.
 bool meets_kind(Instance& in, const ast::GenericParameter& parameter, Value& value, Span span);  // generics.cpp
 void report_missing_argument(Instance& in, Span call, std::string_view function, std::string_view parameter);

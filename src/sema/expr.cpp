@@ -99,7 +99,10 @@ struct Evaluate {
 
 Value evaluate(Instance& in, const ast::Expr& expr, Hint hint) {
   in.builder.set_span(expr.span);
-  return std::visit(Evaluate{in, expr, hint}, expr.node);
+  Value value = std::visit(Evaluate{in, expr, hint}, expr.node);
+  // Statements without a value are left out, and so must not be left out in silence.
+  INVARIANT(!value.is_poison() || in.session.diagnostics.has_errors(), "what has no value has a mistake that was told");
+  return value;
 }
 
 Value condition(Instance& in, const ast::Expr& expr) { return as_condition(in, operand(in, expr)); }

@@ -130,7 +130,7 @@ bool meets_kind(Instance& in, const ast::GenericParameter& parameter, Value& val
     return false;
   }
   auto* shaped = parameter.kind->as<ast::ShapedType>();
-  if (!shaped) return false;
+  if (!shaped) return in.at(parameter.kind->span).error(diag::NotSupportedYet, kOtherKinds), false;
   Value wanted = value_of_path(in, shaped->path);
   auto *e = wanted.as<EnumType>();
   auto *v = value.as<EnumValue>();

@@ -1,4 +1,5 @@
 // A program: every export lowered, and what is not exported checked.
+#include "base/check.h"
 #include "sema/call.h"
 #include "sema/kernel.h"
 #include "sema/names.h"
@@ -29,6 +30,7 @@ struct Analysis {
     for (const ExportInstance& other : program.exports)
       if (other.name == name.text) return void(session.diagnostics.at(name.span).error(diag::ExportClash, name.text));
     auto kernel = lower(request);
+    INVARIANT(kernel || session.diagnostics.has_errors(), "an export is left out for a mistake that was told");
     if (!kernel) return;
     program.exports.push_back({std::string(name.text), request.decl->doc, {}, variables_of(*request.decl->as<ast::Kernel>()),
                                std::move(kernel->kernel), {}, request.span});
@@ -106,7 +108,17 @@ struct Analysis {
     }
   }
 
+  // Called or not: a function or a tuple is no compile-time value yet.
+  void check_generics(const ast::Decl& decl) {
+    auto* kernel = decl.as<ast::Kernel>();
+    auto* fn = decl.as<ast::Fn>();
+    if (!kernel && !fn) return;
+    for (const ast::GenericParameter& p : (kernel ? kernel->signature : fn->signature).generics)
+      if (p.kind && !p.kind->as<ast::ShapedType>()) not_yet(p.kind->span, kOtherKinds);
+  }
+
   void run(const ast::Decl& decl) {
+    check_generics(decl);
     if (auto* n = decl.as<ast::Export>()) run_export(decl, *n);
     if (auto* n = decl.as<ast::Kernel>()) run_kernel(decl, *n);
     if (decl.as<ast::Const>()) value_of_constant(session, root, decl);

@@ -48,6 +48,11 @@ by_make() {
   check "make, changed import" 3 "$(./program)"
   make TILEC="$prefix/bin/tilec" RULES="$prefix/share/tilec/tilec.mk" "$@" > idle.log
   check "make, nothing to do" 0 "$(grep -c 'bin/tilec' idle.log || true)"
+  mkdir below && cp factor.tile scale.tile below
+  make TILEC="$prefix/bin/tilec" RULES="$prefix/share/tilec/tilec.mk" below/scale.o > below.log
+  sleep 1.1 && echo "const FACTOR: f32 = 4;" > below/factor.tile
+  make TILEC="$prefix/bin/tilec" RULES="$prefix/share/tilec/tilec.mk" below/scale.o > below.log
+  check "make, changed import in a folder below" 1 "$(grep -c 'bin/tilec' below.log || true)"
 }
 
 # Of a folder without spaces, the rules find the compiler that they were installed with.

@@ -77,6 +77,7 @@ struct Data {
 
 // Outputs hold what no kernel writes.
 Data data_for(const ir::Kernel& kernel, const Dims& dims, const std::vector<double>& values) {
+  REQUIRE(!values.empty());
   Data data;
   std::mt19937 random(11);
   for (const ir::Param& p : kernel.params) {
@@ -182,22 +183,14 @@ void check_file(const std::string& name) {
 
 // Compiles and links for a while: run by a test of its own.
 TEST_SUITE("kernel files" * doctest::skip()) {
-  TEST_CASE("index of the greatest and least element") { check_file("arg_reductions"); }
-  TEST_CASE("scans of tiles") { check_file("scans"); }
-  TEST_CASE("scans of one line and of planes") { check_file("scan_lines"); }
-  TEST_CASE("rounding toward zero") { check_file("rounding"); }
-  TEST_CASE("atomics of narrow floats") { check_file("narrow_atomics"); }
-  TEST_CASE("sync in loops") { check_file("sync_loops"); }
-  TEST_CASE("parts of fragments") { check_file("tile_parts"); }
-  TEST_CASE("tiles that a while carries") { check_file("while_tiles"); }
-  TEST_CASE("moves within one memory") { check_file("moves"); }
-  TEST_CASE("pipelines in loops and in a row") { check_file("pipelines"); }
-  TEST_CASE("ends of ranges") { check_file("limits"); }
-  TEST_CASE("instances of one kernel") { check_file("instances"); }
-  TEST_CASE("every file has its test") {
-    size_t files = 0;
+  TEST_CASE("every file of tests/kernels") {
+    std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(std::string(TILEC_TESTS) + "/kernels"))
-      files += entry.path().extension() == ".tile";
-    CHECK(files == 12);
+      if (entry.path().extension() == ".tile") names.insert(entry.path().stem());
+    CHECK(!names.empty());
+    for (const std::string& name : names) {
+      CAPTURE(name);
+      check_file(name);
+    }
   }
 }

@@ -66,10 +66,12 @@ Export one_instance(const std::string& name, const Kernel& kernel, const Machine
   return {.name = name, .instances = {{.kernel = &kernel, .machine = machine}}, .signature = name};
 }
 
-// Nothing in its tables makes the reader of objects complain, and no relocation lacks its symbol.
+// Nothing in its tables makes the reader of objects complain, no relocation lacks its symbol, and what is to run in the end
+// stands where every linker looks for it.
 bool is_well_formed(const TemporaryFolder& folder, const std::string& object) {
   std::string told = folder.file("told");
-  return runs("readelf -aW " + object + " > /dev/null 2> " + told + " && test ! -s " + told) &&
+  return runs("readelf -SW " + object + " | grep -q fini_array && ! readelf -SW " + object + " | grep -q dtors") &&
+         runs("readelf -aW " + object + " > /dev/null 2> " + told + " && test ! -s " + told) &&
          runs("readelf -rW " + object + " | awk '/R_/ && NF < 5 {bad = 1} END {exit bad}'");
 }
 

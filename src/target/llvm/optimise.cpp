@@ -100,6 +100,7 @@ std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view triple) {
   options.FunctionSections = true;
   options.DataSections = true;
   options.UniqueSectionNames = true;
+  options.UseInitArray = true;  // the older sections are converted by some linkers only
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, "", "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
