@@ -79,9 +79,10 @@ int format_command(const Options& options) {
     bool is_formatted = text == session.sources.text(session.ast.file);
     if (options.check_only) {
       if (!is_formatted) std::printf("%s\n", input.c_str()), code = kSaidNo;
-    } else if (!write_file(options.in_place ? input : "-", text, true, error)) {
-      return session.cannot_write(input, error);
+      continue;
     }
+    std::string output = options.in_place ? input : "-";
+    if (!write_file(output, text, true, error)) return session.cannot_write(output, error);
   }
   return code;
 }

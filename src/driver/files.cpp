@@ -34,7 +34,11 @@ std::optional<std::string> read_file(const std::string& path, std::string& error
 }
 
 bool write_file(const std::string& path, std::string_view content, bool keep_if_same, std::string& error) {
-  if (path == "-") return std::fwrite(content.data(), 1, content.size(), stdout) == content.size() && std::fflush(stdout) == 0;
+  if (path == "-") {
+    bool ok = std::fwrite(content.data(), 1, content.size(), stdout) == content.size() && std::fflush(stdout) == 0;
+    if (!ok) error = std::strerror(errno);
+    return ok;
+  }
   struct stat status{};
   bool exists = stat(path.c_str(), &status) == 0;
   // A device or a pipe is written in place: there is nothing to compare with and nothing to rename over.

@@ -104,7 +104,7 @@ int Session::cannot_read(const std::string& path, const std::string& why) const 
   return tell_alone([&](Place at) { at.error(diag::CannotRead, path, why); }, kEnvironment);
 }
 int Session::cannot_write(const std::string& path, const std::string& why) const {
-  return tell_alone([&](Place at) { at.error(diag::CannotWrite, path, why); }, kEnvironment);
+  return tell_alone([&](Place at) { at.error(diag::CannotWrite, path == "-" ? "standard output" : path, why); }, kEnvironment);
 }
 int Session::cannot_emit(const target::Target& target, std::string_view kind) const {
   return tell_alone([&](Place at) {

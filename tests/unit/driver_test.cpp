@@ -137,6 +137,11 @@ TEST_CASE("outputs stand together or not at all, and over nothing that was read"
   Ran full = folder.tilec("copy.tile -o copy.o --header /dev/full");
   CHECK(full.code == 3);
   CHECK(full.out.find("cannot write `/dev/full`") != std::string::npos);
+  for (std::string words : {"copy.tile --emit=asm", "fmt copy.tile"}) {
+    Ran out = folder.run("('" TILEC_BINARY "' " + words + " 2>&1 > /dev/full)");
+    CHECK(out.code == 3);
+    CHECK(out.out.find("cannot write `standard output`: No space left on device") != std::string::npos);
+  }
   CHECK_FALSE(std::filesystem::exists(folder.path / "copy.o"));
   for (const char* words : {"copy.tile -o ./copy.tile", "copy.tile -o x --header x", "copy.tile -o copy.o -MD -MF copy.o", "copy.tile --header copy.tile -o y"}) {
     Ran ran = folder.tilec(words);
