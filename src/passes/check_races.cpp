@@ -4,6 +4,7 @@
 #include "ir/overlap.h"
 #include "passes/region.h"
 #include "passes/rewrite.h"
+#include "passes/thread_turns.h"
 
 namespace tilec::passes {
 
@@ -31,7 +32,12 @@ struct Executions {
   RegionId body;
   std::span<const ValueId> indices;
   Runner runner;
-  std::span<const OpId> ops;  // of the body, those that nothing keeps apart
+};
+
+// One of the two executions that a question is about, and what else tells it apart for readers.
+struct Moment {
+  Twin twin;
+  std::span<const NamedNumber> names;
 };
 
 struct Finding {
@@ -70,10 +76,14 @@ struct Check {
   // Every touch of memory that the executions share.
   std::vector<Touch> touches(const Executions& runs) const {
     std::vector<Touch> result;
+    for (OpId id : kernel.region(runs.body).ops) add_touches(runs.body, id, runs.runner, result);
+    return result;
+  }
+  void add_touches(RegionId body, OpId root, Runner runner, std::vector<Touch>& result) const {
     auto visit = [&](RegionId region, OpId id) {
       const Op& op = kernel.op(id);
       auto add = [&](ValueId buffer, std::span<const ValueId> offsets, const Axes& axes, std::span<const int64_t> shape, Use use) {
-        if (!is_shared(buffer, runs.runner)) return;
+        if (!is_shared(buffer, runner)) return;
         Span at = use == Use::Read ? kernel.read_note(op.span).read : op.span;
         result.push_back({box_of(buffer, offsets, axes, shape), region, use, at});
       };
@@ -87,24 +97,21 @@ struct Check {
       if (auto* o = op.get<op::ElementStore>()) add(o->buffer, o->indices, {}, {}, Use::Write);
       if (auto* o = op.get<op::Atomic>()) add(o->buffer, o->indices, {}, {}, Use::Atomic);
     };
-    for (OpId id : runs.ops) {
-      visit(runs.body, id);
-      each_region(kernel.op(id).data, [&](RegionId inner) { each_op_in_region(kernel, inner, visit); });
-    }
-    return result;
+    visit(body, root);
+    each_region(kernel.op(root).data, [&](RegionId inner) { each_op_in_region(kernel, inner, visit); });
   }
 
   // No element is in both boxes and in their memories.
-  Formula apart(const Touch& a, const Touch& b, Twin twin) {
+  Formula apart(const Touch& a, Twin of_a, const Touch& b, Twin of_b) {
     std::vector<Linear> extents = prover.extents(a.box.base), other_extents = prover.extents(b.box.base);
     std::vector<Formula> ways;
     for (size_t d = 0; d < extents.size(); ++d) {
-      Linear x = prover.value(a.box.offsets[d]), y = prover.value(b.box.offsets[d], twin);
+      Linear x = prover.value(a.box.offsets[d], of_a), y = prover.value(b.box.offsets[d], of_b);
       ways.push_back(at_least(y, x + a.box.sizes[d]));
       ways.push_back(at_least(x, y + b.box.sizes[d]));
     }
     for (size_t d = 0; d < extents.size(); ++d) {
-      Linear x = prover.value(a.box.offsets[d]), y = prover.value(b.box.offsets[d], twin);
+      Linear x = prover.value(a.box.offsets[d], of_a), y = prover.value(b.box.offsets[d], of_b);
       ways.push_back(at_least(x, extents[d]));
       if (y != x || extents[d] != other_extents[d]) ways.push_back(at_least(y, other_extents[d]));
       ways.push_back(at_least(Linear(0), x + a.box.sizes[d]));
@@ -113,35 +120,42 @@ struct Check {
     return any_of(std::move(ways));
   }
 
-  std::string indices_text(const Executions& runs, Twin twin, const prove::Model& model) {
+  std::string indices_text(const Executions& runs, const Moment& moment, const prove::Model& model) {
     std::string text;
+    auto add = [&](const std::string& name, const Linear& number) {
+      auto n = prover.evaluate(number, model);
+      text += (text.empty() ? "" : ", ") + name + " = " + (n ? std::to_string(*n) : "0");
+    };
     for (ValueId index : runs.indices) {
-      auto n = prover.evaluate(prover.value(index, twin), model);
       const std::string& hint = kernel.value(index).hint;
-      text += (text.empty() ? "" : ", ") + (hint.empty() ? "index" : hint) + " = " + (n ? std::to_string(*n) : "0");
+      add(hint.empty() ? "index" : hint, prover.value(index, moment.twin));
     }
+    for (const NamedNumber& named : moment.names) add(named.name, named.number);
     return text;
   }
 
   // Two touches in different executions; `a` is a write.
   Finding compare(const Executions& runs, const Touch& a, const Touch& b, bool is_same) {
     Twin twin = prover.new_twin(runs.body);
-    Facts facts = prover.facts(a.region).with(prover.facts(b.region, twin));
+    return compare(runs, a, {}, b, {twin, {}}, is_same, prover.facts(a.region).with(prover.facts(b.region, twin)), prove::Effort::Full);
+  }
+  Finding compare(const Executions& runs, const Touch& a, const Moment& of_a, const Touch& b, const Moment& of_b, bool is_same,
+                  const Facts& facts, prove::Effort effort) {
     bool are_comparable = have_one_layout(a.box.base, b.box.base);
-    Formula goal = are_comparable ? apart(a, b, twin) : prove::any_of({});
+    Formula goal = are_comparable ? apart(a, of_a.twin, b, of_b.twin) : prove::any_of({});
     Finding worst{Verdict::Proved, {}};
     for (ValueId index : runs.indices) {
-      Linear x = prover.value(index), y = prover.value(index, twin);
+      Linear x = prover.value(index, of_a.twin), y = prover.value(index, of_b.twin);
       for (bool is_first : {true, false}) {
         if (is_same && !is_first) continue;  // the same two, named the other way round
         Linear distance = is_first ? y - x - 1 : x - y - 1;
         if (prover.terms().range(distance).high < 0) continue;
-        prove::Answer answer = prover.prove(facts.with(prove::at_least_zero(distance)), goal);
+        prove::Answer answer = prover.prove(facts.with(prove::at_least_zero(distance)), goal, effort);
         if (answer.is_refuted() && are_comparable) {
           prove::Model model = answer.model;
           model.add(answer.others);
           constexpr std::string_view kWho[] = {"blocks ", "iterations ", "threads "};
-          return {Verdict::Refuted, std::string(kWho[int(runs.runner)]) + indices_text(runs, {}, model) + " and " + indices_text(runs, twin, model)};
+          return {Verdict::Refuted, std::string(kWho[int(runs.runner)]) + indices_text(runs, of_a, model) + " and " + indices_text(runs, of_b, model)};
         }
         if (!answer.is_proved()) worst.verdict = Verdict::Unknown;
       }
@@ -183,21 +197,43 @@ struct Check {
     }
   }
 
-  // Threads run apart between two barriers. What stands in a loop or branch with a barrier of its own is left to the
-  // interpreter.
+  // Threads run apart between two barriers. Nothing is told of what is neither proved nor refuted, for threads may agree on
+  // more than a proof sees; the interpreter looks.
   void check_threads(const op::Simt& simt) {
-    std::span<const OpId> ops = kernel.region(simt.body).ops;
-    for (size_t begin = 0, end; begin < ops.size(); begin = end + 1) {
-      for (end = begin; end < ops.size() && !has_barrier(ops[end]);) ++end;
-      check({simt.body, kernel.region(simt.body).args, Runner::Thread, ops.subspan(begin, end - begin)});
-    }
-  }
-  bool has_barrier(OpId id) const {
-    bool found = kernel.op(id).is<op::BlockBarrier>();
-    each_region(kernel.op(id).data, [&](RegionId r) {
-      each_op(kernel, r, [&](OpId inner) { found |= kernel.op(inner).is<op::BlockBarrier>(); });
+    Executions runs{simt.body, kernel.region(simt.body).args, Runner::Thread};
+    std::map<OpId, std::vector<Touch>> known;
+    std::set<ValueId> reported;
+    auto touches_of = [&](const Passage& passage) -> const std::vector<Touch>& {
+      auto [at, is_new] = known.try_emplace(passage.op);
+      if (is_new) add_touches(passage.region, passage.op, Runner::Thread, at->second);
+      return at->second;
+    };
+    each_meeting(kernel, prover, simt, [&](const Passage& first, const Passage& second) {
+      bool is_one = first.op == second.op && first.turn == second.turn;
+      const auto &before = touches_of(first), &after = touches_of(second);
+      for (size_t i = 0; i < before.size(); ++i)
+        for (size_t j = is_one ? i : 0; j < after.size(); ++j) {
+          const Touch &a = before[i], &b = after[j];
+          bool is_write = a.use != Use::Read || b.use != Use::Read, are_atomic = a.use == Use::Atomic && b.use == Use::Atomic;
+          if (!is_write || are_atomic || !may_overlap(kernel, a.box.base, b.box.base) || reported.contains(a.box.base)) continue;
+          bool is_turned = a.use == Use::Read;
+          Finding finding = is_turned ? meeting(runs, b, second, a, first, false) : meeting(runs, a, first, b, second, is_one && i == j);
+          if (finding.verdict != Verdict::Refuted) continue;
+          reported.insert(a.box.base);
+          report(runs, is_turned ? b : a, is_turned ? a : b, finding);
+        }
     });
-    return found;
+  }
+  Finding meeting(const Executions& runs, const Touch& a, const Passage& of_a, const Touch& b, const Passage& of_b, bool is_same) {
+    Twin one = of_a.turn->one, other = of_b.turn->other;
+    Facts facts = prover.facts(a.region, one).with(prover.facts(b.region, other));
+    for (const auto* path : {&of_a.turn->path, &of_a.path, &of_b.turn->path, &of_b.path})
+      for (const Formula& condition : *path) {
+        facts.is_exact &= prover.is_free(condition);
+        facts.formulas.push_back(condition);
+      }
+    return compare(runs, a, {one, of_a.turn->names}, b, {other, of_b.turn->names}, is_same, facts,
+                   of_a.turn->names.empty() ? prove::Effort::Full : prove::Effort::Quick);
   }
 };
 
@@ -208,10 +244,10 @@ void check_races(const Kernel& kernel, prove::Prover& prover, Diagnostics& diagn
   each_op_in_region(kernel, kernel.body, [&](RegionId, OpId id) {
     const Op& op = kernel.op(id);
     if (auto* launch = op.get<op::Launch>())
-      pass.check({launch->body, kernel.region(launch->body).args, Runner::Block, kernel.region(launch->body).ops});
+      pass.check({launch->body, kernel.region(launch->body).args, Runner::Block});
     if (auto* map = op.get<op::Map>()) {
       const Region& body = kernel.region(map->body);
-      pass.check({map->body, std::span(body.args).first(map->shape.size()), Runner::Iteration, body.ops});
+      pass.check({map->body, std::span(body.args).first(map->shape.size()), Runner::Iteration});
     }
     if (auto* simt = op.get<op::Simt>()) pass.check_threads(*simt);
   });

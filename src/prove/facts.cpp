@@ -26,6 +26,8 @@ const Facts& Prover::facts(RegionId region, Twin twin) {
   return facts_.emplace(key, std::move(result)).first->second;
 }
 
+void Prover::enter(RegionId region, Twin twin) { facts_[{region, twin.number}] = facts(reader_.place_of(region).region, twin); }
+
 bool Prover::is_free(const Formula& formula) const {
   std::vector<bool> seen;
   std::vector<AtomId> atoms;

@@ -49,6 +49,12 @@ class Prover {
   Twin new_twin(ir::RegionId boundary) { return {++twins_, boundary}; }
 
   const Facts& facts(ir::RegionId region, Twin twin = {});
+  // For who follows the turns of loops: what a value is in an execution that nothing was asked of yet, and that this
+  // execution comes to a region for reasons that the caller has.
+  void bind(ir::ValueId v, Twin twin, const Linear& number) { reader_.bind(v, twin, number); }
+  void enter(ir::RegionId region, Twin twin);
+  // Is it about nothing but variables that take every value of their range?
+  bool is_free(const Formula& formula) const;
   Answer prove(const Facts& facts, const Formula& goal, Effort effort = Effort::Full);
   // For who does nothing with a refutation, and does not ask about places that are never reached: it takes less time.
   bool proves(const Facts& facts, const Formula& goal, Effort effort = Effort::Full);
@@ -56,8 +62,9 @@ class Prover {
   // The program's variables in a counterexample, in the order of their first mention.
   std::vector<NamedValue> named(const Model& model) const;
   std::optional<int64_t> evaluate(const Linear& sum, const Model& model) const { return reader_.terms().evaluate(sum, model); }
-  // Does the sum hang on something that is defined inside the region?
+  // Does it hang on something that is defined inside the region?
   bool depends_on(const Linear& sum, ir::RegionId region) const { return reader_.depends_on(sum, region); }
+  bool depends_on(const Formula& condition, ir::RegionId region) const { return reader_.depends_on(condition, region); }
 
   int solver_questions() const { return solver_questions_; }
 
@@ -69,7 +76,6 @@ class Prover {
   Answer decide(const Facts& facts, const Problem& problem, Effort effort, Wanted wanted);
   Answer broken(const Facts& facts, const Problem& problem, Model model);
   bool is_free(const Problem& problem) const;
-  bool is_free(const Formula& formula) const;
 
   Reader reader_;
   Solver solver_;

@@ -69,14 +69,14 @@ Linear Reader::variable(ValueId v, Interval range, bool is_free) {
   return atom;
 }
 
-bool Reader::depends_on(const Linear& sum, RegionId region) const {
-  std::vector<bool> seen;
-  std::vector<AtomId> atoms;
-  terms_.each_atom(sum, seen, atoms);
-  return std::any_of(atoms.begin(), atoms.end(), [&](AtomId atom) {
-    auto source = sources_.find(atom);
-    return source != sources_.end() && is_inside(source->second, region);
-  });
+bool Reader::is_inside(AtomId atom, RegionId boundary) const {
+  auto source = sources_.find(atom);
+  return source != sources_.end() && is_inside(source->second, boundary);
+}
+
+void Reader::bind(ValueId v, Twin twin, const Linear& number) {
+  if (kernel_.type(v).element == Scalar::Bool) conditions_[{v, twin.number}] = truth(number != Linear(0));
+  else values_[{v, twin.number}] = number;
 }
 
 Linear Reader::value(ValueId v, Twin twin) {

@@ -1,5 +1,7 @@
 // Values of the IR as sums and conditions.
 #pragma once
+#include <algorithm>
+
 #include "ir/kernel.h"
 #include "prove/terms.h"
 
@@ -21,6 +23,9 @@ class Reader {
   // `int` is exact, for to leave 64 bits is an error; narrower integers are followed where they do not wrap.
   Linear value(ir::ValueId v, Twin twin = {});
   Formula condition(ir::ValueId v, Twin twin = {});
+  // What a value is in an execution where the caller follows the program's turns; before it is read there.
+  // A truth value is 0 or 1.
+  void bind(ir::ValueId v, Twin twin, const Linear& number);
   // One a dimension, of memory of any space.
   std::vector<Linear> extents(ir::ValueId buffer, Twin twin = {});
 
@@ -33,11 +38,18 @@ class Reader {
     ir::RegionId region;
   };
   Place place_of(ir::RegionId region) const { return parents_[region.index]; }
-  bool depends_on(const Linear& sum, ir::RegionId region) const;
+  // A sum or a condition.
+  template <class T> bool depends_on(const T& of, ir::RegionId region) const {
+    std::vector<bool> seen;
+    std::vector<AtomId> atoms;
+    terms_.each_atom(of, seen, atoms);
+    return std::any_of(atoms.begin(), atoms.end(), [&](AtomId atom) { return is_inside(atom, region); });
+  }
 
  private:
   void index_regions(ir::RegionId region);
   bool is_inside(ir::ValueId v, ir::RegionId boundary) const;
+  bool is_inside(AtomId atom, ir::RegionId boundary) const;
   bool may_differ(ir::ValueId v, ir::RegionId boundary);
   Linear read(ir::ValueId v, Twin twin);
   Linear read_argument(ir::ValueId v, Twin twin);
