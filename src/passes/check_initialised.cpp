@@ -2,6 +2,8 @@
 
 #include "diag/diag.h"
 #include "passes/coverage.h"
+#include "passes/rewrite.h"
+#include "passes/unwritten.h"
 
 namespace tilec::passes {
 
@@ -19,44 +21,62 @@ struct Check {
   Written written = {};
   RegionId here = {};
   std::set<ValueId> reported = {};
-  std::set<ValueId> touched = {};  // by a write that comes before, or in an earlier turn of a loop, to some element on some path
+  // Writes that come before, or in an earlier turn of a loop, on some path, by the buffer behind views. Local arrays and
+  // workspaces are written by threads and blocks in ways that no area tells: what is certain is that some element is missed.
+  struct Touched {
+    std::vector<Access> writes;
+    bool is_all_known = true;
+  };
+  std::map<ValueId, Touched> touched = {};
+  RegionId launch = {};
 
-  // Local arrays and workspaces are written by threads and blocks in ways that no area tells: what nothing at all has
-  // written is known to be read too early.
-  void touch(ValueId buffer) {
+  ValueId behind_views(ValueId buffer) const {
     while (auto* view = kernel.defined_by<op::Subview>(buffer)) buffer = view->buffer;
-    touched.insert(buffer);
+    return buffer;
+  }
+  static bool is_untold(const Type& type) { return type.is_buffer() && (type.space == Space::Private || type.space == Space::Workspace); }
+
+  void touch(RegionId region, Box box) {
+    if (!is_untold(kernel.type(box.base))) return;
+    Touched& at = touched[behind_views(box.base)];
+    if (kernel.defined_by<op::Subview>(box.base)) at.is_all_known = false;
+    else at.writes.push_back({region, launch, std::move(box)});
+  }
+  void touch(RegionId region, const Op& op) {
+    if (auto* o = op.get<op::ElementStore>()) touch(region, box_of(o->buffer, o->indices, {}, {}));
+    if (auto* o = op.get<op::Atomic>()) touch(region, box_of(o->buffer, o->indices, {}, {}));
+    if (auto* o = op.get<op::Store>()) touch(region, box_of(o->buffer, o->offsets, o->axes, kernel.type(o->tile).shape));
+    if (auto* o = op.get<op::Copy>()) touch(region, box_of(o->dst, o->dst_offsets, o->dst_axes, o->shape));
   }
   // What some turn of a loop writes, its next one may read.
-  void touch_all(RegionId region) {
-    each_op(kernel, region, [&](OpId id) {
-      const Op& op = kernel.op(id);
-      ValueId buffer;
-      if (auto* o = op.get<op::ElementStore>()) buffer = o->buffer;
-      if (auto* o = op.get<op::Atomic>()) buffer = o->buffer;
-      if (auto* o = op.get<op::Store>()) buffer = o->buffer;
-      if (auto* o = op.get<op::Copy>()) buffer = o->dst;
-      if (buffer.valid()) touch(buffer);
-    });
+  void touch_all(RegionId body) {
+    each_op_in_region(kernel, body, [&](RegionId region, OpId id) { touch(region, kernel.op(id)); });
   }
-  void read_untold(ValueId buffer, Span span) {
-    while (auto* view = kernel.defined_by<op::Subview>(buffer)) buffer = view->buffer;
+  void read_untold(const Box& box, Span span) {
+    ValueId buffer = behind_views(box.base);
     const Op* declaration = kernel.definition(buffer);
-    if (!declaration || !declaration->is<op::Alloc>() || touched.contains(buffer) || !reported.insert(buffer).second) return;
+    if (!declaration || !declaration->is<op::Alloc>() || reported.contains(buffer)) return;
+    if (auto known = touched.find(buffer); known != touched.end()) {
+      if (!known->second.is_all_known || buffer != box.base) return;
+      if (!misses_an_element(prover, kernel, {here, launch, box}, known->second.writes)) return;
+    }
+    reported.insert(buffer);
     auto report = diagnostics.at(span).error(diag::Uninitialised, name_of(kernel, buffer));
     if (declaration->span.valid()) report.note(declaration->span, diag::DeclaredHere, name_of(kernel, buffer));
   }
 
-  Area area_of(std::span<const ValueId> offsets, const Axes& axes, std::span<const int64_t> shape) {
-    Area area;
-    for (ValueId v : offsets) area.low.push_back(prover.value(v)), area.size.push_back(1);
-    for (size_t k = 0; k < axes.size(); ++k) area.size[axes[k]] = shape[k];
+  Area area_of(const Box& box) {
+    Area area{{}, box.sizes};
+    for (ValueId v : box.offsets) area.low.push_back(prover.value(v));
     return area;
   }
 
+  void read(const Box& box, Span span) {
+    if (is_untold(kernel.type(box.base))) read_untold(box, span);
+    else if (kernel.type(box.base).is_buffer()) read(box.base, area_of(box), span);
+  }
   void read(ValueId buffer, Area area, Span span) {
     const Type& type = kernel.type(buffer);
-    if (type.is_buffer() && (type.space == Space::Private || type.space == Space::Workspace)) return read_untold(buffer, span);
     if (!type.is_buffer() || type.space != Space::Shared) return;
     area = in_buffer(prover, kernel, buffer, std::move(area));
     if (covers(prover, prover.facts(here), kernel.type(buffer).shape, written[buffer], area) || !reported.insert(buffer).second) return;
@@ -72,10 +92,10 @@ struct Check {
     if (kernel.type(buffer).is_buffer()) read(buffer, whole_area(kernel.type(buffer)), span);
   }
 
-  void write(ValueId buffer, Area area) {
-    touch(buffer);
-    if (kernel.type(buffer).space != Space::Shared) return;
-    area = in_buffer(prover, kernel, buffer, std::move(area));
+  void write(const Box& box) {
+    if (kernel.type(box.base).space != Space::Shared) return;
+    ValueId buffer = box.base;
+    Area area = in_buffer(prover, kernel, buffer, area_of(box));
     written[buffer].push_back(std::move(area));
   }
 
@@ -87,21 +107,20 @@ struct Check {
 
   void run(const Op& op) {
     if (op.is<op::Alloc>()) return void(written.erase(op.result())), void(touched.erase(op.result()));
-    if (auto* o = op.get<op::Launch>()) return run(o->body);
+    if (auto* o = op.get<op::Launch>()) return launch = o->body, run(o->body), void(launch = {});
     if (auto* o = op.get<op::For>()) return touch_all(o->body), run_loop(*o);
     if (auto* o = op.get<op::Map>()) return run_map(*o);
     if (auto* o = op.get<op::If>()) return run_branch(*o);
     if (op.is<op::While>() || op.is<op::Simt>()) return run_uncounted(op);
-    if (auto* o = op.get<op::Load>()) read(o->buffer, area_of(o->offsets, o->axes, kernel.type(op.result()).shape), op.span);
-    if (auto* o = op.get<op::ElementLoad>()) read(o->buffer, area_of(o->indices, {}, {}), op.span);
-    if (auto* o = op.get<op::Atomic>()) read(o->buffer, area_of(o->indices, {}, {}), op.span), touch(o->buffer);
+    if (auto* o = op.get<op::Load>()) read(box_of(o->buffer, o->offsets, o->axes, kernel.type(op.result()).shape), op.span);
+    if (auto* o = op.get<op::ElementLoad>()) read(box_of(o->buffer, o->indices, {}, {}), op.span);
+    if (auto* o = op.get<op::Atomic>()) read(box_of(o->buffer, o->indices, {}, {}), op.span);
     if (auto* o = op.get<op::Gemm>()) read_whole(o->a, op.span), read_whole(o->b, op.span);
-    if (auto* o = op.get<op::Store>()) write(o->buffer, area_of(o->offsets, o->axes, kernel.type(o->tile).shape));
-    if (auto* o = op.get<op::ElementStore>()) write(o->buffer, area_of(o->indices, {}, {}));
-    if (auto* o = op.get<op::Copy>()) {
-      read(o->src, area_of(o->src_offsets, o->src_axes, o->shape), kernel.read_note(op.span).read);
-      write(o->dst, area_of(o->dst_offsets, o->dst_axes, o->shape));
-    }
+    if (auto* o = op.get<op::Copy>()) read(box_of(o->src, o->src_offsets, o->src_axes, o->shape), kernel.read_note(op.span).read);
+    touch(here, op);
+    if (auto* o = op.get<op::Store>()) write(box_of(o->buffer, o->offsets, o->axes, kernel.type(o->tile).shape));
+    if (auto* o = op.get<op::ElementStore>()) write(box_of(o->buffer, o->indices, {}, {}));
+    if (auto* o = op.get<op::Copy>()) write(box_of(o->dst, o->dst_offsets, o->dst_axes, o->shape));
   }
 
   void run_uncounted(const Op& op) {

@@ -62,6 +62,8 @@ class Prover {
   // The program's variables in a counterexample, in the order of their first mention.
   std::vector<NamedValue> named(const Model& model) const;
   std::optional<int64_t> evaluate(const Linear& sum, const Model& model) const { return reader_.terms().evaluate(sum, model); }
+  // The operation whose region it is.
+  ir::OpId holder(ir::RegionId region) const { return reader_.place_of(region).op; }
   // Does it hang on something that is defined inside the region?
   bool depends_on(const Linear& sum, ir::RegionId region) const { return reader_.depends_on(sum, region); }
   bool depends_on(const Formula& condition, ir::RegionId region) const { return reader_.depends_on(condition, region); }
