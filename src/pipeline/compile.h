@@ -42,13 +42,16 @@ struct Checked {
 // them one after the other.
 class Checks {
  public:
-  explicit Checks(Diagnostics& diagnostics, PassOptions options = {}) : diagnostics_(diagnostics), options_(std::move(options)) {}
+  explicit Checks(Diagnostics& diagnostics, PassOptions options = {}) : diagnostics_(diagnostics), options_(std::move(options)) {
+    if (!options_.memory) options_.memory = &memory_;
+  }
   void add(const ir::Kernel& kernel);
   // In the order of adding; what was found goes to the sink only now.
   std::deque<Checked> finish();
 
  private:
   Diagnostics& diagnostics_;
+  prove::Memory memory_;
   PassOptions options_;
   std::deque<Checked> checked_;
   std::deque<Diagnostics> found_;

@@ -105,7 +105,7 @@ bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions&
   std::optional<prove::Prover> prover;
   for (const Pass& pass : std::span(kPipeline).first(kChecks)) {
     INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
-    if (pass.run.asks() && !prover) prover.emplace(kernel);
+    if (pass.run.asks() && !prover) prover.emplace(kernel, options.memory);
     run(pass.run, kernel, prover, Machine{}, diagnostics);
     finish(pass, kernel, options);
     if (pass.name == options.stop_after) break;

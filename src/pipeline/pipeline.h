@@ -39,6 +39,7 @@ std::span<const Pass> pass_list();
 struct PassOptions {
   std::string_view stop_after;                                         // a pass's name; empty: none
   std::function<void(const Pass&, const ir::Kernel&)> after = nullptr;  // called when a pass is done
+  prove::Memory* memory = nullptr;                                      // of what was proved for other kernels
   bool verify = true;                                                  // the laws of the IR, before the first pass and after each that may change something
 };
 

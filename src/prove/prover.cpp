@@ -55,23 +55,48 @@ Answer Prover::broken(const Facts& facts, const Problem& problem, Model model) {
 }
 
 Answer Prover::decide(const Facts& facts, const Problem& problem, Effort effort, Wanted wanted) {
-  auto broken_by = [&](Model model) { return wanted == Wanted::Proof ? Answer{} : broken(facts, problem, std::move(model)); };
+  Finding found = finding(problem, effort);
+  if (found.kind == Finding::Kind::Proof) return {Verdict::Proved, {}, {}};
+  if (found.kind == Finding::Kind::Nothing || wanted == Wanted::Proof) return {};
+  std::vector<AtomId> atoms = problem.atoms;
+  std::sort(atoms.begin(), atoms.end());
+  Model model;
+  for (auto [place, value] : found.example) model.set(atoms[place], value);
+  return broken(facts, problem, std::move(model));
+}
+
+Finding Prover::finding(const Problem& problem, Effort effort) {
+  if (!memory_) return answer_to(question_of(terms(), problem), effort);
+  std::string key = key_of(terms(), problem) + char('0' + int(effort));
+  if (auto known = memory_->find(key)) return *known;
+  Finding found = answer_to(question_of(terms(), problem), effort);
+  memory_->keep(std::move(key), found);
+  return found;
+}
+
+Finding Prover::answer_to(Question question, Effort effort) {
+  auto& [terms, problem] = question;
+  auto example = [](const Model& model) {
+    Finding found{Finding::Kind::Example, {}};
+    model.each([&](AtomId id, int64_t value) { found.example.push_back({id.index, value}); });
+    return found;
+  };
   for (auto [search, cases, trial] : kRounds) {
-    if (follows(terms(), problem, search, cases)) return {Verdict::Proved, {}, {}};
-    if (auto model = counterexample(terms(), problem, trial)) return broken_by(std::move(*model));
+    if (follows(terms, problem, search, cases)) return {Finding::Kind::Proof, {}};
+    if (auto model = counterexample(terms, problem, trial)) return example(*model);
   }
   if (effort == Effort::Quick) return {};
   ++solver_questions_;
   Model model;
-  switch (solver_.ask(terms(), problem, model)) {
-    case Solver::Result::Follows: return {Verdict::Proved, {}, {}};
+  switch (solver_.ask(terms, problem, model)) {
+    case Solver::Result::Follows: return {Finding::Kind::Proof, {}};
     case Solver::Result::Unknown: return {};
     case Solver::Result::Fails: break;
   }
   // An example is believed when it evaluates.
-  bool holds = terms().evaluate(problem.goal, model) == false;
-  for (const Formula& fact : problem.facts) holds = holds && terms().evaluate(fact, model) == true;
-  return holds ? broken_by(std::move(model)) : Answer{};
+  bool holds = terms.evaluate(problem.goal, model) == false;
+  for (const Formula& fact : problem.facts) holds = holds && terms.evaluate(fact, model) == true;
+  return holds ? example(model) : Finding{};
 }
 
 std::vector<NamedValue> Prover::named(const Model& model) const {

@@ -5,6 +5,7 @@
 //
 // The kernel may get other attributes while the prover lives, but no other operations.
 #pragma once
+#include "prove/question.h"
 #include "prove/reader.h"
 #include "prove/solver.h"
 
@@ -39,7 +40,8 @@ enum class Effort : uint8_t { Quick, Full };
 
 class Prover {
  public:
-  explicit Prover(const ir::Kernel& kernel) : reader_(kernel) {}
+  // `memory` holds what provers of other kernels found, and gets what this one finds.
+  explicit Prover(const ir::Kernel& kernel, Memory* memory = nullptr) : reader_(kernel), memory_(memory) {}
 
   Linear value(ir::ValueId v, Twin twin = {}) { return reader_.value(v, twin); }
   Formula condition(ir::ValueId v, Twin twin = {}) { return reader_.condition(v, twin); }
@@ -76,10 +78,13 @@ class Prover {
   enum class Wanted : uint8_t { Proof, ProofOrExample };
   Answer answer(const Facts& facts, const Formula& goal, Effort effort, Wanted wanted);
   Answer decide(const Facts& facts, const Problem& problem, Effort effort, Wanted wanted);
+  Finding finding(const Problem& problem, Effort effort);
+  Finding answer_to(Question question, Effort effort);
   Answer broken(const Facts& facts, const Problem& problem, Model model);
   bool is_free(const Problem& problem) const;
 
   Reader reader_;
+  Memory* memory_;
   Solver solver_;
   uint32_t twins_ = 0;
   int solver_questions_ = 0;

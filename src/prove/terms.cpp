@@ -28,6 +28,12 @@ AtomId Terms::truth_value(std::string name, bool is_free) {
   return {uint32_t(atoms_.size() - 1)};
 }
 
+AtomId Terms::add(Atom atom) {
+  if (atom.kind != AtomKind::Variable && atom.kind != AtomKind::Flag) return intern(std::move(atom));
+  atoms_.push_back(std::move(atom));
+  return {uint32_t(atoms_.size() - 1)};
+}
+
 AtomId Terms::intern(Atom atom) {
   std::string key(1, char('a' + int(atom.kind)));
   append_key(key, atom.a);

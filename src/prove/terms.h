@@ -81,6 +81,8 @@ class Terms {
  public:
   AtomId variable(std::string name, Interval range, bool is_free);
   AtomId truth_value(std::string name, bool is_free);
+  // One of other terms, in whose place its definition already speaks of these.
+  AtomId add(Atom atom);
 
   Linear product(const Linear& a, const Linear& b);
   Linear quotient(const Linear& a, const Linear& b);   // toward minus infinity; by zero: some integer

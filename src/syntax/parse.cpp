@@ -8,6 +8,7 @@
 #include "syntax/byte_stream.h"
 #include "syntax/quick_lexer.h"
 #include "syntax/recovery.h"
+#include "syntax/token_list.h"
 #include "syntax/tokens.h"
 
 namespace tilec {
@@ -73,9 +74,8 @@ Ast parse(FileId file, const SourceMap& sources, Diagnostics& diagnostics) {
   syntax::Tokens tokens = syntax::read_tokens(input, [&] { return quick.next(); }, patience, diagnostics);
   ast.comments = std::move(tokens.comments);
   if (!tokens.is_unreadable) {
-    antlr4::ListTokenSource source(std::move(tokens.list));
-    antlr4::CommonTokenStream token_stream(&source);
-    TileParser parser(&token_stream);
+    syntax::TokenList token_list(std::move(tokens.list));
+    syntax::Parser parser(&token_list);
     auto recovery = std::make_shared<syntax::Recovery>(input, tokens.damaged, patience, diagnostics);
     if (TileParser::FileContext* tree = parse_tree(parser, recovery)) syntax::Builder(input, ast, diagnostics).file(tree);
     ast.has_errors |= recovery->has_recovered();

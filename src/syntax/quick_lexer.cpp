@@ -64,7 +64,8 @@ size_t QuickLexer::end_while(size_t at, bool (*belongs)(char)) const {
 }
 
 TokenPointer QuickLexer::token(size_t type, size_t end, size_t channel) {
-  std::pair<antlr4::TokenSource*, antlr4::CharStream*> source(&lexer_, &stream_);
+  // Without the lexer, which a token would ask for its place.
+  std::pair<antlr4::TokenSource*, antlr4::CharStream*> source(nullptr, &stream_);
   return placed(std::make_unique<antlr4::CommonToken>(source, type, channel, at_, end - 1), end);
 }
 

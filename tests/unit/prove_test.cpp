@@ -11,12 +11,12 @@ namespace {
 
 // A kernel with values to ask about, found by their hints.
 struct Questions {
-  explicit Questions(std::string_view text) {
+  explicit Questions(std::string_view text, Memory* memory = nullptr) {
     std::string error;
     auto parsed = ir::parse(text, &error);
     REQUIRE_MESSAGE(parsed, error);
     kernel = std::move(*parsed);
-    prover.emplace(kernel);
+    prover.emplace(kernel, memory);
   }
   ir::ValueId named(std::string_view hint) const {
     for (uint32_t i = 0; i < kernel.values.size(); ++i)
@@ -73,6 +73,27 @@ TEST_CASE("a block begins inside and may end outside, without the solver") {
   CHECK(text_of(q.prover->named(ends.model)) == "M = 1, i = 0");
   CHECK(q.prover->evaluate(q.value("end"), ends.model) == 64);
   CHECK(q.prover->solver_questions() == 0);
+}
+
+TEST_CASE("what was found for one kernel is known for another, in its own names") {
+  Memory memory;
+  Questions first(kBlocks, &memory);
+  first.ask("begins"), first.ask("ends");
+  size_t known = memory.size();
+  CHECK(known == 2);
+  // The same questions behind another variable, and then others.
+  std::string text(kBlocks);
+  for (size_t at = 0; (at = text.find("M", at)) != std::string::npos;) text[at] = 'Q';
+  text.replace(text.find("  dim"), 0, "  dim \"P\", %P\n").replace(text.find("{ ("), 3, "{ (%P: int, ");
+  Questions second(text, &memory);
+  CHECK(second.ask("begins").is_proved());
+  Answer ends = second.ask("ends");
+  CHECK(ends.is_refuted());
+  CHECK(text_of(second.prover->named(ends.model)).starts_with("Q = 1, i = 0"));
+  CHECK(memory.size() == known);
+  Questions wider(std::string(kBlocks).replace(std::string(kBlocks).find("constant 63"), 11, "constant 64"), &memory);
+  CHECK(wider.ask("begins").is_refuted());
+  CHECK(memory.size() > known);
 }
 
 TEST_CASE("a contract of divisibility brings every block inside") {
