@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
+#include <utility>
 
 namespace tilec {
 
@@ -63,16 +64,20 @@ namespace {
 char lowered(char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; }
 
 // Letters of another case count nothing.
+// Letters left out, put in, exchanged, or in the wrong order.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> row(b.size() + 1), above_row;
   std::iota(row.begin(), row.end(), 0);
   for (size_t i = 1; i <= a.size(); ++i) {
+    std::vector<size_t> before = std::exchange(above_row, row);
     size_t diagonal = row[0];
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       size_t above = row[j];
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (lowered(a[i - 1]) != lowered(b[j - 1]))});
       diagonal = above;
+      bool is_turned = i > 1 && j > 1 && lowered(a[i - 1]) == lowered(b[j - 2]) && lowered(a[i - 2]) == lowered(b[j - 1]);
+      if (is_turned) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();
@@ -82,8 +87,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string_view> words) {
   std::string_view best;
-  // Exclusive: a third of the letters may differ, and one, but never all.
-  size_t least = word.size() <= 3 ? std::min<size_t>(word.size(), 2) : word.size() / 3 + 2;
+  // Exclusive: a third of the letters may differ, and one of few, but never all.
+  size_t least = std::min(word.size(), std::max<size_t>(word.size() / 3, 1) + 1);
   for (std::string_view candidate : words) {
     size_t distance = edit_distance(word, candidate);
     if (distance < least) least = distance, best = candidate;

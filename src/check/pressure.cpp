@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "diag/diag.h"
+
 namespace tilec::check {
 
 using namespace ir;
@@ -55,5 +57,15 @@ struct Sweep {
 }  // namespace
 
 int64_t registers_at_once(const Kernel& kernel, RegionId region) { return Sweep{kernel}.region(region); }
+
+void check_registers(const Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
+  if (!diagnostics.wants(RemarkGroup::Spill)) return;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    auto* launch = kernel.op(id).get<op::Launch>();
+    int64_t needed = launch ? registers_at_once(kernel, launch->body) : 0;
+    if (needed > machine.registers_per_lane)
+      diagnostics.at(kernel.op(id).span).remark(diag::RegistersShort, needed, machine.name, machine.registers_per_lane);
+  });
+}
 
 }  // namespace tilec::check

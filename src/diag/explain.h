@@ -1,4 +1,4 @@
-// The long form of every diagnostic: `tilec explain T0123` or `explain OperandShape`. The pages are the Markdown files
+// The long form of every diagnostic: `tilec explain T0123` or `explain ShapeMismatch`. The pages are the Markdown files
 // of diag/pages/, built in; a unit test holds that every row has its page.
 #pragma once
 #include <optional>

@@ -17,9 +17,8 @@ std::string_view name(Severity severity);  // "error", ...
   GROUP(TensorCore, "which matrix instructions were chosen, and why")       \
   GROUP(Memory, "how copies and accesses reach memory")                     \
   GROUP(Pipeline, "what overlaps in pipelined loops")                       \
-  GROUP(Occupancy, "blocks and threads that a multiprocessor holds")        \
   GROUP(Spill, "values that do not fit the registers")                      \
-  GROUP(Layout, "layouts chosen and conversions between them")              \
+  GROUP(Layout, "conversions between layouts, and what they cost")          \
   GROUP(Schedule, "roles, stages and order chosen")                         \
   GROUP(Proof, "guards kept because a proof was not found")
 enum class RemarkGroup : uint8_t {

@@ -41,6 +41,7 @@ int explain_file(const Options& options, const std::string& input) {
     std::fprintf(stderr, "tilec: no export is named '%s'\n", options.kernel.c_str());
     return kUsage;
   }
+  Diagnostics found(session.diagnostics.policy());  // what analysis said has been told
   for (const Group& group : groups) {
     for (const Machine* machine : machines->machines) {
       ir::Kernel kernel = kernel_for(*group.exports.front(), *machine), tiles;
@@ -48,11 +49,11 @@ int explain_file(const Options& options, const std::string& input) {
       passes.after = [&](const Pass&, const ir::Kernel& now) {
         if (now.form != ir::Form::Thread) tiles = now;
       };
-      if (!run_passes(kernel, *machine, session.diagnostics, passes)) return session.tell();
+      if (!run_passes(kernel, *machine, found, passes)) return session.tell(found);
       std::fputs(explain(group.exports, tiles, kernel, *machine, session.sources).c_str(), stdout);
     }
   }
-  return kDone;
+  return found.all().empty() ? kDone : session.tell(found);
 }
 
 }  // namespace

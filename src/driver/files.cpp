@@ -12,11 +12,21 @@ namespace tilec {
 
 namespace {
 
-std::optional<std::string> read_all(std::FILE* file) {
+// A device may go on for ever.
+constexpr size_t kMostMegabytes = 256;
+
+std::optional<std::string> read_all(std::FILE* file, std::string& error) {
   std::string text;
   char buffer[1 << 16];
-  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, n);
-  return std::ferror(file) ? std::nullopt : std::optional(std::move(text));
+  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;) {
+    text.append(buffer, n);
+    if (text.size() <= kMostMegabytes << 20) continue;
+    error = "it has more than " + std::to_string(kMostMegabytes) + " MiB";
+    return std::nullopt;
+  }
+  if (!std::ferror(file)) return text;
+  error = std::strerror(errno);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -27,8 +37,7 @@ std::optional<std::string> read_file(const std::string& path, std::string& error
     error = std::strerror(errno);
     return std::nullopt;
   }
-  auto text = read_all(file);
-  if (!text) error = std::strerror(errno);
+  auto text = read_all(file, error);
   if (file != stdin) std::fclose(file);
   return text;
 }

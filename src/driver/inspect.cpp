@@ -25,8 +25,8 @@ std::string_view part(std::string_view bytes, uint64_t offset, uint64_t size) {
   return offset <= bytes.size() && size <= bytes.size() - offset ? bytes.substr(offset, size) : std::string_view();
 }
 
-// The section's bytes; empty where the file is no such object or has none.
-std::string_view section(std::string_view file, std::string_view wanted) {
+// The bytes of all sections of this name; empty where the file is no such object or has none.
+std::string section(std::string_view file, std::string_view wanted) {
   if (file.size() < kHeaderSize || !file.starts_with("\x7f" "ELF\x02\x01")) return {};
   auto table = number_at<uint64_t>(file, kSectionTable);
   uint64_t size = number_at<uint16_t>(file, kEntrySize);
@@ -38,11 +38,28 @@ std::string_view section(std::string_view file, std::string_view wanted) {
   count = std::min<uint64_t>(count, file.size() / kEntry);
   std::string_view strings = entry(names_at);
   std::string_view names = part(file, number_at<uint64_t>(strings, kOffset), number_at<uint64_t>(strings, kSize));
+  std::string found;
   for (uint64_t i = 0; i < count; ++i) {
     std::string_view at = entry(i), name = names.substr(std::min<size_t>(number_at<uint32_t>(at, kName), names.size()));
-    if (name.substr(0, name.find('\0')) == wanted) return part(file, number_at<uint64_t>(at, kOffset), number_at<uint64_t>(at, kSize));
+    if (name.substr(0, name.find('\0')) == wanted) found += part(file, number_at<uint64_t>(at, kOffset), number_at<uint64_t>(at, kSize));
   }
-  return {};
+  return found;
+}
+
+// `ld -r` puts the manifests of its objects behind each other.
+std::vector<std::string> objects_of(std::string_view text) {
+  std::vector<std::string> objects;
+  int depth = 0;
+  bool is_text = false;
+  size_t begin = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (is_text && text[i] == '\\') ++i;
+    else if (text[i] == '"') is_text = depth > 0 && !is_text;
+    else if (is_text) continue;
+    else if (text[i] == '{' && depth++ == 0) begin = i;
+    else if (text[i] == '}' && depth > 0 && --depth == 0) objects.emplace_back(text.substr(begin, i + 1 - begin));
+  }
+  return objects;
 }
 
 std::string text_of(const Json& value) { return value.as_string() ? *value.as_string() : value.text(); }
@@ -62,6 +79,15 @@ void print_kernel(const Json& kernel) {
   if (kernel["workspace"].as_bool() == true) std::printf("  workspace  yes\n");
 }
 
+bool print_manifest(const std::string& input, const std::string& manifest) {
+  auto json = Json::parse(manifest);
+  if (!json) return false;
+  std::printf("%s: %s, ABI %s, by %s\n", input.c_str(), text_of((*json)["name"]).c_str(), text_of((*json)["abi"]).c_str(),
+              text_of((*json)["compiler"]).c_str());
+  for (size_t i = 0; !(*json)["kernels"][i].is_null(); ++i) print_kernel((*json)["kernels"][i]);
+  return true;
+}
+
 }  // namespace
 
 int inspect_command(const Options& options) {
@@ -71,17 +97,13 @@ int inspect_command(const Options& options) {
     std::string error;
     auto file = read_file(input, error);
     if (!file) return session.cannot_read(input, error);
-    std::string manifest(section(*file, target::kManifestSection));
-    auto json = Json::parse(manifest);
-    if (!json) {
-      code = session.cannot_read(input, "it is no object of tilec's");
-    } else if (options.json) {
-      std::fputs(manifest.c_str(), stdout);
-    } else {
-      std::printf("%s: %s, ABI %s, by %s\n", input.c_str(), text_of((*json)["name"]).c_str(), text_of((*json)["abi"]).c_str(),
-                  text_of((*json)["compiler"]).c_str());
-      for (size_t i = 0; !(*json)["kernels"][i].is_null(); ++i) print_kernel((*json)["kernels"][i]);
-    }
+    std::string manifest = section(*file, target::kManifestSection);
+    std::vector<std::string> objects = objects_of(manifest);
+    bool is_readable = !objects.empty();
+    if (is_readable && options.json) std::fputs(manifest.c_str(), stdout);
+    else
+      for (const std::string& object : objects) is_readable = print_manifest(input, object) && is_readable;
+    if (!is_readable) code = session.cannot_read(input, "it is no object of tilec's");
   }
   return code;
 }

@@ -209,8 +209,9 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     std::reverse(rest.begin(), rest.end());
     app.parse(rest);
   } catch (const CLI::ParseError& error) {
-    int code = app.exit(error, std::cout, std::cerr);
-    return {std::nullopt, code == 0 ? kDone : kUsage};
+    if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr), ParsedOptions{std::nullopt, kDone};
+    std::fprintf(stderr, "tilec: %s\nRun with --help for more information.\n", error.what());
+    return {std::nullopt, kUsage};
   }
   for (auto [word, verb] : kVerbs)
     if (app.got_subcommand(word)) o.verb = verb;

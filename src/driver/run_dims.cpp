@@ -21,6 +21,10 @@ bool has_number(const ir::Kernel& kernel, const std::string& name) {
          std::ranges::any_of(kernel.params, [&](const ir::Param& p) { return p.name == name && is_integer_parameter(kernel, p); });
 }
 
+bool is_dim(const ir::Kernel& kernel, const std::string& name) {
+  return std::ranges::any_of(kernel.dims, [&](const ir::Dim& d) { return d.name == name; });
+}
+
 int64_t default_of(const ir::Kernel& kernel, const ir::Dim& dim) {
   for (const ir::Param& p : kernel.params)
     for (size_t i = 0; i + 2 < p.extents.size(); ++i)
@@ -138,9 +142,11 @@ std::optional<Dims> given_dims(const Options& options, const ir::Kernel& kernel,
     bool is_known = std::ranges::any_of(program.exports, [&](const ExportInstance& e) {
       return (options.kernel.empty() || e.name == options.kernel) && has_number(e.kernel, name);
     });
-    if (!is_known || !end || *end != 0 || value < 0) {
+    bool is_extent = std::ranges::any_of(program.exports, [&](const ExportInstance& e) { return is_dim(e.kernel, name); });
+    if (!is_known || !end || end == text.c_str() + equal + 1 || *end != 0 || (is_extent && value < 0)) {
       std::fprintf(stderr, "tilec: --dim %s: %s\n", text.c_str(),
-                   is_known ? "an extent is a whole number from 0" : "no kernel has a dim or an integer parameter of that name");
+                   !is_known ? "no kernel has a dim or an integer parameter of that name"
+                   : is_extent ? "an extent is a whole number from 0" : "the value of a parameter is a whole number");
       return std::nullopt;
     }
     if (has_number(kernel, name)) dims[name] = value;

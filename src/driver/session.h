@@ -40,6 +40,7 @@ struct Session {
   void check_targets();
   // Prints the diagnostics; kSourceErrors when there are errors.
   int tell() const;
+  int tell(const Diagnostics& what) const;
   // What keeps the command from its work is told at once, in the format asked for; the answer is the exit code.
   int cannot_read(const std::string& path, const std::string& why) const;
   int cannot_write(const std::string& path, const std::string& why) const;
@@ -49,7 +50,6 @@ struct Session {
   std::optional<Chosen> machines() const;
 
  private:
-  int tell(const Diagnostics& what) const;
   int tell_alone(const std::function<void(Place)>& report, int code) const;
 };
 

@@ -94,18 +94,20 @@ void Emitter::on(const op::Select& o, const Op& op) {
 }
 
 void Emitter::on(const op::Convert& o, const Op& op) {
-  Location x = find(o.x), to = define(op.result());
+  const bool is_exact = o.exact.valid() && options_.numeric == Numeric::Wide;
+  const ValueId source = is_exact ? o.exact : o.x;
+  Location x = find(source), to = define(op.result());
   for (uint32_t k = 0; k < to.count; ++k) {
-    Scalar from = type(o.x).element, target = type(op.result()).element;
-    Instr& i = emit(convert_handler(from, target, o.mode));
+    Scalar from = type(source).element, target = type(op.result()).element;
+    Instr& i = emit(!is_exact ? convert_handler(from, target, o.mode) : o.rounds ? convert_handler(from, target, ConvertMode::Nearest) : do_keep);
     i.dst = element(to, k, frame_->width);
     i.a = element(x, k, frame_->width);
     i.from = from;
     i.type = target;
-    i.fn = uint8_t(o.mode);
-    shape_lanes(i, op.result(), is_uniform(o.x));
+    i.fn = uint8_t(is_exact ? ConvertMode::Nearest : o.mode);
+    shape_lanes(i, op.result(), is_uniform(source));
   }
-  check_uniform(op.result(), is_uniform(o.x));
+  check_uniform(op.result(), is_uniform(source));
 }
 
 void Emitter::on(const op::Extent& o, const Op& op) {

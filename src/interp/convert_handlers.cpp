@@ -26,14 +26,6 @@ Status do_integer_to_float(Strand& s, const Instr& i) {
   return Status::Next;
 }
 
-Status do_keep(Strand& s, const Instr& i) {
-  Slot* d = s.at(i.dst);
-  const Slot* a = s.at(i.a);
-  for (int lane = 0; lane < i.lanes; ++lane) d[lane] = a[lane];
-  spread(s, i, d);
-  return Status::Next;
-}
-
 Status do_saturate(Strand& s, const Instr& i) {
   Slot* d = s.at(i.dst);
   const Slot* a = s.at(i.a);
@@ -77,6 +69,14 @@ struct FromInteger {
 };
 
 }  // namespace
+
+Status do_keep(Strand& s, const Instr& i) {
+  Slot* d = s.at(i.dst);
+  const Slot* a = s.at(i.a);
+  for (int lane = 0; lane < i.lanes; ++lane) d[lane] = a[lane];
+  spread(s, i, d);
+  return Status::Next;
+}
 
 // A slot holds every signed type, and every unsigned one below 64 bits, as a signed number.
 Handler convert_handler(Scalar from, Scalar to, ConvertMode mode) {

@@ -12,6 +12,7 @@ Handler integer_binary_handler(ir::BinaryFn fn, Scalar type);                 //
 Handler fma_handler(Scalar type, Numeric numeric);
 Handler compare_handler(ir::CompareFn fn, Scalar type);
 Handler convert_handler(Scalar from, Scalar to, ir::ConvertMode mode);
+Status do_keep(Strand&, const Instr&);  // dst <- a, as wide as it is
 Status do_select(Strand&, const Instr&);
 
 // Control (control_handlers.cpp).

@@ -76,6 +76,7 @@ class Scalars {
     Scalar from = type(o.x).element, to = check_.result_type().element;
     bool is_good = o.mode != ConvertMode::Bits || bit_width(from) == bit_width(to);
     check_.require(is_good, Code::V023, o.x, ": ", type(o.x), " and ", check_.result_type(), " have not as many bits");
+    if (o.exact.valid()) check_.require(o.mode != ConvertMode::TowardZero && is_float(to), Code::V023, o.exact, " is exact for no float");
     result(with_element(type(o.x), to), {o.x});
   }
   void operator()(const op::Extent& o) { device(o.buffer, o.axis, Scalar::Index); }

@@ -90,19 +90,22 @@ class Legaliser : public Rebuilder {
     if (!is_narrow(o.x)) return false;
     ValueId x = wide(o.x);
     if (o.fn == UnaryFn::IsNan) return bind_value(result, b_.unary(o.fn, x));
-    if (o.fn == UnaryFn::Neg || o.fn == UnaryFn::Abs) return both(result, sign_changed(o), b_.unary(o.fn, x));
+    if (o.fn == UnaryFn::Neg || o.fn == UnaryFn::Abs) {
+      ValueId changed = b_.unary(o.fn, x);
+      return both(result, sign_changed(o, changed), changed);
+    }
     return round(result, b_.unary(o.fn, x));
   }
 
   // The bits of a narrow float negated, or without their sign.
-  ValueId sign_changed(const op::Unary& o) {
+  ValueId sign_changed(const op::Unary& o, ValueId f32) {
     Scalar type = element(o.x), word = bit_width(type) == 8 ? Scalar::U8 : Scalar::U16;
     int64_t sign = int64_t(1) << (bit_width(type) - 1);
     ValueId bits = b_.convert(o.x, word, ConvertMode::Bits);
     ValueId changed = o.fn == UnaryFn::Neg
                           ? b_.binary(BinaryFn::Xor, bits, b_.constant(word, Number::integer(sign)))
                           : b_.binary(BinaryFn::And, bits, b_.constant(word, Number::integer(sign - 1)));
-    return b_.convert(changed, type, ConvertMode::Bits);
+    return narrow_.same(changed, type, f32);
   }
 
   bool binary(const op::Binary& o, ValueId result) {
@@ -140,8 +143,7 @@ class Legaliser : public Rebuilder {
     if (o.mode == ConvertMode::TowardZero && is_float(to)) return bind_value(result, narrow_.toward_zero(is_narrow(o.x) ? wide(o.x) : o.x, to));
     if (is_narrow(o.x)) {
       ValueId x = wide(o.x);
-      if (!is_narrow(result)) return bind_value(result, b_.convert(x, to, o.mode));
-      return round(result, x);
+      return bind_value(result, is_narrow(result) ? narrow_.convert(x, to, o.mode) : b_.convert(x, to, o.mode));
     }
     return is_narrow(result) && bind_value(result, narrow_.convert(o.x, to, o.mode));
   }

@@ -65,16 +65,26 @@ ValueId Narrow::unpack(ValueId x) {
   return b_.convert(bits(x, word), Scalar::I32, ConvertMode::Wrap);
 }
 
-ValueId Narrow::pack(ValueId pattern, Scalar to) {
-  return bits(b_.convert(pattern, bit_width(to) == 8 ? Scalar::U8 : Scalar::U16, ConvertMode::Wrap), to);
+ValueId Narrow::meant(ValueId x, Scalar to, Meaning meaning, ConvertMode mode) {
+  ir::Type type = b_.kernel().type(x);
+  if (b_.kernel().constant(x)) return b_.convert(x, to, mode);
+  type.element = to;
+  type.varying |= b_.kernel().type(meaning.exact).varying;
+  return b_.value(ir::op::Convert{x, mode, meaning.exact, meaning.rounds}, type);
+}
+ValueId Narrow::same(ValueId pattern, Scalar to, ValueId exact) { return meant(pattern, to, {exact, false}); }
+
+ValueId Narrow::pack(ValueId pattern, Scalar to, Meaning meaning) {
+  return meant(b_.convert(pattern, bit_width(to) == 8 ? Scalar::U8 : Scalar::U16, ConvertMode::Wrap), to, meaning);
 }
 
 ValueId Narrow::widen(ValueId x) {
   Scalar type = b_.kernel().type(x).element;
-  if (converts_natively(type) || b_.kernel().constant(x)) return b_.convert(x, Scalar::F32);
+  if (b_.kernel().constant(x)) return b_.convert(x, Scalar::F32);
+  if (converts_natively(type)) return meant(x, Scalar::F32, {x, false}, ConvertMode::Nearest);
   Format f(type);
   ValueId pattern = unpack(x);
-  if (type == Scalar::BF16) return bits(b_.binary(BinaryFn::Shl, pattern, word(16)), Scalar::F32);
+  if (type == Scalar::BF16) return same(b_.binary(BinaryFn::Shl, pattern, word(16)), Scalar::F32, x);
   ValueId sign =
       b_.binary(BinaryFn::Shl, b_.binary(BinaryFn::And, pattern, word(kSign >> f.sign_shift)), word(f.sign_shift));
   ValueId magnitude = b_.binary(BinaryFn::And, pattern, word(f.top | f.ones));
@@ -87,20 +97,23 @@ ValueId Narrow::widen(ValueId x) {
   ValueId subnormal = bits(b_.sub(bits(b_.add(magnitude, word(f.magic)), Scalar::F32), magic), Scalar::I32);
   ValueId is_normal = b_.compare(CompareFn::Gt, magnitude, word(f.ones));
   ValueId result = b_.select(is_normal, b_.select(is_special, special, normal), subnormal);
-  return bits(b_.binary(BinaryFn::Or, result, sign), Scalar::F32);
+  return same(b_.binary(BinaryFn::Or, result, sign), Scalar::F32, x);
 }
 
-ValueId Narrow::narrow(ValueId x, Scalar to) {
-  if (converts_natively(to) || b_.kernel().constant(x)) return b_.convert(x, to);
+ValueId Narrow::narrow(ValueId x, Scalar to) { return rounded(x, to, x, false); }
+
+ValueId Narrow::rounded(ValueId x, Scalar to, ValueId exact, bool rounds) {
+  if (b_.kernel().constant(x)) return b_.convert(x, to);
+  if (converts_natively(to)) return meant(x, to, {exact, rounds}, ConvertMode::Nearest);
   Format f(to);
   ValueId pattern = bits(x, Scalar::I32);
   // Half of the last place less one, and one more when the last bit is set: ties go to even.
   ValueId odd = b_.binary(BinaryFn::And, b_.binary(BinaryFn::Shr, pattern, word(f.shift)), word(1));
   uint32_t half = (1u << (f.shift - 1)) - 1;
   if (to == Scalar::BF16) {
-    ValueId rounded = b_.binary(BinaryFn::Shr, b_.add(b_.add(pattern, word(half)), odd), word(f.shift));
+    ValueId kept = b_.binary(BinaryFn::Shr, b_.add(b_.add(pattern, word(half)), odd), word(f.shift));
     ValueId is_nan = b_.compare(CompareFn::Ne, x, x);
-    return pack(b_.select(is_nan, word(f.nan()), rounded), to);
+    return pack(b_.select(is_nan, word(f.nan()), kept), to, {exact, rounds});
   }
   ValueId magnitude = b_.binary(BinaryFn::And, pattern, word(~kSign));
   ValueId sign =
@@ -114,7 +127,7 @@ ValueId Narrow::narrow(ValueId x, Scalar to) {
   if (f.saturates && f.has_infinity)  // infinities stay, finite values do not reach them
     finite = b_.select(b_.compare(CompareFn::Eq, magnitude, word(kInfinity)), word(f.top), finite);
   ValueId is_nan = b_.compare(CompareFn::Gt, magnitude, word(kInfinity));
-  return pack(b_.binary(BinaryFn::Or, b_.select(is_nan, word(f.nan()), finite), sign), to);
+  return pack(b_.binary(BinaryFn::Or, b_.select(is_nan, word(f.nan()), finite), sign), to, {exact, rounds});
 }
 
 // Rounding to odd keeps, in the last bit, that something was cut off; a later rounding to fewer bits is then as if it
@@ -136,9 +149,9 @@ ValueId Narrow::convert(ValueId x, Scalar to, ConvertMode mode) {
   if (is_storage_only(machine_, from)) return convert(widen(x), to, mode);
   if (!is_storage_only(machine_, to)) return b_.convert(x, to, mode);
   // Integers of up to 16 bits are exact in f32, wider ones go through f64.
-  if (is_float(from) && from != Scalar::F64) return narrow(b_.convert(x, Scalar::F32), to);
-  if (bit_width(from) <= 16) return narrow(b_.convert(x, Scalar::F32), to);
-  return narrow(f32_rounded_to_odd(b_.convert(x, Scalar::F64)), to);
+  if (is_float(from) && from != Scalar::F64) return rounded(b_.convert(x, Scalar::F32), to, x, true);
+  if (bit_width(from) <= 16) return rounded(b_.convert(x, Scalar::F32), to, x, true);
+  return rounded(f32_rounded_to_odd(b_.convert(x, Scalar::F64)), to, x, true);
 }
 
 ValueId Narrow::to_float(ValueId x, Scalar to) {

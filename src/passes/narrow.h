@@ -15,17 +15,24 @@ class Narrow {
 
   ir::ValueId widen(ir::ValueId x);                       // a narrow float as f32
   ir::ValueId narrow(ir::ValueId x, Scalar to);           // an f32 rounded to a narrow float
+  ir::ValueId same(ir::ValueId pattern, Scalar to, ir::ValueId exact);  // bits that stand for the number `exact`
   ir::ValueId convert(ir::ValueId x, Scalar to, ir::ConvertMode mode);  // any scalar to any, one of them narrow
   ir::ValueId toward_zero(ir::ValueId x, Scalar to);      // any scalar rounded to any float, away from no number
 
  private:
   bool converts_natively(Scalar type) const;
+  ir::ValueId rounded(ir::ValueId x, Scalar to, ir::ValueId exact, bool rounds);  // `narrow`; `exact` is what x stands for
   ir::ValueId to_float(ir::ValueId x, Scalar to);         // to nearest
   ir::ValueId integer_toward_zero(ir::ValueId x, Scalar to);
   ir::ValueId f32_rounded_to_odd(ir::ValueId x);          // an f64 as the f32 that rounds on as the f64 would
   ir::ValueId word(uint32_t bits) { return b_.constant(Scalar::I32, ir::Number::integer(int32_t(bits))); }
   ir::ValueId bits(ir::ValueId x, Scalar as) { return b_.convert(x, as, ir::ConvertMode::Bits); }
-  ir::ValueId pack(ir::ValueId pattern, Scalar to);       // the low bits of an i32 as a narrow float
+  struct Meaning {
+    ir::ValueId exact;
+    bool rounds;
+  };
+  ir::ValueId pack(ir::ValueId pattern, Scalar to, Meaning meaning);  // the low bits of an i32 as a narrow float
+  ir::ValueId meant(ir::ValueId x, Scalar to, Meaning meaning, ir::ConvertMode mode = ir::ConvertMode::Bits);
   ir::ValueId unpack(ir::ValueId x);                      // the bits of a narrow float as an i32
 
   ir::Builder& b_;

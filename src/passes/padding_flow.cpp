@@ -294,10 +294,23 @@ void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::stri
   report.help("or " + mask);
 }
 
+// What is computed in place, as in `(d * d).sum(...)`, is called by the operand that brings the padding.
+std::string PaddingFlow::padded_name(ValueId tile) const {
+  std::string name = name_of(kernel_, tile);
+  auto* map = kernel_.defined_by<op::Map>(tile);
+  if (name != kNoName || !map) return name;
+  for (ValueId input : map->inputs) {
+    const TileState from = state(input);
+    bool is_padded = std::any_of(from.axes.begin(), from.axes.end(), [](const AxisPadding& axis) { return axis.is_padded; });
+    if (std::string found = is_padded ? padded_name(input) : std::string(kNoName); found != kNoName) return found;
+  }
+  return name;
+}
+
 void PaddingFlow::report(const AxisPadding& axis, ValueId tile, std::string_view where, std::string_view identity, const Op& at) {
   if (!reported_.insert(&at).second) return;
   // What has no name of its own is called by what it was computed from.
-  std::string name = name_of(kernel_, tile);
+  std::string name = padded_name(tile);
   if (name == kNoName && axis.origin.buffer.valid()) name = name_of(kernel_, axis.origin.buffer);
   advise(diagnostics_.at(at.span).error(diag::PadInReduction, text_of(axis.numbers), name, where), axis, name, std::string(identity), at);
 }

@@ -44,6 +44,7 @@ class PaddingFlow {
   Numbers scalar(ir::ValueId v) const { return scalar_numbers(kernel_, v, scalars_); }
   Scalar element(ir::ValueId v) const { return kernel_.type(v).element; }
   LinearList values(std::span<const ir::ValueId> offsets);
+  std::string padded_name(ir::ValueId tile) const;
   void report(const AxisPadding& axis, ir::ValueId tile, std::string_view where, std::string_view identity, const ir::Op& at);
   void advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const ir::Op& at);
   void join_buffers(const Buffers& other);

@@ -2,12 +2,14 @@
 
 #include "diag/diag.h"
 #include "layout/build.h"
+#include "layout/convert.h"
 #include "layout/notation.h"
 #include "layout/transform.h"
 #include "passes/place_buffers.h"
 #include "passes/place_groups.h"
 #include "passes/place_parts.h"
 #include "passes/products.h"
+#include "passes/region.h"
 #include "passes/rewrite.h"
 
 namespace tilec::passes {
@@ -258,6 +260,17 @@ class Placer {
     retype(kernel_, v, type);
   }
 
+  // Each conversion is told where the program asks for it, with what it costs.
+  void tell(ValueId tile, layout::LayoutId from, layout::LayoutId to, Span at) {
+    constexpr std::string_view kHow[] = {"at no cost", "which renames registers only", "which moves numbers between the lanes of a warp",
+                                         "through shared memory", "through memory of the cluster"};
+    const RegLayout& source = kernel_.layouts.reg(from);
+    std::string name = name_of(kernel_, tile), count = std::to_string(source.registers());
+    if (name != kNoName) name = "`" + name + "`";
+    std::string how(kHow[int(layout::move_tier(source, kernel_.layouts.reg(to)))]);
+    diagnostics_.at(at).remark(diag::LayoutConverted, name, how + ": " + count + (source.registers() == 1 ? " register a lane" : " registers a lane"));
+  }
+
   // Operations whose operands or results fix each other's layouts, and a group that was told otherwise: convert there.
   void insert_conversions(RegionId body) {
     each_op_in_region(kernel_, body, [&](RegionId region, OpId id) {
@@ -283,6 +296,8 @@ class Placer {
     ValueId result = kernel_.op(id).result();
     RegLayout wanted = typed_layout(result);
     if (natural == wanted) return;
+    layout::LayoutId before = kernel_.layouts.intern(natural), after = kernel_.layouts.intern(wanted);
+    tell(result, before, after, kernel_.op(id).span);
     set_layout(result, natural);
     ValueId converted;
     OpId conversion;
@@ -307,6 +322,7 @@ class Placer {
     if (typed_layout(o.part) == *own) return;
     Type wanted = kernel_.type(o.part);
     wanted.layout = kernel_.layouts.intern(*own);
+    tell(o.part, kernel_.type(o.part).layout, wanted.layout, kernel_.op(id).span);
     insert_before(kernel_, region, id, [&](Builder& b) { o.part = b.value(op::ConvertLayout{o.part}, wanted); });
     kernel_.op(id).data = o;
   }
@@ -321,6 +337,7 @@ class Placer {
       const Type type = kernel_.type(map.inputs[i]);
       layout::LayoutId layout = kernel_.layouts.intern(wanted);
       if (type.layout == layout) continue;
+      tell(map.inputs[i], type.layout, layout, kernel_.op(id).span);
       insert_before(kernel_, region, id, [&](Builder& b) {
         Type converted = type;
         converted.layout = layout;
@@ -339,6 +356,7 @@ class Placer {
       Type wanted = kernel_.type(operand);
       wanted.layout = kernel_.layouts.intern(operand_layout(kernel_, gemm, atom_of(gemm), side, typed_layout(gemm.acc)));
       if (wanted.layout == kernel_.type(operand).layout) continue;
+      tell(operand, kernel_.type(operand).layout, wanted.layout, kernel_.op(id).span);
       insert_before(kernel_, region, id, [&](Builder& b) { operand = b.value(op::ConvertLayout{operand}, wanted); });
     }
     kernel_.op(id).data = gemm;

@@ -106,10 +106,20 @@ class Chooser {
     MemLayout layout = choose(buffer, why);
     Span by = touchers_[buffer].demand;
     if (const PinnedLayout* pinned = pinned_for(buffer)) {
-      if (auto asked = parsed(buffer, *pinned)) layout = *asked, why = "the schedule pins it", by = pinned->span;
+      if (auto asked = parsed(buffer, *pinned)) {
+        warn_of_conflicts(buffer, *pinned, *asked, layout);
+        layout = *asked, why = "the schedule pins it", by = pinned->span;
+      }
     }
     set_layout(buffer, layout);
     kernel_.layout_notes.push_back({buffer, by.valid() ? by : kernel_.op(kernel_.value(buffer).op).span, why});
+  }
+
+  void warn_of_conflicts(ValueId buffer, const PinnedLayout& pinned, const MemLayout& asked, const MemLayout& own) {
+    if (!machine_.banks || kernel_.type(buffer).rank() != 2) return;
+    int bits = bit_width(kernel_.type(buffer).element);
+    int64_t turns = cost(touchers_[buffer], asked, bits), least = cost(touchers_[buffer], own, bits);
+    if (turns > least) diagnostics_.at(pinned.span).warning(diag::BankConflict, pinned.name, turns, least);
   }
 
   const PinnedLayout* pinned_for(ValueId buffer) const {

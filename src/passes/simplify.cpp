@@ -36,7 +36,7 @@ class Simplifier : public Rebuilder {
     if (const auto* o = std::get_if<op::Fma>(&data)) return builder_.fma(o->a, o->b, o->c);
     if (const auto* o = std::get_if<op::Compare>(&data)) return builder_.compare(o->fn, o->a, o->b);
     if (const auto* o = std::get_if<op::Select>(&data)) return builder_.select(o->condition, o->a, o->b);
-    if (const auto* o = std::get_if<op::Convert>(&data)) return builder_.convert(o->x, type, o->mode);
+    if (const auto* o = std::get_if<op::Convert>(&data); o && !o->exact.valid()) return builder_.convert(o->x, type, o->mode);
     if (const auto* o = std::get_if<op::Extent>(&data)) return extent(*o);
     return {};
   }

@@ -1,6 +1,7 @@
 #include "pipeline/pipeline.h"
 
 #include "base/check.h"
+#include "check/pressure.h"
 #include "check/schedule.h"
 #include "ir/verify.h"
 #include "lower/lower.h"
@@ -44,6 +45,7 @@ constexpr Pass kPipeline[] = {
     {"lower", Staged, Thread, lower_to_threads, "the program of one thread"},
     {"legalise", Thread, Thread, passes::legalise, "narrow floats and math functions in what the machine has"},
     {"cleanup", Thread, Thread, passes::cleanup, "common code once, invariant code outside loops, dead code nowhere"},
+    {"check-registers", Thread, Thread, check::check_registers, "what is alive at once fits the registers, or is told"},
 };
 
 consteval bool chains(std::span<const Pass> passes) {

@@ -62,6 +62,16 @@ Value aligned(Instance& in, const Value& value, Span span, Scalar type, bool kee
   return Const{type, ir::evaluate_convert(c.type, type, ir::ConvertMode::Nearest, c.number), true};
 }
 
+// Is the count, where it is known, one that the type has bits for?
+bool has_bits_for(Instance& in, Scalar type, const Value& count, Span span) {
+  std::optional<ir::Number> n;
+  if (auto* c = count.as<Const>()) n = c->number;
+  if (auto* d = count.as<Dynamic>()) n = in.kernel.constant(d->id);
+  if (!n || (n->i >= 0 && n->i < bit_width(type))) return true;
+  not_allowed(in, span, "a shift by " + std::to_string(n->i), "here: `" + std::string(name(type)) + "` has " + std::to_string(bit_width(type)) + " bits");
+  return false;
+}
+
 }  // namespace
 
 Value apply(Instance& in, ir::UnaryFn fn, const Value& x, Span span) {
@@ -112,6 +122,7 @@ Value binary(Instance& in, ast::BinaryOp op, const Operand& a, const Operand& b,
     return Poison{};
   }
   Value left = aligned(in, x.value, x.span, *type, stays_literal);
+  if (is_shift && is_integer(element_of(in, y.value)) && !has_bits_for(in, *type, y.value, y.span)) return Poison{};
   // The count of a shift is any integer; it takes the type of what is shifted.
   bool count_converts = is_shift && is_integer(element_of(in, y.value)) && !is_literal(y.value);
   Value right = count_converts ? convert(in, y.value, *type, ir::ConvertMode::Nearest, y.span)

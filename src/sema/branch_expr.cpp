@@ -103,7 +103,7 @@ Value choose(Instance& in, ir::ValueId condition, Side a, Side b, Span span) {
 Value choose_elements(Instance& in, const Operand& test, const ast::IfExpr& node, Hint hint, Span span) {
   auto shape = shape_of(in, test);
   if (!shape) return Poison{};
-  if (!hint.shape) hint.shape = &*shape;
+  if (!hint.shape && std::ranges::find(*shape, kNewAxis) == shape->end()) hint.shape = &*shape;
   Operand a = operand(in, *node.then_value, hint), b = operand(in, *node.else_value, hint);
   return map_elements(in, std::array{test, a, b}, span, [&](std::span<const Operand> x) -> Value {
     if (element_of(in, x[0].value) != Scalar::Bool)

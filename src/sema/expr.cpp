@@ -6,15 +6,17 @@
 namespace tilec::sema {
 namespace {
 
-// Both sides of an operator; a side whose tile has no shape of its own takes that of the other.
+// Both sides of an operator; a side whose tile has no shape of its own takes that of the other, which must not wait for one
+// itself (`_`).
 struct Sides { Operand lhs, rhs; };
 
 Sides sides(Instance& in, const ast::Binary& node, Hint hint) {
   Sides s{operand(in, *node.lhs, hint), operand(in, *node.rhs, hint)};
   auto settle = [&](Operand& open, const ast::Expr& expr, const Operand& other) {
     if (!open.value.is<Shapeless>() || !other.value.is_tile_like()) return;
-    if (auto shape = shape_of(in, other)) open = operand(in, expr, {.shape = &*shape});
-    else open.value = Poison{};
+    auto shape = shape_of(in, other);
+    if (!shape) open.value = Poison{};
+    else if (std::ranges::find(*shape, kNewAxis) == shape->end()) open = operand(in, expr, {.shape = &*shape});
   };
   settle(s.lhs, *node.lhs, s.rhs);
   settle(s.rhs, *node.rhs, s.lhs);

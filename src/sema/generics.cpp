@@ -136,7 +136,10 @@ bool meets_kind(Instance& in, const ast::GenericParameter& parameter, Value& val
   auto *v = value.as<EnumValue>();
   if (e && v && v->type == e->type) return true;
   if (wanted.is_poison()) return false;
-  if (!e) in.at(parameter.kind->span).error(diag::NotAType, in.text(parameter.kind->span));
+  if (wanted.is<TypeValue>())
+    not_allowed(in, parameter.kind->span, "a compile-time parameter of type `" + std::string(in.text(parameter.kind->span)) + "`",
+                "here: it is `int`, `bool`, `type`, `float`, `integer`, `shape` or an enumeration");
+  else if (!e) in.at(parameter.kind->span).error(diag::NotAType, in.text(parameter.kind->span));
   else report_kind(in, parameter, "a member of `" + std::string(e->type->name.text) + "`", value, span);
   return false;
 }

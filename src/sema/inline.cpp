@@ -209,11 +209,19 @@ bool keeps_requirements(Instance& in, const Invocation& call) {
   return is_fine;
 }
 
+// Calls that call twice what calls twice: a kernel grows by powers, and long before its operations are too many the time is.
+bool has_too_many_calls(Instance& in, Span span) {
+  constexpr size_t kMostCalls = 10'000;
+  if (++in.calls <= kMostCalls) return false;
+  std::string what = "a kernel of more than " + std::to_string(kMostCalls) + " calls";
+  if (!in.session.diagnostics.has_errors()) not_allowed(in, span, what, "here: functions are inlined where they are called");
+  return true;
+}
+
 }  // namespace
 
 Value invoke(Instance& in, Invocation& call) {
-  // Calls that call twice what calls twice: a kernel grows by powers.
-  if (is_recursive(in, call) || is_too_long(in, call.site.expr.span, "functions are inlined where they are called")) return Poison{};
+  if (is_recursive(in, call) || has_too_many_calls(in, call.site.expr.span) || is_too_long(in, call.site.expr.span, "functions are inlined where they are called")) return Poison{};
   in.frames.push_back({.module = call.fn.module, .decl = call.fn.decl, .call = call.site.expr.span,
                        .first_scope = in.scopes.size(), .first_loop = in.loops.size(),
                            .control_depth = in.control_depth,

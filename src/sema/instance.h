@@ -115,6 +115,7 @@ struct Instance {
   std::optional<int64_t> threads;  // of the launch around this place
   Parallel* parallel = nullptr;    // the loop around this place
   size_t rounds = 0;               // of loops over lists, which are written out
+  size_t calls = 0;                // of functions, which are inlined
 
   InstancePlace at(Span span) const { return {*this, session.diagnostics.at(span)}; }
   Frame& frame() { return frames.back(); }

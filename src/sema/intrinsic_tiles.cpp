@@ -22,8 +22,14 @@ std::optional<Shape> tile_extents(Instance& in, const View& view, const CallSite
     }
   }
   if (shape.size() == view.shape.size()) return shape;
-  in.at(site.expr.span).error(diag::RankMismatch, in.memory(view.memory).name, int64_t(view.shape.size()),
-                              int64_t(shape.size()));
+  const std::string& name = in.memory(view.memory).name;
+  int64_t rank = int64_t(view.shape.size()), given = std::ranges::count_if(site.arguments, [](const ast::Argument& a) { return !a.is_named(); });
+  if (!site.generics.empty() || given != rank) {
+    in.at(site.expr.span).error(diag::RankMismatch, name, rank, site.generics.empty() ? given : int64_t(shape.size()));
+    return std::nullopt;
+  }
+  in.at(site.expr.span).error(diag::TypeMismatch, "a tile of shape " + shape_text(shape), "a tile of " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions"))
+      .help("the other side gives the shape; cut another part, as in `" + name + "[i, 0 +: 64]`, or write the shape: `.tile[ROWS, COLUMNS](...)`");
   return std::nullopt;
 }
 

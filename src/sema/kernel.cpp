@@ -145,6 +145,29 @@ struct Lowering {
     return true;
   }
 
+  // A type as written, but for what this instance knows: its compile-time parameters and the dims after `where`.
+  std::string instance_text(Span span) const {
+    std::string_view text = in.text(span);
+    std::string out;
+    auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    for (size_t i = 0, end; i < text.size(); i = end) {
+      for (end = i; end < text.size() && is_letter(text[end]);) ++end;
+      if (end == i) out += text[end++];
+      else out += known_text(text.substr(i, end - i));
+    }
+    return out;
+  }
+  std::string known_text(std::string_view word) const {
+    const Binding* binding = in.find(word);
+    auto* value = binding ? std::get_if<Value>(&binding->what) : nullptr;
+    if (!value) return std::string(word);
+    if (auto* type = value->as<TypeValue>()) return std::string(name(type->scalar));
+    auto* known = value->as<Const>();
+    auto* dynamic = value->as<Dynamic>();
+    auto n = known ? std::optional(known->number) : dynamic ? in.kernel.constant(dynamic->id) : std::nullopt;
+    return n && !n->is_float ? std::to_string(n->i) : std::string(word);
+  }
+
   bool bind_parameter(const ast::Parameter& p) {
     auto type = resolve(in, *p.type);
     auto* shaped = p.type->as<ast::ShapedType>();
@@ -154,7 +177,7 @@ struct Lowering {
         false;
     ir::Param param{.name = std::string(p.name.text), .access = access(p.direction), .may_alias = p.is_alias,
         .value = {}, .extents = {},
-                    .strides = {}, .type_text = std::string(in.text(p.type->span)), .doc = p.doc, .span = p.span};
+                    .strides = {}, .type_text = instance_text(p.type->span), .doc = p.doc, .span = p.span};
     if (type->is_scalar() && shaped->is_nullable) return not_allowed(in, p.type->span, "`?`", "on a number: only a tensor may be null"), false;
     return type->is_scalar() ? bind_scalar(p, *type, std::move(param))
         : bind_tensor(p, *shaped, *type, std::move(param));

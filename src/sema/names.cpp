@@ -38,12 +38,18 @@ constexpr std::pair<std::string_view, Scalar> kForeignTypes[] = {
     {"int8_t", Scalar::I8},     {"int16_t", Scalar::I16},  {"int32_t", Scalar::I32},  {"int64_t", Scalar::I64},   {"uint8_t", Scalar::U8},
     {"uint16_t", Scalar::U16},  {"uint32_t", Scalar::U32}, {"uint64_t", Scalar::U64}, {"usize", Scalar::Index},   {"byte", Scalar::U8}};
 
-// Words of modules of the library that stand behind an import.
-bool suggest_import(Instance& in, Report& report, const ast::Name& word) {
-  for (std::string_view module : {"math"}) {
+constexpr std::string_view kLibraryModules[] = {"math"};
+
+// Words of modules of the library that stand behind an import. `meant` is the word itself, or one like it.
+bool suggest_import(Instance& in, Report& report, const ast::Name& word, std::string_view meant) {
+  for (std::string_view module : kLibraryModules) {
     const Module* library = in.session.modules.of_library("std." + std::string(module));
-    if (!library || !library->declarations.contains(word.text)) continue;
-    std::string where = std::string(module) + "." + std::string(word.text);
+    if (!library || !library->declarations.contains(meant)) continue;
+    std::string where = std::string(module) + "." + std::string(meant);
+    if (meant != word.text) {
+      report.help("did you mean `" + where + "`, which is in `std." + std::string(module) + "`?");
+      return true;
+    }
     if (in.module().imports.contains(module)) report.fix(word.span, where, "it is in `std." + std::string(module) + "`");
     else report.help("it is in `std." + std::string(module) + "`: `import std." + std::string(module) + ";`, then `" + where + "`");
     return true;
@@ -58,14 +64,17 @@ void suggest(Instance& in, Report report, const ast::Name& name) {
       report.fix(name.span, ours, "the type is called `" + ours + "` here");
       return;
     }
-  if (suggest_import(in, report, name)) return;
+  if (suggest_import(in, report, name, name.text)) return;
   std::vector<std::string_view> names;
   for (size_t i = in.frame().first_scope; i < in.scopes.size(); ++i)
     for (const Binding& b : in.scopes[i]) names.push_back(b.name);
   in.session.modules.names_of(in.module(), names);
   if (const Module* prelude = in.session.modules.prelude()) in.session.modules.names_of(*prelude, names);
   std::string_view near = nearest(name.text, names);
-  if (!near.empty()) report.fix(name.span, near, "did you mean `" + std::string(near) + "`?");
+  if (!near.empty()) return void(report.fix(name.span, near, "did you mean `" + std::string(near) + "`?"));
+  for (std::string_view module : kLibraryModules)
+    if (const Module* library = in.session.modules.of_library("std." + std::string(module))) in.session.modules.names_of(*library, names);
+  suggest_import(in, report, name, nearest(name.text, names));
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ struct Analysis {
       if (auto* n = decl->as<ast::Fn>()) check_fn(*decl, *n);
     }
     for (size_t i = 0; i < made.size(); ++i) program.exports[i].instance = instance_text(session, root, made[i], made);
-    check_schedules(session, root);
+    check_schedules(session, root, made);
   }
 };
 

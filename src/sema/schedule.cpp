@@ -36,16 +36,21 @@ bool is_same(const Value& a, const Value& b) {
   return false;
 }
 
-// Do the schedule's brackets and its `where` name only values that the instance has?
+// Has the instance the value that a schedule's brackets, or its `where`, give?
+bool has_argument(Instance& in, const ast::Argument& wanted, size_t parameter, const Instantiation& made) {
+  return is_same(evaluate(in, *wanted.value), made.generics[parameter]);
+}
+bool has_dim(Instance& in, const ast::Argument& wanted, const Instantiation& made) {
+  auto n = known_int(in, operand(in, *wanted.value), "the value of a dim");
+  return n && std::ranges::any_of(made.dims, [&](const ir::Dim& d) { return d.name == wanted.name.text && d.fixed == n; });
+}
+
 bool speaks_of(Instance& in, const ast::Schedule& schedule, const ast::Signature& signature, const Instantiation& made) {
   for (size_t i = 0; i < signature.generics.size(); ++i) {
     const ast::Argument* wanted = argument_of(schedule.generics, signature, i);
-    if (wanted && !is_same(evaluate(in, *wanted->value), made.generics[i])) return false;
+    if (wanted && !has_argument(in, *wanted, i, made)) return false;
   }
-  return std::ranges::all_of(schedule.where, [&](const ast::Argument& wanted) {
-    auto n = known_int(in, operand(in, *wanted.value), "the value of a dim");
-    return n && std::ranges::any_of(made.dims, [&](const ir::Dim& d) { return d.name == wanted.name.text && d.fixed == n; });
-  });
+  return std::ranges::all_of(schedule.where, [&](const ast::Argument& wanted) { return has_dim(in, wanted, made); });
 }
 
 // As `root` may write it: what the export says, or else the value. Nothing where only another file has the words.
@@ -208,9 +213,33 @@ void check_arguments(Instance& in, const ast::Schedule& schedule, const KernelRe
   }
 }
 
+// What is never so: a value that no instance has.
+std::string unmet_by_all(Instance& in, const ast::Schedule& schedule, const ast::Signature& signature, std::span<const Instantiation* const> all) {
+  if (all.empty()) return "this file exports none";
+  for (size_t i = 0; i < signature.generics.size(); ++i) {
+    const ast::Argument* wanted = argument_of(schedule.generics, signature, i);
+    if (wanted && std::ranges::none_of(all, [&](const Instantiation* made) { return has_argument(in, *wanted, i, *made); }))
+      return "none has `" + std::string(signature.generics[i].name.text) + " = " + std::string(in.text(wanted->value->span)) + "`";
+  }
+  for (const ast::Argument& wanted : schedule.where)
+    if (std::ranges::none_of(all, [&](const Instantiation* made) { return has_dim(in, wanted, *made); }))
+      return "none fixes `" + std::string(wanted.name.text) + " = " + std::string(in.text(wanted.value->span)) + "` after `where`";
+  return "none has all of these values at once";
+}
+
+void warn_if_unused(Instance& in, const ast::Schedule& schedule, const KernelRef& kernel, std::span<const Instantiation> made) {
+  std::vector<const Instantiation*> instances;
+  for (const Instantiation& m : made)
+    if (m.request.decl == kernel.decl) instances.push_back(&m);
+  const ast::Signature& signature = signature_of(kernel);
+  if (std::ranges::any_of(instances, [&](const Instantiation* m) { return speaks_of(in, schedule, signature, *m); })) return;
+  in.session.diagnostics.at(cover(schedule.path.front().span, schedule.path.back().span))
+      .warning(diag::UnusedSchedule, signature.name.text, unmet_by_all(in, schedule, signature, instances));
+}
+
 }  // namespace
 
-void check_schedules(Session& session, const Module& root) {
+void check_schedules(Session& session, const Module& root, std::span<const Instantiation> made) {
   for (const ast::Decl* d : root.ast->declarations) {
     auto* schedule = d->as<ast::Schedule>();
     if (!schedule) continue;
@@ -220,6 +249,7 @@ void check_schedules(Session& session, const Module& root) {
     check_arguments(in, *schedule, *kernel);
     check_schedule_names(in, *schedule, *kernel->decl->as<ast::Kernel>());
     read(in, *schedule);
+    if (!session.diagnostics.has_errors()) warn_if_unused(in, *schedule, *kernel, made);
   }
 }
 

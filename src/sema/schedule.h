@@ -15,7 +15,7 @@ struct Instantiation {
 void pin_schedules(Session& session, const Module& root, const Instantiation& made, ExportInstance& instance);
 // How a schedule in `root` names `made` and no other of `all` that differs from it. One that states fewer dims goes behind.
 std::string instance_text(Session& session, const Module& root, const Instantiation& made, std::span<const Instantiation> all);
-// Reports schedules that speak of no kernel, or give it parameters that it lacks.
-void check_schedules(Session& session, const Module& root);
+// Reports schedules that speak of no kernel, give it parameters that it lacks, or are for no instance of `made`.
+void check_schedules(Session& session, const Module& root, std::span<const Instantiation> made);
 
 }  // namespace tilec::sema

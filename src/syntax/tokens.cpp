@@ -211,8 +211,9 @@ void limit_nesting(const Input& input, Tokens& tokens, Diagnostics& diagnostics)
     }
     bool has_too_many_brackets = steps.size() > kMostBrackets + 1;
     if (has_too_many_brackets || total > kMostSteps) {
-      diagnostics.at(input.span(*tokens.list[i])).error(diag::NestedTooDeep, has_too_many_brackets ? kMostBrackets
-          : kMostSteps);
+      auto report = diagnostics.at(input.span(*tokens.list[i])).error(diag::NestedTooDeep, has_too_many_brackets ? kMostBrackets : kMostSteps);
+      if (!has_too_many_brackets)
+        report.help("in a chain such as `a + b + c` each operator is a level: it means `(a + b) + c`; name parts of it with `let`, or add up in a loop");
       tokens.is_unreadable = true;
       return;
     }

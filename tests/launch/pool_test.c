@@ -94,7 +94,7 @@ static void the_thread_count_is_kept(void) {
   EXPECT(tile1_set_threads(1) == TILE_OK);
   seen = threads_that_run(100, 1, 1);
   EXPECT(seen.blocks == 100 && seen.count == 1 && pthread_equal(seen.threads[0], pthread_self()));
-  EXPECT_FAILS(tile1_set_threads(-1), TILE_SHAPE, "tile1_set_threads: -1 threads, the pool has 1 to 1024");
+  EXPECT_FAILS(tile1_set_threads(-1), TILE_SHAPE, "tile1_set_threads: -1 threads; a pool has 1 to 1024, or with 0 as many as the process may run on");
   EXPECT(tile1_set_threads(0) == TILE_OK && tile1_threads() >= 1);
 }
 

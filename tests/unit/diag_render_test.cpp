@@ -38,10 +38,10 @@ TEST_CASE("the first line names the place and the code, the snippet marks the sp
 
 TEST_CASE("several spans on one line hang their labels below each other") {
   Bench b("  c = a @ b;\n");
-  b.diags.at(b.at("@")).error(diag::OperandShape, "@", 64, "b", 48).label("needs 64 rows")
+  b.diags.at(b.at("@")).error(diag::ContractionMismatch, 64, 48).label("needs 64 rows")
       .mark(b.at("a"), "64 columns").mark(b.at("b"), "48 rows");
   CHECK(b.shown() ==
-        "k.tile:1:9: error: `@` needs 64 rows here but `b` has 48 [T0301]\n"
+        "k.tile:1:9: error: the left side has 64 columns but the right side has 48 rows [T0308]\n"
         " 1 |   c = a @ b;\n"
         "   |       - ^ - 48 rows\n"
         "   |       | needs 64 rows\n"

@@ -18,14 +18,14 @@ static_assert(!TakenAsError<decltype(diag::NestedTooDeep)>, "a text is no intege
 
 TEST_CASE("a report carries its text, marks, notes and fixes") {
   Diagnostics diags;
-  diags.at(at(4, 7)).error(diag::OperandShape, "gemm", 1, std::string("b"), 3)
+  diags.at(at(4, 7)).error(diag::BitWidths, "i8", 8, std::string("b1"), 1)
       .label("here").mark(at(9, 10), "the tile").note(at(0, 1), diag::DeclaredHere, "b").help("say less")
       .fix(at(9, 9), ".T", "transpose it");
   REQUIRE(diags.all().size() == 1);
   const Diagnostic& d = diags.all()[0];
-  CHECK(d.code == "T0301");
-  CHECK(d.name == "OperandShape");
-  CHECK(d.message == "`gemm` needs 1 row here but `b` has 3");
+  CHECK(d.code == "T0128");
+  CHECK(d.name == "BitWidths");
+  CHECK(d.message == "`i8` has 8 bits and `b1` has 1, so the bits of one are not the other");
   CHECK(d.label == "here");
   CHECK(d.marks.at(0).label == "the tile");
   CHECK(d.notes.at(0).message == "`b` is declared here");
@@ -40,7 +40,7 @@ TEST_CASE("a noun follows its number") {
   diags.at(at(2, 3)).warning(diag::BankConflict, "s", 2, 1);
   CHECK(diags.all()[0].message == "`f` takes 1 argument but is given 2");
   CHECK(diags.all()[1].message == "`f` takes 2 arguments but is given 1");
-  CHECK(diags.all()[2].message == "this access to `s` takes 2 passes because up to 1 lane meet in one bank");
+  CHECK(diags.all()[2].message == "with this layout `s` takes 2 passes where 1 would do: lanes meet in the banks of shared memory");
 }
 
 TEST_CASE("a code is reported once at a span") {
@@ -71,7 +71,7 @@ TEST_CASE("the policy turns warnings off, into errors, and remarks on") {
   auto report = [](Policy policy) {
     Diagnostics diags(policy);
     diags.at(at(0, 1)).warning(diag::UnprovedRace, "a");
-    diags.at(at(0, 1)).remark(diag::CopyNotBulk, "a", "it is small");
+    diags.at(at(0, 1)).remark(diag::OperandStaged, "a");
     std::string out;
     for (const Diagnostic& d : diags.all()) out += std::string(name(d.severity)) + " " + std::string(d.flag) + ";";
     return out;

@@ -96,6 +96,15 @@ TEST_SUITE("schedule") {
     CHECK(Scheduled(in_schedule("layout a: swizzle(64);")).errors() == "");
   }
 
+  TEST_CASE("a pinned layout whose lanes meet in banks is warned of, one that is as good as our own is not") {
+    auto with = [](std::string_view layout) {
+      return Scheduled("schedule product for \"model-sync\" { layout a: " + std::string(layout) + "; }", target::model::synchronous()).errors();
+    };
+    std::string said = with("addr(c0 c1 c2 c3 c4 c5 r0 r1 r2 r3 r4 r5)");
+    CHECK_MESSAGE(said.starts_with("BankConflict: with this layout `a` takes "), said);
+    CHECK(with("swizzle(128)") == "");
+  }
+
   TEST_CASE("a schedule for another machine says nothing") {
     Scheduled other("schedule product for \"x86-64\" { pipeline ab: a, b; depth 1; }");
     CHECK(other.count<ir::op::RingAlloc>() == 1);

@@ -187,7 +187,8 @@ __attribute__((destructor)) static void tile_pool_unload(void) {
 
 TILE_SHARED tile_status tile1_set_threads(int32_t threads) {
   if (threads < 0 || threads > TILE_MAX_THREADS) {
-    return tile_fail(TILE_SHAPE, "tile1_set_threads: %d threads, the pool has 1 to %d", threads, TILE_MAX_THREADS);
+    return tile_fail(TILE_SHAPE, "tile1_set_threads: %d threads; a pool has 1 to %d, or with 0 as many as the process may run on",
+                     threads, TILE_MAX_THREADS);
   }
   if (tile1_thread()->is_inside) {
     return tile_fail(TILE_LAUNCH_FAILED, "tile1_set_threads: called inside a parallel loop");

@@ -1,0 +1,148 @@
+// What trials of the command found: values and names that were told wrongly or not at all, inputs without end, and numbers that
+// are kept in f64.
+#include <doctest/doctest.h>
+
+#include "command.h"
+
+using namespace tilec;
+using namespace tilec::command;
+
+namespace {
+
+constexpr const char* kCopy = "export kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n";
+
+std::string layer_norm(const char* mean) {
+  return "export kernel norm(X: f32[M, N], out Y: f32[M, N]) {\n    launch (i in M) {\n        let x = X[i, 0 +: 128];\n"
+         "        let mean = " + std::string(mean) + ";\n        let d = x - mean;\n        let v = (d * d).sum(axis = 0) / (N as f32);\n"
+         "        Y[i, 0 +: 128] = d / sqrt(v + 0.00001);\n    }\n}\n";
+}
+
+// Narrow floats are computed with, converted to and from, negated, compared, and summed by atomics.
+constexpr const char* kNarrow = R"(export kernel eight(A: f8e4m3[N], B: f8e4m3[N], out C: f32[N]) {
+    launch (i in ceildiv(N, 64)) {
+        let a = A.tile[64](i);
+        let b = B.tile[64](i);
+        C.tile(i) = (max(a * b, -a) + a) as f32 * 1.0;
+    }
+}
+export kernel half(A: f16[N], B: f16[N], out C: f32[N], out D: bf16[N]) {
+    launch (i in ceildiv(N, 64)) {
+        let a = A.tile[64](i);
+        let b = B.tile[64](i);
+        C.tile(i) = exp(a * b + a) as f32 * 1.0;
+        D.tile(i) = (a as bf16) * (b as bf16) + (b as bf16);
+    }
+}
+export kernel converted(A: f32[N], B: f32[N], out C: f32[N]) {
+    launch (i in ceildiv(N, 64)) {
+        C.tile(i) = (A.tile[64](i) * B.tile[64](i)) as f8e5m2 as f32 + (A.tile[64](i) * 3) as f16 as f32;
+    }
+}
+)";
+
+}  // namespace
+
+TEST_CASE("padding that would enter a sum is told of the tile that brings it") {
+  Folder folder;
+  folder.write("norm.tile", layer_norm("x.sum(axis = 0) / (N as f32)"));
+  Ran ran = folder.tilec("check norm.tile");
+  CHECK(ran.code == 1);
+  CHECK_MESSAGE(ran.says(" of `d` would enter this sum [T0404]"), ran.out);
+}
+
+TEST_CASE("a name far from all others gets no suggestion, one of the library its import") {
+  Folder folder;
+  auto says = [&](const std::string& value) {
+    folder.write("k.tile", "export kernel k(A: f32[N], out C: f32[N]) {\n    launch (i in ceildiv(N, 64)) {\n        let a = A.tile[64](i);\n        C.tile(i) = " + value + ";\n    }\n}\n");
+    return folder.tilec("check k.tile");
+  };
+  CHECK_MESSAGE(says("a - mean(a)").times("did you mean") == 0, says("a - mean(a)").out);
+  CHECK_MESSAGE(says("a - a.mean(axis = 0)").times("did you mean") == 0, says("a - a.mean(axis = 0)").out);
+  CHECK_MESSAGE(says("sqtr(a)").says("did you mean `sqrt`?"), says("sqtr(a)").out);
+  CHECK_MESSAGE(says("relu(a)").says("`import std.math;`, then `math.relu`"), says("relu(a)").out);
+  CHECK_MESSAGE(says("sigmiod(a)").says("did you mean `math.sigmoid`, which is in `std.math`?"), says("sigmiod(a)").out);
+}
+
+TEST_CASE("the header shows the numbers that an export fixes") {
+  Folder folder;
+  folder.write("k.tile", "kernel k[T: type, B: int](A: T[N, B], W: T[D, B * 2], out C: T[N, B]) {\n    launch (i in ceildiv(N, 64)) { C.tile[64, 8](i, 0) = A.tile(i, 0) + W.tile(0, 0); }\n}\n"
+                         "export k[T = f16, B = 64] as k64 where D = 128;\n");
+  Ran ran = folder.tilec("-w k.tile -o k.o --header -");
+  CHECK_MESSAGE(ran.says("in f16[N, 64]"), ran.out);
+  CHECK_MESSAGE(ran.says("in f16[128, 64 * 2]"), ran.out);
+  CHECK_MESSAGE(ran.says("k(A: f16[N, 64], W: f16[128, 64 * 2], out C: f16[N, 64])"), ran.out);
+}
+
+TEST_CASE("integer parameters of `run` may be negative, extents may not") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(A: i32[N], s: int, out C: i32[N]) {\n    launch (i in N) { C[i] = A[i] + (s as i32); }\n}\n");
+  CHECK_MESSAGE(folder.tilec("run k.tile --dim s=-1").code == 0, folder.tilec("run k.tile --dim s=-1").out);
+  CHECK(folder.tilec("run k.tile --dim N=-1").says("tilec: --dim N=-1: an extent is a whole number from 0"));
+  CHECK(folder.tilec("run k.tile --dim s=x").says("tilec: --dim s=x: the value of a parameter is a whole number"));
+  CHECK(folder.tilec("run k.tile --dim s=").code == 2);
+}
+
+TEST_CASE("objects put together show all that they hold") {
+  Folder folder;
+  folder.write("copy.tile", kCopy);
+  folder.write("other.tile", "export kernel other(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i] + 1; }\n}\n");
+  REQUIRE(folder.tilec("copy.tile -o copy.o").code == 0);
+  REQUIRE(folder.tilec("other.tile -o other.o").code == 0);
+  REQUIRE(folder.run("ld -r copy.o other.o -o both.o").code == 0);
+  Ran ran = folder.tilec("inspect both.o");
+  CHECK(ran.code == 0);
+  CHECK_MESSAGE(ran.says("kernel     copy("), ran.out);
+  CHECK_MESSAGE(ran.says("kernel     other("), ran.out);
+}
+
+TEST_CASE("an input without end is refused, and so is a chain without end, both with the reason") {
+  Folder folder;
+  Ran endless = folder.tilec("check /dev/zero");
+  CHECK(endless.code == 3);
+  CHECK_MESSAGE(endless.says("cannot read `/dev/zero`: it has more than 256 MiB"), endless.out);
+  std::string chain = "A[i]";
+  for (int n = 0; n < 1200; ++n) chain += " + A[i]";
+  folder.write("chain.tile", "export kernel k(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = " + chain + "; }\n}\n");
+  CHECK(folder.tilec("check chain.tile").says("help: in a chain such as `a + b + c` each operator is a level"));
+}
+
+TEST_CASE("what the command line cannot be says who speaks") {
+  Folder folder;
+  for (const char* words : {"explain T0100 --emit=foo", "check", "run --completion=never k.tile"}) {
+    Ran ran = folder.tilec(words);
+    CHECK(ran.code == 2);
+    CHECK_MESSAGE(ran.out.starts_with("tilec: "), words << "\n" << ran.out);
+  }
+  CHECK(folder.tilec("check --help").code == 0);
+}
+
+TEST_CASE("remarks tell the layouts that change, and registers that do not suffice") {
+  Folder folder;
+  folder.write("turned.tile", "export kernel turned(A: f32[N, N], out B: f32[N, N]) {\n    launch (i in ceildiv(N, 64), j in ceildiv(N, 64)) threads 128 {\n"
+                              "        let a = A.tile[64, 64](i, j);\n        B.tile(i, j) = a + a.T;\n    }\n}\n");
+  Ran ran = folder.tilec("explain turned.tile --target model -R layout");
+  CHECK_MESSAGE(ran.says("changes its layout here, through shared memory: 32 registers a lane [T0805"), ran.out);
+  CHECK(folder.tilec("explain turned.tile --target model").times("[T0805") == 0);
+  folder.write("product.tile", "export kernel product(A: f32[M, K], B: f32[K, N], out C: f32[M, N]) {\n    launch (i in ceildiv(M, 64), j in ceildiv(N, 64)) {\n"
+                               "        var sum: fragment f32[64, 64] = 0;\n        for k in 0..ceildiv(K, 64) { sum += A.tile[64, 64](i, k) @ B.tile[64, 64](k, j); }\n"
+                               "        C.tile(i, j) = sum;\n    }\n}\n");
+  Ran product = folder.tilec("explain product.tile --target x86-64-v4 -R spill");
+  CHECK_MESSAGE(product.says("product.tile:2:5: remark: about "), product.out);
+  CHECK_MESSAGE(product.says(" registers are needed at once and `x86-64-v4` has 32: some values go through memory [T0806"), product.out);
+  CHECK(folder.tilec("explain turned.tile --target model -R spill").times("[T0806") == 0);
+}
+
+TEST_CASE("numbers that are kept in f64 stay so behind the integer code of narrow floats") {
+  Folder folder;
+  folder.write("narrow.tile", kNarrow);
+  for (const char* machine : {"model", "x86-64", "x86-64-v3"}) {
+    Ran ran = folder.tilec("run narrow.tile --after-each --numeric=wide --dim N=4096 --target=" + std::string(machine));
+    CHECK(ran.code == 0);
+    constexpr std::string_view kAgrees = " after legalise: agrees, greatest difference ";
+    for (size_t at = 0; (at = ran.out.find(kAgrees, at)) != std::string::npos;) {
+      at += kAgrees.size();
+      CHECK_MESSAGE(std::stod(ran.out.substr(at)) <= 1e-6, machine << "\n" << ran.out.substr(at, 60));
+    }
+    CHECK_MESSAGE(ran.times(" after legalise: agrees") == 3, machine << "\n" << ran.out);
+  }
+}
