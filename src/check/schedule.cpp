@@ -151,29 +151,12 @@ void check_warps(const Kernel& kernel, const Machine& machine, std::vector<std::
   });
 }
 
-void check_shared_memory(const Kernel& kernel, const Machine& machine, std::vector<std::string>& flaws) {
-  each_op(kernel, kernel.body, [&](OpId launch) {
-    if (!kernel.op(launch).is<op::Launch>()) return;
-    int64_t bytes = 0;
-    each_op(kernel, kernel.op(launch).as<op::Launch>().body, [&](OpId id) {
-      const Op& op = kernel.op(id);
-      if (op.is<op::RingAlloc>()) bytes += 16 * kernel.type(op.result()).shape[0];  // two barriers a slot
-      if (!op.is<op::Alloc>() || kernel.type(op.result()).space != Space::Shared) return;
-      const Type& type = kernel.type(op.result());
-      bytes += kernel.layouts.mem(type.layout).size() * byte_width(type.element);
-    });
-    if (bytes > machine.shared_bytes)
-      flaws.push_back("its tiles take " + std::to_string(bytes) + " bytes of shared memory, and " + std::string(machine.name) + " has " + std::to_string(machine.shared_bytes));
-  });
-}
-
 }  // namespace
 
 std::vector<std::string> flaws_of(const Kernel& staged, const Machine& machine) {
   std::vector<std::string> flaws;
   if (!has_rings(staged)) return flaws;
   check_warps(staged, machine, flaws);
-  check_shared_memory(staged, machine, flaws);
   for (uint64_t choice = 0; choice < kChoices && flaws.empty(); ++choice)
     for (const BlockTrace& trace : trace_rings(staged, choice))
       if (std::string flaw = Block(staged, trace).run(); !flaw.empty()) {

@@ -3,6 +3,7 @@
 #include "check/pressure.h"
 #include "explain/proofs.h"
 #include "explain/schedule_text.h"
+#include "ir/packed.h"
 #include "layout/notation.h"
 
 namespace tilec {
@@ -33,30 +34,31 @@ void add_layouts(const ir::Kernel& kernel, const SourceMap& sources, std::string
   }
 }
 
-struct Memory {
-  int64_t shared = 0, homes = 0;
-};
-
-Memory add_memory(const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine, std::string& out) {
-  Memory total;
+// Every buffer with its place; some lie where others are done.
+void add_shared(const ir::Kernel& lowered, ir::RegionId launch, const Machine& machine, std::string& out) {
+  int64_t all = 0;
   out += "shared memory:\n";
-  each_op(placed, placed.body, [&](ir::OpId id) {
-    if (!placed.op(id).is<ir::op::Alloc>()) return;
-    ir::ValueId v = placed.op(id).result();
-    const ir::Type& type = placed.type(v);
-    if (type.space != ir::Space::Shared || !type.layout.valid()) return;
-    int64_t bytes = placed.layouts.mem(type.layout).size() * byte_width(type.element);
-    total.shared += bytes;
-    out += "  " + (placed.value(v).hint.empty() ? "(made by the compiler)" : placed.value(v).hint) + ": " + bytes_text(bytes) + "\n";
+  each_op(lowered, launch, [&](ir::OpId id) {
+    auto* alloc = lowered.op(id).get<ir::op::Alloc>();
+    if (!alloc || alloc->offset == ir::kUnplaced) return;
+    const ir::Type& type = lowered.type(lowered.op(id).result());
+    int64_t bytes = type.element_count() * byte_width(type.element);
+    all += bytes;
+    out += "  " + (alloc->name.empty() ? "(made by the compiler)" : alloc->name) + ": " + bytes_text(bytes) + " at " + std::to_string(alloc->offset) + "\n";
   });
-  out += "  in all " + bytes_text(total.shared) + " of " + bytes_text(machine.shared_bytes) + "\n";
+  int64_t packed = ir::packed_bytes(lowered, launch);
+  out += "  in all " + bytes_text(packed) + " of " + bytes_text(machine.shared_bytes) + (all > packed ? ", for tiles of " + bytes_text(all) : "") + "\n";
+}
+
+void add_memory(const ir::Kernel& lowered, const Machine& machine, std::string& out) {
+  int64_t homes = 0;
   each_op(lowered, lowered.body, [&](ir::OpId id) {
+    if (auto* launch = lowered.op(id).get<ir::op::Launch>()) add_shared(lowered, launch->body, machine, out);
     if (!lowered.op(id).is<ir::op::Alloc>()) return;
     const ir::Type& type = lowered.type(lowered.op(id).result());
-    if (type.space == ir::Space::Private) total.homes += type.element_count() * byte_width(type.element) * (type.varying ? machine.lanes : 1);
+    if (type.space == ir::Space::Private) homes += type.element_count() * byte_width(type.element) * (type.varying ? machine.lanes : 1);
   });
-  out += "fragments too large for registers: " + bytes_text(total.homes) + "\n";
-  return total;
+  out += "fragments too large for registers: " + bytes_text(homes) + "\n";
 }
 
 void add_products(const ir::Kernel& placed, const SourceMap& sources, std::string& out) {
@@ -131,7 +133,7 @@ std::string explain(std::span<const ExportInstance* const> exports, const ir::Ke
   add_products(placed, sources, out);
   add_roles(placed, out);
   add_stages(placed, out);
-  add_memory(placed, lowered, machine, out);
+  add_memory(lowered, machine, out);
   add_registers(lowered, machine, out);
   add_barriers(lowered, sources, out);
   out += proofs_text(placed, sources);

@@ -33,6 +33,32 @@ void find_granules(Program& program, const Kernel& kernel) {
   });
 }
 
+// Which shared buffers lie in bytes of others of their launch.
+void find_overlays(Program& program, const Kernel& kernel) {
+  program.overlaid_at.assign(kernel.ops.size(), -1);
+  each_op(kernel, kernel.body, [&](OpId launch) {
+    if (!kernel.op(launch).is<op::Launch>()) return;
+    struct Place {
+      OpId op;
+      int64_t first, end;
+    };
+    std::vector<Place> places;
+    each_op(kernel, kernel.op(launch).as<op::Launch>().body, [&](OpId id) {
+      const op::Alloc* alloc = kernel.op(id).get<op::Alloc>();
+      if (!alloc || alloc->offset == kUnplaced) return;
+      const Type& type = kernel.type(kernel.op(id).result());
+      places.push_back({id, alloc->offset, alloc->offset + type.element_count() * byte_width(type.element)});
+    });
+    for (const Place& a : places)
+      for (const Place& b : places) {
+        if (a.op == b.op || a.end <= b.first || b.end <= a.first) continue;
+        program.overlaid_at[a.op.index] = a.first;
+        program.overlaid_bytes = std::max(program.overlaid_bytes, a.end);
+        program.overlaid_granule = std::min(program.overlaid_granule, program.granules[a.op.index]);
+      }
+  });
+}
+
 struct Written {
   Program& program;
   const Kernel& kernel;
@@ -86,6 +112,7 @@ Program compile(const Kernel& kernel, const CompileOptions& options) {
     program.banks = options.machine->banks;
   }
   find_granules(program, kernel);
+  find_overlays(program, kernel);
   find_written(program, kernel);
   program.tracks_touches = can_race(kernel);
   find_flaw(program);

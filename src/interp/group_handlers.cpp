@@ -62,7 +62,7 @@ bool judge_element(Strand& s, const Instr& i, const Flying& f, const Clock& cloc
     return false;
   }
   if (!touch_bytes({*s.run, s.block, clock, f.op}, memory, byte, width, 0, Touch::Read)) return false;
-  if (memory.cells.empty() || !s.run->options.check_races || is_fenced(*s.block, f, memory.cells[size_t(byte / memory.granule)].write)) return true;
+  if (!memory.has_cells() || !s.run->options.check_races || is_fenced(*s.block, f, memory.cell(byte).write)) return true;
   fail(s, FaultKind::Race, i, "the engine reads byte " + std::to_string(byte) + " of " + name_of(memory) + ", which threads wrote and did not fence");
   return false;
 }

@@ -17,6 +17,17 @@ struct BlockCell {
   uint32_t writer = kNone, reader = kNone, atomic = kNone;
 };
 
+struct Allocation;
+
+// Shared memory of a block that several buffers share, one after the other: whose bytes they are now, and the touches of all.
+struct Overlay {
+  std::vector<uint8_t> bytes;
+  std::vector<const Allocation*> owners;  // who wrote last, by granule
+  std::vector<Cell> cells;                // empty: touches are not judged
+  Readers readers;
+  int granule = 4;
+};
+
 struct Allocation {
   static constexpr uint8_t kExists = 1, kWritten = 2;
 
@@ -31,6 +42,8 @@ struct Allocation {
   std::vector<Cell> cells;        // empty: touches are not judged inside a block
   std::vector<BlockCell> blocks;  // empty: not between blocks
   Readers readers;
+  Overlay* overlay = nullptr;     // its bytes are some of these, from `overlay_at` on
+  int64_t overlay_at = 0;
   // Knowledge that releasing atomics left at an element, and the blocks that did.
   struct Released {
     std::vector<uint64_t> known;  // agents of the block that began at `base`
@@ -39,6 +52,11 @@ struct Allocation {
   };
   std::unordered_map<int64_t, Released> released;
 
+  // The record of touches of the granule with this byte of a memory that has one.
+  bool has_cells() const { return overlay ? !overlay->cells.empty() : !cells.empty(); }
+  Cell& cell(int64_t byte) {
+    return overlay ? overlay->cells[size_t((overlay_at + byte) / overlay->granule)] : cells[size_t(byte / granule)];
+  }
   bool is_plain() const { return state.empty() && cells.empty() && blocks.empty(); }
   int64_t granules() const { return (bytes + granule - 1) / granule; }
 };

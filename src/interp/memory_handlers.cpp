@@ -33,6 +33,19 @@ Allocation* place_for(Strand& s, const Instr& i) {
   return memory;
 }
 
+// The bytes that the block's overlaid buffers share.
+Overlay& overlay_of(Strand& s, bool judges) {
+  Overlay& overlay = s.block->overlay;
+  const Program& program = s.run->program;
+  if (!overlay.bytes.empty()) return overlay;
+  overlay.bytes.assign(size_t(program.overlaid_bytes), 0xcd);
+  overlay.granule = program.overlaid_granule;
+  size_t granules = size_t((program.overlaid_bytes + overlay.granule - 1) / overlay.granule);
+  overlay.owners.assign(granules, nullptr);
+  if (judges) overlay.cells.assign(granules, {});
+  return overlay;
+}
+
 // What is allocated anew holds nothing; in Thread IR all warps name the same memory.
 void prepare(Strand& s, const Instr& i, Allocation& memory, const TileData& data, int64_t count) {
   uint32_t op = i.op;
@@ -45,10 +58,16 @@ void prepare(Strand& s, const Instr& i, Allocation& memory, const TileData& data
   if (!is_first && memory.bytes == bytes && is_shared_by_warps) return;
   memory.name = data.names[0];
   memory.bytes = bytes;
-  memory.owned.assign(size_t(bytes), 0xcd);
-  memory.data = memory.owned.data();
   memory.state.assign(size_t(memory.granules()), Allocation::kExists);
   bool judges = s.run->program.tracks_touches && s.run->options.check_races && memory.space != Space::Private;
+  if (int64_t at = s.run->program.overlaid_at[op]; at >= 0) {
+    memory.overlay = &overlay_of(s, judges);
+    memory.overlay_at = at;
+    memory.data = memory.overlay->bytes.data() + at;
+    return;
+  }
+  memory.owned.assign(size_t(bytes), 0xcd);
+  memory.data = memory.owned.data();
   if (judges && int64_t(memory.cells.size()) != memory.granules()) memory.cells.assign(size_t(memory.granules()), {});
   if (!s.block && s.run->program.written[s.run->kernel.params.size() + op]) memory.blocks.resize(1);
 }

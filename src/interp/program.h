@@ -129,6 +129,10 @@ struct Program {
   std::vector<Function> functions;  // 0 is the host's
   std::vector<AtomTable> atoms;
   std::vector<GroupTable> groups;
+  // Of shared memory whose bytes are those of other buffers, too.
+  std::vector<int64_t> overlaid_at;  // by the op of an alloc: its offset, or -1
+  int64_t overlaid_bytes = 0;
+  int overlaid_granule = 8;
   std::vector<int> granules;  // by the op of an alloc: bytes of its narrowest view
   int lanes = 32, banks = 32;
   bool tracks_touches = false;  // can touches inside a block be unordered at all?

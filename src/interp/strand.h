@@ -155,6 +155,7 @@ struct Block {
   uint32_t number = 0;
   std::deque<Allocation> allocations;
   std::unordered_map<uint32_t, Allocation*> by_op;
+  Overlay overlay;
   std::vector<Strand*> strands;  // those that live
   std::deque<Group> groups;
   std::deque<Flying> flying;

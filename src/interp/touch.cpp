@@ -53,10 +53,9 @@ bool judge_blocks(const Toucher& who, Allocation& m, int64_t granule, int64_t by
   return true;
 }
 
-bool judge_order(const Toucher& who, Allocation& m, int64_t granule, int64_t byte, int lane, Touch how) {
-  Cell& cell = m.cells[size_t(granule)];
+bool judge_order(const Toucher& who, Allocation& m, Cell& cell, int64_t byte, int lane, Touch how) {
   Stamp before_write = cell.write;
-  Stamp other = touch(cell, m.readers, who.clock, lane, how);
+  Stamp other = touch(cell, m.overlay ? m.overlay->readers : m.readers, who.clock, lane, how);
   if (!other) return true;
   std::string mine = agent_name(*who.block, who.clock.stamp(lane)), theirs = agent_name(*who.block, other);
   return refuse(who, FaultKind::Race,
@@ -64,15 +63,32 @@ bool judge_order(const Toucher& who, Allocation& m, int64_t granule, int64_t byt
                     (other == before_write ? "writes" : "reads") + ", and nothing orders the two");
 }
 
+// Bytes that other buffers use at other times.
+bool judge_overlay(const Toucher& who, Allocation& m, int64_t byte, int width, int lane, Touch how) {
+  Overlay& overlay = *m.overlay;
+  int64_t first = (m.overlay_at + byte) / overlay.granule, last = (m.overlay_at + byte + width - 1) / overlay.granule;
+  for (int64_t g = first; g <= last; ++g) {
+    const Allocation*& owner = overlay.owners[size_t(g)];
+    if (how != Touch::Write && owner && owner != &m && who.run.options.check_initialised)
+      return refuse(who, FaultKind::Uninitialised, place(m, byte) + " is read where " + name_of(*owner) + " has been written since");
+    if (how != Touch::Read) owner = &m;
+    if (who.block && who.run.options.check_races && !overlay.cells.empty() &&
+        !judge_order(who, m, overlay.cells[size_t(g)], byte, lane, how))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool touch_bytes(const Toucher& who, Allocation& m, int64_t byte, int width, int lane, Touch how) {
+  if (m.overlay && !judge_overlay(who, m, byte, width, lane, how)) return false;
   int64_t first = byte / m.granule, last = (byte + width - 1) / m.granule;
   for (int64_t g = first; g <= last; ++g) {
     if (!m.state.empty() && !judge_state(who, m, g, byte, how)) return false;
     if (!who.block || !who.run.options.check_races) continue;
     if (!m.blocks.empty() && !judge_blocks(who, m, g, byte, how)) return false;
-    if (!m.cells.empty() && !judge_order(who, m, g, byte, lane, how)) return false;
+    if (!m.cells.empty() && !judge_order(who, m, m.cells[size_t(g)], byte, lane, how)) return false;
   }
   return true;
 }

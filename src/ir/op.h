@@ -18,6 +18,7 @@ using OpId = Id<struct OpTag>;
 using RegionId = Id<struct RegionTag>;
 
 constexpr int64_t kUnknownStride = -1;
+constexpr int64_t kUnplaced = -1;  // the offset of memory that has none
 
 enum class OpKind : uint8_t {
 #define OP(Kind, ...) Kind,

@@ -36,6 +36,11 @@ struct PinnedLayout {
   friend bool operator==(const PinnedLayout& a, const PinnedLayout& b) { return a.name == b.name && a.layout == b.layout; }
 };
 
+// What an earlier round of the passes found out, for the next one. No decision: it is neither printed nor compared.
+struct Facts {
+  int64_t scratch_bytes = 0;  // of shared memory, that the tiles must leave to what lowering needs beside them
+};
+
 struct Schedule {
   std::vector<Role> roles;
   std::vector<Placement> placements;
@@ -45,6 +50,7 @@ struct Schedule {
   std::vector<int64_t> cluster;
   bool persistent = false;
   bool are_roles_pinned = false;  // by the source, so that it is an error if the block cannot have them
+  Facts facts;
   Span span;  // of the first `schedule` block that pins something
   friend bool operator==(const Schedule& a, const Schedule& b) {
     return a.roles == b.roles && a.placements == b.placements && a.pipelines == b.pipelines && a.layouts == b.layouts &&

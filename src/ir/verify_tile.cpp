@@ -39,6 +39,9 @@ class Tiles {
                    o.extents.size(), " extents, not ", dynamic);
     for (ValueId extent : o.extents)
       check_.require(check_.is_index(extent), Code::V042, "the extent ", extent, " is ", type(extent));
+    if (o.offset == kUnplaced) return;
+    check_.require(t.space == Space::Shared && check_.form == Form::Thread, Code::V071, v, " has an offset in ", name(t.space), " memory");
+    check_.require(o.offset >= 0 && o.offset % byte_width(t.element) == 0, Code::V071, v, " is at ", o.offset);
   }
   void operator()(const op::Subview& o) {
     ValueId v = check_.result();

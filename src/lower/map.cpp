@@ -127,7 +127,8 @@ void Lowering::lower_alloc(const ir::Op& op, const ir::op::Alloc& alloc) {
   Type flat = ir::buffer_type(type.space, type.element, {size});
   flat.varying = type.space == Space::Private;
   RegionId here = builder_.region();
-  builder_.set_region(prelude_);
+  // Shared memory stays in the loop whose iterations need it: `pack-shared` sees from there how long.
+  if (type.space == Space::Private) builder_.set_region(prelude_);
   bind(op.result(), builder_.value(ir::op::Alloc{{}, alloc.name}, flat, source_.value(op.result()).hint));
   builder_.set_region(here);
 }

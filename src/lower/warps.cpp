@@ -53,11 +53,7 @@ void Lowering::once(const std::function<void()>& emit) {
 }
 
 ValueId Lowering::scratch(Scalar element, int64_t count, std::string name) {
-  RegionId here = builder_.region();
-  builder_.set_region(prelude_);
-  ValueId memory = builder_.value(ir::op::Alloc{{}, std::move(name)}, ir::buffer_type(Space::Shared, element, {count}));
-  builder_.set_region(here);
-  return memory;
+  return builder_.value(ir::op::Alloc{{}, std::move(name)}, ir::buffer_type(Space::Shared, element, {count}));
 }
 
 }  // namespace tilec::lower

@@ -1,6 +1,7 @@
 #include "passes/check_memory.h"
 
 #include "diag/diag.h"
+#include "ir/packed.h"
 #include "passes/region.h"
 
 namespace tilec::passes {
@@ -20,7 +21,7 @@ int64_t bytes_of(const Kernel& kernel, const Type& type) {
   return (elements * bit_width(type.element) + 7) / 8;
 }
 
-// All of them are alive at once: a block's tiles share no memory.
+// The largest first.
 std::vector<Tile> shared_tiles(const Kernel& kernel, RegionId launch) {
   std::vector<Tile> tiles;
   each_op(kernel, launch, [&](OpId id) {
@@ -32,20 +33,39 @@ std::vector<Tile> shared_tiles(const Kernel& kernel, RegionId launch) {
   return tiles;
 }
 
+void report(const Kernel& kernel, const Machine& machine, const std::vector<Tile>& tiles, int64_t bytes, Diagnostics& diagnostics) {
+  auto report = diagnostics.at(tiles.front().span)
+                    .error(diag::SharedMemoryExceeded, kernel.name, bytes, std::string(machine.name), machine.shared_bytes);
+  for (const Tile& tile : tiles) report.note(tile.span, diag::TakesBytes, tile.name, tile.bytes);
+  report.help("use smaller tiles or fewer stages");
+}
+
+void each_launch(const Kernel& kernel, const std::function<void(RegionId)>& f) {
+  each_op(kernel, kernel.body, [&](OpId id) {
+    if (auto* launch = kernel.op(id).get<op::Launch>()) f(launch->body);
+  });
+}
+
 }  // namespace
 
+int64_t missing_bytes(const Kernel& kernel, const Machine& machine) {
+  int64_t missing = 0;
+  each_launch(kernel, [&](RegionId launch) { missing = std::max(missing, packed_bytes(kernel, launch) - machine.shared_bytes); });
+  return missing;
+}
+
+void check_tiles(const Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
+  each_launch(kernel, [&](RegionId launch) {
+    std::vector<Tile> tiles = shared_tiles(kernel, launch);
+    if (!tiles.empty() && tiles.front().bytes > machine.shared_bytes)
+      report(kernel, machine, tiles, tiles.front().bytes, diagnostics);
+  });
+}
+
 void check_memory(const Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
-  each_op(kernel, kernel.body, [&](OpId id) {
-    const auto* launch = kernel.op(id).get<op::Launch>();
-    if (!launch) return;
-    std::vector<Tile> tiles = shared_tiles(kernel, launch->body);
-    int64_t total = 0;
-    for (const Tile& tile : tiles) total += tile.bytes;
-    if (total <= machine.shared_bytes) return;
-    auto report = diagnostics.at(tiles.front().span)
-                      .error(diag::SharedMemoryExceeded, kernel.name, total, std::string(machine.name), machine.shared_bytes);
-    for (const Tile& tile : tiles) report.note(tile.span, diag::TakesBytes, tile.name, tile.bytes);
-    report.help("use smaller tiles or fewer stages");
+  each_launch(kernel, [&](RegionId launch) {
+    int64_t bytes = packed_bytes(kernel, launch);
+    if (bytes > machine.shared_bytes) report(kernel, machine, shared_tiles(kernel, launch), bytes, diagnostics);
   });
 }
 

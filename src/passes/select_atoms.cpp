@@ -88,7 +88,7 @@ struct Selector {
       if (!kernel.op(id).is<op::Launch>()) return;
       op::Launch launch = kernel.op(id).as<op::Launch>();
       launch.warps = computing_warps(kernel, launch, machine);
-      shared_left = machine.shared_bytes;
+      shared_left = machine.shared_bytes - kernel.schedule.facts.scratch_bytes;
       each_op(kernel, launch.body, [&](OpId inner) {
         if (kernel.op(inner).is<op::Alloc>()) take_shared(kernel.type(kernel.op(inner).result()));
       });

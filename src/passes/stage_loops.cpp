@@ -159,14 +159,15 @@ class Stager {
       const Op& op = kernel_.op(id);
       if (op.is<op::Alloc>() && kernel_.type(op.result()).space == Space::Shared) all += shared_bytes(kernel_, op.result());
     });
-    int64_t room = (machine_.shared_bytes - (all - (one - kBytesOfBarriers))) / one;
+    int64_t room = (machine_.shared_bytes - kernel_.schedule.facts.scratch_bytes - (all - (one - kBytesOfBarriers))) / one;
     int64_t pinned = pipeline ? pipeline->depth : 0;
-    if (pinned > room)
+    // Beyond its share a pinned pipeline may still fit, once memory is packed.
+    if (pinned > std::max<int64_t>(room, machine_.shared_bytes / one))
       diagnostics_.at(kernel_.schedule.span)
           .error(diag::ScheduleRefused, "pipeline `" + pipeline->name + "` of depth " + std::to_string(pinned) + " needs " +
                                             std::to_string(pinned * one) + " bytes, and shared memory has room for a depth of " +
                                             std::to_string(room));
-    return std::min(pinned ? pinned : loop_.stages ? loop_.stages : kUsualDepth, room);
+    return pinned ? pinned : std::min(loop_.stages ? loop_.stages : kUsualDepth, room);
   }
 
   // Products in flight hold on to the slots that they read.

@@ -7,6 +7,7 @@
 #include "lower/lower.h"
 #include "passes/insert_barriers.h"
 #include "passes/overlap_products.h"
+#include "passes/pack_shared.h"
 #include "passes/passes.h"
 #include "passes/place.h"
 #include "passes/schedule.h"
@@ -35,14 +36,15 @@ constexpr Pass kPipeline[] = {
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"schedule", Typed, Typed, passes::schedule, "which warps do what, where the source does not say"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
-    {"check-memory", Placed, Placed, passes::check_memory, "the shared tiles of a block fit the machine"},
+    {"check-tiles", Placed, Placed, passes::check_tiles, "no shared tile alone is more than the machine has"},
     {"stage-loops", Placed, Staged, passes::stage_loops, "versions of buffers, copies in flight"},
-    {"check-staged-memory", Staged, Staged, passes::check_memory, "and so do their versions"},
     {"overlap-products", Staged, Staged, passes::overlap_products, "products of groups of warps in flight, and awaited"},
     {"split-roles", Staged, Staged, passes::split_roles, "the program of each role of the block's warps"},
     {"insert-barriers", Staged, Staged, passes::insert_barriers, "barriers between conflicting touches of memory"},
     {"check-schedule", Staged, Staged, check::check_schedule, "rings turn without a deadlock, and the machine has what it takes"},
     {"lower", Staged, Thread, lower_to_threads, "the program of one thread"},
+    {"pack-shared", Thread, Thread, passes::pack_shared, "the place of every shared buffer, in bytes of others that are done"},
+    {"check-memory", Thread, Thread, passes::check_memory, "a block's shared memory fits the machine"},
     {"legalise", Thread, Thread, passes::legalise, "narrow floats and math functions in what the machine has"},
     {"cleanup", Thread, Thread, passes::cleanup, "common code once, invariant code outside loops, dead code nowhere"},
     {"check-registers", Thread, Thread, check::check_registers, "what is alive at once fits the registers, or is told"},
@@ -94,6 +96,36 @@ void run(const PassFunction& f, ir::Kernel& kernel, std::optional<prove::Prover>
   else f.question(kernel, *prover, diagnostics);
 }
 
+// What a machine has too little of is a fact for another round, in which the schedule leaves more room.
+constexpr int64_t kRounds = 4;
+
+struct Outcome {
+  bool is_fine = true;
+  int64_t missing = 0;  // bytes of shared memory
+};
+
+// Has the schedule anything to give back? Versions of the tiles of a pipelined loop.
+bool has_choices(const ir::Kernel& kernel) {
+  bool found = false;
+  each_op(kernel, kernel.body, [&](ir::OpId id) {
+    const ir::op::For* loop = kernel.op(id).get<ir::op::For>();
+    found |= loop && loop->loop == ir::LoopKind::Pipelined;
+  });
+  return found;
+}
+
+Outcome run_round(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options) {
+  for (const Pass& pass : std::span(kPipeline).subspan(kChecks)) {
+    INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
+    std::optional<prove::Prover> none;
+    run(pass.run, kernel, none, machine, diagnostics);
+    if (diagnostics.has_errors()) return {false, pass.name == "check-memory" ? passes::missing_bytes(kernel, machine) : 0};
+    finish(pass, kernel, options);
+    if (pass.name == options.stop_after) break;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const Pass> pass_list() { return kPipeline; }
@@ -118,16 +150,20 @@ bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions&
 bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options) {
   for (const Pass& pass : std::span(kPipeline).first(kChecks))
     if (pass.name == options.stop_after) return true;
-  int errors = diagnostics.error_count();
-  for (const Pass& pass : std::span(kPipeline).subspan(kChecks)) {
-    INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
-    std::optional<prove::Prover> none;
-    run(pass.run, kernel, none, machine, diagnostics);
-    if (diagnostics.error_count() != errors) return false;
-    finish(pass, kernel, options);
-    if (pass.name == options.stop_after) break;
+  std::optional<ir::Kernel> start;
+  if (has_choices(kernel)) start = kernel;
+  for (int64_t round = 1, missing = INT64_MAX;; ++round) {
+    Diagnostics found(diagnostics.policy());
+    Outcome outcome = run_round(kernel, machine, found, options);
+    bool is_better = outcome.missing > 0 && outcome.missing < missing;
+    if (!start || !is_better || round == kRounds) {
+      diagnostics.append(found);
+      return outcome.is_fine;
+    }
+    missing = outcome.missing;
+    start->schedule.facts.scratch_bytes += missing;
+    kernel = *start;
   }
-  return true;
 }
 
 bool run_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options) {

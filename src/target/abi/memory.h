@@ -1,5 +1,5 @@
-// Where the shared and private buffers of a launch live on a CPU: small ones on the stack, the others at fixed offsets of
-// the thread's scratch memory. A buffer of a loop body is new each iteration, so one place serves all iterations.
+// Where the shared and private buffers of a launch live on a CPU: shared ones where they are packed, at the head of the thread's
+// scratch memory; private ones behind them, and small ones on the stack. A buffer of a loop body is new each iteration, so one place serves all iterations.
 #pragma once
 #include <vector>
 
