@@ -126,7 +126,7 @@ TEST_CASE("shared tiles that a block cannot have are an error, once, with what e
   Ran ran = folder.tilec("big.tile -o big.o");
   CHECK(ran.code == 1);
   CHECK_MESSAGE(ran.times("[T0500]") == 1, ran.out);
-  for (const char* part : {"big.tile:5:", "`big` needs 1050624 bytes of shared memory", "has 524288", "`s` takes 1048576 bytes", "`small` takes 2048 bytes"})
+  for (const char* part : {"big.tile:5:", "`big` needs 1048576 bytes of shared memory", "has 524288", "`s` takes 1048576 bytes", "`small` takes 2048 bytes"})
     CHECK_MESSAGE(ran.says(part), ran.out);
 }
 

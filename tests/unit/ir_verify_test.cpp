@@ -224,6 +224,8 @@ constexpr Mistake kMistakes[] = {
      "VECTOR %f = group_fence [%v] : varying flight<2 f32> %a = group_wait [%f], in_flight=-1 : varying vector<2 f32>"},
     {"V069", Where::Thread,
      "VECTOR %f = group_fence [%v] : varying flight<2 f32> %a = group_wait [%f] : varying vector<1 f32>"},
+    {"V071", Where::Thread, "%a = alloc offset=2 : buffer<shared 64 f32>"},
+    {"V071", Where::Thread, "%a = alloc offset=64 : buffer<private 64 f32>"},
     {"V070", Where::Thread, "OPERANDS PRODUCT %v, %s, %s, %zero, ARRAYS : varying vector<2 f32>"},
     {"V070", Where::Thread, "OPERANDS FENCE PRODUCT %f, %x, %s, %zero, ARRAYS : varying flight<2 f32> WAIT"},
     {"V070", Where::Thread, "OPERANDS FENCE PRODUCT %f, %s, %s, %lane, ARRAYS : varying flight<2 f32> WAIT"},
