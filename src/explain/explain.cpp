@@ -37,10 +37,11 @@ void add_layouts(const ir::Kernel& kernel, const SourceMap& sources, std::string
 // Every buffer with its place; some lie where others are done.
 void add_shared(const ir::Kernel& lowered, ir::RegionId launch, const Machine& machine, std::string& out) {
   int64_t all = 0;
+  std::set<std::pair<std::string, int64_t>> seen;  // the parts of a loop that was split name the same bytes
   out += "shared memory:\n";
   each_op(lowered, launch, [&](ir::OpId id) {
     auto* alloc = lowered.op(id).get<ir::op::Alloc>();
-    if (!alloc || alloc->offset == ir::kUnplaced) return;
+    if (!alloc || alloc->offset == ir::kUnplaced || !seen.insert({alloc->name, alloc->offset}).second) return;
     const ir::Type& type = lowered.type(lowered.op(id).result());
     int64_t bytes = type.element_count() * byte_width(type.element);
     all += bytes;

@@ -157,6 +157,7 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
   lowered.low = low, lowered.high = high, lowered.step = step;
   lowered.inits = inits;
   lowered.body = region;
+  builder_.set_span(op.span);
   std::vector<ValueId> results = target_.op(builder_.add(std::move(lowered), types)).results;
   next = tile = 0;
   for (size_t i = 0; i < op.results.size(); ++i) {

@@ -1,7 +1,5 @@
 #include "passes/clone.h"
 
-#include <unordered_map>
-
 #include "ir/builder.h"
 
 namespace tilec::passes {
@@ -13,7 +11,7 @@ namespace {
 struct Cloner {
   Kernel& kernel;
   Builder builder;
-  std::unordered_map<uint32_t, ValueId> copy_of = {};
+  Substitution copy_of;
 
   ValueId copy(ValueId v) const {
     auto found = copy_of.find(v.index);
@@ -23,7 +21,7 @@ struct Cloner {
   RegionId region(RegionId from) {
     RegionId to = kernel.new_region(), outer = builder.region();
     for (ValueId arg : std::vector<ValueId>(kernel.region(from).args))
-      copy_of[arg.index] = kernel.new_arg(to, Type(kernel.type(arg)), std::string(kernel.value(arg).hint));
+      copy_of.try_emplace(arg.index, kernel.new_arg(to, Type(kernel.type(arg)), std::string(kernel.value(arg).hint)));
     builder.set_region(to);
     for (OpId id : std::vector<OpId>(kernel.region(from).ops)) operation(id);
     builder.set_region(outer);
@@ -41,13 +39,15 @@ struct Cloner {
     const std::vector<ValueId> results = kernel.op(builder.add(std::move(data), types)).results;
     for (size_t i = 0; i < results.size(); ++i) {
       kernel.value(results[i]).hint = std::string(kernel.value(original.results[i]).hint);
-      copy_of[original.results[i].index] = results[i];
+      copy_of.try_emplace(original.results[i].index, results[i]);
     }
   }
 };
 
 }  // namespace
 
-RegionId clone_region(Kernel& kernel, RegionId from) { return Cloner{kernel, Builder(kernel, from)}.region(from); }
+RegionId clone_region(Kernel& kernel, RegionId from, Substitution given) {
+  return Cloner{kernel, Builder(kernel, from), std::move(given)}.region(from);
+}
 
 }  // namespace tilec::passes

@@ -11,6 +11,7 @@
 #include "passes/passes.h"
 #include "passes/place.h"
 #include "passes/schedule.h"
+#include "passes/split_loops.h"
 #include "passes/select_atoms.h"
 #include "passes/split_roles.h"
 #include "passes/stage_loops.h"
@@ -45,6 +46,7 @@ constexpr Pass kPipeline[] = {
     {"lower", Staged, Thread, lower_to_threads, "the program of one thread"},
     {"pack-shared", Thread, Thread, passes::pack_shared, "the place of every shared buffer, in bytes of others that are done"},
     {"check-memory", Thread, Thread, passes::check_memory, "a block's shared memory fits the machine"},
+    {"split-loops", Thread, Thread, passes::split_loops, "loops whose conditions turn once: the longest part without them"},
     {"legalise", Thread, Thread, passes::legalise, "narrow floats and math functions in what the machine has"},
     {"cleanup", Thread, Thread, passes::cleanup, "common code once, invariant code outside loops, dead code nowhere"},
     {"check-registers", Thread, Thread, check::check_registers, "what is alive at once fits the registers, or is told"},

@@ -94,6 +94,16 @@ TEST_CASE("remarks say how a product is computed and why no load runs ahead") {
   CHECK(model.times("[T0803") == 0);
 }
 
+TEST_CASE("a remark marks the tests that the main part of a loop is rid of") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(x: f32[N], out y: f32[32]) {\n    launch (i in 1) {\n        var sum: fragment f32[32] = 0;\n"
+                         "        for k in 0..ceildiv(N, 32) { sum += x.tile[32](k); }\n        y.tile(0) = sum;\n    }\n}\n");
+  Ran ran = folder.tilec("k.tile -o k.o --target x86-64-v3 -R schedule");
+  CHECK(ran.code == 0);
+  CHECK_MESSAGE(ran.says("k.tile:4:9: remark: this loop is split: its first part runs without the tests of its edge [T0807, -R schedule]"), ran.out);
+  CHECK_MESSAGE(ran.says("not tested there"), ran.out);
+}
+
 TEST_CASE("`explain` tells what was proved of accesses, and which sums have no order") {
   Folder folder;
   folder.write("k.tile", "export kernel k(at: i32[N], x: f32[N], inout h: f32[M], inout n: i32[4]) {\n    launch (i in N) {\n"
