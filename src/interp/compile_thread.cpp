@@ -14,7 +14,8 @@ constexpr int kHasMask = 1;  // Instr::fn of memory accesses and phase arrivals
 }  // namespace
 
 void Emitter::on(const op::MemLoad& o, const Op& op) {
-  bool is_one = is_uniform(o.index) && (!o.mask.valid() || is_uniform(o.mask));
+  // An array of which every lane has its own is one only for a lane.
+  bool is_one = !type(o.buffer).varying && is_uniform(o.index) && (!o.mask.valid() || is_uniform(o.mask));
   uint32_t buffer = view(o.buffer), index = reg(o.index), mask = o.mask.valid() ? reg(o.mask) : 0;
   Location to = define(op.result());
   Instr& i = emit(do_mem_load);
@@ -27,7 +28,7 @@ void Emitter::on(const op::MemLoad& o, const Op& op) {
 }
 
 void Emitter::on(const op::MemStore& o, const Op&) {
-  bool is_one = is_uniform(o.index) && is_uniform(o.value) && (!o.mask.valid() || is_uniform(o.mask));
+  bool is_one = !type(o.buffer).varying && is_uniform(o.index) && is_uniform(o.value) && (!o.mask.valid() || is_uniform(o.mask));
   uint32_t buffer = view(o.buffer), index = reg(o.index), mask = o.mask.valid() ? reg(o.mask) : 0;
   Location value = find(o.value);
   Instr& i = emit(do_mem_store);

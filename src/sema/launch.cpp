@@ -94,9 +94,14 @@ void run_launch(Instance& in, const ast::Stmt& stmt, const ast::Launch& node) {
   if (is_fine) in.builder.add(std::move(launch));
 }
 
+constexpr int64_t kThreadsOfMistake = 32;  // goes on where the program does not say
+
 void run_simt(Instance& in, const ast::Stmt& stmt, const ast::Simt& node) {
   if (!require_block(in, stmt.span, "`simt`")) return;
-  op::Simt simt{.threads = in.threads.value_or(0), .body = in.kernel.new_region()};
+  if (!in.threads)
+    in.at(stmt.span).error(diag::NotCompileTime, "the number of threads of a block with `simt`").help("say it at the launch: `launch (...) threads 128 { ... }`");
+  Restore<std::optional<int64_t>> threads(in.threads, in.threads.value_or(kThreadsOfMistake));
+  op::Simt simt{.threads = *in.threads, .body = in.kernel.new_region()};
   ir::ValueId thread = in.kernel.new_arg(simt.body, ir::scalar_type(Scalar::Index), std::string(node.thread.text));
   run_isolated(in, node.body, Level::Thread, simt.body,
                [&] { in.declare(node.thread, Dynamic{thread}, "a thread index"); });
