@@ -11,7 +11,7 @@
 namespace tilec::check {
 
 // What is wrong: turns taken or passed on out of order or twice, a turn that is read before it is filled, roles that wait
-// for each other for ever, turns that nobody reads, more warps or shared memory than the machine has. Empty: nothing.
+// for each other for ever, turns that nobody reads, more warps than the machine has. Empty: nothing.
 std::vector<std::string> flaws_of(const ir::Kernel& staged, const Machine& machine);
 
 // The same as a pass over the Staged form: an error where the source pins the schedule, a broken law where we made it.

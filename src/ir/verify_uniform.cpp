@@ -1,6 +1,7 @@
 // V062: a barrier of all threads of a block stands under control that is uniform over the block, in simt and in Thread
 // form. What differs between threads is found by a fixed point: it flows from the queries and loads of a thread through
 // operands, branches and loops.
+#include "ir/divergence.h"
 #include "ir/verify_parts.h"
 
 namespace tilec::ir::verifier {
@@ -31,18 +32,7 @@ class Divergence {
 
   // In simt whatever is loaded may differ; in Thread form the type says what differs within a warp.
   bool is_source(const Op& op) const {
-    switch (op.kind()) {
-      case OpKind::ThreadIndex:
-      case OpKind::LaneIndex:
-      case OpKind::WarpIndex:
-      case OpKind::Shuffle:
-      case OpKind::Vote:
-      case OpKind::WarpReduce:
-      case OpKind::Atomic:
-      case OpKind::MemAtomic: return true;
-      case OpKind::ElementLoad: return level_ == Level::Simt;
-      default: return false;
-    }
+    return differs_by_thread(op.kind()) || (level_ == Level::Simt && op.is<op::ElementLoad>());
   }
 
   const std::vector<ValueId>& yielded(RegionId r) const { return kernel_.terminator(r).as<op::Yield>().values; }

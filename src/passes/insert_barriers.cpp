@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "passes/loop_flow.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
 #include "passes/touches.h"
@@ -53,7 +54,7 @@ class Inserter {
     }
     if (std::holds_alternative<op::Fence>(data)) pending.is_unfenced = false;
     if (auto* await = std::get_if<op::AwaitGemm>(&data)) return awaited(*await, std::move(pending));
-    if (auto* loop = std::get_if<op::For>(&data)) return repeat({loop->body}, std::move(pending));
+    if (auto* loop = std::get_if<op::For>(&data)) return repeat({loop->body}, pending);
     if (auto* loop = std::get_if<op::While>(&data)) return repeat({loop->condition, loop->body}, std::move(pending));
     if (auto* branch = std::get_if<op::If>(&data)) {
       Pending taken = run(branch->then_body, pending);
@@ -93,17 +94,11 @@ class Inserter {
     return pending;
   }
 
-  // Once from what comes before, once more from what an iteration leaves to the next; it may also not run at all.
-  Pending repeat(std::vector<RegionId> bodies, Pending before) {
-    auto once = [&](Pending pending) {
+  Pending repeat(const std::vector<RegionId>& bodies, const Pending& before) {
+    return through_loop(before, [&](Pending pending) {
       for (RegionId body : bodies) pending = run(body, std::move(pending));
       return pending;
-    };
-    Pending first = once(before);
-    first.add(before);
-    Pending again = once(first);
-    again.add(before);
-    return again;
+    });
   }
 
   Kernel& kernel_;

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "passes/loop_flow.h"
+
 namespace tilec::passes {
 
 using namespace ir;
@@ -165,7 +167,7 @@ class Order {
  private:
   Pending step(const Op& op, Pending pending) {
     if (op.is<op::BlockBarrier>() || op.is<op::NamedBarrier>()) return pending.touched.clear(), pending;
-    if (auto* loop = op.get<op::For>()) return repeat({loop->body}, std::move(pending));
+    if (auto* loop = op.get<op::For>()) return repeat({loop->body}, pending);
     if (auto* loop = op.get<op::While>()) return repeat({loop->condition, loop->body}, std::move(pending));
     if (auto* branch = op.get<op::If>()) {
       Pending taken = run(branch->then_body, pending);
@@ -222,17 +224,11 @@ class Order {
     return after;
   }
 
-  // Once from what comes before, once more from what an iteration leaves to the next; it may also not run at all.
-  Pending repeat(std::vector<RegionId> bodies, Pending before) {
-    auto once = [&](Pending pending) {
+  Pending repeat(const std::vector<RegionId>& bodies, const Pending& before) {
+    return through_loop(before, [&](Pending pending) {
       for (RegionId body : bodies) pending = run(body, std::move(pending));
       return pending;
-    };
-    Pending first = once(before);
-    first.add(before);
-    Pending again = once(first);
-    again.add(before);
-    return again;
+    });
   }
 
   const Kernel& kernel_;

@@ -6,6 +6,7 @@
 #include "passes/split_loops.h"
 
 #include "diag/diag.h"
+#include "ir/divergence.h"
 #include "passes/cleanup.h"
 #include "passes/clone.h"
 #include "passes/rebuild.h"
@@ -107,7 +108,7 @@ class Splitter {
     }
     const Op& op = kernel_.op(value.op);
     if (table(op.kind()) != OpTable::Scalar || kernel_.type(v).varying) return false;
-    bool is_same = !op.is<op::WarpIndex>() && !op.is<op::ElementLoad>() && !op.is<op::Atomic>() && !op.is<op::Shuffle>() && !op.is<op::Vote>() && !op.is<op::WarpReduce>();
+    bool is_same = !differs_by_thread(op.kind()) && !op.is<op::ElementLoad>();
     each_operand(op.data, [&](ValueId operand) { is_same = is_same && is_same_in_block(operand); });
     return is_same;
   }

@@ -153,7 +153,7 @@ class Planner {
     return false;
   }
 
-  bool is_late(const Turn& turn) {
+  bool is_late(const Turning& turn) {
     auto low = kernel_.constant(loop_.low), high = kernel_.constant(loop_.high);
     for (ValueId v : sources(turn))
       if (!low || !kernel_.constant(v)) return follows_truth_ && !turn.says_before();

@@ -18,7 +18,7 @@ using Decided = std::unordered_map<uint32_t, bool>;
 struct Premise {
   ir::ValueId condition;
   bool says;
-  std::optional<Turn> turn;  // none: the loop does not change it
+  std::optional<Turning> turn;  // none: the loop does not change it
   bool is_late = false;      // the main part begins where it turns; otherwise it ends there
 };
 

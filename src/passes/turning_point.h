@@ -12,7 +12,7 @@
 
 namespace tilec::passes {
 
-struct Turn {
+struct Turning {
   enum class Step : uint8_t { Plus, Minus, From, Times };  // x + by, x - by, by - x, x * by with a constant by > 0
   struct Undo {
     Step step;
@@ -27,12 +27,12 @@ struct Turn {
 };
 
 // None where the comparison is no such one. `stays(v)`: the loop does not change v.
-std::optional<Turn> find_turn(const ir::Kernel& kernel, ir::ValueId comparison, ir::ValueId index, const std::function<bool(ir::ValueId)>& stays);
+std::optional<Turning> find_turn(const ir::Kernel& kernel, ir::ValueId comparison, ir::ValueId index, const std::function<bool(ir::ValueId)>& stays);
 
 // The least index from which on the comparison has turned, for all indices below the greatest `int`.
-ir::ValueId turning_point(ir::Builder& builder, const Turn& turn);
+ir::ValueId turning_point(ir::Builder& builder, const Turning& turn);
 
 // All that the turning point is computed from.
-std::vector<ir::ValueId> sources(const Turn& turn);
+std::vector<ir::ValueId> sources(const Turning& turn);
 
 }  // namespace tilec::passes

@@ -58,11 +58,7 @@ Answer Prover::decide(const Facts& facts, const Problem& problem, Effort effort,
   Finding found = finding(problem, effort);
   if (found.kind == Finding::Kind::Proof) return {Verdict::Proved, {}, {}};
   if (found.kind == Finding::Kind::Nothing || wanted == Wanted::Proof) return {};
-  std::vector<AtomId> atoms = problem.atoms;
-  std::sort(atoms.begin(), atoms.end());
-  Model model;
-  for (auto [place, value] : found.example) model.set(atoms[place], value);
-  return broken(facts, problem, std::move(model));
+  return broken(facts, problem, model_of(problem, found.example));
 }
 
 Finding Prover::finding(const Problem& problem, Effort effort) {

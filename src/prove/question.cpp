@@ -6,11 +6,17 @@ namespace tilec::prove {
 
 namespace {
 
+// Those of a definition before the defined.
+std::vector<AtomId> in_order(const Problem& problem) {
+  std::vector<AtomId> atoms = problem.atoms;
+  std::sort(atoms.begin(), atoms.end());
+  return atoms;
+}
+
 // From the atoms of a problem to 0, 1, 2 ..., in the order that they have: what is sorted by them stays sorted.
 class Places {
  public:
-  Places(const Terms& terms, const Problem& problem) : atoms(problem.atoms), places_(terms.size()) {
-    std::sort(atoms.begin(), atoms.end());
+  Places(const Terms& terms, const Problem& problem) : atoms(in_order(problem)), places_(terms.size()) {
     for (uint32_t place = 0; place < atoms.size(); ++place) places_[atoms[place].index] = place;
   }
   AtomId of(AtomId id) const { return {places_[id.index]}; }
@@ -33,7 +39,7 @@ class Places {
     return atom;
   }
 
-  std::vector<AtomId> atoms;  // those of a definition before the defined
+  std::vector<AtomId> atoms;
 
  private:
   std::vector<uint32_t> places_;
@@ -79,6 +85,13 @@ class Key {
 }  // namespace
 
 std::string key_of(const Terms& terms, const Problem& problem) { return Key(terms, problem).take(); }
+
+Model model_of(const Problem& problem, const Example& example) {
+  std::vector<AtomId> atoms = in_order(problem);
+  Model model;
+  for (auto [place, value] : example) model.set(atoms[place], value);
+  return model;
+}
 
 Question question_of(const Terms& terms, const Problem& problem) {
   Places places(terms, problem);

@@ -22,6 +22,9 @@ struct Finding {
 // The bytes of what `problem` says, whatever its atoms are numbered by.
 std::string key_of(const Terms& terms, const Problem& problem);
 
+// The example as values of the problem's own atoms.
+Model model_of(const Problem& problem, const Example& example);
+
 struct Question {
   Terms terms;
   Problem problem;  // without others

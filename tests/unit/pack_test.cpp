@@ -122,6 +122,11 @@ TEST_CASE("packing: the interpreter notices bytes that are shared too early") {
   check_fault(run_text(changed(held, "offset=256", "offset=0"), {&x, &z}), FaultKind::Uninitialised, "where `b` has been written since");
 }
 
+TEST_CASE("packing: an array of barriers with phases shares its bytes with nothing, even when it is done") {
+  std::string phases = "%a = alloc name=\"a\" : buffer<shared 4 u64>\nphase_init %a, %zero, arrivals=2\n";
+  CHECK_FALSE(Packed(phases + declare("b") + kBarrier + write("b") + kBarrier + read("b")).is_shared());
+}
+
 TEST_CASE("packing: only shared memory in Thread form has an offset") {
   std::string text = block(declare("a") + write("a"));
   auto codes = [&](std::string_view type) {
