@@ -75,13 +75,13 @@ void find_written(Program& program, const Kernel& kernel) {
   Written written{program, kernel};
   each_op(kernel, kernel.body, [&](OpId id) {
     const OpData& data = kernel.op(id).data;
-    if (auto* o = std::get_if<op::ElementStore>(&data)) written.mark(o->buffer);
-    if (auto* o = std::get_if<op::Atomic>(&data)) written.mark(o->buffer);
-    if (auto* o = std::get_if<op::Store>(&data)) written.mark(o->buffer);
-    if (auto* o = std::get_if<op::Copy>(&data)) written.mark(o->dst);
-    if (auto* o = std::get_if<op::CopyAsync>(&data)) written.mark(o->dst);
-    if (auto* o = std::get_if<op::MemStore>(&data)) written.mark(o->buffer);
-    if (auto* o = std::get_if<op::MemAtomic>(&data)) written.mark(o->buffer);
+    if (auto* o = data.get<op::ElementStore>()) written.mark(o->buffer);
+    if (auto* o = data.get<op::Atomic>()) written.mark(o->buffer);
+    if (auto* o = data.get<op::Store>()) written.mark(o->buffer);
+    if (auto* o = data.get<op::Copy>()) written.mark(o->dst);
+    if (auto* o = data.get<op::CopyAsync>()) written.mark(o->dst);
+    if (auto* o = data.get<op::MemStore>()) written.mark(o->buffer);
+    if (auto* o = data.get<op::MemAtomic>()) written.mark(o->buffer);
   });
 }
 
@@ -96,8 +96,8 @@ bool can_race(const Kernel& kernel) {
   bool found = kernel.form == Form::Thread || kernel.form == Form::Staged;
   each_op(kernel, kernel.body, [&](OpId id) {
     const OpData& data = kernel.op(id).data;
-    found |= std::holds_alternative<op::Simt>(data);
-    if (auto* map = std::get_if<op::Map>(&data)) found |= writes_memory(kernel, map->body);
+    found |= data.is<op::Simt>();
+    if (auto* map = data.get<op::Map>()) found |= writes_memory(kernel, map->body);
   });
   return found;
 }

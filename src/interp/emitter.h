@@ -59,14 +59,8 @@ class Emitter {
   void check_contract();
 
   // One overload an operation; a missing one does not compile.
-#define OP(Kind, ...) void on(const ir::op::Kind& o, const ir::Op& op);
-#include "ir/control_ops.def"
-#define OP(Kind, ...) void on(const ir::op::Kind& o, const ir::Op& op);
-#include "ir/scalar_ops.def"
-#define OP(Kind, ...) void on(const ir::op::Kind& o, const ir::Op& op);
-#include "ir/tile_ops.def"
-#define OP(Kind, ...) void on(const ir::op::Kind& o, const ir::Op& op);
-#include "ir/thread_ops.def"
+#define ANY_OP(table, Kind, ...) void on(const ir::op::Kind& o, const ir::Op& op);
+#include "ir/all_ops.def"
 
   void uniform_if(const ir::op::If& o, const ir::Op& op);
   void masked_if(const ir::op::If& o, const ir::Op& op);

@@ -8,30 +8,48 @@ bool operator==(const Number& a, const Number& b) {
   return a.is_float == b.is_float && a.i == b.i && std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f);
 }
 
+// Kinds are made, copied and cleared here alone.
+#define ANY_OP(table, Kind, ...) OpData::OpData(op::Kind op) : kind_(OpKind::Kind) { new (bytes_) op::Kind(std::move(op)); }
+#include "ir/all_ops.def"
+
+OpData::OpData(const OpData& other) : kind_(other.kind_) {
+  if (kind_ == kNoOp) return;
+  visit(other, [&]<class T>(const T& op) { new (bytes_) T(op); });
+}
+
+OpData::OpData(OpData&& other) noexcept : kind_(other.kind_) {
+  if (kind_ == kNoOp) return;
+  visit(other, [&]<class T>(T& op) { new (bytes_) T(std::move(op)); });
+}
+
+OpData& OpData::operator=(const OpData& other) { return *this = OpData(other); }
+
+OpData& OpData::operator=(OpData&& other) noexcept {
+  if (this == &other) return *this;
+  clear();
+  return *new (this) OpData(std::move(other));
+}
+
+OpData::~OpData() { clear(); }
+
+void OpData::clear() {
+  if (kind_ == kNoOp) return;
+  visit(*this, []<class T>(T& op) { op.~T(); });
+  kind_ = kNoOp;
+}
+
 std::string_view name(OpKind kind) {
   static constexpr std::string_view kNames[] = {
-#define OP(Kind, text, ...) text,
-#include "ir/control_ops.def"
-#define OP(Kind, text, ...) text,
-#include "ir/scalar_ops.def"
-#define OP(Kind, text, ...) text,
-#include "ir/tile_ops.def"
-#define OP(Kind, text, ...) text,
-#include "ir/thread_ops.def"
+#define ANY_OP(table, Kind, text, ...) text,
+#include "ir/all_ops.def"
   };
   return kNames[int(kind)];
 }
 
 OpData make_op(OpKind kind) {
   switch (kind) {
-#define OP(Kind, ...) case OpKind::Kind: return op::Kind{};
-#include "ir/control_ops.def"
-#define OP(Kind, ...) case OpKind::Kind: return op::Kind{};
-#include "ir/scalar_ops.def"
-#define OP(Kind, ...) case OpKind::Kind: return op::Kind{};
-#include "ir/tile_ops.def"
-#define OP(Kind, ...) case OpKind::Kind: return op::Kind{};
-#include "ir/thread_ops.def"
+#define ANY_OP(table, Kind, ...) case OpKind::Kind: return op::Kind{};
+#include "ir/all_ops.def"
   }
   UNREACHABLE("an operation kind is one of the tables'");
 }

@@ -4,8 +4,10 @@
 //   visit(data, f)     calls f(op::Gemm&) ...; an overload set that forgets an operation does not compile
 //   visit_scalar / visit_tile / visit_control / visit_thread: the same over one table; other operations go to `otherwise`
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <functional>
-#include <variant>
+#include <new>
 
 #include "base/check.h"
 #include "base/source.h"
@@ -21,14 +23,8 @@ constexpr int64_t kUnknownStride = -1;
 constexpr int64_t kUnplaced = -1;  // the offset of memory that has none
 
 enum class OpKind : uint8_t {
-#define OP(Kind, ...) Kind,
-#include "ir/control_ops.def"
-#define OP(Kind, ...) Kind,
-#include "ir/scalar_ops.def"
-#define OP(Kind, ...) Kind,
-#include "ir/tile_ops.def"
-#define OP(Kind, ...) Kind,
-#include "ir/thread_ops.def"
+#define ANY_OP(table, Kind, ...) Kind,
+#include "ir/all_ops.def"
 };
 
 enum class OpTable : uint8_t { Control, Scalar, Tile, Thread };
@@ -40,22 +36,14 @@ namespace op {
 #define ATTR(type, field, ...) type field = __VA_ARGS__;
 #define REGION(field) RegionId field;
 #define REGIONS(field) std::vector<RegionId> field;
-#define STRUCT(Kind, text, tab, fields)                        \
-  struct Kind {                                                \
-    static constexpr OpKind op_kind = OpKind::Kind;             \
-    static constexpr OpTable op_table = OpTable::tab;             \
-    static constexpr std::string_view text_name = text;            \
-    fields                                                     \
+#define ANY_OP(in_table, Kind, text, fields)                  \
+  struct Kind {                                               \
+    static constexpr OpKind op_kind = OpKind::Kind;           \
+    static constexpr OpTable op_table = OpTable::in_table;    \
+    static constexpr std::string_view text_name = text;       \
+    fields                                                    \
   };
-#define OP(Kind, text, fields) STRUCT(Kind, text, Control, fields)
-#include "ir/control_ops.def"
-#define OP(Kind, text, fields) STRUCT(Kind, text, Scalar, fields)
-#include "ir/scalar_ops.def"
-#define OP(Kind, text, fields) STRUCT(Kind, text, Tile, fields)
-#include "ir/tile_ops.def"
-#define OP(Kind, text, fields) STRUCT(Kind, text, Thread, fields)
-#include "ir/thread_ops.def"
-#undef STRUCT
+#include "ir/all_ops.def"
 #undef VALUE
 #undef MAYBE
 #undef VALUES
@@ -64,16 +52,44 @@ namespace op {
 #undef REGIONS
 }  // namespace op
 
-using OpData = std::variant<
-#define OP(Kind, ...) op::Kind,
-#include "ir/control_ops.def"
-#define OP(Kind, ...) op::Kind,
-#include "ir/scalar_ops.def"
-#define OP(Kind, ...) op::Kind,
-#include "ir/tile_ops.def"
-#define OP(Kind, ...) op::Kind,
-#include "ir/thread_ops.def"
-    std::monostate>;
+constexpr size_t kOpKinds = 0
+#define ANY_OP(...) +1
+#include "ir/all_ops.def"
+    ;
+constexpr OpKind kNoOp = OpKind(kOpKinds);  // the kind of an operation that is not filled in yet
+
+// One of the structs above, by value. Not a `std::variant`: copies of a hundred alternatives, made again in every file that
+// keeps operations, were a third of a clean build; here they are made once, in op.cpp.
+class OpData {
+ public:
+  OpData() = default;
+#define ANY_OP(table, Kind, ...) OpData(op::Kind op);
+#include "ir/all_ops.def"
+  OpData(const OpData& other);
+  OpData(OpData&& other) noexcept;
+  OpData& operator=(const OpData& other);
+  OpData& operator=(OpData&& other) noexcept;
+  ~OpData();
+
+  OpKind kind() const { return kind_; }
+  template <class T> bool is() const { return kind_ == T::op_kind; }
+  template <class T> T* get() { return kind_ == T::op_kind ? &unchecked<T>() : nullptr; }
+  template <class T> const T* get() const { return kind_ == T::op_kind ? &unchecked<T>() : nullptr; }
+  // The caller has looked at kind().
+  template <class T> T& unchecked() { return *std::launder(reinterpret_cast<T*>(bytes_)); }
+  template <class T> const T& unchecked() const { return *std::launder(reinterpret_cast<const T*>(bytes_)); }
+
+ private:
+  static constexpr size_t kBytes = std::max({
+#define ANY_OP(table, Kind, ...) sizeof(op::Kind),
+#include "ir/all_ops.def"
+  });
+
+  void clear();
+
+  OpKind kind_ = kNoOp;
+  alignas(std::max_align_t) std::byte bytes_[kBytes];
+};
 
 // What a field of an operation is; the field itself is passed beside it.
 namespace field {
@@ -91,22 +107,10 @@ struct Regions {};    // std::vector<RegionId>
 #define ATTR(type, name, ...) f(field::Attribute{}, #name, op.name);
 #define REGION(name) f(field::Region{}, #name, op.name);
 #define REGIONS(name) f(field::Regions{}, #name, op.name);
-#define OP(Kind, text, fields)                                                                       \
+#define ANY_OP(table, Kind, text, fields)                                                              \
   template <class F> void each_field([[maybe_unused]] op::Kind& op, [[maybe_unused]] F&& f) { fields } \
   template <class F> void each_field([[maybe_unused]] const op::Kind& op, [[maybe_unused]] F&& f) { fields }
-#include "ir/control_ops.def"
-#define OP(Kind, text, fields)                                                                       \
-  template <class F> void each_field([[maybe_unused]] op::Kind& op, [[maybe_unused]] F&& f) { fields } \
-  template <class F> void each_field([[maybe_unused]] const op::Kind& op, [[maybe_unused]] F&& f) { fields }
-#include "ir/scalar_ops.def"
-#define OP(Kind, text, fields)                                                                       \
-  template <class F> void each_field([[maybe_unused]] op::Kind& op, [[maybe_unused]] F&& f) { fields } \
-  template <class F> void each_field([[maybe_unused]] const op::Kind& op, [[maybe_unused]] F&& f) { fields }
-#include "ir/tile_ops.def"
-#define OP(Kind, text, fields)                                                                       \
-  template <class F> void each_field([[maybe_unused]] op::Kind& op, [[maybe_unused]] F&& f) { fields } \
-  template <class F> void each_field([[maybe_unused]] const op::Kind& op, [[maybe_unused]] F&& f) { fields }
-#include "ir/thread_ops.def"
+#include "ir/all_ops.def"
 #undef VALUE
 #undef MAYBE
 #undef VALUES
@@ -114,65 +118,59 @@ struct Regions {};    // std::vector<RegionId>
 #undef REGION
 #undef REGIONS
 
-// Dispatch by the variant's index; `data` is never empty inside a kernel.
+// Dispatch by kind; `data` is never empty inside a kernel.
 template <class Data, class F>
 decltype(auto) visit(Data&& data, F&& f) {
-  switch (OpKind(data.index())) {
-#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
-#include "ir/control_ops.def"
-#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
-#include "ir/scalar_ops.def"
-#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
-#include "ir/tile_ops.def"
-#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
-#include "ir/thread_ops.def"
+  switch (data.kind()) {
+#define ANY_OP(table, Kind, ...) case OpKind::Kind: return f(data.template unchecked<op::Kind>());
+#include "ir/all_ops.def"
   }
   UNREACHABLE("an operation holds one of the table's structs");
 }
 
 template <class Data, class F, class Otherwise>
 decltype(auto) visit_control(Data&& data, F&& f, Otherwise&& otherwise) {
-  switch (OpKind(data.index())) {
-#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
+  switch (data.kind()) {
+#define OP(Kind, ...) case OpKind::Kind: return f(data.template unchecked<op::Kind>());
 #include "ir/control_ops.def"
     default: return otherwise();
   }
 }
 template <class Data, class F, class Otherwise>
 decltype(auto) visit_scalar(Data&& data, F&& f, Otherwise&& otherwise) {
-  switch (OpKind(data.index())) {
-#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
+  switch (data.kind()) {
+#define OP(Kind, ...) case OpKind::Kind: return f(data.template unchecked<op::Kind>());
 #include "ir/scalar_ops.def"
     default: return otherwise();
   }
 }
 template <class Data, class F, class Otherwise>
 decltype(auto) visit_tile(Data&& data, F&& f, Otherwise&& otherwise) {
-  switch (OpKind(data.index())) {
-#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
+  switch (data.kind()) {
+#define OP(Kind, ...) case OpKind::Kind: return f(data.template unchecked<op::Kind>());
 #include "ir/tile_ops.def"
     default: return otherwise();
   }
 }
 template <class Data, class F, class Otherwise>
 decltype(auto) visit_thread(Data&& data, F&& f, Otherwise&& otherwise) {
-  switch (OpKind(data.index())) {
-#define OP(Kind, ...) case OpKind::Kind: return f(*std::get_if<op::Kind>(&data));
+  switch (data.kind()) {
+#define OP(Kind, ...) case OpKind::Kind: return f(data.template unchecked<op::Kind>());
 #include "ir/thread_ops.def"
     default: return otherwise();
   }
 }
 
 struct Op {
-  OpData data = std::monostate{};
+  OpData data;
   std::vector<ValueId> results;
   Span span;
-  OpKind kind() const { return OpKind(data.index()); }
-  template <class T> bool is() const { return std::holds_alternative<T>(data); }
-  template <class T> T& as() { return *std::get_if<T>(&data); }
-  template <class T> const T& as() const { return *std::get_if<T>(&data); }
-  template <class T> T* get() { return std::get_if<T>(&data); }
-  template <class T> const T* get() const { return std::get_if<T>(&data); }
+  OpKind kind() const { return data.kind(); }
+  template <class T> bool is() const { return data.is<T>(); }
+  template <class T> T& as() { return data.unchecked<T>(); }
+  template <class T> const T& as() const { return data.unchecked<T>(); }
+  template <class T> T* get() { return data.get<T>(); }
+  template <class T> const T* get() const { return data.get<T>(); }
   ValueId result() const { return results.empty() ? ValueId{} : results[0]; }
 };
 

@@ -296,7 +296,7 @@ bool Parser::regions(OpData& data, int depth) {
 }
 
 std::optional<OpKind> kind_named(std::string_view text) {
-  for (size_t k = 0; k + 1 < std::variant_size_v<OpData>; ++k)
+  for (size_t k = 0; k < kOpKinds; ++k)
     if (name(OpKind(k)) == text) return OpKind(k);
   return std::nullopt;
 }

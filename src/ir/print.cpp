@@ -114,7 +114,7 @@ std::string Printer::head_of(const Op& op) const {
     types.push_back(type_of(v));
   }
   std::string text = names.empty() ? "" : join(names, ", ") + " = ";
-  if (op.is<std::monostate>())
+  if (op.kind() == kNoOp)
     text += "nothing";
   else
     text += visit(op.data, [&](const auto& data) { return fields(data.text_name, data); });
@@ -173,7 +173,7 @@ void Printer::operation(OpId id, int depth) {
     if (!is_first && !label.empty()) out_.append(label).append(" ");
     region(r, depth);
   };
-  if (!op.is<std::monostate>())
+  if (op.kind() != kNoOp)
     visit(op.data, [&](const auto& data) {
       each_field(data, [&](auto kind, const char* name, const auto& value) {
         if constexpr (std::is_same_v<decltype(kind), field::Region>) {

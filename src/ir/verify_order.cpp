@@ -40,7 +40,7 @@ class Ids {
   bool contents(OpId id) {
     seen_ops_[id.index] = true;
     const Op& op = kernel_.op(id);
-    if (!check_.require(op.data.index() + 1 < std::variant_size_v<OpData>, Code::V001, "an operation is empty"))
+    if (!check_.require(op.kind() != kNoOp, Code::V001, "an operation is empty"))
       return false;
     bool good = true;
     for (ValueId v : op.results) good &= value(v, "a result");

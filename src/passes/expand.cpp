@@ -25,11 +25,11 @@ class Expander : public Rebuilder {
   bool rewrite(OpId id) override {
     OpData data = kernel_.op(id).data;
     std::vector<ValueId> results = kernel_.op(id).results;
-    if (const auto* o = std::get_if<op::Reduce>(&data)) {
+    if (const auto* o = data.get<op::Reduce>()) {
       bool is_arg = o->fn == ReduceFn::ArgMax || o->fn == ReduceFn::ArgMin;
       return is_arg ? index_of_best(*o, results[0]) : widened_reduce(*o, results[0]);
     }
-    if (const auto* o = std::get_if<op::Scan>(&data)) return widened_scan(*o, results[0]);
+    if (const auto* o = data.get<op::Scan>()) return widened_scan(*o, results[0]);
     return false;
   }
 

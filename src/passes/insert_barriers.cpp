@@ -48,20 +48,20 @@ class Inserter {
  private:
   Pending step(RegionId region, OpId id, Pending pending) {
     const OpData data = kernel_.op(id).data;
-    if (std::holds_alternative<op::Barrier>(data)) {
+    if (data.is<op::Barrier>()) {
       if (pending.is_unfenced) insert_before(kernel_, region, id, [](Builder& b) { b.add(op::Fence{}); });
       return pending.behind_barrier();
     }
-    if (std::holds_alternative<op::Fence>(data)) pending.is_unfenced = false;
-    if (auto* await = std::get_if<op::AwaitGemm>(&data)) return awaited(*await, std::move(pending));
-    if (auto* loop = std::get_if<op::For>(&data)) return repeat({loop->body}, pending);
-    if (auto* loop = std::get_if<op::While>(&data)) return repeat({loop->condition, loop->body}, std::move(pending));
-    if (auto* branch = std::get_if<op::If>(&data)) {
+    if (data.is<op::Fence>()) pending.is_unfenced = false;
+    if (auto* await = data.get<op::AwaitGemm>()) return awaited(*await, std::move(pending));
+    if (auto* loop = data.get<op::For>()) return repeat({loop->body}, pending);
+    if (auto* loop = data.get<op::While>()) return repeat({loop->condition, loop->body}, std::move(pending));
+    if (auto* branch = data.get<op::If>()) {
       Pending taken = run(branch->then_body, pending);
       taken.add(run(branch->else_body, pending));
       return taken;
     }
-    if (auto* roles = std::get_if<op::Roles>(&data)) {
+    if (auto* roles = data.get<op::Roles>()) {
       Pending all;
       for (RegionId body : roles->bodies) all.add(run(body, pending));
       return all;
@@ -77,7 +77,7 @@ class Inserter {
       });
       pending = pending.behind_barrier();
     }
-    bool is_of_engine = std::holds_alternative<op::CopyAsync>(data), is_product = std::holds_alternative<op::GemmAsync>(data);
+    bool is_of_engine = data.is<op::CopyAsync>(), is_product = data.is<op::GemmAsync>();
     for (const MemoryTouch& touch : touches) {
       INVARIANT(!touch.writes || !pending.in_flight.contains(touch.buffer), "what a product in flight reads is not written");
       pending.note(touch);

@@ -74,13 +74,13 @@ class Legaliser : public Rebuilder {
   bool rewrite(OpId id) override {
     OpData data = kernel_.op(id).data;
     std::vector<ValueId> results = kernel_.op(id).results;
-    if (const auto* o = std::get_if<op::Unary>(&data)) return unary(*o, results[0]);
-    if (const auto* o = std::get_if<op::Binary>(&data)) return binary(*o, results[0]);
-    if (const auto* o = std::get_if<op::Fma>(&data)) return fma(*o, results[0]);
-    if (const auto* o = std::get_if<op::Compare>(&data)) return compare(*o, results[0]);
-    if (const auto* o = std::get_if<op::Convert>(&data)) return convert(*o, results[0]);
-    if (const auto* o = std::get_if<op::WarpReduce>(&data)) return warp_reduce(*o, results[0]);
-    if (const auto* o = std::get_if<op::MemAtomic>(&data)) return atomic(*o, results);
+    if (const auto* o = data.get<op::Unary>()) return unary(*o, results[0]);
+    if (const auto* o = data.get<op::Binary>()) return binary(*o, results[0]);
+    if (const auto* o = data.get<op::Fma>()) return fma(*o, results[0]);
+    if (const auto* o = data.get<op::Compare>()) return compare(*o, results[0]);
+    if (const auto* o = data.get<op::Convert>()) return convert(*o, results[0]);
+    if (const auto* o = data.get<op::WarpReduce>()) return warp_reduce(*o, results[0]);
+    if (const auto* o = data.get<op::MemAtomic>()) return atomic(*o, results);
     return false;
   }
 

@@ -18,8 +18,8 @@ class Simplifier : public Rebuilder {
  private:
   bool rewrite(OpId id) override {
     OpData data = kernel_.op(id).data;
-    if (const auto* branch = std::get_if<op::If>(&data)) return decide(*branch, id);
-    if (const auto* loop = std::get_if<op::For>(&data)) return drop_empty(*loop, id);
+    if (const auto* branch = data.get<op::If>()) return decide(*branch, id);
+    if (const auto* loop = data.get<op::For>()) return drop_empty(*loop, id);
     if (kernel_.op(id).results.size() != 1) return false;
     ValueId result = kernel_.op(id).result();
     ValueId built = fold(data, kernel_.type(result).element);
@@ -31,13 +31,13 @@ class Simplifier : public Rebuilder {
 
   // The value built anew from its operands, or none if this is no arithmetic.
   ValueId fold(const OpData& data, Scalar type) {
-    if (const auto* o = std::get_if<op::Unary>(&data)) return builder_.unary(o->fn, o->x);
-    if (const auto* o = std::get_if<op::Binary>(&data)) return builder_.binary(o->fn, o->a, o->b);
-    if (const auto* o = std::get_if<op::Fma>(&data)) return builder_.fma(o->a, o->b, o->c);
-    if (const auto* o = std::get_if<op::Compare>(&data)) return builder_.compare(o->fn, o->a, o->b);
-    if (const auto* o = std::get_if<op::Select>(&data)) return builder_.select(o->condition, o->a, o->b);
-    if (const auto* o = std::get_if<op::Convert>(&data); o && !o->exact.valid()) return builder_.convert(o->x, type, o->mode);
-    if (const auto* o = std::get_if<op::Extent>(&data)) return extent(*o);
+    if (const auto* o = data.get<op::Unary>()) return builder_.unary(o->fn, o->x);
+    if (const auto* o = data.get<op::Binary>()) return builder_.binary(o->fn, o->a, o->b);
+    if (const auto* o = data.get<op::Fma>()) return builder_.fma(o->a, o->b, o->c);
+    if (const auto* o = data.get<op::Compare>()) return builder_.compare(o->fn, o->a, o->b);
+    if (const auto* o = data.get<op::Select>()) return builder_.select(o->condition, o->a, o->b);
+    if (const auto* o = data.get<op::Convert>(); o && !o->exact.valid()) return builder_.convert(o->x, type, o->mode);
+    if (const auto* o = data.get<op::Extent>()) return extent(*o);
     return {};
   }
 

@@ -29,7 +29,7 @@ class Decider : public Rebuilder {
   bool rewrite(OpId id) override {
     OpData data = kernel_.op(id).data;
     std::vector<ValueId> results = kernel_.op(id).results;
-    if (const auto* branch = std::get_if<op::If>(&data)) {
+    if (const auto* branch = data.get<op::If>()) {
       auto condition = kernel_.constant(branch->condition);
       if (!condition) return false;
       RegionId taken = condition->i ? branch->then_body : branch->else_body;
@@ -38,8 +38,8 @@ class Decider : public Rebuilder {
       return true;
     }
     ValueId folded;
-    if (const auto* o = std::get_if<op::Unary>(&data); o && o->fn == UnaryFn::Not) folded = builder_.unary(o->fn, o->x);
-    if (const auto* o = std::get_if<op::Binary>(&data); o && kernel_.type(o->a).element == Scalar::Bool) folded = builder_.binary(o->fn, o->a, o->b);
+    if (const auto* o = data.get<op::Unary>(); o && o->fn == UnaryFn::Not) folded = builder_.unary(o->fn, o->x);
+    if (const auto* o = data.get<op::Binary>(); o && kernel_.type(o->a).element == Scalar::Bool) folded = builder_.binary(o->fn, o->a, o->b);
     if (folded.valid()) bind(results[0], folded);
     return folded.valid();
   }

@@ -99,8 +99,8 @@ class Splitter {
     std::vector<OpId> kept;
     for (OpId id : kernel_.region(region).ops) {
       const OpData data = kernel_.op(id).data;
-      bool is_nest = std::holds_alternative<op::For>(data) || std::holds_alternative<op::If>(data);
-      bool is_needed_by_both = std::holds_alternative<op::Yield>(data) || std::holds_alternative<op::ElementLoad>(data);
+      bool is_nest = data.is<op::For>() || data.is<op::If>();
+      bool is_needed_by_both = data.is<op::Yield>() || data.is<op::ElementLoad>();
       if (is_nest) each_region(data, [&](RegionId r) { keep_own(r, fills); });
       bool is_other = fills_rings(kernel_.op(id)) ? !fills : fills && has_effect(kernel_, kernel_.op(id));
       if (is_other && !is_nest && !is_needed_by_both) {

@@ -277,7 +277,7 @@ constexpr Breakage kBreakages[] = {
     {"V001", [](Kernel& k) { k.ops[0].results[0] = {7777}; }},
     {"V001", [](Kernel& k) { k.region(k.body).ops[1] = {7777}; }},
     {"V001", [](Kernel& k) { k.ops.back().as<op::Yield>().values.push_back({}); }},
-    {"V001", [](Kernel& k) { k.ops[1].data = std::monostate{}; }},
+    {"V001", [](Kernel& k) { k.ops[1].data = OpData{}; }},
     {"V001", [](Kernel& k) { k.body = {}; }},
     {"V001", [](Kernel& k) { k.dims[0].value = {}; }},
     {"V001", [](Kernel& k) { k.values[k.ops[0].results[0].index].type = {7777}; }},

@@ -41,6 +41,6 @@ struct NativeLibrary {
   std::string_view (*version)();
 };
 constexpr size_t kNativeLayout =
-    sizeof(Program) + (sizeof(Export) << 10) + (sizeof(ir::Kernel) << 20) + (sizeof(Machine) << 30) + (std::variant_size_v<ir::OpData> << 42);
+    sizeof(Program) + (sizeof(Export) << 10) + (sizeof(ir::Kernel) << 20) + (sizeof(Machine) << 30) + (ir::kOpKinds << 42);
 
 }  // namespace tilec::target
