@@ -155,7 +155,9 @@ struct Check {
           prove::Model model = answer.model;
           model.add(answer.others);
           constexpr std::string_view kWho[] = {"blocks ", "iterations ", "threads "};
-          return {Verdict::Refuted, std::string(kWho[int(runs.runner)]) + indices_text(runs, of_a, model) + " and " + indices_text(runs, of_b, model)};
+          std::optional<int64_t> lanes = prover.lanes(model);
+          std::string where = lanes ? ", where a warp has " + std::to_string(*lanes) + " lanes" : "";
+          return {Verdict::Refuted, std::string(kWho[int(runs.runner)]) + indices_text(runs, of_a, model) + " and " + indices_text(runs, of_b, model) + where};
         }
         if (!answer.is_proved()) worst.verdict = Verdict::Unknown;
       }

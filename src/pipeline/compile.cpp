@@ -106,7 +106,9 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
   out.program.compiler = request.compiler;
   out.library.name = request.library;
   out.library.compiler = request.compiler;
-  Checks checks(diagnostics, options);
+  PassOptions for_all = options;
+  for (const Machine* machine : request.machines) for_all.lanes.push_back(machine->lanes);
+  Checks checks(diagnostics, for_all);
   for (const ExportInstance& exported : typed.exports) checks.add(exported.kernel);
   std::deque<Checked> checked = checks.finish();
   std::vector<Lowering> lowerings = lower_all(typed, checked, request, diagnostics, options, out.kernels);

@@ -141,7 +141,7 @@ bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions&
   std::optional<prove::Prover> prover;
   for (const Pass& pass : std::span(kPipeline).first(kChecks)) {
     INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
-    if (pass.run.asks() && !prover) prover.emplace(kernel, options.memory);
+    if (pass.run.asks() && !prover) prover.emplace(kernel, options.memory, options.lanes);
     run(pass.run, kernel, prover, Machine{}, diagnostics);
     finish(pass, kernel, options);
     if (pass.name == options.stop_after) break;
@@ -169,7 +169,9 @@ bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics&
 }
 
 bool run_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options) {
-  return run_checks(kernel, diagnostics, options) && run_machine_passes(kernel, machine, diagnostics, options);
+  PassOptions checks = options;
+  checks.lanes = {machine.lanes};
+  return run_checks(kernel, diagnostics, checks) && run_machine_passes(kernel, machine, diagnostics, options);
 }
 
 }  // namespace tilec

@@ -40,14 +40,15 @@ struct PassOptions {
   std::string_view stop_after;                                         // a pass's name; empty: none
   std::function<void(const Pass&, const ir::Kernel&)> after = nullptr;  // called when a pass is done
   prove::Memory* memory = nullptr;                                      // of what was proved for other kernels
+  std::vector<int> lanes = {};                                         // of a warp, on the machines that are compiled for; none: on any
   bool verify = true;                                                  // the laws of the IR, before the first pass and after each that may change something
 };
 
 // Both take a Typed kernel along the list, and tell whether it may go on: not with errors of its own (in the sink). A broken
 // law of the IR is an internal error: the process ends with the pass and the law.
 //
-// The passes that ask the prover depend on no machine: they run once for a kernel, however many machines it is for. All of
-// them run, so that one mistake hides no other.
+// The passes that ask the prover run once for a kernel, however many machines it is for: all they know of these is how many
+// lanes a warp may have. All of them run, so that one mistake hides no other.
 bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions& options = {});
 // The passes behind the checks, for a kernel that has come through them.
 bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options = {});

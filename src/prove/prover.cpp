@@ -99,7 +99,8 @@ std::vector<NamedValue> Prover::named(const Model& model) const {
   std::vector<NamedValue> result;
   model.each([&](AtomId id, int64_t value) {
     const Atom& atom = reader_.terms()[id];
-    if (atom.kind == AtomKind::Variable && result.size() < kMostNames) result.push_back({atom.name, value});
+    if (atom.kind != AtomKind::Variable || result.size() == kMostNames) return;
+    result.push_back({atom.name, reader_.lanes().is_choice(id) ? *lanes(model) : value});
   });
   return result;
 }

@@ -40,8 +40,10 @@ enum class Effort : uint8_t { Quick, Full };
 
 class Prover {
  public:
-  // `memory` holds what provers of other kernels found, and gets what this one finds.
-  explicit Prover(const ir::Kernel& kernel, Memory* memory = nullptr) : reader_(kernel), memory_(memory) {}
+  // `memory` holds what provers of other kernels found, and gets what this one finds; `lanes` are the numbers of lanes that a
+  // warp has on the machines that the kernel is for, none: on any.
+  explicit Prover(const ir::Kernel& kernel, Memory* memory = nullptr, std::span<const int> lanes = {})
+      : reader_(kernel, lanes), memory_(memory) {}
 
   Linear value(ir::ValueId v, Twin twin = {}) { return reader_.value(v, twin); }
   Formula condition(ir::ValueId v, Twin twin = {}) { return reader_.condition(v, twin); }
@@ -64,6 +66,8 @@ class Prover {
   // The program's variables in a counterexample, in the order of their first mention.
   std::vector<NamedValue> named(const Model& model) const;
   std::optional<int64_t> evaluate(const Linear& sum, const Model& model) const { return reader_.terms().evaluate(sum, model); }
+  // Of a warp in an example, where it hangs on them and not all machines have as many.
+  std::optional<int64_t> lanes(const Model& model) const { return reader_.lanes().count(model); }
   // The operation whose region it is.
   ir::OpId holder(ir::RegionId region) const { return reader_.place_of(region).op; }
   // Does it hang on something that is defined inside the region?

@@ -1,5 +1,7 @@
 #include "prove/reader.h"
 
+#include <bit>
+
 namespace tilec::prove {
 
 using namespace ir;
@@ -12,6 +14,21 @@ bool is_integer_scalar(const Type& type) { return type.is_scalar() && is_integer
 
 int64_t end_of(uint64_t x) { return x > uint64_t(INT64_MAX) ? kPlusInfinity : int64_t(x); }
 
+// a << b, where nothing is negative.
+Interval shifted(Interval a, Interval b) {
+  constexpr int64_t kMost = 30;
+  if (a.low < 0 || b.low < 0 || b.high > kMost || a.high > int64_t(1) << kMost) return {};
+  return {a.low << b.low, a.high << b.high};
+}
+
+// What `&`, `|` and `^` make of numbers that are not negative has no bit that neither of them may have.
+Interval range_of_bits(BinaryFn fn, Interval a, Interval b) {
+  if (a.low < 0 || b.low < 0) return {};
+  if (fn == BinaryFn::And) return {0, std::min(a.high, b.high)};
+  int64_t high = std::max(a.high, b.high);
+  return {0, high == kPlusInfinity ? high : int64_t(std::bit_ceil(uint64_t(high) + 1) - 1)};
+}
+
 std::string name_of(const Kernel& kernel, ValueId v) {
   const std::string& hint = kernel.value(v).hint;
   return hint.empty() ? "%" + std::to_string(v.index) : hint;
@@ -19,7 +36,7 @@ std::string name_of(const Kernel& kernel, ValueId v) {
 
 }  // namespace
 
-Reader::Reader(const Kernel& kernel) : kernel_(kernel) {
+Reader::Reader(const Kernel& kernel, std::span<const int> lanes) : kernel_(kernel), lanes_(lanes) {
   parents_.resize(kernel.regions.size());
   op_regions_.resize(kernel.ops.size());
   index_regions(kernel.body);
@@ -106,6 +123,14 @@ Interval Reader::thread_range(RegionId region) const {
   return {0, kMostThreads - 1};
 }
 
+ValueId Reader::thread_around(RegionId region) const {
+  for (; region.valid(); region = parents_[region.index].region) {
+    OpId id = parents_[region.index].op;
+    if (id.valid() && kernel_.op(id).is<op::Simt>()) return kernel_.region(region).args[0];
+  }
+  return {};
+}
+
 Linear Reader::read_argument(ValueId v, Twin twin) {
   RegionId region = kernel_.value(v).region;
   const auto& args = kernel_.region(region).args;
@@ -132,7 +157,7 @@ Linear Reader::read_argument(ValueId v, Twin twin) {
 Linear Reader::read_operation(ValueId v, const Op& op, Twin twin) {
   if (auto* c = op.get<op::Constant>()) return c->number.i;
   if (auto* b = op.get<op::Binary>()) {
-    Linear result = read_binary(*b, twin);
+    Linear result = read_binary(v, *b, twin);
     Interval range = terms_.range(result), type = type_range(v);
     bool wraps = kernel_.type(v).element != Scalar::Index && (range.low < type.low || range.high > type.high);
     return result.is_lost || wraps ? unknown(v) : result;
@@ -158,11 +183,15 @@ Linear Reader::read_operation(ValueId v, const Op& op, Twin twin) {
     return terms_.choice(condition(branch->condition, twin), value(a[index], twin), value(b[index], twin));
   }
   if (op.is<op::ThreadIndex>()) return variable(v, thread_range(op_regions_[kernel_.value(v).op.index]), true);
-  if (op.is<op::LaneIndex>() || op.is<op::WarpIndex>()) return variable(v, {0, kMostThreads - 1}, false);
+  if (op.is<op::LaneIndex>() || op.is<op::WarpIndex>()) {
+    ValueId thread = thread_around(op_regions_[kernel_.value(v).op.index]);
+    if (!thread.valid()) return unknown(v);
+    return op.is<op::LaneIndex>() ? lanes_.lane(terms_, value(thread, twin)) : lanes_.warp(terms_, value(thread, twin));
+  }
   return unknown(v);
 }
 
-Linear Reader::read_binary(const op::Binary& op, Twin twin) {
+Linear Reader::read_binary(ValueId v, const op::Binary& op, Twin twin) {
   Linear a = value(op.a, twin), b = value(op.b, twin);
   bool is_small = b.is_constant() && b.constant >= 0 && b.constant < 62;
   Linear nothing;
@@ -175,13 +204,15 @@ Linear Reader::read_binary(const op::Binary& op, Twin twin) {
     case BinaryFn::Rem: return b == Linear(0) ? nothing : terms_.remainder(a, b);
     case BinaryFn::Min: case BinaryFn::Minimum: return terms_.least(a, b);
     case BinaryFn::Max: case BinaryFn::Maximum: return terms_.greatest(a, b);
-    case BinaryFn::Shl: return is_small ? a * (int64_t(1) << b.constant) : nothing;
+    case BinaryFn::Shl: return is_small ? a * (int64_t(1) << b.constant) : variable(v, shifted(terms_.range(a), terms_.range(b)), false);
     case BinaryFn::Shr: return is_small ? terms_.quotient(a, int64_t(1) << b.constant) : nothing;
-    case BinaryFn::And: {
-      bool is_mask = b.is_constant() && b.constant > 0 && (b.constant & (b.constant + 1)) == 0 && b.constant < INT64_MAX;
-      return is_mask ? terms_.remainder(a, b.constant + 1) : nothing;
+    case BinaryFn::And: case BinaryFn::Or: case BinaryFn::Xor: {
+      if (a.is_constant()) std::swap(a, b);
+      if (!b.is_constant()) return variable(v, range_of_bits(op.fn, terms_.range(a), terms_.range(b)), false);
+      Linear both = terms_.masked(a, b.constant);
+      return op.fn == BinaryFn::And ? both : a + b - (op.fn == BinaryFn::Or ? both : both * 2);
     }
-    case BinaryFn::Pow: case BinaryFn::Or: case BinaryFn::Xor: break;
+    case BinaryFn::Pow: break;
   }
   return nothing;
 }

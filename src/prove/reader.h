@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/kernel.h"
+#include "prove/lanes.h"
 #include "prove/terms.h"
 
 namespace tilec::prove {
@@ -18,7 +19,8 @@ constexpr int64_t kLargestExtent = (int64_t(1) << 31) - 1;
 
 class Reader {
  public:
-  explicit Reader(const ir::Kernel& kernel);
+  // `lanes`: of a warp, on the machines that the kernel is for.
+  Reader(const ir::Kernel& kernel, std::span<const int> lanes);
 
   // `int` is exact, for to leave 64 bits is an error; narrower integers are followed where they do not wrap.
   Linear value(ir::ValueId v, Twin twin = {});
@@ -32,6 +34,7 @@ class Reader {
   Terms& terms() { return terms_; }
   const Terms& terms() const { return terms_; }
   const ir::Kernel& kernel() const { return kernel_; }
+  const Lanes& lanes() const { return lanes_; }
   // The operation that holds a region and the region where that stands; none for the body.
   struct Place {
     ir::OpId op;
@@ -54,7 +57,7 @@ class Reader {
   Linear read(ir::ValueId v, Twin twin);
   Linear read_argument(ir::ValueId v, Twin twin);
   Linear read_operation(ir::ValueId v, const ir::Op& op, Twin twin);
-  Linear read_binary(const ir::op::Binary& op, Twin twin);
+  Linear read_binary(ir::ValueId v, const ir::op::Binary& op, Twin twin);
   Linear read_convert(ir::ValueId v, const ir::op::Convert& op, Twin twin);
   Linear variable(ir::ValueId v, Interval range, bool is_free);
   Linear unknown(ir::ValueId v) { return variable(v, type_range(v), false); }
@@ -62,9 +65,11 @@ class Reader {
   Formula read_compare(ir::ValueId v, const ir::op::Compare& op, Twin twin);
   Interval type_range(ir::ValueId v) const;
   Interval thread_range(ir::RegionId region) const;
+  ir::ValueId thread_around(ir::RegionId region) const;  // the index of the `simt` that the region stands in
 
   const ir::Kernel& kernel_;
   Terms terms_;
+  Lanes lanes_;
   std::vector<Place> parents_;               // by region
   std::vector<ir::RegionId> op_regions_;     // by operation
   std::unordered_map<AtomId, ir::ValueId> sources_;  // of variables

@@ -1,8 +1,12 @@
 #include "prove/terms.h"
 
+#include <bit>
+
 namespace tilec::prove {
 
 namespace {
+
+constexpr int kMostRuns = 4, kLastBit = 61;
 
 Interval quotient_range(Interval a, Interval b) {
   if (b.is_point() && b.low > 0) return floor_divide(a, b.low);
@@ -98,6 +102,20 @@ Linear Terms::divided(const Linear& a, const Linear& b, Interval range) {
 }
 
 Linear Terms::remainder(const Linear& a, const Linear& b) { return a - product(b, quotient(a, b)); }
+
+// Bits i to j - 1 are what is left of a / 2^i by 2^(j - i).
+Linear Terms::masked(const Linear& a, int64_t mask) {
+  if (mask < 0) return a - masked(a, ~mask);
+  Linear sum;
+  int runs = 0;
+  for (uint64_t left = uint64_t(mask); left;) {
+    int first = std::countr_zero(left), end = first + std::countr_one(left >> first);
+    if (++runs > kMostRuns || end > kLastBit) return lost();
+    sum = sum + quotient(a, int64_t(1) << first) * (int64_t(1) << first) - quotient(a, int64_t(1) << end) * (int64_t(1) << end);
+    left = left >> end << end;
+  }
+  return sum;
+}
 
 Linear Terms::least(const Linear& a, const Linear& b) {
   if (a.is_lost || b.is_lost) return lost();

@@ -87,6 +87,7 @@ class Terms {
   Linear product(const Linear& a, const Linear& b);
   Linear quotient(const Linear& a, const Linear& b);   // toward minus infinity; by zero: some integer
   Linear remainder(const Linear& a, const Linear& b);  // a - b * quotient
+  Linear masked(const Linear& a, int64_t mask);        // a & mask; lost where the mask has many runs of ones
   Linear least(const Linear& a, const Linear& b);
   Linear greatest(const Linear& a, const Linear& b);
   Linear choice(const Formula& condition, const Linear& a, const Linear& b);

@@ -23,13 +23,14 @@ struct Checked {
   Program program;
   double milliseconds = 0;
 
-  explicit Checked(const std::filesystem::path& path, Policy policy = {}) : diagnostics(std::move(policy)) {
+  explicit Checked(const std::filesystem::path& path, Policy policy = {}, const PassOptions& options = {})
+      : diagnostics(std::move(policy)) {
     std::ifstream file(path);
     std::string text{std::istreambuf_iterator<char>(file), {}};
     ast = parse(sources.add(path.filename().string(), std::move(text)), sources, diagnostics);
     program = analyse(ast, sources, embedded_library(), diagnostics);
     auto start = std::chrono::steady_clock::now();
-    for (ExportInstance& instance : program.exports) run_checks(instance.kernel, diagnostics);
+    for (ExportInstance& instance : program.exports) run_checks(instance.kernel, diagnostics, options);
     milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   }
   // "line severity Name: message" for each.
@@ -87,4 +88,21 @@ TEST_CASE("proofs: programs without mistakes get no diagnostics") {
       CHECK_MESSAGE(checked.lines().empty(), path.filename().string() << "\n" << join(checked.lines(), "\n"));
       MESSAGE(path.filename().string() << ": " << checked.milliseconds << " ms for " << checked.program.exports.size());
     }
+}
+
+TEST_CASE("proofs: what goes wrong in short warps only is told where a machine has them") {
+  auto found = [](std::vector<int> lanes) {
+    std::string all;
+    Checked checked(std::string(TILEC_TESTS) + "/proofs/lanes.tile", {}, {.lanes = std::move(lanes)});
+    for (const std::string& line : checked.lines()) all += line + "\n";
+    return all;
+  };
+  std::string on_short = found({4}), on_long = found({32}), on_both = found({4, 32});
+  auto tells = [](const std::string& all, std::string_view part) { return all.find(part) != std::string::npos; };
+  CHECK(tells(on_short, "is not below 4"));
+  CHECK(!tells(on_short, "the index 16 is not below 16"));
+  CHECK(!tells(on_long, "is not below 4"));
+  CHECK(tells(on_long, "the index 16 is not below 16"));
+  CHECK(tells(on_both, "lanes = 4 the index"));
+  CHECK(tells(on_both, "lanes = 32 the index 16 is not below 16"));
 }
