@@ -56,12 +56,15 @@ struct Check {
     ValueId buffer = behind_views(box.base);
     const Op* declaration = kernel.definition(buffer);
     if (!declaration || !declaration->is<op::Alloc>() || reported.contains(buffer)) return;
+    std::optional<std::string> missed;
     if (auto known = touched.find(buffer); known != touched.end()) {
       if (!known->second.is_all_known || buffer != box.base) return;
-      if (!misses_an_element(prover, kernel, {here, launch, box}, known->second.writes)) return;
+      missed = missed_element(prover, kernel, {here, launch, box}, known->second.writes);
+      if (!missed) return;
     }
     reported.insert(buffer);
     auto report = diagnostics.at(span).error(diag::Uninitialised, name_of(kernel, buffer));
+    if (missed) report.help(*missed);
     if (declaration->span.valid()) report.note(declaration->span, diag::DeclaredHere, name_of(kernel, buffer));
   }
 

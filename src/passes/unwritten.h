@@ -10,7 +10,9 @@ struct Access {
   Box box;                      // of the buffer itself, not of a view
 };
 
-// Is it certain that an element which `read` needs in some run is in none of `writes`, whatever block or turn makes them?
-bool misses_an_element(prove::Prover& prover, const ir::Kernel& kernel, const Access& read, std::span<const Access> writes);
+// A run and an element which `read` needs in it, in words, that is certainly in none of `writes`, whatever block or turn makes
+// them.
+std::optional<std::string> missed_element(prove::Prover& prover, const ir::Kernel& kernel, const Access& read,
+                                          std::span<const Access> writes);
 
 }  // namespace tilec::passes

@@ -68,8 +68,9 @@ class Prover {
   std::optional<int64_t> evaluate(const Linear& sum, const Model& model) const { return reader_.terms().evaluate(sum, model); }
   // Of a warp in an example, where it hangs on them and not all machines have as many.
   std::optional<int64_t> lanes(const Model& model) const { return reader_.lanes().count(model); }
-  // The operation whose region it is.
+  // The operation whose region it is, and the region where that stands.
   ir::OpId holder(ir::RegionId region) const { return reader_.place_of(region).op; }
+  ir::RegionId around(ir::RegionId region) const { return reader_.place_of(region).region; }
   // Does it hang on something that is defined inside the region?
   bool depends_on(const Linear& sum, ir::RegionId region) const { return reader_.depends_on(sum, region); }
   bool depends_on(const Formula& condition, ir::RegionId region) const { return reader_.depends_on(condition, region); }
