@@ -167,12 +167,11 @@ void print_moved(const std::string& kernel, const RunDims& dims) {
 // With every number in f64 a lost element is far above what the order of a sum can do.
 double tolerance_of(interp::Numeric numeric) { return numeric == interp::Numeric::Wide ? 1e-3 : 2e-2; }
 
-int run_export(Session& session, const ExportInstance& exported, const Machine& machine) {
+int run_export(Session& session, const ExportInstance& exported, const Machine& machine, const Dims& said) {
   const Options& o = session.options;
-  auto chosen = dims_of(o, exported.kernel, session.program);
-  if (!chosen) return kUsage;
-  const Dims& dims = chosen->dims;
-  print_moved(exported.name, *chosen);
+  RunDims chosen = dims_of(said, exported.kernel);
+  const Dims& dims = chosen.dims;
+  print_moved(exported.name, chosen);
   if (!make_data(exported.kernel, dims, o.seed)) {
     std::fprintf(stderr, "tilec: the extents of %s cannot be computed from the dims, or are too large to be interpreted\n", exported.name.c_str());
     return kUsage;
@@ -182,7 +181,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   if (const auto& fault = reference.result.fault) {
     bool is_contract = fault->kind == interp::FaultKind::Contract;
     print_fault(session, *fault, is_contract ? named_values(fault->text, exported.kernel, dims, reference.data) : "");
-    if (is_contract) print_defaults(*chosen);
+    if (is_contract) print_defaults(chosen);
     return kSaidNo;
   }
   int code = kDone;
@@ -225,17 +224,16 @@ int run_command(const Options& options) {
   if (!machines) return kNoTarget;
   if (int code = session.load(options.inputs[0])) return code;
   if (int code = session.tell()) return code;
-  int code = kDone;
-  bool found = false;
-  for (const ExportInstance& e : session.program.exports) {
-    if (!options.kernel.empty() && e.name != options.kernel) continue;
-    found = true;
-    code = std::max(code, run_export(session, e, *machines->machines.front()));
-  }
-  if (!found) {
+  auto is_asked = [&](const ExportInstance& e) { return options.kernel.empty() || e.name == options.kernel; };
+  if (std::ranges::none_of(session.program.exports, is_asked)) {
     std::fprintf(stderr, options.kernel.empty() ? "tilec: the file exports nothing\n" : "tilec: no export is named '%s'\n", options.kernel.c_str());
     return kUsage;
   }
+  auto said = given_dims(options, session.program);
+  if (!said) return kUsage;
+  int code = kDone;
+  for (const ExportInstance& e : session.program.exports)
+    if (is_asked(e)) code = std::max(code, run_export(session, e, *machines->machines.front(), *said));
   return code;
 }
 

@@ -131,8 +131,9 @@ Dims dense_strides(const ir::Kernel& kernel, const Dims& dims) {
   return strides;
 }
 
-// What --dim says; nothing after a mistake.
-std::optional<Dims> given_dims(const Options& options, const ir::Kernel& kernel, const Program& program) {
+}  // namespace
+
+std::optional<Dims> given_dims(const Options& options, const Program& program) {
   Dims dims;
   for (const std::string& text : options.dims) {
     size_t equal = text.find('=');
@@ -143,34 +144,34 @@ std::optional<Dims> given_dims(const Options& options, const ir::Kernel& kernel,
       return (options.kernel.empty() || e.name == options.kernel) && has_number(e.kernel, name);
     });
     bool is_extent = std::ranges::any_of(program.exports, [&](const ExportInstance& e) { return is_dim(e.kernel, name); });
-    if (!is_known || !end || end == text.c_str() + equal + 1 || *end != 0 || (is_extent && value < 0)) {
-      std::fprintf(stderr, "tilec: --dim %s: %s\n", text.c_str(),
-                   !is_known ? "no kernel has a dim or an integer parameter of that name"
-                   : is_extent ? "an extent is a whole number from 0" : "the value of a parameter is a whole number");
-      return std::nullopt;
-    }
-    if (has_number(kernel, name)) dims[name] = value;
+    bool is_number = end && end != text.c_str() + equal + 1 && *end == 0 && (!is_extent || value >= 0);
+    if (is_known && is_number && dims.emplace(name, value).second) continue;
+    std::fprintf(stderr, "tilec: --dim %s: %s\n", text.c_str(),
+                 !is_known    ? "no kernel has a dim or an integer parameter of that name"
+                 : is_number  ? "it has been given a value before"
+                 : is_extent  ? "an extent is a whole number from 0"
+                              : "the value of a parameter is a whole number");
+    return std::nullopt;
   }
   return dims;
 }
 
-}  // namespace
-
-std::optional<RunDims> dims_of(const Options& options, const ir::Kernel& kernel, const Program& program) {
-  auto given = given_dims(options, kernel, program);
-  if (!given) return std::nullopt;
-  RunDims result{.dims = *given, .moved = {}, .failed = {}};
+RunDims dims_of(const Dims& said, const ir::Kernel& kernel) {
+  RunDims result;
+  for (const auto& [name, value] : said)
+    if (has_number(kernel, name)) result.dims[name] = value;
+  const Dims given = result.dims;
   std::vector<Condition> conditions = conditions_of(kernel);
   Dims strides = dense_strides(kernel, {});
   std::vector<Unknown> extents, steps;
   for (const ir::Dim& dim : kernel.dims) {
     if (dim.fixed) result.dims[dim.name] = *dim.fixed;
-    if (dim.fixed || given->contains(dim.name) || strides.contains(dim.name)) continue;
+    if (dim.fixed || given.contains(dim.name) || strides.contains(dim.name)) continue;
     extents.push_back({dim.name, result.dims[dim.name] = default_of(kernel, dim), 0});
   }
   for (const ir::Param& p : kernel.params) {
     bool is_asked = is_integer_parameter(kernel, p) && std::ranges::any_of(conditions, [&](const Condition& c) { return c.names.contains(p.name); });
-    if (is_asked && !given->contains(p.name)) extents.push_back({p.name, result.dims[p.name] = kDefaultBatch, 0});
+    if (is_asked && !given.contains(p.name)) extents.push_back({p.name, result.dims[p.name] = kDefaultBatch, 0});
   }
   std::vector<Condition> without_strides = conditions;
   std::erase_if(without_strides, [&](const Condition& c) {
@@ -179,7 +180,7 @@ std::optional<RunDims> dims_of(const Options& options, const ir::Kernel& kernel,
   settle(without_strides, extents, result);
   for (auto [name, dense] : dense_strides(kernel, result.dims)) {
     bool is_fixed = std::ranges::any_of(kernel.dims, [&](const ir::Dim& d) { return d.name == name && d.fixed; });
-    if (!is_fixed && !given->contains(name)) steps.push_back({name, result.dims[name] = dense, dense});
+    if (!is_fixed && !given.contains(name)) steps.push_back({name, result.dims[name] = dense, dense});
   }
   settle(conditions, steps, result);
   return result;

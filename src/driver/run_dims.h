@@ -20,8 +20,10 @@ struct RunDims {
   std::vector<std::string> failed;  // for these no number was found that meets it
 };
 
-// Nothing where --dim asks for what cannot be: that has been said. What another kernel of the file has is passed over.
-std::optional<RunDims> dims_of(const Options& options, const ir::Kernel& kernel, const Program& program);
+// What --dim says of all kernels. Nothing where it asks for what cannot be: that has been said.
+std::optional<Dims> given_dims(const Options& options, const Program& program);
+// What another kernel of the file has is passed over.
+RunDims dims_of(const Dims& said, const ir::Kernel& kernel);
 
 // The number that a value of the body has under these dims; nothing where it hangs on anything else.
 std::optional<int64_t> host_value(const ir::Kernel& kernel, ir::ValueId v, const Dims& dims);

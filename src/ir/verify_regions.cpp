@@ -139,18 +139,29 @@ class Control {
     for (ValueId v : {o.low, o.high, o.step})
       check_.require(check_.is_index(v) && equal_but_varying(check_.type(v), check_.type(o.low)), Code::V016,
                      "the bound ", v, " of a loop is ", check_.type(v));
-    auto step = check_.kernel.constant(o.step);
-    check_.require(!step || step->i > 0, Code::V016, "the step ", o.step, " of a loop is not positive");
+    positive(o.step);
     check_.require(o.stages >= 0, Code::V016, "a loop has a negative number of stages");
   }
   void operator()(const op::While& o) {
     const std::vector<ValueId>& values = check_.kernel.terminator(o.condition).as<op::Yield>().values;
     condition(values[0]);
+    if (o.step.valid()) counted(o, values);
   }
   void operator()(const op::If& o) { condition(o.condition); }
   void operator()(const op::Yield&) {}
 
  private:
+  void counted(const op::While& o, const std::vector<ValueId>& tested) {
+    bool has_index = !o.inits.empty() && tested.size() > 1 && check_.is_index(o.inits[0]) && check_.is_index(o.step);
+    check_.require(has_index, Code::V016, "a counted loop has no index");
+    if (has_index)
+      check_.require(tested[1] == check_.kernel.region(o.condition).args[0], Code::V016, "a condition changes its loop's index");
+    positive(o.step);
+  }
+  void positive(ValueId step) {
+    auto known = check_.kernel.constant(step);
+    check_.require(!known || known->i > 0, Code::V016, "the step ", step, " of a loop is not positive");
+  }
   void condition(ValueId v) {
     bool is_bool = check_.type(v).is_scalar() && check_.type(v).element == Scalar::Bool;
     check_.require(is_bool, Code::V016, "the condition ", v, " is ", check_.type(v));

@@ -179,8 +179,8 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
 void Lowering::lower_varying_for(const ir::Op& op, const ir::op::For& loop) {
   ValueId low = broadcast(scalar(loop.low)), high = broadcast(scalar(loop.high)), step = broadcast(scalar(loop.step));
   ValueId one = builder_.index(1), zero = builder_.index(0);
-  ValueId span = builder_.sub(builder_.add(builder_.sub(high, low), step), one);
-  ValueId trips = builder_.binary(ir::BinaryFn::Max, builder_.binary(ir::BinaryFn::Div, span, step), zero);
+  ValueId last = builder_.sub(builder_.sub(high, low), one);
+  ValueId trips = builder_.binary(ir::BinaryFn::Max, builder_.add(builder_.binary(ir::BinaryFn::Div, last, step), one), zero);
   if (mask_.valid()) trips = builder_.select(mask_, trips, zero);
   ValueId longest = builder_.value(ir::op::WarpReduce{ir::ReduceFn::Max, trips}, ir::scalar_type(Scalar::Index));
   RegionId region = target_.new_region(), outer = builder_.region();
@@ -251,12 +251,16 @@ void Lowering::bind_carried(std::span<const ValueId> to, std::span<const Home> h
   }
 }
 
+// Is the first carried value an index that is never below 0?
+bool Lowering::counts_from_above(const ir::op::While& loop) const { return loop.step.valid() && is_nonnegative(scalar(loop.inits[0])); }
+
 // The condition or the body, with the carried tiles in `homes` before and after.
 RegionId Lowering::lower_while_region(const ir::Op& op, const ir::op::While& loop, RegionId source, std::span<const Home> homes,
                                       std::span<const Type> types) {
   RegionId region = target_.new_region();
   std::vector<ValueId> args;
-  for (const Type& type : types) signed_args_.insert(args.emplace_back(target_.new_arg(region, type)).index);
+  for (const Type& type : types) args.push_back(target_.new_arg(region, type));
+  for (size_t i = counts_from_above(loop) ? 1 : 0; i < args.size(); ++i) signed_args_.insert(args[i].index);
   bind_carried(source_.region(source).args, homes, args);
   builder_.set_region(region);
   lower_region(source);

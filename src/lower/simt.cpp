@@ -69,7 +69,9 @@ bool Uniformity::visit_while(const ir::Op& op, const ir::op::While& loop) {
   const auto& tested = kernel_.terminator(loop.condition).as<ir::op::Yield>().values;
   const auto& yields = kernel_.terminator(loop.body).as<ir::op::Yield>().values;
   bool runs_apart = !has_barrier(kernel_, op) || is_divergent(tested[0]), changed = false;
-  for (size_t i = 0; i < loop.inits.size(); ++i) {
+  // Threads that still run a loop that counts are all in the same turn.
+  bool has_common_index = loop.step.valid() && !is_divergent(loop.inits[0]) && !is_divergent(loop.step);
+  for (size_t i = has_common_index ? 1 : 0; i < loop.inits.size(); ++i) {
     if (!runs_apart && !is_divergent(loop.inits[i]) && !is_divergent(tested[i + 1]) && !is_divergent(yields[i])) continue;
     for (ValueId v : {kernel_.region(loop.condition).args[i], kernel_.region(loop.body).args[i], op.results[i]}) changed |= mark(v);
   }
@@ -243,7 +245,7 @@ void Lowering::split_for(const ir::Op& op, const ir::op::For& loop) {
   for (size_t i : uniform) next.push_back(scalar(yields[i]));
   builder_.yield(next);
   builder_.set_region(outer);
-  ir::op::For lowered{scalar(loop.low), scalar(loop.high), scalar(loop.step), inits, ir::LoopKind::Sequential, 0, loop.label, region};
+  ir::op::For lowered{scalar(loop.low), scalar(loop.high), scalar(loop.step), inits, ir::LoopKind::Sequential, 0, loop.label, region, loop.guarded};
   std::vector<ValueId> results = target_.op(builder_.add(std::move(lowered), types)).results;
   for (size_t k = 0; k < uniform.size(); ++k) bind(op.results[uniform[k]], results[k]);
   move_thread_values(leave);
@@ -277,7 +279,7 @@ void Lowering::split_while(const ir::Op& op, const ir::op::While& loop) {
     builder_.set_region(region);
     for (size_t k = 0; k < uniform.size(); ++k) {
       bind(args[uniform[k]], target_.new_arg(region, types[k]));
-      signed_args_.insert(scalar(args[uniform[k]]).index);
+      if (uniform[k] > 0 || !counts_from_above(loop)) signed_args_.insert(scalar(args[uniform[k]]).index);
     }
     split_region(source);
     move_thread_values(moves);
@@ -343,14 +345,13 @@ void Lowering::lower_local(const ir::Op& op) {
   threads_->locals[op.result()] = count;
 }
 
-// Lanes leave a loop one by one; it ends when none is left.
+// Lanes leave a loop one by one; it ends when none is left. Those that are left have one index where the loop counts.
 void Lowering::lower_varying_while(const ir::Op& op, const ir::op::While& loop) {
-  std::vector<ValueId> inits;
+  std::vector<ValueId> inits = scalars(loop.inits);
   std::vector<Type> types;
-  for (ValueId v : loop.inits) {
-    inits.push_back(broadcast(scalar(v)));
-    types.push_back(target_.type(inits.back()));
-  }
+  size_t common = loop.step.valid() && uses_[op.results[0].index].empty() && !is_varying(inits[0]) && !is_varying(scalar(loop.step)) ? 1 : 0;
+  for (size_t i = common; i < inits.size(); ++i) inits[i] = broadcast(inits[i]);
+  for (ValueId v : inits) types.push_back(target_.type(v));
   ValueId outside = mask_;
   inits.push_back(broadcast(outside.valid() ? outside : builder_.boolean(true)));
   types.push_back(target_.type(inits.back()));
@@ -358,7 +359,7 @@ void Lowering::lower_varying_while(const ir::Op& op, const ir::op::While& loop) 
   auto open = [&](RegionId source, RegionId region) {
     std::vector<ValueId> args;
     for (const Type& type : types) args.push_back(target_.new_arg(region, type));
-    for (ValueId v : args) signed_args_.insert(v.index);
+    for (size_t i = counts_from_above(loop) ? 1 : 0; i < args.size(); ++i) signed_args_.insert(args[i].index);
     for (size_t i = 0; i < loop.inits.size(); ++i) bind(source_.region(source).args[i], args[i]);
     builder_.set_region(region);
     mask_ = args.back();
@@ -370,13 +371,14 @@ void Lowering::lower_varying_while(const ir::Op& op, const ir::op::While& loop) 
   std::vector<ValueId> yields = scalars(source_.terminator(loop.condition).as<ir::op::Yield>().values);
   ValueId active = builder_.logical_and(args.back(), broadcast(yields[0]));
   std::vector<ValueId> next{builder_.value(ir::op::Vote{ir::VoteKind::Any, active}, ir::scalar_type(Scalar::Bool))};
-  for (size_t i = 1; i < yields.size(); ++i) next.push_back(builder_.select(args.back(), broadcast(yields[i]), args[i - 1]));
+  auto keep = [&](size_t i, ValueId value) { return i < common ? value : builder_.select(args.back(), broadcast(value), args[i]); };
+  for (size_t i = 1; i < yields.size(); ++i) next.push_back(keep(i - 1, yields[i]));
   next.push_back(active);
   builder_.yield(next);
   args = open(loop.body, body);
   yields = scalars(source_.terminator(loop.body).as<ir::op::Yield>().values);
   next.clear();
-  for (size_t i = 0; i < yields.size(); ++i) next.push_back(builder_.select(args.back(), broadcast(yields[i]), args[i]));
+  for (size_t i = 0; i < yields.size(); ++i) next.push_back(keep(i, yields[i]));
   next.push_back(args.back());
   builder_.yield(next);
   mask_ = outside;

@@ -20,7 +20,7 @@ struct Check {
   prove::Prover& prover;
   Written written = {};
   RegionId here = {};
-  std::set<ValueId> reported = {};
+  std::set<ValueId> reported = {}, written_by_threads = {};
   // Writes that come before, or in an earlier turn of a loop, on some path, by the buffer behind views. Local arrays and
   // workspaces are written by threads and blocks in ways that no area tells: what is certain is that some element is missed.
   struct Touched {
@@ -84,6 +84,8 @@ struct Check {
     area = in_buffer(prover, kernel, buffer, std::move(area));
     if (covers(prover, prover.facts(here), kernel.type(buffer).shape, written[buffer], area) || !reported.insert(buffer).second) return;
     auto report = diagnostics.at(span).error(diag::Uninitialised, name_of(kernel, buffer));
+    if (written_by_threads.contains(buffer))
+      report.help("what `simt` writes is not counted, for its threads may leave elements out");
     const Op* declaration = kernel.definition(buffer);
     if (!declaration || !declaration->span.valid()) return;
     Span at = declaration->span;
@@ -128,6 +130,10 @@ struct Check {
 
   void run_uncounted(const Op& op) {
     Written before = written;
+    if (auto* threads = op.get<op::Simt>())
+      each_op(kernel, threads->body, [&](OpId id) {
+        if (auto* store = kernel.op(id).get<op::ElementStore>()) written_by_threads.insert(store->buffer);
+      });
     if (op.is<op::While>()) each_region(op.data, [&](RegionId region) { touch_all(region); });
     each_region(op.data, [&](RegionId region) { run(region); });
     written = std::move(before);

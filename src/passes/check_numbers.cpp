@@ -77,14 +77,21 @@ struct Check {
   }
 
   // A loop goes up: with any other step it would not end, or never begin.
-  void step(RegionId region, const Op& op, const op::For& loop) {
-    Linear step = prover.value(loop.step);
+  void step(RegionId region, const Op& op, ValueId by) {
+    Linear step = prover.value(by);
     if (prover.terms().range(step).low >= 1) return;
     prove::Answer answer = prover.prove(prover.facts(region), negation(less(step, 1)));
     if (answer.is_proved()) return;
     std::string example = answer.is_refuted() ? ": " + example_text(prover, answer.model) + "it is below 1" : "";
     auto report = diagnostics.at(op.span).error(diag::NotAllowedHere, "a step that may be below 1", "in a loop" + example);
     report.help("state in a `requires` that it is at least 1, or write `max(step, 1)`");
+  }
+
+  // The step after the last turn.
+  void last_step(RegionId region, op::For& loop) {
+    Linear past = prover.value(loop.high) + prover.value(loop.step) - 1;
+    if (prover.value(loop.step) == Linear(1) || prover.terms().range(past).high != prove::kPlusInfinity) return;
+    loop.guarded = !prover.proves(prover.facts(region), at_least(Linear(INT64_MAX - 1), past), prove::Effort::Quick);
   }
 
   void overflow(const Op& op, const op::Binary& binary) {
@@ -108,7 +115,8 @@ void check_numbers(Kernel& kernel, prove::Prover& prover, Diagnostics& diagnosti
   pass.contracts();
   each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
     Op& op = kernel.op(id);
-    if (auto* loop = op.get<op::For>()) return pass.step(region, op, *loop);
+    if (auto* loop = op.get<op::For>()) return pass.step(region, op, loop->step), pass.last_step(region, *loop);
+    if (auto* loop = op.get<op::While>(); loop && loop->step.valid()) return pass.step(region, op, loop->step);
     auto* binary = op.get<op::Binary>();
     if (!binary || !is_integer(kernel.type(op.result()).element)) return;
     if (pass.is_division(*binary)) pass.division(region, id, *binary);

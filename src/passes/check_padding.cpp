@@ -48,54 +48,66 @@ void PaddingFlow::join_buffers(const Buffers& other) {
   }
 }
 
-void PaddingFlow::run_for(const op::For& loop, const Op& at) {
-  const auto& args = kernel_.region(loop.body).args;
-  std::vector<TileState> carried;
-  for (ValueId init : loop.inits) carried.push_back(kernel_.type(init).is_tile() ? state(init) : plain_state(scalar(init), 0));
-  for (size_t i = 0; i < carried.size(); ++i) first_values_[args[i + 1]] = carried[i].inside;
-  for (int round = 0;; ++round) {
-    bool is_last = round == kMostRounds;
-    for (size_t i = 0; i < carried.size(); ++i) {
-      if (is_last) carried[i] = worst(carried[i], element(loop.inits[i]));
-      if (kernel_.type(args[i + 1]).is_tile()) tiles_[args[i + 1]] = carried[i];
-      else scalars_[args[i + 1]] = carried[i].inside;
-    }
-    Buffers before = buffers_;
-    run(loop.body);
-    const auto& yields = kernel_.terminator(loop.body).as<op::Yield>().values;
-    std::vector<TileState> next = carried;
-    for (size_t i = 0; i < carried.size(); ++i) {
-      TileState yielded = kernel_.type(yields[i]).is_tile() ? state(yields[i]) : plain_state(scalar(yields[i]), 0);
-      next[i] = joined(carried[i], outlasting(yielded, prover_, loop.body));
-    }
-    for (auto& [buffer, state] : buffers_) state = outlasting(state, prover_, loop.body);
-    join_buffers(before);
-    if (is_last || (next == carried && buffers_ == before)) break;
-    carried = std::move(next);
-  }
-  for (size_t i = 0; i < carried.size(); ++i) {
-    if (kernel_.type(at.results[i]).is_tile()) tiles_[at.results[i]] = carried[i];
-    else scalars_[at.results[i]] = carried[i].inside;
+std::vector<TileState> PaddingFlow::states(std::span<const ValueId> values) const {
+  std::vector<TileState> all;
+  for (ValueId v : values) all.push_back(kernel_.type(v).is_tile() ? state(v) : plain_state(scalar(v), 0));
+  return all;
+}
+
+void PaddingFlow::hold(std::span<const ValueId> names, const std::vector<TileState>& all) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (kernel_.type(names[i]).is_tile()) tiles_[names[i]] = all[i];
+    else scalars_[names[i]] = all[i].inside;
   }
 }
 
-// How often it runs is not known: anything may have come into what it carries.
-void PaddingFlow::run_while(const op::While& loop, const Op& at) {
-  auto set_all = [&](const std::vector<ValueId>& names) {
-    for (size_t i = 0; i < loop.inits.size(); ++i) {
-      if (kernel_.type(names[i]).is_tile()) tiles_[names[i]] = worst(state(loop.inits[i]), element(names[i]));
-      else scalars_[names[i]] = anything(element(names[i]));
-    }
+// The turns of a loop, until they bring nothing new. A turn is given what the loop carries, and gives what the next one gets.
+void PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionId> parts, const Turn& turn) {
+  std::vector<TileState> carried = states(inits);
+  auto outlast = [&](TileState& state) {
+    for (RegionId part : parts) state = outlasting(state, prover_, part);
   };
-  set_all(kernel_.region(loop.condition).args);
-  set_all(kernel_.region(loop.body).args);
-  taint_writes(loop.body);
-  Buffers before = buffers_;
-  run(loop.condition);
-  run(loop.body);
-  for (auto& [buffer, state] : buffers_) state = outlasting(state, prover_, loop.body);
-  join_buffers(before);
-  set_all(at.results);
+  for (int round = 0;; ++round) {
+    bool is_last = round == kMostRounds;
+    if (is_last)
+      for (size_t i = 0; i < carried.size(); ++i) carried[i] = worst(carried[i], element(inits[i]));
+    Buffers before = buffers_;
+    std::vector<TileState> next = turn(carried);
+    for (size_t i = 0; i < carried.size(); ++i) {
+      outlast(next[i]);
+      next[i] = joined(carried[i], next[i]);
+    }
+    for (auto& [buffer, state] : buffers_) outlast(state);
+    join_buffers(before);
+    if (is_last || (next == carried && buffers_ == before)) return;
+    carried = std::move(next);
+  }
+}
+
+void PaddingFlow::run_for(const op::For& loop, const Op& at) {
+  std::span<const ValueId> args = std::span(kernel_.region(loop.body).args).subspan(1);
+  for (size_t i = 0; i < args.size(); ++i) first_values_[args[i]] = states(loop.inits)[i].inside;
+  repeat(loop.inits, std::array{loop.body}, [&](const std::vector<TileState>& carried) {
+    hold(args, carried);
+    hold(at.results, carried);
+    run(loop.body);
+    return states(kernel_.terminator(loop.body).as<op::Yield>().values);
+  });
+}
+
+// It ends behind its condition.
+void PaddingFlow::run_while(const op::While& loop, const Op& at) {
+  const auto &tested = kernel_.region(loop.condition).args, &args = kernel_.region(loop.body).args;
+  auto passed = std::span(kernel_.terminator(loop.condition).as<op::Yield>().values).subspan(1);
+  for (size_t i = 0; i < tested.size(); ++i) first_values_[tested[i]] = first_values_[args[i]] = states(loop.inits)[i].inside;
+  repeat(loop.inits, std::array{loop.condition, loop.body}, [&](const std::vector<TileState>& carried) {
+    hold(tested, carried);
+    run(loop.condition);
+    hold(args, states(passed));
+    hold(at.results, states(passed));
+    run(loop.body);
+    return states(kernel_.terminator(loop.body).as<op::Yield>().values);
+  });
 }
 
 void PaddingFlow::run_if(const op::If& branch, const Op& at) {

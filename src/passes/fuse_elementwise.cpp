@@ -37,11 +37,20 @@ class Fuser {
   std::vector<size_t> position_;     // of an operation in its region
   std::vector<RegionId> region_of_;
   std::vector<bool> is_gone_;
+  // What a map does to memory, all that it took in counted: bodies grow long, and are asked about again and again.
+  struct Touch {
+    bool reads = false, has_effect = false;
+  };
+  std::unordered_map<OpId, Touch> touches_;
   std::vector<size_t> writes_;       // positions in the present region of what writes memory or orders it
 
-  // Chains of replacements are followed to their end.
-  ValueId current(ValueId v) const {
-    while (v.index < to_.size() && to_[v.index].valid()) v = to_[v.index];
+  // Chains of replacements are followed to their end, and are half as long the next time.
+  ValueId current(ValueId v) {
+    auto next = [&](ValueId x) { return x.index < to_.size() ? to_[x.index] : ValueId{}; };
+    for (ValueId to = next(v); to.valid(); to = next(v)) {
+      if (ValueId further = next(to); further.valid()) to_[v.index] = further;
+      v = to;
+    }
     return v;
   }
   void replace(ValueId from, ValueId to) {
@@ -59,11 +68,13 @@ class Fuser {
       std::vector<RegionId> inner;
       each_region(kernel_.op(ops[i]).data, [&](RegionId r) { inner.push_back(r); });
       if (kernel_.op(ops[i]).is<op::Map>()) {
+        touches_[ops[i]] = {reads_any(ops[i]), has_effect(kernel_, kernel_.op(ops[i]))};
         absorb(ops[i]);
+        if (touches_[ops[i]].has_effect) writes_.push_back(i);
       } else {
         for (RegionId r : inner) fuse_region(r);
+        if (has_effect(kernel_, kernel_.op(ops[i]))) writes_.push_back(i);
       }
-      if (has_effect(kernel_, kernel_.op(ops[i]))) writes_.push_back(i);
     }
     std::erase_if(ops, [&](OpId id) { return bool(is_gone_[id.index]); });
     kernel_.region(region).ops = std::move(ops);
@@ -122,7 +133,7 @@ class Fuser {
     if (!producer.valid() || !kernel_.op(producer).is<op::Map>() ||
         region_of_[producer.index] != region_of_[consumer.index])
       return false;
-    if (map(producer).shape != map(consumer).shape || has_effect(kernel_, kernel_.op(producer))) return false;
+    if (map(producer).shape != map(consumer).shape || touches_[producer].has_effect) return false;
     const op::Map& m = map(consumer);
     int all_uses = 0, own_uses = 0;
     for (ValueId r : kernel_.op(producer).results) all_uses += uses_[r.index];
@@ -131,7 +142,7 @@ class Fuser {
       if (!is_identity(m.input_axes[k], m.shape.size())) return false;
       ++own_uses;
     }
-    return own_uses == all_uses && (!reads_any(producer) || no_write_since(producer, consumer));
+    return own_uses == all_uses && (!touches_[producer].reads || no_write_since(producer, consumer));
   }
 
   bool reads_any(OpId producer) const {
@@ -141,8 +152,8 @@ class Fuser {
   }
 
   // Also the consumer's own writes count: its iterations would write between the producer's reads.
-  bool no_write_since(OpId producer, OpId consumer) const {
-    if (has_effect(kernel_, kernel_.op(consumer))) return false;
+  bool no_write_since(OpId producer, OpId consumer) {
+    if (touches_[consumer].has_effect) return false;
     auto next = std::upper_bound(writes_.begin(), writes_.end(), position_[producer.index]);
     return next == writes_.end();
   }
@@ -152,7 +163,7 @@ class Fuser {
     size_t rank = map(consumer).shape.size();
     for (size_t axis = 0; axis < rank; ++axis)
       replace(kernel_.region(from).args[axis], kernel_.region(into).args[axis]);
-    std::vector<OpId> body = kernel_.region(from).ops;
+    std::vector<OpId> body = std::move(kernel_.region(from).ops);
     std::vector<ValueId> yielded = kernel_.op(body.back()).as<op::Yield>().values;
     body.pop_back();
     const std::vector<ValueId> results = kernel_.op(producer).results;
@@ -175,6 +186,7 @@ class Fuser {
     }
     body.insert(body.end(), target.ops.begin(), target.ops.end());
     target.ops = std::move(body);
+    touches_[consumer].reads |= touches_[producer].reads;
     is_gone_[producer.index] = true;
   }
 };

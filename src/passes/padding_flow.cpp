@@ -308,7 +308,9 @@ std::string PaddingFlow::padded_name(ValueId tile) const {
 }
 
 void PaddingFlow::report(const AxisPadding& axis, ValueId tile, std::string_view where, std::string_view identity, const Op& at) {
-  if (!reported_.insert(&at).second) return;
+  // One read is told of once: what mends the first of the operations that it reaches may mend the others.
+  Span cause = axis.origin.read.valid() ? axis.origin.read : at.span;
+  if (!reported_.insert(cause).second) return;
   // What has no name of its own is called by what it was computed from.
   std::string name = padded_name(tile);
   if (name == kNoName && axis.origin.buffer.valid()) name = name_of(kernel_, axis.origin.buffer);

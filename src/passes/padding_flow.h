@@ -1,5 +1,8 @@
 // The analysis behind check_padding: states of tiles and of shared buffers, followed through a launch in its order.
 #pragma once
+#include <array>
+#include <functional>
+
 #include "diag/sink.h"
 #include "passes/map_numbers.h"
 #include "passes/padding_state.h"
@@ -16,7 +19,10 @@ class PaddingFlow {
   using Buffers = std::map<ir::ValueId, TileState>;
   using LinearList = std::vector<prove::Linear>;
 
+  using Turn = std::function<std::vector<TileState>(const std::vector<TileState>& carried)>;
+
   void run(const ir::Op& op);
+  void repeat(std::span<const ir::ValueId> inits, std::span<const ir::RegionId> parts, const Turn& turn);
   void run_for(const ir::op::For& op, const ir::Op& at);
   void run_while(const ir::op::While& op, const ir::Op& at);
   void run_if(const ir::op::If& op, const ir::Op& at);
@@ -41,6 +47,8 @@ class PaddingFlow {
                  ir::Number pad, const ir::ReadNote& note);
   void write(const TileState& part, ir::ValueId buffer, std::span<const ir::ValueId> offsets, const ir::Axes& axes,
              std::span<const int64_t> shape);
+  std::vector<TileState> states(std::span<const ir::ValueId> values) const;
+  void hold(std::span<const ir::ValueId> names, const std::vector<TileState>& all);
   Numbers scalar(ir::ValueId v) const { return scalar_numbers(kernel_, v, scalars_); }
   Scalar element(ir::ValueId v) const { return kernel_.type(v).element; }
   LinearList values(std::span<const ir::ValueId> offsets);
@@ -56,7 +64,7 @@ class PaddingFlow {
   NumbersOf scalars_;  // results of reductions of whole tiles
   NumbersOf first_values_;  // of what loops carry: what it holds before the first turn
   Buffers buffers_;    // shared ones that have been written
-  std::set<const ir::Op*> reported_;
+  std::set<Span> reported_;
 };
 
 }  // namespace tilec::passes

@@ -63,8 +63,45 @@ Facts Prover::own_facts(RegionId region, Twin twin) {
     Formula f = condition(branch->condition, twin);
     add(region == branch->then_body ? f : negation(f));
   }
-  if (op.is<op::While>()) facts.is_exact = false;
+  if (auto* loop = op.get<op::While>()) {
+    add_turn(facts, *loop, region, twin);
+    facts.is_exact = false;
+  }
   return facts;
+}
+
+namespace {
+
+// Does no turn make the carried value smaller?
+bool never_falls(const Kernel& kernel, ValueId carried, ValueId next) {
+  auto* sum = kernel.defined_by<op::Binary>(next);
+  auto step = sum && sum->fn == BinaryFn::Add && sum->a == carried ? kernel.constant(sum->b) : std::nullopt;
+  return step && step->i >= 0;
+}
+
+}  // namespace
+
+// A turn: its condition holds in its body, what the condition got is what the body gets, and what only grows is no less than
+// it was before the loop.
+void Prover::add_turn(Facts& facts, const op::While& loop, RegionId region, Twin twin) {
+  const Kernel& kernel = reader_.kernel();
+  const auto &tested = kernel.region(loop.condition).args, &args = kernel.region(loop.body).args;
+  const auto& passed = kernel.terminator(loop.condition).as<op::Yield>().values;
+  const auto& yields = kernel.terminator(loop.body).as<op::Yield>().values;
+  auto add = [&](Formula f) {
+    if (!f.is_true()) facts.formulas.push_back(std::move(f));
+  };
+  for (size_t i = loop.step.valid() ? 1 : 0; i < args.size(); ++i) {
+    if (kernel.type(args[i]) != scalar_type(Scalar::Index) || passed[i + 1] != tested[i]) continue;
+    if (region == loop.body) add(equal(value(args[i], twin), value(tested[i], twin)));
+    if (never_falls(kernel, args[i], yields[i])) add(at_least(value(tested[i], twin), value(loop.inits[i], twin)));
+  }
+  if (region != loop.body) return;
+  if (!loop.step.valid()) return add(condition(passed[0], twin));
+  Linear index = value(args[0], twin), low = value(loop.inits[0], twin), step = value(loop.step, twin);
+  add(at_least(index, low));
+  if (auto end = end_of_count(kernel, loop)) add(less(index, value(*end, twin)));
+  if (step != Linear(1)) add(equal(reader_.terms().remainder(index - low, step), 0));
 }
 
 namespace {

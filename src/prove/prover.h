@@ -79,6 +79,7 @@ class Prover {
 
  private:
   Facts own_facts(ir::RegionId region, Twin twin);
+  void add_turn(Facts& facts, const ir::op::While& loop, ir::RegionId region, Twin twin);
   void add_contract(Facts& facts);
   enum class Wanted : uint8_t { Proof, ProofOrExample };
   Answer answer(const Facts& facts, const Formula& goal, Effort effort, Wanted wanted);

@@ -131,6 +131,24 @@ ValueId Reader::thread_around(RegionId region) const {
   return {};
 }
 
+namespace {
+
+// What the condition, or each of two conditions, says that `index` is below.
+std::optional<ValueId> end_of_count(const Kernel& kernel, ValueId condition, ValueId index) {
+  if (auto* compare = kernel.defined_by<op::Compare>(condition))
+    return compare->fn == CompareFn::Lt && compare->a == index ? std::optional(compare->b) : std::nullopt;
+  auto* both = kernel.defined_by<op::Binary>(condition);
+  if (!both || both->fn != BinaryFn::And) return std::nullopt;
+  auto end = end_of_count(kernel, both->a, index);
+  return end ? end : end_of_count(kernel, both->b, index);
+}
+
+}  // namespace
+
+std::optional<ValueId> end_of_count(const Kernel& kernel, const op::While& loop) {
+  return end_of_count(kernel, kernel.terminator(loop.condition).as<op::Yield>().values[0], kernel.region(loop.condition).args[0]);
+}
+
 Linear Reader::read_argument(ValueId v, Twin twin) {
   RegionId region = kernel_.value(v).region;
   const auto& args = kernel_.region(region).args;
@@ -148,6 +166,12 @@ Linear Reader::read_argument(ValueId v, Twin twin) {
   if (auto* loop = op.get<op::For>(); loop && index == 0) {
     Interval low = terms_.range(value(loop->low, twin)), high = terms_.range(value(loop->high, twin));
     return variable(v, {low.low, std::max((high + Interval{-1, -1}).high, low.low)}, true);
+  }
+  if (auto* loop = op.get<op::While>(); loop && loop->step.valid() && index == 0 && region == loop->body) {
+    Interval low = terms_.range(value(loop->inits[0], twin));
+    std::optional<ValueId> end = end_of_count(kernel_, *loop);
+    Interval high = end ? terms_.range(value(*end, twin)) : Interval{};
+    return variable(v, {low.low, std::max((high + Interval{-1, -1}).high, low.low)}, false);
   }
   if (auto* map = op.get<op::Map>(); map && index < map->shape.size()) return variable(v, {0, map->shape[index] - 1}, true);
   if (op.is<op::Simt>()) return variable(v, thread_range(region), true);

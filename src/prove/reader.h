@@ -17,6 +17,9 @@ struct Twin {
 
 constexpr int64_t kLargestExtent = (int64_t(1) << 31) - 1;
 
+// Where the condition of a loop that counts says that its index ends.
+std::optional<ir::ValueId> end_of_count(const ir::Kernel& kernel, const ir::op::While& loop);
+
 class Reader {
  public:
   // `lanes`: of a warp, on the machines that the kernel is for.

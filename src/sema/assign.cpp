@@ -3,6 +3,7 @@
 #include "sema/gemm.h"
 #include "sema/names.h"
 #include "sema/parallel.h"
+#include "sema/shapeless.h"
 #include "sema/view.h"
 
 namespace tilec::sema {
@@ -108,8 +109,7 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
     value = operand(in, *node.value);
     if (value->value.is_poison()) return;
     auto shape = value->value.is_tile_like() ? shape_of(in, *value) : std::nullopt;
-    if (!shape) return void(in.at(target.span).error(diag::TileShapeUnknown)
-        .help("write it: `.tile[ROWS, COLUMNS](...)`"));
+    if (!shape) return report_shapeless(in, target);
     std::replace(shape->begin(), shape->end(), kNewAxis, int64_t(1));
     target = operand(in, *node.target, {.shape = &*shape});
   }

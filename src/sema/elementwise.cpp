@@ -1,5 +1,6 @@
 #include "sema/elementwise.h"
 
+#include "sema/shapeless.h"
 #include "sema/types.h"
 #include "sema/view.h"
 
@@ -145,7 +146,7 @@ ir::ValueId materialise(Instance& in, const Operand& operand, const Shape* shape
     return in.builder.value(op::Splat{id}, ir::tile_type(in.type(id).element, *shape));
   }
   if (value.is<Shapeless>())
-    in.at(operand.span).error(diag::TileShapeUnknown).help("write it: `.tile[ROWS, COLUMNS](...)`");
+    report_shapeless(in, operand);
   else
     in.at(operand.span).error(diag::TypeMismatch, "a tile", describe(in.kernel, value));
   return {};

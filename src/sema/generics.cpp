@@ -1,6 +1,7 @@
 // Compile-time parameters: found from arguments, checked against their kinds.
 #include "sema/call.h"
 #include "sema/names.h"
+#include "sema/shapeless.h"
 #include "sema/types.h"
 
 namespace tilec::sema {
@@ -38,7 +39,7 @@ struct Inference {
       bool is_given = call.arguments[i].expr || (i == 0 && call.site.receiver);
       if (!speaks_of(i, parameter.name.text) || !is_given || operand.value.is<Nothing>()) continue;
       if (operand.value.is<Shapeless>()) {
-        in.at(operand.span).error(diag::TileShapeUnknown).help("write it: `.tile[ROWS, COLUMNS](...)`");
+        report_shapeless(in, operand);
         return is_wrong = true, std::nullopt;
       }
       if (!operand.value.is_scalar() && !operand.value.is_tile_like()) {

@@ -4,6 +4,7 @@
 #include "sema/expr.h"
 #include "sema/names.h"
 #include "sema/parallel.h"
+#include "sema/shapeless.h"
 #include "sema/view.h"
 
 namespace tilec::sema {
@@ -107,7 +108,7 @@ Value evaluate_index(Instance& in, const ast::Expr& expr, const ast::Index& inde
   if (base.value.is_tile_like()) return index_tile(in, base, index, expr.span);
   if (auto* tuple = base.value.as<Tuple>()) return index_tuple(in, *tuple, index, expr.span);
   if (base.value.is<Shapeless>()) {
-    in.at(base.span).error(diag::TileShapeUnknown).help("write it: `.tile[ROWS, COLUMNS](...)`");
+    report_shapeless(in, base);
     return Poison{};
   }
   in.at(base.span).error(diag::TypeMismatch, "a tensor or a tile", describe(in.kernel, base.value));

@@ -2,6 +2,7 @@
 #include "sema/assign.h"
 #include "sema/gemm.h"
 #include "sema/intrinsics.h"
+#include "sema/shapeless.h"
 #include "sema/types.h"
 #include "sema/view.h"
 
@@ -29,7 +30,7 @@ std::optional<Shape> tile_extents(Instance& in, const View& view, const CallSite
     return std::nullopt;
   }
   in.at(site.expr.span).error(diag::TypeMismatch, "a tile of shape " + shape_text(shape), "a tile of " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions"))
-      .help("the other side gives the shape; cut another part, as in `" + name + "[i, 0 +: 64]`, or write the shape: `.tile[ROWS, COLUMNS](...)`");
+      .help("the other side gives the shape; cut another part, as in `" + name + "[i, 0 +: 64]`, or write the shape: `" + tile_with_shape(size_t(rank)) + "`");
   return std::nullopt;
 }
 

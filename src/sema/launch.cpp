@@ -6,6 +6,9 @@
 namespace tilec::sema {
 namespace {
 
+constexpr int64_t kLeastWarp = 32, kMostThreads = 1024;
+constexpr int64_t kThreadsOfMistake = 32;  // goes on where the program does not say
+
 bool read_cluster(Instance& in, const ast::Expr& value, op::Launch& launch) {
   Operand x = operand(in, value);
   std::vector<Value> parts = x.value.is<Tuple>() ? x.value.as<Tuple>()->elements : std::vector<Value>{x.value};
@@ -40,9 +43,15 @@ bool read_option(Instance& in, const ast::LaunchOption& option, op::Launch& laun
   if (!option.value) return true;
   auto n = known_int(in, operand(in, *option.value), "the number of threads");
   if (!n) return false;
-  if (*n < 1 || *n > 1024 || *n % 32 != 0) return in.at(option.value->span).error(diag::BadThreadCount, *n), false;
-  launch.threads = *n;
-  return true;
+  bool is_fine = *n >= 1 && *n <= kMostThreads && *n % kLeastWarp == 0;
+  if (!is_fine) {
+    int64_t below = std::clamp(*n / kLeastWarp * kLeastWarp, kLeastWarp, kMostThreads);
+    std::string near = std::to_string(below);
+    if (*n > below && *n < kMostThreads) near += " or " + std::to_string(below + kLeastWarp);
+    in.at(option.value->span).error(diag::BadThreadCount, *n).help("a block has whole warps, a multiple of 32 up to 1024: write " + near);
+  }
+  launch.threads = is_fine ? *n : kThreadsOfMistake;
+  return is_fine;
 }
 
 // The body of a launch or of `simt`: isolated from the variables around it, and what `return` leaves.
@@ -93,8 +102,6 @@ void run_launch(Instance& in, const ast::Stmt& stmt, const ast::Launch& node) {
   in.builder.set_span(stmt.span);
   if (is_fine) in.builder.add(std::move(launch));
 }
-
-constexpr int64_t kThreadsOfMistake = 32;  // goes on where the program does not say
 
 void run_simt(Instance& in, const ast::Stmt& stmt, const ast::Simt& node) {
   if (!require_block(in, stmt.span, "`simt`")) return;

@@ -3,6 +3,7 @@
 #include "sema/exits.h"
 #include "sema/scalar.h"
 #include "sema/stmt.h"
+#include "sema/while.h"
 
 namespace tilec::sema {
 namespace {
@@ -102,6 +103,8 @@ void emit_for(Instance& in, const ast::Stmt& stmt, const ast::For& node, const H
   ir::ValueId step = index_value(in, header.step);
   if (!low.valid() || !high.valid() || !step.valid()) return;
   Exits exits = exits_of(node.body.statements);
+  if (header.kind == ir::LoopKind::Sequential && (exits.breaks || exits.returns))
+    return run_counted(in, node.body, {low, high, step, header.pattern.names[0]}, stmt.span);
   ScopeGuard outer(in);
   Loop loop;
   if (exits.breaks) loop.goes_on = new_flag(in, "goes_on");

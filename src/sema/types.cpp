@@ -14,7 +14,8 @@ std::optional<Extent> extent_of(Instance& in, const Operand& operand) {
   if (!fixed) return Extent{ir::kDynamic, emit(in, value)};
   if (*fixed > kMostExtent) return not_allowed(in, operand.span, "an extent above 2147483647", "here"), std::nullopt;
   if (*fixed > 0) return Extent{*fixed, {}};
-  in.at(operand.span).error(diag::BadExtent, *fixed);
+  in.at(operand.span).error(diag::BadExtent, *fixed)
+      .help("an extent that is written as a number is at least 1; one that a call gives, as in `f32[N]`, may be 0");
   return std::nullopt;
 }
 

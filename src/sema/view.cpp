@@ -52,7 +52,7 @@ bool is_readable(Instance& in, const View& view, Span span) {
   const Memory& memory = in.memory(view.memory);
   if (memory.access == ir::Access::Out) {
     in.at(span).error(diag::ReadOfOut, memory.name).note(memory.span, diag::DeclaredHere, memory.name)
-        .help("declare it `inout` to read what the caller left in it");
+        .help("declare it `inout` to read it: what the caller left in it, or an earlier launch has written");
     return false;
   }
   return is_reachable(in, view, span);

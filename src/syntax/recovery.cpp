@@ -100,6 +100,16 @@ uint32_t end_of_float(Parser& parser) {
   return is_float ? uint32_t(dot->getStopIndex() + 1) : 0;
 }
 
+// `n++`: a sign behind which an operand was expected and the same sign came, or nothing.
+bool is_increment(Parser& parser, const Token& found) {
+  auto are_twins = [](const Token* a, const Token& b) {
+    bool is_sign = b.getType() == TileParser::PLUS || b.getType() == TileParser::MINUS;
+    return a && is_sign && a->getType() == b.getType() && a->getStopIndex() + 1 == b.getStartIndex();
+  };
+  const Token* before = previous(parser);
+  return before && (are_twins(before, found) || are_twins(parser.getTokenStream()->LT(-2), *before));
+}
+
 }  // namespace
 
 bool Recovery::is_damaged(const Token& token) const {
@@ -159,6 +169,7 @@ void Recovery::report(Parser& parser, const Token& found, const IntervalSet& exp
     if (words == "a statement" && found.getType() == TileParser::CONST)
         said.fix(span, "let", "in a block, write `let`");
     if (uint32_t end = end_of_float(parser)) said.fix(input_.span(end, end), "0", "a float has digits on both sides of its dot");
+    if (is_increment(parser, found)) said.help("there is no `++` and no `--`: write `n += 1;`");
     bool is_body = words == "`{`" && parser.getContext()->getRuleIndex() == TileParser::RuleBlock;
     if (is_body) said.help("what a loop or a branch does stands in braces: `{ ... }`");
   }

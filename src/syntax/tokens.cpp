@@ -112,7 +112,12 @@ class Reader {
   }
 
   void bad_number(TokenPointer token) {
-    diagnostics_.at(input_.span(*token)).error(diag::BadNumber, input_.spelling(*token));
+    auto said = diagnostics_.at(input_.span(*token)).error(diag::BadNumber, input_.spelling(*token));
+    std::string_view text = input_.spelling(*token);
+    size_t digits = text.find_first_not_of("0123456789_.");
+    bool has_suffix = digits != text.npos && text.find_first_not_of("fFlLuUhH", digits) == text.npos;
+    if (has_suffix)
+      said.fix(input_.span(token->getStartIndex() + digits, token->getStopIndex() + 1), "", "a number has no suffix: it takes the type of what it stands with");
     keep_as(std::move(token), TileLexer::INTEGER);
   }
 

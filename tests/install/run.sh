@@ -23,6 +23,16 @@ prefix="$out/a folder"
 mv "$out/first place" "$prefix"
 check "the compiler runs" 0 "$("$prefix/bin/tilec" --version > /dev/null; echo $?)"
 
+# Links of the installed pages that lead nowhere.
+broken_links() {
+  find "$prefix/share" -name '*.md' | while read -r page; do
+    grep -oE '\]\([^)#: ]+\.md' "$page" | cut -c3- | while read -r link; do
+      [ -e "$(dirname "$page")/$link" ] || echo "${page##*/} -> $link"
+    done
+  done
+}
+check "links of the pages" "" "$(broken_links)"
+
 fresh_project() { rm -rf "$out/$1" && cp -r "$here/project" "$out/$1" && cd "$out/$1"; }
 # Time stamps of a file system may be coarse.
 change_factor() { sleep 1.1; echo "const FACTOR: f32 = $1;" > factor.tile; }

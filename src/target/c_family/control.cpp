@@ -79,7 +79,9 @@ void CSpeller::one(const ir::Op& op, const ir::op::For& x) {
   for (ir::ValueId v : carried) declare_variable(v);
   for (size_t i = 0; i < carried.size(); ++i) assign(carried[i], x.inits[i], "");
   std::string i = name_of(args[0]);
-  open("for (int64_t " + i + " = " + uniform(x.low) + "; " + i + " < " + uniform(x.high) + "; " + i + " += " + uniform(x.step) + ")");
+  std::string step = uniform(x.step), next = i + " += " + step;
+  if (x.guarded) next = i + " = " + i + " > INT64_MAX - " + step + " ? INT64_MAX : " + i + " + " + step;
+  open("for (int64_t " + i + " = " + uniform(x.low) + "; " + i + " < " + uniform(x.high) + "; " + next + ")");
   spell_ops(x.body);
   assign_all(carried, kernel_.terminator(x.body).as<ir::op::Yield>().values);
   close();

@@ -100,7 +100,8 @@ void Speller::one(const ir::Op& op, const ir::op::For& x) {
   b_.SetInsertPoint(body);
   spell_ops(x.body);
   add_incoming(phis, flow(carried, kernel_.terminator(x.body).as<ir::op::Yield>().values), b_.GetInsertBlock());
-  i->addIncoming(b_.CreateNSWAdd(i, step), b_.GetInsertBlock());
+  Value* next = x.guarded ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_sat, i, step) : b_.CreateNSWAdd(i, step);
+  i->addIncoming(next, b_.GetInsertBlock());
   llvm::BranchInst* again = b_.CreateBr(head);
   if (x.loop == ir::LoopKind::Unroll) again->setMetadata(llvm::LLVMContext::MD_loop, unroll_fully(context_));
   b_.SetInsertPoint(done);

@@ -1,0 +1,65 @@
+// What is said beside an error: how to write it instead, the true reason, and nothing twice.
+#include <doctest/doctest.h>
+
+#include "command.h"
+
+using namespace tilec;
+using namespace tilec::command;
+
+namespace {
+
+struct Case {
+  const char* source;
+  const char* advice;
+};
+
+constexpr Case kCases[] = {
+    {"kernel f(out A: f32[N]) { launch (i in N) { var n = 0; n++; A[i] = 0; } }", "write `n += 1;`"},
+    {"kernel f(out A: f32[N]) { launch (i in N) { var n = 0; n--; A[i] = 0; } }", "write `n += 1;`"},
+    {"kernel f(out A: f32[N]) { launch (i in N) { A[i] = 0.1f; } }", "A[i] = 0.1; } }"},
+    {"kernel f(out A: f32[N]) { launch (i in N) { A[i] = 0.1f; } }", "a number has no suffix"},
+    {"kernel f(out A: f32[N]) { launch (i in N) threads 100 { simt (t) { A[i] = 0; } } }", "write 96 or 128"},
+    {"kernel f(out A: f32[N]) { launch (i in N) threads 2000 { simt (t) { A[i] = 0; } } }", "write 1024"},
+    {"kernel f(A: f32[N], out B: f32[N]) { launch (i in N) { B.tile(i) = A.tile(i); } }", "`.tile[LENGTH](...)`"},
+    {"kernel f(A: f32[N, M], out B: f32[N, M]) { launch (i in N) { B.tile(i, 0) = -A.tile(i, 0); } }", "`.tile[ROWS, COLUMNS](...)`"},
+    {"kernel f(A: f32[N, M, K], out B: f32[N]) { launch (i in N) { B[i] = A.tile(i, 0, 0).sum(axis = 0)[0, 0]; } }",
+     "`.tile[EXTENT, ROWS, COLUMNS](...)`"},
+    {"kernel f(out A: f32[N]) { launch (i in N) { var t: shared f32[0]; A[i] = 0; } }", "one that a call gives, as in `f32[N]`, may be 0"},
+    {"kernel f(out A: f32[N], out B: f32[N]) { launch (i in N) { A[i] = 0; } launch (i in N) { B[i] = A[i]; } }",
+     "or an earlier launch has written"},
+    {"kernel f(out A: f32[N]) { launch (i in ceildiv(N, 64)) threads 64 { var s: shared f32[64]; simt (t) { s[t] = 1; } A.tile(i) = s; } }",
+     "what `simt` writes is not counted"},
+};
+
+}  // namespace
+
+TEST_CASE("an error says once what is wrong, and how to mend it") {
+  Folder folder;
+  for (const Case& c : kCases) {
+    folder.write("k.tile", "export " + std::string(c.source) + "\n");
+    Ran ran = folder.tilec("check k.tile");
+    CHECK_MESSAGE(ran.says(c.advice), ran.out);
+    CHECK_MESSAGE(ran.says("1 error\n"), ran.out);
+  }
+}
+
+TEST_CASE("a read with padding is told of once, however much it reaches") {
+  Folder folder;
+  folder.write("k.tile",
+               "export kernel k(A: f32[M, N], out B: f32[M]) {\n    launch (i in ceildiv(M, 64)) {\n        let s = A.tile[64, 128](i, 0);\n"
+               "        let e = exp(s - s.max(axis = 1)[:, _]);\n        B.tile(i) = e.sum(axis = 1);\n    }\n}\n");
+  Ran ran = folder.tilec("check k.tile");
+  CHECK_MESSAGE(ran.times("[T0404]") == 1, ran.out);
+}
+
+TEST_CASE("--dim is looked at once for all kernels") {
+  Folder folder;
+  folder.write("k.tile", "export kernel a(out A: f32[N]) { launch (i in N) { A[i] = 0; } }\nexport kernel b(out A: f32[N]) { launch (i in N) { A[i] = 0; } }\n");
+  for (const char* words : {"N=x", "Q=3", "N=3,N=4"}) {
+    Ran ran = folder.tilec("run k.tile --dim " + std::string(words));
+    CHECK(ran.code == 2);
+    CHECK_MESSAGE(ran.times("tilec: --dim ") == 1, ran.out);
+    CHECK_MESSAGE(!ran.says("done"), ran.out);
+  }
+  CHECK(folder.tilec("run k.tile --dim N=3,N=4").says("tilec: --dim N=4: it has been given a value before"));
+}
