@@ -24,7 +24,7 @@ constexpr Case kCases[] = {
     {"kernel f(A: f32[N, M], out B: f32[N, M]) { launch (i in N) { B.tile(i, 0) = -A.tile(i, 0); } }", "`.tile[ROWS, COLUMNS](...)`"},
     {"kernel f(A: f32[N, M, K], out B: f32[N]) { launch (i in N) { B[i] = A.tile(i, 0, 0).sum(axis = 0)[0, 0]; } }",
      "`.tile[EXTENT, ROWS, COLUMNS](...)`"},
-    {"kernel f(out A: f32[N]) { launch (i in N) { var t: shared f32[0]; A[i] = 0; } }", "one that a call gives, as in `f32[N]`, may be 0"},
+    {"kernel f(out A: f32[N]) { launch (i in N) { var _t: shared f32[0]; A[i] = 0; } }", "one that a call gives, as in `f32[N]`, may be 0"},
     {"kernel f(out A: f32[N], out B: f32[N]) { launch (i in N) { A[i] = 0; } launch (i in N) { B[i] = A[i]; } }",
      "or an earlier launch has written"},
     {"kernel f(out A: f32[N]) { launch (i in ceildiv(N, 64)) threads 64 { var s: shared f32[64]; simt (t) { s[t] = 1; } A.tile(i) = s; } }",
