@@ -65,6 +65,14 @@ void Emitter::on(const op::Fma& o, const Op& op) {
   check_uniform(op.result(), is_one);
 }
 
+void Emitter::on(const op::Overflows& o, const Op& op) {
+  Instr& i = emit(do_overflows);
+  i.dst = reg(op.result()), i.a = reg(o.a), i.b = reg(o.b), i.fn = uint8_t(o.fn), i.type = Scalar::Index;
+  bool is_one = is_uniform(o.a) && is_uniform(o.b);
+  shape_lanes(i, op.result(), is_one);
+  check_uniform(op.result(), is_one);
+}
+
 void Emitter::on(const op::Compare& o, const Op& op) {
   Location a = find(o.a), b = find(o.b), to = define(op.result());
   bool is_one = is_uniform(o.a) && is_uniform(o.b);

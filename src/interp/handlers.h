@@ -10,6 +10,7 @@ Handler binary_handler(ir::BinaryFn fn, Scalar type, Numeric numeric);
 Handler float_binary_handler(ir::BinaryFn fn, Scalar type, Numeric numeric);  // null: no fast one
 Handler integer_binary_handler(ir::BinaryFn fn, Scalar type);                 // null: no fast one
 Handler fma_handler(Scalar type, Numeric numeric);
+Status do_overflows(Strand&, const Instr&);
 Handler compare_handler(ir::CompareFn fn, Scalar type);
 Handler convert_handler(Scalar from, Scalar to, ir::ConvertMode mode);
 Status do_keep(Strand&, const Instr&);  // dst <- a, as wide as it is

@@ -137,6 +137,17 @@ Handler arithmetic(Scalar type) {
 
 }  // namespace
 
+Status do_overflows(Strand& s, const Instr& i) {
+  Slot* d = s.at(i.dst);
+  const Slot *a = s.at(i.a), *b = s.at(i.b);
+  for (uint64_t left = s.acting(i); left; left &= left - 1) {
+    int lane = std::countr_zero(left);
+    d[lane].i = ir::overflows(BinaryFn(i.fn), a[lane].i, b[lane].i);
+  }
+  spread(s, i, d);
+  return Status::Next;
+}
+
 Handler integer_binary_handler(BinaryFn fn, Scalar type) {
   bool is_plain = is_signed(type) || bit_width(type) < 64;  // its slots compare as signed numbers
   switch (fn) {

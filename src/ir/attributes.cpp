@@ -73,4 +73,9 @@ EnumNames names_of(CopyClass) {
   return kNames;
 }
 
+EnumNames names_of(FaultCause) {
+  static constexpr std::string_view kNames[] = {"outside", "division", "overflow"};
+  return kNames;
+}
+
 }  // namespace tilec::ir

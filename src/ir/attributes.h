@@ -46,6 +46,8 @@ enum class VoteKind : uint8_t { Any, All, Ballot };
 // May an access leave its tensor or tile? Unknown until `clip` has asked the prover.
 // Inside: proved. Guarded: a test stands in front (region: clipped; element: reads zero, drops writes, reports BOUNDS).
 enum class Bounds : uint8_t { Unknown, Inside, Guarded };
+// What a guard has found: an index outside its buffer, a divisor of 0, an `int` that leaves 64 bits.
+enum class FaultCause : uint8_t { Outside, Division, Overflow };
 // How a copy from device memory to shared memory is made; chosen by `select-atoms`.
 enum class CopyClass : uint8_t { Unset, Through, Async, Bulk };  // Through: registers; Async: per-thread; Bulk: one engine
 
@@ -69,6 +71,7 @@ EnumNames names_of(ShuffleKind);
 EnumNames names_of(VoteKind);
 EnumNames names_of(Bounds);
 EnumNames names_of(CopyClass);
+EnumNames names_of(FaultCause);
 
 template <class E>
   requires std::is_enum_v<E> && requires(E e) { names_of(e); }

@@ -125,6 +125,12 @@ ValueId Builder::binary(BinaryFn fn, ValueId a, ValueId b) {
   return value(op::Binary{.fn = fn, .a = a, .b = b}, t);
 }
 
+ValueId Builder::overflows(BinaryFn fn, ValueId a, ValueId b) {
+  auto ca = kernel_.constant(a), cb = kernel_.constant(b);
+  if (ca && cb) return boolean(ir::overflows(fn, ca->i, cb->i));
+  return value(op::Overflows{fn, a, b}, scalar_type(Scalar::Bool, type(a).varying || type(b).varying));
+}
+
 ValueId Builder::fma(ValueId a, ValueId b, ValueId c) {
   Type t = type(a);
   t.varying |= type(b).varying || type(c).varying;

@@ -39,6 +39,7 @@ class Builder {
   ValueId sub(ValueId a, ValueId b) { return binary(BinaryFn::Sub, a, b); }
   ValueId mul(ValueId a, ValueId b) { return binary(BinaryFn::Mul, a, b); }
   ValueId fma(ValueId a, ValueId b, ValueId c);
+  ValueId overflows(BinaryFn fn, ValueId a, ValueId b);
   ValueId compare(CompareFn fn, ValueId a, ValueId b);
   ValueId select(ValueId condition, ValueId a, ValueId b);
   ValueId convert(ValueId x, Scalar to, ConvertMode mode = ConvertMode::Nearest);

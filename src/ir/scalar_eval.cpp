@@ -89,7 +89,7 @@ std::optional<int64_t> signed_binary(BinaryFn fn, Scalar type, int64_t a, int64_
   switch (fn) {
     case BinaryFn::Div:
       if (b == 0) return std::nullopt;
-      if (b == -1) return a == INT64_MIN && type == Scalar::Index ? std::nullopt : std::optional(int64_t(0 - uint64_t(a)));
+      if (b == -1) return int64_t(0 - uint64_t(a));
       return a / b - (a % b != 0 && (a < 0) != (b < 0));
     case BinaryFn::Rem:
       if (b == 0) return std::nullopt;
@@ -102,25 +102,33 @@ std::optional<int64_t> signed_binary(BinaryFn fn, Scalar type, int64_t a, int64_
   }
 }
 
-// Add, subtract, multiply, shift left and bitwise: the same bits for signed and unsigned; `int` must not overflow.
+// Add, subtract, multiply, shift left and bitwise: the same bits for signed and unsigned.
 std::optional<int64_t> modular_binary(BinaryFn fn, Scalar type, int64_t a, int64_t b) {
-  int64_t exact = 0;
-  bool overflows = false;
   switch (fn) {
-    case BinaryFn::Add: overflows = __builtin_add_overflow(a, b, &exact); break;
-    case BinaryFn::Sub: overflows = __builtin_sub_overflow(a, b, &exact); break;
-    case BinaryFn::Mul: overflows = __builtin_mul_overflow(a, b, &exact); break;
+    case BinaryFn::Add: return int64_t(uint64_t(a) + uint64_t(b));
+    case BinaryFn::Sub: return int64_t(uint64_t(a) - uint64_t(b));
+    case BinaryFn::Mul: return int64_t(uint64_t(a) * uint64_t(b));
     case BinaryFn::And: return a & b;
     case BinaryFn::Or: return a | b;
     case BinaryFn::Xor: return a ^ b;
     case BinaryFn::Shl: return uint64_t(b) >= uint64_t(bit_width(type)) ? 0 : int64_t(uint64_t(a) << b);
     default: return std::nullopt;
   }
-  if (overflows && type == Scalar::Index) return std::nullopt;
-  return exact;
 }
 
 }  // namespace
+
+bool overflows(BinaryFn fn, int64_t a, int64_t b) {
+  int64_t exact;
+  switch (fn) {
+    case BinaryFn::Add: return __builtin_add_overflow(a, b, &exact);
+    case BinaryFn::Sub: return __builtin_sub_overflow(a, b, &exact);
+    case BinaryFn::Mul: return __builtin_mul_overflow(a, b, &exact);
+    case BinaryFn::Div: return a == INT64_MIN && b == -1;
+    case BinaryFn::Shl: return b < 0 || b > 63 ? a != 0 : a > (INT64_MAX >> b) || a < (INT64_MIN >> b);
+    default: return false;
+  }
+}
 
 std::optional<Number> evaluate(UnaryFn fn, Scalar type, Number x, Numeric numeric) {
   if (fn == UnaryFn::IsNan) return Number::integer(x.is_float && std::isnan(x.f));
@@ -137,9 +145,9 @@ std::optional<Number> evaluate(BinaryFn fn, Scalar type, Number a, Number b, Num
     auto y = float_binary(fn, a.f, b.f);
     return y ? std::optional(real(type, *y, numeric)) : std::nullopt;
   }
+  if (type == Scalar::Index && overflows(fn, a.i, b.i)) return std::nullopt;
   auto y = modular_binary(fn, type, a.i, b.i);
-  bool is_modular = fn == BinaryFn::Add || fn == BinaryFn::Sub || fn == BinaryFn::Mul;
-  if (!y && !is_modular)
+  if (!y)
     y = is_signed(type) ? signed_binary(fn, type, a.i, b.i) : unsigned_binary(fn, type, uint64_t(a.i), uint64_t(b.i));
   return y ? std::optional(Number::integer(wrap(type, *y))) : std::nullopt;
 }

@@ -13,6 +13,8 @@ enum class Numeric : uint8_t { Typed, Wide };
 // Nothing where the operation has no value: an integer divided by zero, an `int` that overflows.
 std::optional<Number> evaluate(UnaryFn fn, Scalar type, Number x, Numeric numeric = Numeric::Typed);
 std::optional<Number> evaluate(BinaryFn fn, Scalar type, Number a, Number b, Numeric numeric = Numeric::Typed);
+// Of `int`s: does the result leave 64 bits? For Add, Sub, Mul, Shl and Div; the others never do.
+bool overflows(BinaryFn fn, int64_t a, int64_t b);
 bool evaluate(CompareFn fn, Scalar type, Number a, Number b);
 Number evaluate_fma(Scalar type, Number a, Number b, Number c, Numeric numeric = Numeric::Typed);
 Number evaluate_convert(Scalar from, Scalar to, ConvertMode mode, Number x, Numeric numeric = Numeric::Typed);

@@ -55,6 +55,12 @@ class Scalars {
     defined(is_defined_for(o.fn, type(o.a).element), name(o.fn), o.a);
     result(type(o.a), {o.a, o.b});
   }
+  void operator()(const op::Overflows& o) {
+    if (!alike({o.a, o.b})) return;
+    const Type& t = type(o.a);
+    check_.require(t.is_scalar() && t.element == Scalar::Index, Code::V021, "only an int leaves 64 bits: ", o.a, " is ", t);
+    result(with_element(t, Scalar::Bool), {o.a, o.b});
+  }
   void operator()(const op::Fma& o) {
     if (!alike({o.a, o.b, o.c})) return;
     defined(type(o.a).element != Scalar::Bool, "fma", o.a);

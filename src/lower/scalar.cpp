@@ -49,7 +49,7 @@ void Lowering::lower_scalar(const ir::Op& op) {
         ok = l.all(here, ok);
       }
       ValueId extent = indices.size() == 1 ? l.extent(buffer, 0) : ValueId{};
-      b.add(ir::op::Fault{l.all(l.mask_, b.logical_not(ok)), left, int64_t(op.span.begin), false, extent});
+      b.add(ir::op::Fault{l.all(l.mask_, b.logical_not(ok)), left, int64_t(op.span.begin), ir::FaultCause::Outside, extent});
       return ok;
     }
     struct Element {
@@ -69,7 +69,8 @@ void Lowering::lower_scalar(const ir::Op& op) {
     void operator()(const ir::op::Constant& c) { done(b.constant(l.source_.type(op.result()).element, c.number)); }
     void operator()(const ir::op::Unary& o) { done(b.unary(o.fn, l.scalar(o.x))); }
     void operator()(const ir::op::Binary& o) {
-      done(o.guarded ? guarded_division(o) : b.binary(o.fn, l.scalar(o.a), l.scalar(o.b)));
+      bool divides = o.fn == ir::BinaryFn::Div || o.fn == ir::BinaryFn::Rem;
+      done(!o.guarded ? b.binary(o.fn, l.scalar(o.a), l.scalar(o.b)) : divides ? guarded_division(o) : guarded_sum(o));
     }
     // Lanes that do not run may hold any divisor, and report nothing.
     ValueId guarded_division(const ir::op::Binary& o) {
@@ -77,9 +78,16 @@ void Lowering::lower_scalar(const ir::Op& op) {
       Scalar element = l.source_.type(o.b).element;
       ValueId zero = b.constant(element, ir::Number::integer(0)), one = b.constant(element, ir::Number::integer(1));
       ValueId is_zero = b.compare(ir::CompareFn::Eq, divisor, zero);
-      b.add(ir::op::Fault{l.all(l.mask_, is_zero), b.index(0), int64_t(op.span.begin), true});
+      b.add(ir::op::Fault{l.all(l.mask_, is_zero), b.index(0), int64_t(op.span.begin), ir::FaultCause::Division});
       return b.select(is_zero, zero, b.binary(o.fn, l.scalar(o.a), b.select(is_zero, one, divisor)));
     }
+    // Where it would leave 64 bits, the first operand stands for it.
+    ValueId guarded_sum(const ir::op::Binary& o) {
+      ValueId first = l.scalar(o.a), second = l.scalar(o.b), bad = b.overflows(o.fn, first, second);
+      b.add(ir::op::Fault{l.all(l.mask_, bad), b.index(0), int64_t(op.span.begin), ir::FaultCause::Overflow});
+      return b.binary(o.fn, first, b.select(bad, b.index(o.fn == ir::BinaryFn::Mul ? 1 : 0), second));
+    }
+    void operator()(const ir::op::Overflows& o) { done(b.overflows(o.fn, l.scalar(o.a), l.scalar(o.b))); }
     void operator()(const ir::op::Fma& o) { done(b.fma(l.scalar(o.a), l.scalar(o.b), l.scalar(o.c))); }
     void operator()(const ir::op::Compare& o) { done(b.compare(o.fn, l.scalar(o.a), l.scalar(o.b))); }
     void operator()(const ir::op::Select& o) { done(b.select(l.scalar(o.condition), l.scalar(o.a), l.scalar(o.b))); }

@@ -12,13 +12,16 @@ using prove::Linear;
 
 namespace {
 
+constexpr int64_t kFar = int64_t(1) << 61;  // sums with it stay in 64 bits
+
 constexpr const char* kKeepFromZero = "test the divisor with an `if`, or state in a `requires` that it is never 0";
 
 struct Check {
   Kernel& kernel;
   Diagnostics& diagnostics;
   prove::Prover& prover;
-  std::vector<OpId> of_the_host = {};  // divisions of the kernel's own level by what may be 0
+  std::vector<OpId> of_the_host = {};  // of the kernel's own level: divisions by what may be 0, what may leave 64 bits
+  std::set<ValueId> counted = {};      // the next indices of loops that count: they stay, by the law of such loops
 
   void division(RegionId region, OpId id, op::Binary& binary) {
     Linear divisor = prover.value(binary.b);
@@ -59,6 +62,17 @@ struct Check {
   }
 
   // No code of the kernel runs where a contract fails.
+  void require_value(OpId id) {
+    if (is_division(kernel.op(id).as<op::Binary>())) require_divisor(id);
+    else require_range(id);
+  }
+  void require_range(OpId id) {
+    auto binary = kernel.op(id).as<op::Binary>();
+    ValueId condition;
+    insert_before(kernel, kernel.body, id, [&](Builder& b) { condition = b.logical_not(b.overflows(binary.fn, binary.a, binary.b)); });
+    const std::string& name = kernel.value(kernel.op(id).result()).hint;
+    kernel.requirements.push_back({condition, (name.empty() ? "a number" : name) + " that fits in 64 bits", kernel.op(id).span});
+  }
   void require_divisor(OpId id) {
     ValueId divisor = kernel.op(id).as<op::Binary>().b, condition;
     insert_before(kernel, kernel.body, id, [&](Builder& b) {
@@ -94,17 +108,42 @@ struct Check {
     loop.guarded = !prover.proves(prover.facts(region), at_least(Linear(INT64_MAX - 1), past), prove::Effort::Quick);
   }
 
-  void overflow(const Op& op, const op::Binary& binary) {
-    Interval a = prover.terms().range(prover.value(binary.a)), b = prover.terms().range(prover.value(binary.b));
-    auto is_bounded = [](Interval x) { return x.low != prove::kMinusInfinity && x.high != prove::kPlusInfinity; };
-    if (!is_bounded(a) || !is_bounded(b)) return;
-    Interval result;
-    if (binary.fn == BinaryFn::Add) result = a + b;
-    else if (binary.fn == BinaryFn::Sub) result = a + b * Interval{-1, -1};
-    else if (binary.fn == BinaryFn::Mul) result = a * b;
-    else return;
-    if (result.low == prove::kPlusInfinity || result.high == prove::kMinusInfinity)
-      diagnostics.at(op.span).error(diag::IntegerFault, std::string(name(binary.fn)), "the result never fits in 64 bits");
+  Interval range(ValueId v) { return prover.terms().range(prover.value(v)); }
+
+  // Of the exact result.
+  Interval result_range(const op::Binary& binary) {
+    Interval a = range(binary.a), b = range(binary.b);
+    switch (binary.fn) {
+      case BinaryFn::Add: return a + b;
+      case BinaryFn::Sub: return a + b * Interval{-1, -1};
+      case BinaryFn::Mul: return a * b;
+      case BinaryFn::Shl: return shifted_left(a, b);
+      default: return {0, 0};
+    }
+  }
+
+  // What shows that the result `x` fits. By the signs of its operands a sum leaves 64 bits at one side only.
+  prove::Formula stays(const op::Binary& binary, const Linear& x) {
+    Interval a = range(binary.a), b = range(binary.b);
+    bool is_sum = binary.fn == BinaryFn::Add, is_difference = binary.fn == BinaryFn::Sub;
+    bool has_floor = (is_sum && (a.low >= 0 || b.low >= 0)) || (is_difference && (a.low >= 0 || b.high <= 0));
+    bool has_ceiling = (is_sum && (a.high <= 0 || b.high <= 0)) || (is_difference && (a.high < 0 || b.low >= 0));
+    return prove::all_of({has_floor ? prove::truth(true) : at_least(x, -kFar), has_ceiling ? prove::truth(true) : at_least(kFar, x)});
+  }
+
+  // Everything else that is proved of a number takes it for exact.
+  void exactness(RegionId region, OpId id, op::Binary& binary) {
+    const Op& op = kernel.op(id);
+    Interval result = result_range(binary);
+    if (result.is_bounded() || counted.contains(op.result())) return;
+    auto at = diagnostics.at(op.span);
+    if (range(binary.a).is_bounded() && range(binary.b).is_bounded() &&
+        (result.low == prove::kPlusInfinity || result.high == prove::kMinusInfinity))
+      return void(at.error(diag::IntegerFault, std::string(name(binary.fn)), "the result never fits in 64 bits"));
+    if (prover.proves(prover.facts(region), stays(binary, prover.value(op.result())), prove::Effort::Quick)) return;
+    if (region == kernel.body) return of_the_host.push_back(id);
+    at.remark(diag::OverflowGuarded);
+    binary.guarded = true;
   }
 };
 
@@ -116,14 +155,17 @@ void check_numbers(Kernel& kernel, prove::Prover& prover, Diagnostics& diagnosti
   each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
     Op& op = kernel.op(id);
     if (auto* loop = op.get<op::For>()) return pass.step(region, op, loop->step), pass.last_step(region, *loop);
-    if (auto* loop = op.get<op::While>(); loop && loop->step.valid()) return pass.step(region, op, loop->step);
+    if (auto* loop = op.get<op::While>(); loop && loop->step.valid()) {
+      pass.counted.insert(kernel.terminator(loop->body).as<op::Yield>().values[0]);
+      return pass.step(region, op, loop->step);
+    }
     auto* binary = op.get<op::Binary>();
     if (!binary || !is_integer(kernel.type(op.result()).element)) return;
     if (pass.is_division(*binary)) pass.division(region, id, *binary);
-    else if (kernel.type(op.result()).element == Scalar::Index) pass.overflow(op, *binary);
+    else if (kernel.type(op.result()).element == Scalar::Index) pass.exactness(region, id, *binary);
   });
   pass.contract_divisions();
-  for (OpId id : pass.of_the_host) pass.require_divisor(id);
+  for (OpId id : pass.of_the_host) pass.require_value(id);
 }
 
 }  // namespace tilec::passes

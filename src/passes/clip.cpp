@@ -16,6 +16,7 @@ struct Clip {
   Kernel& kernel;
   Diagnostics& diagnostics;
   prove::Prover& prover;
+  std::optional<prove::Prover> wrapping = {};  // where an `int` may leave 64 bits: what holds even then
   RegionId region = {};  // of the operation at hand
   Span span = {};
 
@@ -27,7 +28,7 @@ struct Clip {
     prove::Formula outside() const { return prove::any_of({at_least(offset, extent), at_least(Linear(0), offset + size)}); }
   };
 
-  std::vector<Side> sides(const Box& box) {
+  std::vector<Side> sides(prove::Prover& prover, const Box& box) {
     std::vector<Linear> extents;
     const Type& type = kernel.type(box.base);
     if (type.is_buffer()) extents = prover.extents(box.base);
@@ -36,6 +37,19 @@ struct Clip {
     for (size_t d = 0; d < box.offsets.size(); ++d)
       result.push_back({prover.value(box.offsets[d]), extents[d], box.sizes[d]});
     return result;
+  }
+
+  // A proof that takes `int`s for exact is none for a run in which one has left 64 bits and been reported.
+  bool holds_when_wrapping(const Box& box, size_t dimension) {
+    return !wrapping || wrapping->proves(wrapping->facts(region), sides(*wrapping, box)[dimension].inside());
+  }
+  Answer inside(const Box& box, const Side& side, size_t dimension) {
+    Answer answer = prover.prove(prover.facts(region), side.inside());
+    if (answer.is_proved() && !holds_when_wrapping(box, dimension)) answer.verdict = prove::Verdict::Unknown;
+    return answer;
+  }
+  bool is_inside(const Box& box, const Side& side, size_t dimension) {
+    return prover.proves(prover.facts(region), side.inside()) && holds_when_wrapping(box, dimension);
   }
 
   // What is wrong with the side under the counterexample.
@@ -66,13 +80,11 @@ struct Clip {
   BoundsList region_bounds(const Box& box) {
     BoundsList bounds(box.offsets.size(), Bounds::Inside);
     bool may_hang_over = is_device_memory(kernel.type(box.base)) && kernel.type(box.base).is_buffer();
-    std::vector<Side> all = sides(box);
+    std::vector<Side> all = sides(prover, box);
     for (size_t d = 0; d < all.size(); ++d) {
       bool is_region = may_hang_over && box.is_axis[d];
       Answer answer;
-      if (is_region ? prover.proves(prover.facts(region), all[d].inside())
-                    : (answer = prover.prove(prover.facts(region), all[d].inside())).is_proved())
-        continue;
+      if (is_region ? is_inside(box, all[d], d) : (answer = inside(box, all[d], d)).is_proved()) continue;
       bounds[d] = Bounds::Guarded;
       if (!is_region && answer.is_refuted()) report_outside(box, all[d], answer);
       else if (!is_region) remark_guard(box, d);
@@ -84,9 +96,9 @@ struct Clip {
 
   // Where no guard can stand, only a proof will do.
   void require_inside(const Box& box) {
-    std::vector<Side> all = sides(box);
+    std::vector<Side> all = sides(prover, box);
     for (size_t d = 0; d < all.size(); ++d) {
-      Answer answer = prover.prove(prover.facts(region), all[d].inside());
+      Answer answer = inside(box, all[d], d);
       if (answer.is_refuted()) report_outside(box, all[d], answer);
       else if (!answer.is_proved()) diagnostics.at(span).error(diag::PartUnproved, name_of(kernel, box.base), int64_t(d));
     }
@@ -95,9 +107,9 @@ struct Clip {
   Bounds element_bounds(ValueId buffer, std::span<const ValueId> indices) {
     Box box = box_of(buffer, indices, {}, {});
     Bounds bounds = Bounds::Inside;
-    std::vector<Side> all = sides(box);
+    std::vector<Side> all = sides(prover, box);
     for (size_t d = 0; d < all.size(); ++d) {
-      Answer answer = prover.prove(prover.facts(region), all[d].inside());
+      Answer answer = inside(box, all[d], d);
       if (answer.is_proved()) continue;
       if (answer.is_refuted()) report_outside(box, all[d], answer);
       else remark_guard(box, d);
@@ -128,10 +140,25 @@ struct Clip {
   }
 };
 
+bool may_wrap(const Kernel& kernel, prove::Prover& prover) {
+  bool found = false;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    const Op& op = kernel.op(id);
+    if (op.results.size() != 1 || kernel.type(op.result()).element != Scalar::Index) return;
+    auto range = [&](ValueId v) { return prover.terms().range(prover.value(v)); };
+    auto may_be_least = [&](ValueId v) { return range(v).low == prove::kMinusInfinity; };  // it has no negative
+    if (auto* unary = op.get<op::Unary>()) found |= may_be_least(unary->x);
+    if (auto* binary = op.get<op::Binary>())
+      found |= binary->guarded || (binary->fn == BinaryFn::Div && range(binary->b).holds(-1) && may_be_least(binary->a));
+  });
+  return found;
+}
+
 }  // namespace
 
 void clip(Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) {
   Clip pass{kernel, diagnostics, prover};
+  if (may_wrap(kernel, prover)) pass.wrapping.emplace(kernel, prover.memory(), prove::Reading{prover.reading().lanes, prove::Integers::Wrapping});
   each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
     pass.region = region;
     pass.span = kernel.op(id).span;

@@ -10,6 +10,7 @@ bool is_pure(const Op& op) {
     case OpKind::Unary:
     case OpKind::Binary:
     case OpKind::Fma:
+    case OpKind::Overflows:
     case OpKind::Compare:
     case OpKind::Select:
     case OpKind::Convert:

@@ -32,7 +32,7 @@ class Simplifier : public Rebuilder {
   // The value built anew from its operands, or none if this is no arithmetic.
   ValueId fold(const OpData& data, Scalar type) {
     if (const auto* o = data.get<op::Unary>()) return builder_.unary(o->fn, o->x);
-    if (const auto* o = data.get<op::Binary>()) return builder_.binary(o->fn, o->a, o->b);
+    if (const auto* o = data.get<op::Binary>(); o && !o->guarded) return builder_.binary(o->fn, o->a, o->b);
     if (const auto* o = data.get<op::Fma>()) return builder_.fma(o->a, o->b, o->c);
     if (const auto* o = data.get<op::Compare>()) return builder_.compare(o->fn, o->a, o->b);
     if (const auto* o = data.get<op::Select>()) return builder_.select(o->condition, o->a, o->b);

@@ -238,7 +238,7 @@ class Stager {
     return known[v] = again(b, data, type);
   }
   static ValueId again(Builder& b, const OpData& data, const Type& type) {
-    if (auto* binary = data.get<op::Binary>()) return b.binary(binary->fn, binary->a, binary->b);
+    if (auto* binary = data.get<op::Binary>(); binary && !binary->guarded) return b.binary(binary->fn, binary->a, binary->b);
     return b.value(data, type);
   }
 

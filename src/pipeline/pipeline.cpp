@@ -26,12 +26,12 @@ void lower_to_threads(ir::Kernel& kernel, const Machine& machine, Diagnostics&) 
 
 constexpr Pass kPipeline[] = {
     {"simplify", Typed, Typed, passes::simplify, "what is constant once dims are fixed"},
+    {"check-numbers", Typed, Typed, passes::check_numbers, "integer arithmetic has a value, or is guarded"},
     {"clip", Typed, Typed, passes::clip, "every access is proved inside or guarded"},
     {"check-padding", Typed, Typed, passes::check_padding, "what lies over an edge enters no reduction"},
     {"check-initialised", Typed, Typed, passes::check_initialised, "shared tiles are written before they are read"},
     {"check-races", Typed, Typed, passes::check_races, "blocks and iterations touch elements of their own"},
     {"check-outputs", Typed, Typed, passes::check_outputs, "launches reach the end of what they write"},
-    {"check-numbers", Typed, Typed, passes::check_numbers, "integer arithmetic has a value, or is guarded"},
     {"expand", Typed, Typed, passes::expand, "reductions to an index, and of narrow floats, in what lowering knows"},
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
@@ -60,7 +60,7 @@ consteval bool chains(std::span<const Pass> passes) {
 static_assert(chains(kPipeline));
 
 // The checks are the passes up to this one.
-constexpr std::string_view kLastCheck = "check-numbers";
+constexpr std::string_view kLastCheck = "check-outputs";
 
 consteval size_t count_checks() {
   for (size_t i = 0; i < std::size(kPipeline); ++i)
@@ -70,7 +70,7 @@ consteval size_t count_checks() {
 constexpr size_t kChecks = count_checks();
 static_assert(kChecks > 0 && kPipeline[kChecks - 1].gives == Typed);
 
-// The prover is at hand for the checks only, and none of them may make it false but the last.
+// The prover is at hand for the checks only, and none that does not ask stands between those that do.
 consteval bool ask_in_time(std::span<const Pass> passes) {
   for (size_t i = 0, first = passes.size(); i < passes.size(); ++i) {
     if (passes[i].run.asks()) first = std::min(first, i);
@@ -141,8 +141,10 @@ bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions&
   std::optional<prove::Prover> prover;
   for (const Pass& pass : std::span(kPipeline).first(kChecks)) {
     INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
-    if (pass.run.asks() && !prover) prover.emplace(kernel, options.memory, options.lanes);
+    if (pass.run.asks() && !prover) prover.emplace(kernel, options.memory, prove::Reading{.lanes = options.lanes});
+    size_t known_ops = kernel.ops.size();
     run(pass.run, kernel, prover, Machine{}, diagnostics);
+    if (kernel.ops.size() != known_ops) prover.reset();
     finish(pass, kernel, options);
     if (pass.name == options.stop_after) break;
   }

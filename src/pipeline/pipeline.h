@@ -12,7 +12,7 @@
 namespace tilec {
 
 // A pass changes a kernel or only looks at it, or asks a prover about it; which of these is in its type. The prover is the
-// same for all that ask: what they change are attributes at most, but for the last of them.
+// same for all that ask, as long as what they change are attributes; behind one that adds operations it begins anew.
 struct PassFunction {
   constexpr PassFunction(void (*f)(ir::Kernel&, prove::Prover&, Diagnostics&)) : ask(f) {}
   constexpr PassFunction(void (*f)(const ir::Kernel&, prove::Prover&, Diagnostics&)) : question(f) {}

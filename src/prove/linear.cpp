@@ -74,6 +74,20 @@ Interval floor_divide(Interval a, int64_t divisor) {
           is_infinite(a.high) ? a.high : floor_divide(a.high, divisor)};
 }
 
+Interval shifted_left(Interval a, Interval b) {
+  constexpr int64_t kMostPlaces = 62;  // of a factor that fits
+  if (b.low < 0 || b.high > kMostPlaces) return {};
+  int64_t least = int64_t(1) << b.low, most = int64_t(1) << b.high;
+  return hull(a * Interval{least, least}, a * Interval{most, most});
+}
+
+Interval shifted_right(Interval a, Interval b) {
+  if (b.low < 0) return {};
+  int64_t least = std::min<int64_t>(b.low, 63), most = std::min<int64_t>(b.high, 63);
+  return {a.low == kMinusInfinity ? a.low : a.low >> (a.low < 0 ? least : most),
+          a.high == kPlusInfinity ? a.high : a.high >> (a.high < 0 ? most : least)};
+}
+
 Interval intersection(Interval a, Interval b) { return {std::max(a.low, b.low), std::min(a.high, b.high)}; }
 Interval hull(Interval a, Interval b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 

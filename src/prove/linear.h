@@ -16,12 +16,16 @@ constexpr int64_t kMinusInfinity = INT64_MIN, kPlusInfinity = INT64_MAX;
 struct Interval {
   int64_t low = kMinusInfinity, high = kPlusInfinity;
   bool holds(int64_t x) const { return low <= x && x <= high; }
+  bool is_bounded() const { return low != kMinusInfinity && high != kPlusInfinity; }
   bool is_point() const { return low == high; }
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 Interval operator+(Interval a, Interval b);
 Interval operator*(Interval a, Interval b);
 Interval floor_divide(Interval a, int64_t divisor);  // divisor > 0
+// By a number of places of the range `b`.
+Interval shifted_left(Interval a, Interval b);
+Interval shifted_right(Interval a, Interval b);
 Interval intersection(Interval a, Interval b);
 Interval hull(Interval a, Interval b);
 

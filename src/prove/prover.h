@@ -40,10 +40,9 @@ enum class Effort : uint8_t { Quick, Full };
 
 class Prover {
  public:
-  // `memory` holds what provers of other kernels found, and gets what this one finds; `lanes` are the numbers of lanes that a
-  // warp has on the machines that the kernel is for, none: on any.
-  explicit Prover(const ir::Kernel& kernel, Memory* memory = nullptr, std::span<const int> lanes = {})
-      : reader_(kernel, lanes), memory_(memory) {}
+  // `memory` holds what provers of other kernels found, and gets what this one finds.
+  explicit Prover(const ir::Kernel& kernel, Memory* memory = nullptr, const Reading& reading = {})
+      : reader_(kernel, reading), memory_(memory) {}
 
   Linear value(ir::ValueId v, Twin twin = {}) { return reader_.value(v, twin); }
   Formula condition(ir::ValueId v, Twin twin = {}) { return reader_.condition(v, twin); }
@@ -75,6 +74,8 @@ class Prover {
   bool depends_on(const Linear& sum, ir::RegionId region) const { return reader_.depends_on(sum, region); }
   bool depends_on(const Formula& condition, ir::RegionId region) const { return reader_.depends_on(condition, region); }
 
+  Memory* memory() const { return memory_; }
+  const Reading& reading() const { return reader_.reading(); }
   int solver_questions() const { return solver_questions_; }
 
  private:

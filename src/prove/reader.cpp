@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "prove/growth.h"
+
 namespace tilec::prove {
 
 using namespace ir;
@@ -10,16 +12,13 @@ namespace {
 
 constexpr int64_t kMostThreads = 1024;
 
+bool may_leave(BinaryFn fn) {
+  return fn == BinaryFn::Add || fn == BinaryFn::Sub || fn == BinaryFn::Mul || fn == BinaryFn::Shl || fn == BinaryFn::Div;
+}
+
 bool is_integer_scalar(const Type& type) { return type.is_scalar() && is_integer(type.element); }
 
 int64_t end_of(uint64_t x) { return x > uint64_t(INT64_MAX) ? kPlusInfinity : int64_t(x); }
-
-// a << b, where nothing is negative.
-Interval shifted(Interval a, Interval b) {
-  constexpr int64_t kMost = 30;
-  if (a.low < 0 || b.low < 0 || b.high > kMost || a.high > int64_t(1) << kMost) return {};
-  return {a.low << b.low, a.high << b.high};
-}
 
 // What `&`, `|` and `^` make of numbers that are not negative has no bit that neither of them may have.
 Interval range_of_bits(BinaryFn fn, Interval a, Interval b) {
@@ -36,7 +35,7 @@ std::string name_of(const Kernel& kernel, ValueId v) {
 
 }  // namespace
 
-Reader::Reader(const Kernel& kernel, std::span<const int> lanes) : kernel_(kernel), lanes_(lanes) {
+Reader::Reader(const Kernel& kernel, const Reading& reading) : kernel_(kernel), reading_(reading), lanes_(reading.lanes) {
   parents_.resize(kernel.regions.size());
   op_regions_.resize(kernel.ops.size());
   index_regions(kernel.body);
@@ -54,8 +53,7 @@ void Reader::index_regions(RegionId region) {
 }
 
 bool Reader::is_inside(ValueId v, RegionId boundary) const {
-  const Value& value = kernel_.value(v);
-  RegionId region = value.op.valid() ? op_regions_[value.op.index] : value.region;
+  RegionId region = region_of(v);
   while (region.valid() && region != boundary) region = parents_[region.index].region;
   return region.valid();
 }
@@ -79,6 +77,9 @@ Interval Reader::type_range(ValueId v) const {
   if (!is_integer_scalar(type)) return {};
   return {integer_min(type.element), end_of(integer_max(type.element))};
 }
+
+// Is an `int` of this range what the program computes?
+bool Reader::is_exact(Interval range) const { return reading_.integers == Integers::Exact || range.is_bounded(); }
 
 Linear Reader::variable(ValueId v, Interval range, bool is_free) {
   AtomId atom = terms_.variable(name_of(kernel_, v), range, is_free);
@@ -175,20 +176,24 @@ Linear Reader::read_argument(ValueId v, Twin twin) {
   }
   if (auto* map = op.get<op::Map>(); map && index < map->shape.size()) return variable(v, {0, map->shape[index] - 1}, true);
   if (op.is<op::Simt>()) return variable(v, thread_range(region), true);
-  return unknown(v);
+  return op.is<op::For>() || op.is<op::While>() ? carried(v) : unknown(v);
 }
+
+// An argument or a result of a loop.
+Linear Reader::carried(ValueId v) { return variable(v, is_slow(*this, v) ? kReachOfSlow : type_range(v), false); }
 
 Linear Reader::read_operation(ValueId v, const Op& op, Twin twin) {
   if (auto* c = op.get<op::Constant>()) return c->number.i;
   if (auto* b = op.get<op::Binary>()) {
     Linear result = read_binary(v, *b, twin);
     Interval range = terms_.range(result), type = type_range(v);
-    bool wraps = kernel_.type(v).element != Scalar::Index && (range.low < type.low || range.high > type.high);
-    return result.is_lost || wraps ? unknown(v) : result;
+    bool is_int = kernel_.type(v).element == Scalar::Index, is_out = range.low < type.low || range.high > type.high;
+    bool wraps = may_leave(b->fn) && (is_int ? !is_exact(range) : is_out || !range.is_bounded());
+    return wraps || result.is_lost ? unknown(v) : result;
   }
   if (auto* u = op.get<op::Unary>()) {
     Linear x = value(u->x, twin);
-    if (kernel_.type(v).element != Scalar::Index) return unknown(v);
+    if (kernel_.type(v).element != Scalar::Index || !is_exact(terms_.range(x))) return unknown(v);
     if (u->fn == UnaryFn::Neg) return -x;
     if (u->fn == UnaryFn::Abs) return terms_.greatest(x, -x);
     return unknown(v);
@@ -206,6 +211,7 @@ Linear Reader::read_operation(ValueId v, const Op& op, Twin twin) {
     const auto& b = kernel_.terminator(branch->else_body).as<op::Yield>().values;
     return terms_.choice(condition(branch->condition, twin), value(a[index], twin), value(b[index], twin));
   }
+  if (op.is<op::For>() || op.is<op::While>()) return carried(v);
   if (op.is<op::ThreadIndex>()) return variable(v, thread_range(op_regions_[kernel_.value(v).op.index]), true);
   if (op.is<op::LaneIndex>() || op.is<op::WarpIndex>()) {
     ValueId thread = thread_around(op_regions_[kernel_.value(v).op.index]);
@@ -228,8 +234,9 @@ Linear Reader::read_binary(ValueId v, const op::Binary& op, Twin twin) {
     case BinaryFn::Rem: return b == Linear(0) ? nothing : terms_.remainder(a, b);
     case BinaryFn::Min: case BinaryFn::Minimum: return terms_.least(a, b);
     case BinaryFn::Max: case BinaryFn::Maximum: return terms_.greatest(a, b);
-    case BinaryFn::Shl: return is_small ? a * (int64_t(1) << b.constant) : variable(v, shifted(terms_.range(a), terms_.range(b)), false);
-    case BinaryFn::Shr: return is_small ? terms_.quotient(a, int64_t(1) << b.constant) : nothing;
+    case BinaryFn::Shl: return is_small ? a * (int64_t(1) << b.constant) : variable(v, shifted_left(terms_.range(a), terms_.range(b)), false);
+    case BinaryFn::Shr:
+      return is_small ? terms_.quotient(a, int64_t(1) << b.constant) : variable(v, shifted_right(terms_.range(a), terms_.range(b)), false);
     case BinaryFn::And: case BinaryFn::Or: case BinaryFn::Xor: {
       if (a.is_constant()) std::swap(a, b);
       if (!b.is_constant()) return variable(v, range_of_bits(op.fn, terms_.range(a), terms_.range(b)), false);

@@ -20,12 +20,20 @@ constexpr int64_t kLargestExtent = (int64_t(1) << 31) - 1;
 // Where the condition of a loop that counts says that its index ends.
 std::optional<ir::ValueId> end_of_count(const ir::Kernel& kernel, const ir::op::While& loop);
 
+// What an `int` is read as. Exact: to leave 64 bits is an error, so that no run goes on behind it. Wrapping: a run goes on, with
+// any number where the range does not show that the exact one fits.
+enum class Integers : uint8_t { Exact, Wrapping };
+
+struct Reading {
+  std::span<const int> lanes = {};  // of a warp, on the machines that the kernel is for; none: on any
+  Integers integers = Integers::Exact;
+};
+
 class Reader {
  public:
-  // `lanes`: of a warp, on the machines that the kernel is for.
-  Reader(const ir::Kernel& kernel, std::span<const int> lanes);
+  Reader(const ir::Kernel& kernel, const Reading& reading);
 
-  // `int` is exact, for to leave 64 bits is an error; narrower integers are followed where they do not wrap.
+  // Narrower integers are followed where they do not wrap.
   Linear value(ir::ValueId v, Twin twin = {});
   Formula condition(ir::ValueId v, Twin twin = {});
   // What a value is in an execution where the caller follows the program's turns; before it is read there.
@@ -36,6 +44,7 @@ class Reader {
 
   Terms& terms() { return terms_; }
   const Terms& terms() const { return terms_; }
+  const Reading& reading() const { return reading_; }
   const ir::Kernel& kernel() const { return kernel_; }
   const Lanes& lanes() const { return lanes_; }
   // The operation that holds a region and the region where that stands; none for the body.
@@ -43,6 +52,11 @@ class Reader {
     ir::OpId op;
     ir::RegionId region;
   };
+  // Where a value is defined, or whose argument it is.
+  ir::RegionId region_of(ir::ValueId v) const {
+    const ir::Value& value = kernel_.value(v);
+    return value.op.valid() ? op_regions_[value.op.index] : value.region;
+  }
   Place place_of(ir::RegionId region) const { return parents_[region.index]; }
   // A sum or a condition.
   template <class T> bool depends_on(const T& of, ir::RegionId region) const {
@@ -63,14 +77,17 @@ class Reader {
   Linear read_binary(ir::ValueId v, const ir::op::Binary& op, Twin twin);
   Linear read_convert(ir::ValueId v, const ir::op::Convert& op, Twin twin);
   Linear variable(ir::ValueId v, Interval range, bool is_free);
+  Linear carried(ir::ValueId v);
   Linear unknown(ir::ValueId v) { return variable(v, type_range(v), false); }
   Formula read_condition(ir::ValueId v, Twin twin);
   Formula read_compare(ir::ValueId v, const ir::op::Compare& op, Twin twin);
+  bool is_exact(Interval range) const;
   Interval type_range(ir::ValueId v) const;
   Interval thread_range(ir::RegionId region) const;
   ir::ValueId thread_around(ir::RegionId region) const;  // the index of the `simt` that the region stands in
 
   const ir::Kernel& kernel_;
+  Reading reading_;
   Terms terms_;
   Lanes lanes_;
   std::vector<Place> parents_;               // by region

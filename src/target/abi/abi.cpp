@@ -12,7 +12,7 @@ constexpr int kSlotBytes = 8;
 
 Site site_at(const ir::Op& op) {
   const auto& fault = op.as<ir::op::Fault>();
-  return {op.span, fault.line, fault.divides};
+  return {op.span, fault.line, fault.cause};
 }
 
 // Fills an Abi step by step: slots in the order of the call, then plan values in the order of their need.

@@ -15,8 +15,8 @@ namespace tilec::target {
 
 constexpr int kPlanFailed = 0, kPlanGuards = 1, kPlanFirst = 2;
 
-// A number known when the call is made; Divisor: of a site that is no access, its divisor was 0.
-enum class Where : uint8_t { None, Constant, Slot, Plan, Divisor };
+// A number known when the call is made; Arithmetic: of a site that is no access.
+enum class Where : uint8_t { None, Constant, Slot, Plan, Arithmetic };
 struct CallValue {
   Where where = Where::None;
   int64_t value = 0;  // the constant, or the index of the slot or of the plan value
@@ -57,9 +57,9 @@ struct PlanEntry {
 struct Site {
   Span span;
   int64_t line = 0;
-  bool divides = false;
+  ir::FaultCause cause = ir::FaultCause::Outside;
   CallValue extent;  // that an index has left, where the call knows it
-  bool is_at(const Site& other) const { return span == other.span && line == other.line && divides == other.divides; }
+  bool is_at(const Site& other) const { return span == other.span && line == other.line && cause == other.cause; }
 };
 
 struct Abi {

@@ -84,7 +84,7 @@ class DemandMaker {
       return raise(x->mask, Demand::kLanes);
     }
     switch (op.kind()) {
-      case OpKind::Unary: case OpKind::Binary: case OpKind::Fma: case OpKind::Compare: case OpKind::Select:
+      case OpKind::Unary: case OpKind::Binary: case OpKind::Overflows: case OpKind::Fma: case OpKind::Compare: case OpKind::Select:
       case OpKind::Convert: return operands(op, bits);
       default: return operands(op, Demand::kLanes);
     }

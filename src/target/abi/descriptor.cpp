@@ -109,8 +109,10 @@ class DescriptorMaker {
     for (const Site& site : abi_.sites) {
       bool has_source = program_.sources && site.span.valid();
       std::string text = has_source ? std::string(program_.sources->text(site.span)) : "access";
-      std::vector<Datum> row = {Text{place(site.span)}, Text{site.divides ? "division by zero in " + text : text}};
-      append(row, site.divides ? CallValue{Where::Divisor} : site.extent);
+      if (site.cause == ir::FaultCause::Division) text = "division by zero in " + text;
+      if (site.cause == ir::FaultCause::Overflow) text += " leaves 64 bits";
+      std::vector<Datum> row = {Text{place(site.span)}, Text{text}};
+      append(row, site.cause == ir::FaultCause::Outside ? site.extent : CallValue{Where::Arithmetic});
       row.push_back(I64{kBounds});
       rows.push_back(std::move(row));
     }

@@ -32,6 +32,9 @@ void CSpeller::one(const ir::Op& op, const ir::op::Unary& x) {
 void CSpeller::one(const ir::Op& op, const ir::op::Binary& x) {
   elementwise(op, [&](auto pick) { return scalars_.binary(x.fn, type(x.a).element, pick(x.a), pick(x.b)); });
 }
+void CSpeller::one(const ir::Op& op, const ir::op::Overflows& x) {
+  elementwise(op, [&](auto pick) { return scalars_.overflows(x.fn, pick(x.a), pick(x.b)); });
+}
 void CSpeller::one(const ir::Op& op, const ir::op::Fma& x) {
   elementwise(op, [&](auto pick) { return scalars_.fma(type(op.result()).element, pick(x.a), pick(x.b), pick(x.c)); });
 }

@@ -162,6 +162,27 @@ std::string ScalarText::integer_binary(BinaryFn fn, Scalar element, const std::s
   UNREACHABLE("a binary function is one of the table");
 }
 
+std::string ScalarText::overflows(BinaryFn fn, const std::string& a, const std::string& b) {
+  auto by_helper = [&](const char* name, std::string_view text) { return call(helper(name, Scalar::Index, text), {a, b}); };
+  switch (fn) {
+    case BinaryFn::Add:
+      return by_helper("add_overflows", "{F} int {N}({T} a, {T} b) { return b < 0 ? a < INT64_MIN - b : a > INT64_MAX - b; }\n");
+    case BinaryFn::Sub:
+      return by_helper("sub_overflows", "{F} int {N}({T} a, {T} b) { return b < 0 ? a > INT64_MAX + b : a < INT64_MIN + b; }\n");
+    case BinaryFn::Mul:
+      return by_helper("mul_overflows",
+                       "{F} int {N}({T} a, {T} b) {\n  if (a == 0 || b == 0) return 0;\n"
+                       "  if (a == -1 || b == -1) return (a == -1 ? b : a) == INT64_MIN;\n"
+                       "  return ({T})((uint64_t)a * (uint64_t)b) / b != a;\n}\n");
+    case BinaryFn::Div: return by_helper("div_overflows", "{F} int {N}({T} a, {T} b) { return a == INT64_MIN && b == -1; }\n");
+    case BinaryFn::Shl:
+      return by_helper("shl_overflows",
+                       "{F} int {N}({T} a, {T} b) {\n  if (b < 0 || b > 63) return a != 0;\n"
+                       "  return a > (INT64_MAX >> b) || a < -(INT64_MAX >> b) - 1;\n}\n");
+    default: return "0";
+  }
+}
+
 // Fused where that is one instruction; the product is a statement of its own elsewhere, so that no compiler fuses it.
 std::string ScalarText::fma(Scalar element, const std::string& a, const std::string& b, const std::string& c) {
   if (!is_float(element)) return modular("+", element, "(" + modular("*", element, a, b) + ")", c);

@@ -25,6 +25,7 @@ class ScalarText {
   std::string unary(ir::UnaryFn fn, Scalar element, const std::string& x);
   std::string binary(ir::BinaryFn fn, Scalar element, const std::string& a, const std::string& b);
   std::string fma(Scalar element, const std::string& a, const std::string& b, const std::string& c);
+  std::string overflows(ir::BinaryFn fn, const std::string& a, const std::string& b);
   std::string compare(ir::CompareFn fn, const std::string& a, const std::string& b);
   std::string convert(Scalar from, Scalar to, ir::ConvertMode mode, const std::string& x);
   std::string reduce_step(ir::ReduceFn fn, Scalar element, const std::string& a, const std::string& b);

@@ -73,6 +73,7 @@ class CSpeller {
   void one(const ir::Op& op, const ir::op::Unary& x);
   void one(const ir::Op& op, const ir::op::Binary& x);
   void one(const ir::Op& op, const ir::op::Fma& x);
+  void one(const ir::Op& op, const ir::op::Overflows& x);
   void one(const ir::Op& op, const ir::op::Compare& x);
   void one(const ir::Op& op, const ir::op::Select& x);
   void one(const ir::Op& op, const ir::op::Convert& x);

@@ -24,7 +24,7 @@ TILE_ENTRY int32_t tile_fault_status(const struct tile_kernel *kernel, const int
   int32_t status = (int32_t)site->status;
   const char *name = kernel->info.name;
   if (status == TILE_ASSERT) return tile_fail(status, "%s: %s: assertion failed: %s", name, site->place, site->text);
-  if (site->extent.kind == TILE_DIVISOR) return tile_fail(status, "%s: %s: %s", name, site->place, site->text);
+  if (site->extent.kind == TILE_ARITHMETIC) return tile_fail(status, "%s: %s: %s", name, site->place, site->text);
   if (site->extent.kind == TILE_NONE) {
     return tile_fail(status, "%s: %s: %s: index %lld is outside", name, site->place, site->text, (long long)index);
   }

@@ -40,8 +40,9 @@ _Static_assert(sizeof(void *) == 8, "a slot holds a pointer");
 // CPU levels: a level runs the code of every lower one.
 enum { TILE_LEVEL_ANY = 1, TILE_LEVEL_X86_64_V2 = 2, TILE_LEVEL_X86_64_V3 = 3, TILE_LEVEL_X86_64_V4 = 4 };
 
-// A number known when the call is made; TILE_DIVISOR: of a site that is no access, its divisor was 0.
-enum { TILE_NONE = 0, TILE_CONSTANT = 1, TILE_SLOT = 2, TILE_PLAN = 3, TILE_DIVISOR = 4 };
+// A number known when the call is made; TILE_ARITHMETIC: of a site that is no access; its
+// text says it all.
+enum { TILE_NONE = 0, TILE_CONSTANT = 1, TILE_SLOT = 2, TILE_PLAN = 3, TILE_ARITHMETIC = 4 };
 struct tile_value {
   int64_t value;  // the constant, or the index of the slot or of the plan value
   int64_t kind;

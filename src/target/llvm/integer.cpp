@@ -74,6 +74,24 @@ Value* Speller::shift(BinaryFn fn, Scalar element, Value* a, Value* b) {
   return b_.CreateSelect(b_.CreateICmpULT(b, number_like(b, width)), moved, zero);
 }
 
+Value* Speller::overflows(BinaryFn fn, Value* a, Value* b) {
+  auto flag_of = [&](llvm::Intrinsic::ID id) {
+    return b_.CreateExtractValue(b_.CreateBinaryIntrinsic(id, a, b), 1);
+  };
+  switch (fn) {
+    case BinaryFn::Add: return flag_of(llvm::Intrinsic::sadd_with_overflow);
+    case BinaryFn::Sub: return flag_of(llvm::Intrinsic::ssub_with_overflow);
+    case BinaryFn::Mul: return flag_of(llvm::Intrinsic::smul_with_overflow);
+    case BinaryFn::Div:
+      return b_.CreateAnd(b_.CreateICmpEQ(a, number_like(a, INT64_MIN)), b_.CreateICmpEQ(b, number_like(b, -1)));
+    case BinaryFn::Shl: {
+      Value* back = b_.CreateAShr(shift(fn, Scalar::Index, a, b), b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b, number_like(b, 63)));
+      return b_.CreateICmpNE(back, a);
+    }
+    default: return llvm::ConstantInt::getFalse(shaped(b_.getInt1Ty(), a));
+  }
+}
+
 namespace {
 
 // The exponent of a power of two that is known here, or -1.

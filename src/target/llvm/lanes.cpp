@@ -141,6 +141,7 @@ void Speller::unless_clear(Value* condition, bool is_rare, llvm::function_ref<vo
 // The first failure of a call stays: the word is written where it is still 0. Upper 24 bits the site plus one, then the index.
 void Speller::one(const ir::Op& op, const ir::op::Fault& x) {
   constexpr int kIndexBits = 40;
+  constexpr int64_t kMost = (int64_t(1) << (kIndexBits - 1)) - 1;
   uint64_t site = uint64_t(abi_.site_of(op) + 1) << kIndexBits;
   Value* condition = operand(x.condition, false);
   unless_clear(any_lane(condition), true, [&] {
@@ -151,7 +152,10 @@ void Speller::one(const ir::Op& op, const ir::op::Fault& x) {
         lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, lane_mask(condition), b_.getTrue());
       index = b_.CreateExtractElement(index, lane);
     }
-    Value* low = b_.CreateAnd(to_index(index, type(x.index).element), (1ull << kIndexBits) - 1);
+    index = to_index(index, type(x.index).element);
+    index = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, index, b_.getInt64(uint64_t(-kMost)));
+    index = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, b_.getInt64(kMost));
+    Value* low = b_.CreateAnd(index, (1ull << kIndexBits) - 1);
     b_.CreateAtomicCmpXchg(fault_, b_.getInt64(0), b_.CreateOr(low, site), llvm::MaybeAlign(8),
                            llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
   });

@@ -24,6 +24,10 @@ void Speller::one(const ir::Op& op, const ir::op::Binary& x) {
   elementwise(op, [&](auto pick) { return binary(x.fn, type(x.a).element, pick(x.a), pick(x.b)); });
 }
 
+void Speller::one(const ir::Op& op, const ir::op::Overflows& x) {
+  elementwise(op, [&](auto pick) { return overflows(x.fn, pick(x.a), pick(x.b)); });
+}
+
 // Fused where the machine has it for the price of one, else a product and a sum; both are the language's x * y + z.
 void Speller::one(const ir::Op& op, const ir::op::Fma& x) {
   bool fuses = is_float(type(op.result()).element);

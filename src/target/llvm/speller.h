@@ -93,6 +93,7 @@ class Speller {
   void one(const ir::Op& op, const ir::op::Unary& x);
   void one(const ir::Op& op, const ir::op::Binary& x);
   void one(const ir::Op& op, const ir::op::Fma& x);
+  void one(const ir::Op& op, const ir::op::Overflows& x);
   void one(const ir::Op& op, const ir::op::Compare& x);
   void one(const ir::Op& op, const ir::op::Select& x);
   void one(const ir::Op& op, const ir::op::Convert& x);
@@ -128,6 +129,7 @@ class Speller {
   llvm::Value* divide_signed(llvm::Value* a, llvm::Value* b, bool remainder);
   llvm::Value* divide_unsigned(llvm::Value* a, llvm::Value* b, bool remainder);
   llvm::Value* shift(ir::BinaryFn fn, Scalar element, llvm::Value* a, llvm::Value* b);
+  llvm::Value* overflows(ir::BinaryFn fn, llvm::Value* a, llvm::Value* b);
   llvm::Value* compare(ir::CompareFn fn, Scalar element, llvm::Value* a, llvm::Value* b);
   llvm::Value* convert(Scalar from, Scalar to, ir::ConvertMode mode, llvm::Value* x);
   llvm::Value* convert_bits(Scalar from, Scalar to, llvm::Value* x);
