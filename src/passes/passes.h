@@ -9,6 +9,7 @@
 #include "passes/check_outputs.h"
 #include "passes/check_padding.h"
 #include "passes/check_races.h"
+#include "passes/check_shuffles.h"
 #include "passes/clip.h"
 #include "passes/place.h"
 #include "passes/select_atoms.h"

@@ -31,6 +31,7 @@ constexpr Pass kPipeline[] = {
     {"check-padding", Typed, Typed, passes::check_padding, "what lies over an edge enters no reduction"},
     {"check-initialised", Typed, Typed, passes::check_initialised, "shared tiles are written before they are read"},
     {"check-races", Typed, Typed, passes::check_races, "blocks and iterations touch elements of their own"},
+    {"check-shuffles", Typed, Typed, passes::check_shuffles, "lanes ask for numbers of lanes that their warp has"},
     {"check-outputs", Typed, Typed, passes::check_outputs, "launches reach the end of what they write"},
     {"expand", Typed, Typed, passes::expand, "reductions to an index, and of narrow floats, in what lowering knows"},
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},

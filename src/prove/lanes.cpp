@@ -32,6 +32,10 @@ Linear Lanes::lane(Terms& terms, const Linear& thread) {
   return by_count(terms, [&](int64_t lanes) { return terms.remainder(thread, lanes); });
 }
 
+Linear Lanes::count(Terms& terms) {
+  return by_count(terms, [](int64_t lanes) { return Linear(lanes); });
+}
+
 std::optional<int64_t> Lanes::count(const Model& model) const {
   const int64_t* found = choice_.valid() ? model.find(choice_) : nullptr;
   return found ? std::optional(counts_[size_t(*found)]) : std::nullopt;

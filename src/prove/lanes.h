@@ -15,6 +15,7 @@ class Lanes {
 
   Linear warp(Terms& terms, const Linear& thread);
   Linear lane(Terms& terms, const Linear& thread);
+  Linear count(Terms& terms);
   // How many an example has; nothing where it is about no lanes, or there is but one machine.
   std::optional<int64_t> count(const Model& model) const;
   bool is_choice(AtomId atom) const { return choice_.valid() && atom == choice_; }

@@ -65,6 +65,7 @@ class Prover {
   // The program's variables in a counterexample, in the order of their first mention.
   std::vector<NamedValue> named(const Model& model) const;
   std::optional<int64_t> evaluate(const Linear& sum, const Model& model) const { return reader_.terms().evaluate(sum, model); }
+  Linear lane_count() { return reader_.lane_count(); }
   // Of a warp in an example, where it hangs on them and not all machines have as many.
   std::optional<int64_t> lanes(const Model& model) const { return reader_.lanes().count(model); }
   // The operation whose region it is, and the region where that stands.

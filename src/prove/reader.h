@@ -47,6 +47,7 @@ class Reader {
   const Reading& reading() const { return reading_; }
   const ir::Kernel& kernel() const { return kernel_; }
   const Lanes& lanes() const { return lanes_; }
+  Linear lane_count() { return lanes_.count(terms_); }
   // The operation that holds a region and the region where that stands; none for the body.
   struct Place {
     ir::OpId op;
