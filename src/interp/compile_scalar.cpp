@@ -66,8 +66,9 @@ void Emitter::on(const op::Fma& o, const Op& op) {
 }
 
 void Emitter::on(const op::Overflows& o, const Op& op) {
+  Location a = find(o.a), b = find(o.b), to = define(op.result());
   Instr& i = emit(do_overflows);
-  i.dst = reg(op.result()), i.a = reg(o.a), i.b = reg(o.b), i.fn = uint8_t(o.fn), i.type = Scalar::Index;
+  i.dst = to.slot, i.a = a.slot, i.b = b.slot, i.fn = uint8_t(o.fn), i.type = Scalar::Index;
   bool is_one = is_uniform(o.a) && is_uniform(o.b);
   shape_lanes(i, op.result(), is_one);
   check_uniform(op.result(), is_one);

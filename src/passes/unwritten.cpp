@@ -136,7 +136,7 @@ struct Question {
   std::optional<std::string> missed(const std::vector<Linear>& element, const Facts& facts) {
     for (const Access& write : writes)
       if (!is_outside(element, write, facts)) return std::nullopt;
-    prove::Answer answer = prover.prove(facts, prove::truth(false));
+    prove::Answer answer = prover.prove(facts, prove::truth(false), Effort::Quick);
     if (!answer.is_refuted()) return std::nullopt;
     answer.model.add(answer.others);
     std::string indices;
@@ -191,7 +191,7 @@ struct Question {
     std::vector<Linear> element = any_element(facts);
     std::vector<Formula> ways;
     for (const Access& write : writes) ways.push_back(Reach{prover, kernel, write}.condition(element));
-    prove::Answer answer = prover.prove(facts, any_of(ways));
+    prove::Answer answer = prover.prove(facts, any_of(ways), Effort::Glance);
     if (!answer.is_refuted()) return std::nullopt;
     answer.model.add(answer.others);
     return missed(element, fixed(facts, ways, answer.model));

@@ -11,6 +11,7 @@ struct Round {
   int trial;
 };
 constexpr Round kRounds[] = {{6, Cases::Whole, 40}, {60, Cases::Split, 150}, {400, Cases::Split, 1500}};
+constexpr size_t kRoundsOfGlance = 2;
 constexpr int kShortTrial = 40, kLongTrial = 1500;
 constexpr int kContradictionSearch = 60;
 constexpr size_t kMostNames = 6;
@@ -34,7 +35,7 @@ bool Prover::proves(const Facts& facts, const Formula& goal, Effort effort) {
 
 Answer Prover::answer(const Facts& facts, const Formula& goal, Effort effort, Wanted wanted) {
   if (goal.is_true()) return {Verdict::Proved, {}, {}};
-  std::string key(1, char('0' + int(wanted) * 4 + int(effort) * 2 + facts.is_exact));
+  std::string key(1, char('0' + int(wanted) * 8 + int(effort) * 2 + facts.is_exact));
   for (const Formula& fact : facts.formulas) append_key(key, fact);
   append_key(key, goal);
   if (auto found = answers_.find(key); found != answers_.end()) return found->second;
@@ -77,11 +78,12 @@ Finding Prover::answer_to(Question question, Effort effort) {
     model.each([&](AtomId id, int64_t value) { found.example.push_back({id.index, value}); });
     return found;
   };
-  for (auto [search, cases, trial] : kRounds) {
+  size_t rounds = effort == Effort::Glance ? kRoundsOfGlance : std::size(kRounds);
+  for (auto [search, cases, trial] : std::span(kRounds).first(rounds)) {
     if (follows(terms, problem, search, cases)) return {Finding::Kind::Proof, {}};
     if (auto model = counterexample(terms, problem, trial)) return example(*model);
   }
-  if (effort == Effort::Quick) return {};
+  if (effort != Effort::Full) return {};
   ++solver_questions_;
   Model model;
   switch (solver_.ask(terms, problem, model)) {

@@ -5,11 +5,38 @@
 namespace tilec::sema {
 namespace {
 
+constexpr int kDeepest = 8;
+
+// Is it an `int` made of 64-bit numbers that a caller or memory chooses? Sums of those may have no value.
+bool is_far(const ir::Kernel& kernel, ir::ValueId v, int depth = 0) {
+  if (depth > kDeepest) return true;
+  const ir::Op* op = kernel.definition(v);
+  auto is_dim = [&](const ir::Dim& dim) { return dim.value == v; };
+  if (!op) return kernel.value(v).region == kernel.body && std::none_of(kernel.dims.begin(), kernel.dims.end(), is_dim);
+  if (auto* convert = op->get<op::Convert>()) {
+    Scalar from = kernel.type(convert->x).element;
+    return from == Scalar::Index ? is_far(kernel, convert->x, depth + 1) : !is_integer(from) || bit_width(from) == 64;
+  }
+  if (!op->is<op::Binary>() && !op->is<op::Unary>() && !op->is<op::Select>()) return false;
+  bool found = false;
+  ir::each_operand(op->data, [&](ir::ValueId operand) { found = found || is_far(kernel, operand, depth + 1); });
+  return found;
+}
+
+bool may_fail(const ir::Kernel& kernel, const op::Binary& b) {
+  Scalar type = kernel.type(b.a).element;
+  if (!is_integer(type)) return false;
+  switch (b.fn) {
+    case ir::BinaryFn::Div: case ir::BinaryFn::Rem: return !kernel.constant(b.b);
+    case ir::BinaryFn::Add: case ir::BinaryFn::Sub: case ir::BinaryFn::Mul: case ir::BinaryFn::Shl:
+      return type == Scalar::Index && (is_far(kernel, b.a) || is_far(kernel, b.b));
+    default: return false;
+  }
+}
+
 // May this run although the program would have skipped it? Reads of memory may not, nor what can fail.
 bool is_harmless(const ir::Kernel& kernel, const ir::Op& o) {
-  if (auto* b = o.get<op::Binary>())
-    return !((b->fn == ir::BinaryFn::Div || b->fn == ir::BinaryFn::Rem) && is_integer(kernel.type(b->a).element) &&
-             !kernel.constant(b->b));
+  if (auto* b = o.get<op::Binary>()) return !may_fail(kernel, *b);
   return o.is<op::Constant>() || o.is<op::Unary>() || o.is<op::Compare>() || o.is<op::Select>() ||
       o.is<op::Convert>() ||
          o.is<op::Fma>() || o.is<op::Present>() || o.is<op::Extent>() || o.is<op::Stride>() || o.is<op::Splat>();

@@ -60,6 +60,14 @@ export kernel volume(out y: i32[A], B: int, C: int) {
     let all = A * B * C;
     launch (i in A) { y[i] = (all % 1000) as i32; }
 }
+export kernel chosen(j: i64, out y: i32[N]) {
+    launch (i in N) {
+        let a = if j >= 0 && j as int * 2 < N { 1 } else { 0 };
+        let b = if j < 0 || j as int * 2 >= N { 2 } else { 0 };
+        let c = if j >= 0 { j as int * 2 + 4 } else { 4 };
+        y[i] = (a + b + c) as i32;
+    }
+}
 )";
 
 constexpr const char* kCaller = R"(#include <stdint.h>
@@ -91,6 +99,9 @@ int main(void) {
   CHECK(z[100] == -101 - 9223372036854775000);
   CHECK(volume(y, 1 << 20, 1 << 20, N, NULL) == TILE_OK && y[N - 1] == (int32_t)(((int64_t)N << 40) % 1000));
   CHECK(volume(y, (int64_t)1 << 40, (int64_t)1 << 40, N, NULL) == TILE_SHAPE && PART("fits in 64 bits"));
+  CHECK(chosen(INT64_MIN, y, N, NULL) == TILE_OK && y[N - 1] == 6);  // what is not chosen is not computed
+  CHECK(chosen(3, y, N, NULL) == TILE_OK && y[N - 1] == 11);
+  CHECK(chosen(INT64_MAX, y, N, NULL) == TILE_BOUNDS && PART("leaves 64 bits"));
   for (int i = 0; i < N; i++) CHECK(memory[i] == 5 && memory[2 * N + i] == 5);
   puts("fine");
   return 0;

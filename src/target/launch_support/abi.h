@@ -23,7 +23,7 @@ enum {
   TILE_OUT_OF_MEMORY = 8,
   TILE_GRID = 9,  // a launch has more blocks than can be numbered
   TILE_LAUNCH_FAILED = 10,
-  TILE_BOUNDS = 11,  // the kernel met an index outside its tensor, or divided an integer by zero
+  TILE_BOUNDS = 11,  // the kernel met an index outside its tensor, divided an integer by zero, or left 64 bits with an int
   TILE_ASSERT = 12,  // an assertion in the kernel failed
   TILE_DRIVER = 13,  // the driver reported an error
   TILE_ABI_MISMATCH = 14
