@@ -74,6 +74,8 @@ void prepare(Strand& s, const Instr& i, Allocation& memory, const TileData& data
 
 }  // namespace
 
+constexpr int64_t kMostElements = int64_t(1) << 28;
+
 Status do_alloc(Strand& s, const Instr& i) {
   const TileData& data = s.code->data[size_t(i.imm)];
   std::vector<int64_t> extents = extents_of(s, data);
@@ -81,7 +83,8 @@ Status do_alloc(Strand& s, const Instr& i) {
   for (int64_t extent : extents) {
     if (extent < 0)
       return fail(s, FaultKind::Contract, i, "an extent of `" + data.names[0] + "` is " + std::to_string(extent));
-    count *= extent;
+    if (__builtin_mul_overflow(count, extent, &count) || count > kMostElements)
+      return fail(s, FaultKind::Contract, i, "`" + data.names[0] + "` has more elements than the interpreter holds, " + std::to_string(kMostElements));
   }
   Allocation* memory = place_for(s, i);
   prepare(s, i, *memory, data, count);

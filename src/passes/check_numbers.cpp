@@ -105,7 +105,7 @@ struct Check {
   void last_step(RegionId region, op::For& loop) {
     Linear past = prover.value(loop.high) + prover.value(loop.step) - 1;
     if (prover.value(loop.step) == Linear(1) || prover.terms().range(past).high != prove::kPlusInfinity) return;
-    loop.guarded = !prover.proves(prover.facts(region), at_least(Linear(INT64_MAX - 1), past), prove::Effort::Quick);
+    loop.guarded = !prover.proves(prover.facts(region), at_least(Linear(INT64_MAX - 1), past), prove::Effort::Sums);
   }
 
   Interval range(ValueId v) { return prover.terms().range(prover.value(v)); }
@@ -140,7 +140,7 @@ struct Check {
     if (range(binary.a).is_bounded() && range(binary.b).is_bounded() &&
         (result.low == prove::kPlusInfinity || result.high == prove::kMinusInfinity))
       return void(at.error(diag::IntegerFault, std::string(name(binary.fn)), "the result never fits in 64 bits"));
-    if (prover.proves(prover.facts(region), stays(binary, prover.value(op.result())), prove::Effort::Quick)) return;
+    if (prover.proves(prover.facts(region), stays(binary, prover.value(op.result())), prove::Effort::Sums)) return;
     if (region == kernel.body) return of_the_host.push_back(id);
     at.remark(diag::OverflowGuarded);
     binary.guarded = true;

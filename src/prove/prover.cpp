@@ -78,9 +78,10 @@ Finding Prover::answer_to(Question question, Effort effort) {
     model.each([&](AtomId id, int64_t value) { found.example.push_back({id.index, value}); });
     return found;
   };
-  size_t rounds = effort == Effort::Glance ? kRoundsOfGlance : std::size(kRounds);
+  size_t rounds = effort <= Effort::Glance ? kRoundsOfGlance : std::size(kRounds);
   for (auto [search, cases, trial] : std::span(kRounds).first(rounds)) {
     if (follows(terms, problem, search, cases)) return {Finding::Kind::Proof, {}};
+    if (effort == Effort::Sums) continue;
     if (auto model = counterexample(terms, problem, trial)) return example(*model);
   }
   if (effort != Effort::Full) return {};

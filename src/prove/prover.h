@@ -35,8 +35,9 @@ struct Answer {
   bool is_refuted() const { return verdict == Verdict::Refuted; }
 };
 
-// Quick answers never start the solver; a glance tries no more than what most proofs need.
-enum class Effort : uint8_t { Glance, Quick, Full };
+// Sums: of facts alone, no example is looked for. A glance tries no more than what most proofs need. Quick answers never start
+// the solver.
+enum class Effort : uint8_t { Sums, Glance, Quick, Full };
 
 class Prover {
  public:

@@ -7,6 +7,7 @@ namespace tilec::prove {
 namespace {
 
 constexpr int kMostRuns = 4, kLastBit = 61;
+constexpr size_t kMostParts = 128;  // of a product: it has the product of those of its factors
 
 Interval quotient_range(Interval a, Interval b) {
   if (b.is_point() && b.low > 0) return floor_divide(a, b.low);
@@ -61,6 +62,7 @@ Linear Terms::monomial(std::vector<AtomId> factors) {
 Linear Terms::product(const Linear& a, const Linear& b) {
   if (b.is_constant()) return a * b.constant;
   if (a.is_constant()) return b * a.constant;
+  if (a.parts.size() * b.parts.size() > kMostParts) return lost();
   Linear sum = a * b.constant + b * a.constant - Linear(a.constant) * b.constant;
   auto factors_of = [&](AtomId id) {
     const Atom& atom = atoms_[id.index];

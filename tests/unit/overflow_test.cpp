@@ -60,6 +60,11 @@ export kernel volume(out y: i32[A], B: int, C: int) {
     let all = A * B * C;
     launch (i in A) { y[i] = (all % 1000) as i32; }
 }
+export kernel stored(out y: i64[N], a: int, b: int) {
+    var w: workspace i64[a, b];
+    launch (i in N) { if i < a && i < b { w[i, i] = i as i64; } }
+    launch (i in N) { y[i] = if i < a && i < b { w[i, i] } else { 3 as i64 }; }
+}
 export kernel chosen(j: i64, out y: i32[N]) {
     launch (i in N) {
         let a = if j >= 0 && j as int * 2 < N { 1 } else { 0 };
@@ -99,6 +104,12 @@ int main(void) {
   CHECK(z[100] == -101 - 9223372036854775000);
   CHECK(volume(y, 1 << 20, 1 << 20, N, NULL) == TILE_OK && y[N - 1] == (int32_t)(((int64_t)N << 40) % 1000));
   CHECK(volume(y, (int64_t)1 << 40, (int64_t)1 << 40, N, NULL) == TILE_SHAPE && PART("fits in 64 bits"));
+  const int64_t far[] = {INT64_MAX, (int64_t)1 << 61, (int64_t)1 << 62, -1, INT64_MIN};
+  for (int i = 0; i < 5; i++) {
+    CHECK(stored(z, far[i], 3, N, NULL, 0, NULL) == TILE_OUT_OF_MEMORY);
+    CHECK(stored(z, far[i], far[i], N, NULL, 0, NULL) == TILE_OUT_OF_MEMORY && PART("size of a workspace"));
+  }
+  CHECK(stored(z, 3, 200, N, NULL, 0, NULL) == TILE_OK && z[2] == 2 && z[3] == 3);
   CHECK(chosen(INT64_MIN, y, N, NULL) == TILE_OK && y[N - 1] == 6);  // what is not chosen is not computed
   CHECK(chosen(3, y, N, NULL) == TILE_OK && y[N - 1] == 11);
   CHECK(chosen(INT64_MAX, y, N, NULL) == TILE_BOUNDS && PART("leaves 64 bits"));
@@ -120,6 +131,16 @@ TEST_CASE("an int that leaves 64 bits is reported, and leads to no access outsid
     CHECK_MESSAGE(made.code == 0, made.out);
     Ran ran = folder.run("cc main.c " + std::string(is_c ? "k.c" : "k.o") + " -o main -pthread -lm && ./main");
     CHECK_MESSAGE(ran.out == "fine\n", how << ": " << ran.out);
+  }
+}
+
+TEST_CASE("the interpreter refuses a workspace that it cannot hold") {
+  Folder folder;
+  folder.write("k.tile", kKernels);
+  for (const char* a : {"4000000000000", "2305843009213693952"}) {
+    Ran ran = folder.tilec("run k.tile --kernel stored --dim N=4 --dim b=3 --dim a=" + std::string(a));
+    CHECK(ran.code == 5);
+    CHECK_MESSAGE(ran.says("more elements than the interpreter holds"), ran.out);
   }
 }
 

@@ -94,7 +94,7 @@ struct Product {
 };
 Product extent_of(const ir::Kernel& kernel, ir::ValueId buffer, int64_t axis);
 Product stride_of(const ir::Kernel& kernel, ir::ValueId buffer, int64_t axis);
-// Bytes of a workspace: its extents times its element.
+// Bytes of a workspace: its extents times its element. Negative where 64 bits do not hold the constant part.
 Product bytes_of(const ir::Kernel& kernel, ir::OpId alloc);
 
 }  // namespace tilec::target

@@ -69,17 +69,17 @@ const std::vector<ValueId>& extents_of(const Kernel& kernel, ValueId buffer) {
 
 void multiply(Product& product, const Kernel& kernel, ValueId buffer, int64_t axis) {
   const Type& type = kernel.type(buffer);
-  if (type.shape[axis] != kDynamic) {
-    product.constant *= type.shape[axis];
-    return;
-  }
+  auto times = [&](int64_t number) {
+    if (__builtin_mul_overflow(product.constant, number, &product.constant)) product.constant = -1;
+  };
+  if (type.shape[axis] != kDynamic) return times(type.shape[axis]);
   // The extents of an `alloc` are given for dynamic axes alone, or for every axis.
   const std::vector<ValueId>& extents = extents_of(kernel, buffer);
   size_t position = axis;
   if (extents.size() != type.shape.size())
     position = std::count(type.shape.begin(), type.shape.begin() + axis, kDynamic);
   INVARIANT(position < extents.size(), "a dynamic axis has an extent");
-  if (auto constant = kernel.constant(extents[position])) product.constant *= constant->i;
+  if (auto constant = kernel.constant(extents[position])) times(constant->i);
   else product.factors.push_back(extents[position]);
 }
 
@@ -107,7 +107,7 @@ Product bytes_of(const Kernel& kernel, OpId alloc) {
   ValueId buffer = kernel.op(alloc).result();
   Product product;
   for (int64_t axis = 0; axis < kernel.type(buffer).rank(); ++axis) multiply(product, kernel, buffer, axis);
-  product.constant *= byte_width(kernel.type(buffer).element);
+  if (__builtin_mul_overflow(product.constant, int64_t(byte_width(kernel.type(buffer).element)), &product.constant)) product.constant = -1;
   return product;
 }
 

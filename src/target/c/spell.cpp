@@ -38,7 +38,7 @@ std::string plan_text(const Export& exported, const Abi& abi, ScalarText& scalar
     for (size_t i = 0; i < abi.plan.size(); ++i) {
       const PlanEntry& entry = abi.plan[i];
       if (entry.instance != int(index)) continue;
-      std::string value = entry.value.valid() ? speller.uniform(entry.value) : speller.product(bytes_of(kernel, entry.alloc));
+      std::string value = entry.value.valid() ? speller.uniform(entry.value) : speller.size(bytes_of(kernel, entry.alloc));
       speller.line("plan[" + std::to_string(kPlanFirst + int(i)) + "] = " + value + ";");
     }
     speller.close();

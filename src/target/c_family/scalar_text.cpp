@@ -183,6 +183,12 @@ std::string ScalarText::overflows(BinaryFn fn, const std::string& a, const std::
   }
 }
 
+std::string ScalarText::size_product(const std::string& a, const std::string& b) {
+  return call(helper("size_product", Scalar::Index,
+                     "{F} {T} {N}({T} a, {T} b) {\n  if (a < 0 || b < 0) return -1;\n"
+                     "  return b != 0 && a > INT64_MAX / b ? -1 : a * b;\n}\n"), {a, b});
+}
+
 // Fused where that is one instruction; the product is a statement of its own elsewhere, so that no compiler fuses it.
 std::string ScalarText::fma(Scalar element, const std::string& a, const std::string& b, const std::string& c) {
   if (!is_float(element)) return modular("+", element, "(" + modular("*", element, a, b) + ")", c);

@@ -79,6 +79,12 @@ std::string CSpeller::product(const Product& product) const {
   return text;
 }
 
+std::string CSpeller::size(const Product& product) {
+  std::string text = c_literal(Scalar::Index, ir::Number::integer(product.constant));
+  for (ir::ValueId v : product.factors) text = scalars_.size_product(text, uniform(v));
+  return text;
+}
+
 std::string CSpeller::array_of(const ir::Type& type, const std::string& name) const {
   return c_type(type.element) + " " + name + (type.varying ? "[" + std::to_string(lanes_) + "]" : "");
 }

@@ -32,6 +32,8 @@ class CSpeller {
 
   std::string uniform(ir::ValueId v) const;
   std::string product(const Product& product) const;
+  // -1 where a factor is negative or 64 bits do not hold it.
+  std::string size(const Product& product);
   int64_t scratch_bytes() const { return memory_.scratch_bytes; }
   void line(const std::string& text);  // at the present indentation; ends the loop over lanes
   void open(const std::string& head);

@@ -71,7 +71,7 @@ Function* add_plan_part(llvm::Module& module, const Export& exported, const Abi&
   for (size_t i = 0; i < abi.plan.size(); ++i) {
     const PlanEntry& entry = abi.plan[i];
     if (entry.instance != index) continue;
-    Value* x = entry.value.valid() ? speller.uniform(entry.value) : speller.product(bytes_of(kernel, entry.alloc));
+    Value* x = entry.value.valid() ? speller.uniform(entry.value) : speller.size(bytes_of(kernel, entry.alloc));
     b.CreateStore(x, plan_address(b, part->getArg(1), kPlanFirst + int(i)));
   }
   b.CreateRet(instance.guard.valid() ? b.CreateZExt(speller.uniform(instance.guard), number) : b.getInt64(1));

@@ -103,6 +103,16 @@ Value* Speller::product(const Product& product) {
   return all;
 }
 
+Value* Speller::size(const Product& product) {
+  Value *all = b_.getInt64(uint64_t(product.constant)), *zero = b_.getInt64(0), *is_bad = b_.CreateICmpSLT(all, zero);
+  for (ir::ValueId v : product.factors) {
+    Value* longer = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, all, uniform(v));
+    all = b_.CreateExtractValue(longer, 0);
+    is_bad = b_.CreateOr(is_bad, b_.CreateOr(b_.CreateExtractValue(longer, 1), b_.CreateICmpSLT(uniform(v), zero)));
+  }
+  return b_.CreateSelect(is_bad, b_.getInt64(uint64_t(-1)), all);
+}
+
 void Speller::one(const ir::Op& op, const ir::op::Extent& x) {
   hold(op.result(), product(extent_of(kernel_, x.buffer, x.axis)));
 }

@@ -38,6 +38,8 @@ class Speller {
   llvm::IRBuilder<>& builder() { return b_; }
   llvm::Value* uniform(ir::ValueId v) { return held(v).parts[0]; }
   llvm::Value* product(const Product& product);
+  // -1 where a factor is negative or 64 bits do not hold it.
+  llvm::Value* size(const Product& product);
   int64_t scratch_bytes() const { return memory_.scratch_bytes; }
 
  private:
