@@ -75,7 +75,7 @@ inline const std::vector<Engine>& engines() {
                                          : true;
       if (runs_here) found.push_back({std::string(code.machine->name), code.machine, nullptr});
     }
-    for (const char* compiler : {"gcc", "clang"}) found.push_back({compiler, &target::c::machines()[0], compiler});
+    for (const char* compiler : {"gcc", "clang-19"}) found.push_back({compiler, &target::c::machines()[0], compiler});
     return found;
   }();
   return all;
