@@ -86,7 +86,8 @@ void PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionI
 
 void PaddingFlow::run_for(const op::For& loop, const Op& at) {
   std::span<const ValueId> args = std::span(kernel_.region(loop.body).args).subspan(1);
-  for (size_t i = 0; i < args.size(); ++i) first_values_[args[i]] = states(loop.inits)[i].inside;
+  std::vector<TileState> first = states(loop.inits);
+  for (size_t i = 0; i < args.size(); ++i) first_values_[args[i]] = first[i].inside;
   repeat(loop.inits, std::array{loop.body}, [&](const std::vector<TileState>& carried) {
     hold(args, carried);
     hold(at.results, carried);
@@ -99,7 +100,8 @@ void PaddingFlow::run_for(const op::For& loop, const Op& at) {
 void PaddingFlow::run_while(const op::While& loop, const Op& at) {
   const auto &tested = kernel_.region(loop.condition).args, &args = kernel_.region(loop.body).args;
   auto passed = std::span(kernel_.terminator(loop.condition).as<op::Yield>().values).subspan(1);
-  for (size_t i = 0; i < tested.size(); ++i) first_values_[tested[i]] = first_values_[args[i]] = states(loop.inits)[i].inside;
+  std::vector<TileState> first = states(loop.inits);
+  for (size_t i = 0; i < tested.size(); ++i) first_values_[tested[i]] = first_values_[args[i]] = first[i].inside;
   repeat(loop.inits, std::array{loop.condition, loop.body}, [&](const std::vector<TileState>& carried) {
     hold(tested, carried);
     run(loop.condition);

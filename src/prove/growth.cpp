@@ -26,7 +26,10 @@ struct Walk {
     const Op* op = kernel.definition(v);
     if (!op) return false;
     if (auto* c = op->get<op::Constant>()) return is_within(c->number, kSmall);
-    if (auto* c = op->get<op::Convert>()) return bit_width(kernel.type(c->x).element) <= 8;
+    if (auto* c = op->get<op::Convert>()) {
+      Scalar from = kernel.type(c->x).element;
+      return from == Scalar::Bool || (is_integer(from) && bit_width(from) <= 8);
+    }
     if (auto* b = op->get<op::Binary>(); b && b->fn == BinaryFn::Rem) return kernel.constant(b->b) && is_within(*kernel.constant(b->b), kSmall);
     return op->is<op::ThreadIndex>() || op->is<op::LaneIndex>() || op->is<op::WarpIndex>();
   }
@@ -57,8 +60,7 @@ struct Walk {
     if (auto* s = op.get<op::Select>()) return is_slow(s->a) && is_slow(s->b);
     if (auto* c = op.get<op::Convert>())
       return is_integer(kernel.type(c->x).element) && c->mode == ConvertMode::Nearest && bit_width(kernel.type(c->x).element) <= 32;
-    if (auto* branch = op.get<op::If>())
-      return is_result_slow(v, op, {branch->then_body, branch->else_body}, 0);
+    if (auto* branch = op.get<op::If>()) return is_result_slow(v, op, {branch->then_body, branch->else_body}, 0);
     if (auto* loop = op.get<op::For>()) return is_slow(loop->inits[index_in(op.results, v)]) && is_result_slow(v, op, {loop->body}, 0);
     if (auto* loop = op.get<op::While>()) return is_result_slow(v, op, {loop->condition}, 1);  // behind the bool
     return is_small(v) || op.is<op::Extent>();
@@ -111,7 +113,7 @@ bool is_slow(Reader& reader, ValueId v) {
   OpId outermost = kernel.value(v).op;
   for (RegionId r = reader.region_of(v); r.valid(); r = reader.place_of(r).region)
     if (OpId holder = reader.place_of(r).op; holder.valid() && is_loop(kernel.op(holder))) outermost = holder;
-  return outermost.valid() && Walk{reader, reader.kernel(), outermost}.is_slow(v);
+  return outermost.valid() && Walk{reader, kernel, outermost}.is_slow(v);
 }
 
 }  // namespace tilec::prove

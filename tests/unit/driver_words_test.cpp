@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "command.h"
+#include "compiled_program.h"
 
 using namespace tilec;
 using namespace tilec::command;
@@ -96,13 +97,7 @@ TEST_CASE("an integer divided by zero gives 0, and the call says where") {
   Folder folder;
   folder.write("q.tile", kQuotients);
   folder.write("main.c", kCaller);
-  for (const char* how : {"", "--target=x86-64", "--target=c"}) {
-    bool is_c = std::string_view(how) == "--target=c";
-    Ran made = folder.tilec("q.tile -o " + std::string(is_c ? "q.c" : "q.o") + " --header q.h " + how);
-    CHECK_MESSAGE(made.code == 0, made.out);
-    Ran ran = folder.run("cc main.c " + std::string(is_c ? "q.c" : "q.o") + " -o main -pthread -lm && ./main");
-    CHECK_MESSAGE(ran.out == "fine\n", how << ": " << ran.out);
-  }
+  expect_fine(folder, "q");
   Ran interpreted = folder.tilec("run q.tile --kernel by_element --dim N=100");
   CHECK(interpreted.code == 5);
   CHECK_MESSAGE(interpreted.says("q.tile:2:30: fault: "), interpreted.out);

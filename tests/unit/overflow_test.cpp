@@ -1,7 +1,7 @@
 // An `int` that leaves 64 bits: in front of it stands a test, and behind it no access leaves its tensor.
 #include <doctest/doctest.h>
 
-#include "command.h"
+#include "compiled_program.h"
 
 using namespace tilec::command;
 
@@ -125,13 +125,7 @@ TEST_CASE("an int that leaves 64 bits is reported, and leads to no access outsid
   Folder folder;
   folder.write("k.tile", kKernels);
   folder.write("main.c", kCaller);
-  for (const char* how : {"", "--target=x86-64", "--target=c"}) {
-    bool is_c = std::string_view(how) == "--target=c";
-    Ran made = folder.tilec("k.tile -o " + std::string(is_c ? "k.c" : "k.o") + " --header k.h " + how);
-    CHECK_MESSAGE(made.code == 0, made.out);
-    Ran ran = folder.run("cc main.c " + std::string(is_c ? "k.c" : "k.o") + " -o main -pthread -lm && ./main");
-    CHECK_MESSAGE(ran.out == "fine\n", how << ": " << ran.out);
-  }
+  expect_fine(folder, "k");
 }
 
 TEST_CASE("the interpreter refuses a workspace that it cannot hold") {
