@@ -104,6 +104,13 @@ class Diagnostics {
   const Policy& policy() const { return policy_; }
   bool wants(RemarkGroup group) const;  // asked before a costly remark is worked out
 
+  // Says more about everything that was reported at `span`.
+  template <class... Args>
+  void note_at(Span span, Span place, const diag::Message<Severity::Note, Args...>& message, std::type_identity_t<Args>... args) {
+    for (size_t i = 0; i < all_.size(); ++i)
+      if (all_[i].span == span) Report(*this, i).note(place, message, args...);
+  }
+
   // Takes over what another sink collected, as if it had been reported here.
   void append(const Diagnostics& other);
 

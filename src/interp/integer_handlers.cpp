@@ -1,5 +1,6 @@
 // Arithmetic on integers and bool: wrapped to the type's width; `int` is exact or a fault.
 #include "interp/handlers.h"
+#include "ir/source_words.h"
 
 namespace tilec::interp {
 
@@ -71,9 +72,7 @@ Status do_wrapped(Strand& s, const Instr& i) {
 }
 
 Status overflow_fault(Strand& s, const Instr& i, int64_t a, int64_t b) {
-  return fail(s, FaultKind::Overflow, i,
-              "`int` overflows in " + std::string(ir::name(BinaryFn(i.fn))) + " of " + std::to_string(a) + " and " +
-                  std::to_string(b));
+  return fail(s, FaultKind::Overflow, i, "an `int` leaves 64 bits: " + ir::source_words(BinaryFn(i.fn), std::to_string(a), std::to_string(b)));
 }
 
 template <class Fn>

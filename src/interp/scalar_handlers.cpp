@@ -1,5 +1,6 @@
 // Scalar functions by type: the fast ones of the other files where there is one, else `ir::evaluate` lane by lane.
 #include "interp/handlers.h"
+#include "ir/source_words.h"
 #include "interp/rounding.h"
 
 namespace tilec::interp {
@@ -28,7 +29,7 @@ Status do_generic_unary(Strand& s, const Instr& i) {
     auto r = evaluate(UnaryFn(i.fn), i.type, to_number(i.type, a[lane]), numeric);
     if (!r)
       return fail(s, FaultKind::Overflow, i,
-                  "`int` overflows in " + std::string(name(UnaryFn(i.fn))) + " of " + std::to_string(a[lane].i));
+                  "an `int` leaves 64 bits: " + ir::source_words(UnaryFn(i.fn), std::to_string(a[lane].i)));
     d[lane] = to_slot(*r);
   }
   spread(s, i, d);

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "ir/kernel.h"
 #include "ir/scalar_eval.h"
@@ -17,8 +18,14 @@ class Builder {
   Kernel& kernel() { return kernel_; }
   RegionId region() const { return region_; }
   void set_region(RegionId region) { region_ = region; }
-  void set_span(Span span) { span_ = span; }
+  void set_span(Span span) { span_ = held_.valid() ? held_ : span; }
   Span span() const { return span_; }
+  // Until it holds another one, or none, all spans are this one. The answer is what it held.
+  Span hold_span(Span span) {
+    set_span(span);
+    return std::exchange(held_, span);
+  }
+  Span held_span() const { return held_; }
   // From here on sums of indices are written with their constants last, (x + c) + y as (x + y) + c: in addresses, whose
   // sums cannot overflow, the constants end in the offset of the instruction and what is left is shared.
   void move_constants_outward() { moves_constants_ = true; }
@@ -55,7 +62,7 @@ class Builder {
 
   Kernel& kernel_;
   RegionId region_;
-  Span span_;
+  Span span_, held_;
   bool moves_constants_ = false;
   std::map<std::tuple<RegionId, Scalar, int64_t, uint64_t>, ValueId> constants_;  // one of each a region
 };

@@ -73,6 +73,12 @@ struct ReadNote {
   Span operation, read, pad;
 };
 
+// A call of a function of the library, which stands for all that was inlined there. Kept for messages; not part of the text form.
+struct LibraryCall {
+  Span call, function;
+  std::string name;
+};
+
 struct Kernel {
   std::string name, doc;
   Form form = Form::Typed;
@@ -89,6 +95,7 @@ struct Kernel {
   Schedule schedule;
   std::vector<LayoutNote> layout_notes;
   std::vector<ReadNote> read_notes;
+  std::vector<LibraryCall> library_calls;
   Span span;
 
   const Type& type(ValueId v) const { return types[values[v.index].type]; }

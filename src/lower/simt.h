@@ -1,5 +1,6 @@
 // What the splitting of a thread-level region needs to know of it.
 #pragma once
+#include <initializer_list>
 #include <map>
 #include <set>
 
@@ -12,13 +13,19 @@ class Uniformity {
  public:
   Uniformity(const ir::Kernel& kernel, ir::RegionId body);
   bool is_divergent(ir::ValueId v) const { return divergent_.contains(v); }
+  // The branch behind which threads disagree on `v`, or nowhere where they read different numbers.
+  Span parting(ir::ValueId v) const {
+    auto found = divergent_.find(v);
+    return found == divergent_.end() ? Span{} : found->second;
+  }
 
  private:
   bool visit(ir::RegionId region);
   bool visit_while(const ir::Op& op, const ir::op::While& loop);
-  bool mark(ir::ValueId v);
+  bool mark(ir::ValueId v, Span parting);
+  Span parting(std::initializer_list<ir::ValueId> values) const;  // of the first that has one
   const ir::Kernel& kernel_;
-  std::set<ir::ValueId> divergent_;
+  std::map<ir::ValueId, Span> divergent_;  // with the parting
 };
 
 // The threads of a block as warps that run one after the other.

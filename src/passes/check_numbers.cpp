@@ -1,6 +1,7 @@
 #include "passes/check_numbers.h"
 
 #include "diag/diag.h"
+#include "ir/source_words.h"
 #include "passes/region.h"
 #include "passes/rewrite.h"
 
@@ -16,11 +17,21 @@ constexpr int64_t kFar = int64_t(1) << 61;  // sums with it stay in 64 bits
 
 constexpr const char* kKeepFromZero = "test the divisor with an `if`, or state in a `requires` that it is never 0";
 
+std::string_view kind_of(BinaryFn fn) {
+  switch (fn) {
+    case BinaryFn::Add: return "sum";
+    case BinaryFn::Sub: return "difference";
+    case BinaryFn::Mul: return "product";
+    default: return "shift";
+  }
+}
+
 struct Check {
   Kernel& kernel;
   Diagnostics& diagnostics;
   prove::Prover& prover;
   std::vector<OpId> of_the_host = {};  // of the kernel's own level: divisions by what may be 0, what may leave 64 bits
+  std::vector<Span> guarded = {};      // what may leave 64 bits in a block
   std::set<ValueId> counted = {};      // the next indices of loops that count: they stay, by the law of such loops
 
   void division(RegionId region, OpId id, op::Binary& binary) {
@@ -70,16 +81,16 @@ struct Check {
     auto binary = kernel.op(id).as<op::Binary>();
     ValueId condition;
     insert_before(kernel, kernel.body, id, [&](Builder& b) { condition = b.logical_not(b.overflows(binary.fn, binary.a, binary.b)); });
-    const std::string& name = kernel.value(kernel.op(id).result()).hint;
-    kernel.requirements.push_back({condition, (name.empty() ? "a number" : name) + " that fits in 64 bits", kernel.op(id).span});
+    kernel.requirements.push_back({condition, source_words(kernel, kernel.op(id).result()) + " to fit in 64 bits", kernel.op(id).span});
   }
   void require_divisor(OpId id) {
     ValueId divisor = kernel.op(id).as<op::Binary>().b, condition;
     insert_before(kernel, kernel.body, id, [&](Builder& b) {
       condition = b.compare(CompareFn::Ne, divisor, b.constant(kernel.type(divisor).element, Number::integer(0)));
     });
-    const std::string& name = kernel.value(divisor).hint;
-    kernel.requirements.push_back({condition, name.empty() ? "a divisor that is not 0" : name + " != 0", kernel.op(id).span});
+    bool is_sum = kernel.defined_by<op::Binary>(divisor);
+    std::string text = source_words(kernel, divisor);
+    kernel.requirements.push_back({condition, (is_sum ? "(" + text + ")" : text) + " != 0", kernel.op(id).span});
   }
 
   // Contracts that no call can keep prove everything.
@@ -139,11 +150,21 @@ struct Check {
     auto at = diagnostics.at(op.span);
     if (range(binary.a).is_bounded() && range(binary.b).is_bounded() &&
         (result.low == prove::kPlusInfinity || result.high == prove::kMinusInfinity))
-      return void(at.error(diag::IntegerFault, std::string(name(binary.fn)), "the result never fits in 64 bits"));
+      return void(at.error(diag::IntegerFault, kind_of(binary.fn), "the result never fits in 64 bits"));
     if (prover.proves(prover.facts(region), stays(binary, prover.value(op.result())), prove::Effort::Sums)) return;
     if (region == kernel.body) return of_the_host.push_back(id);
-    at.remark(diag::OverflowGuarded);
+    guarded.push_back(op.span);
     binary.guarded = true;
+  }
+
+  // An expression is told of once, for all that is tested inside it.
+  void tell_guarded() {
+    auto is_within = [](Span inner, Span outer) {
+      return inner.file == outer.file && outer.begin <= inner.begin && inner.end <= outer.end && inner != outer;
+    };
+    for (Span span : guarded)
+      if (std::none_of(guarded.begin(), guarded.end(), [&](Span other) { return is_within(span, other); }))
+        diagnostics.at(span).remark(diag::OverflowGuarded);
   }
 };
 
@@ -164,6 +185,7 @@ void check_numbers(Kernel& kernel, prove::Prover& prover, Diagnostics& diagnosti
     if (pass.is_division(*binary)) pass.division(region, id, *binary);
     else if (kernel.type(op.result()).element == Scalar::Index) pass.exactness(region, id, *binary);
   });
+  pass.tell_guarded();
   pass.contract_divisions();
   for (OpId id : pass.of_the_host) pass.require_value(id);
 }

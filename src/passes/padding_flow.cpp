@@ -18,7 +18,11 @@ Numbers facing(const TileState& other, const AxisPadding& axis) {
   return axis.is_padded ? joined(numbers, axis.numbers) : numbers;
 }
 
-std::string identity_text(ReduceFn fn, Scalar type) { return text_of(exactly(type, identity(fn, type))); }
+std::string text_of(const Numbers& numbers, Scalar type) {
+  std::string text = text_of(numbers);
+  return type != Scalar::Bool ? text : text == "0" ? "false" : text == "1" ? "true" : text;
+}
+std::string identity_text(ReduceFn fn, Scalar type) { return text_of(exactly(type, identity(fn, type)), type); }
 
 }  // namespace
 
@@ -281,11 +285,13 @@ void PaddingFlow::run_shape(const Op& op) {
 }
 
 // Where the padding was read, and what to write there or behind it instead.
-void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const Op& at) {
+void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const Op& at, bool is_named) {
   const PadOrigin& from = axis.origin;
   if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
   bool is_mendable = axis.is_as_read && from.read.valid();
-  std::string mask = "set the elements of `" + name + "` beyond the edge to " + wanted + " in a `parallel` loop";
+  // What is computed in place has no elements to set, and setting those that it is computed from is another thing.
+  std::string mask = (is_named ? "set the elements of `" + name + "` beyond the edge" : "name what enters it with `var`, and set its elements beyond the edge") +
+                     " to " + wanted + " in a `parallel` loop";
   if (!is_mendable) return void(report.help(mask));
   // A tile and a region end with the bracket behind their last argument.
   Span end{from.read.file, from.read.end - 1, from.read.end - 1};
@@ -313,8 +319,9 @@ void PaddingFlow::report(const AxisPadding& axis, ValueId tile, std::string_view
   if (!reported_.insert(cause).second) return;
   // What has no name of its own is called by what it was computed from.
   std::string name = padded_name(tile);
+  bool is_named = name_of(kernel_, tile) != kNoName;
   if (name == kNoName && axis.origin.buffer.valid()) name = name_of(kernel_, axis.origin.buffer);
-  advise(diagnostics_.at(at.span).error(diag::PadInReduction, text_of(axis.numbers), name, where), axis, name, std::string(identity), at);
+  advise(diagnostics_.at(at.span).error(diag::PadInReduction, text_of(axis.numbers, element(tile)), name, where), axis, name, std::string(identity), at, is_named);
 }
 
 }  // namespace tilec::passes

@@ -54,7 +54,8 @@ class PaddingFlow {
   LinearList values(std::span<const ir::ValueId> offsets);
   std::string padded_name(ir::ValueId tile) const;
   void report(const AxisPadding& axis, ir::ValueId tile, std::string_view where, std::string_view identity, const ir::Op& at);
-  void advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const ir::Op& at);
+  void advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const ir::Op& at,
+              bool is_named);
   void join_buffers(const Buffers& other);
 
   const ir::Kernel& kernel_;

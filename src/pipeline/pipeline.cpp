@@ -1,8 +1,11 @@
 #include "pipeline/pipeline.h"
 
+#include <set>
+
 #include "base/check.h"
 #include "check/pressure.h"
 #include "check/schedule.h"
+#include "diag/diag.h"
 #include "ir/verify.h"
 #include "lower/lower.h"
 #include "passes/insert_barriers.h"
@@ -129,32 +132,42 @@ Outcome run_round(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagn
   return {};
 }
 
+// The passes see a call of the library as one place in the program; what it stands for is said beside.
+bool tell(Diagnostics& found, const std::vector<ir::LibraryCall>& calls, Diagnostics& diagnostics) {
+  std::set<Span> named;
+  for (const ir::LibraryCall& call : calls)
+    if (named.insert(call.call).second) found.note_at(call.call, call.function, diag::InsideLibrary, call.name);
+  diagnostics.append(found);
+  return !found.has_errors();
+}
+
 }  // namespace
 
 std::span<const Pass> pass_list() { return kPipeline; }
 
 bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions& options) {
-  int errors = diagnostics.error_count();
+  Diagnostics found(diagnostics.policy());
   // Barriers that a program puts where threads differ are its mistake; all other laws are ours from the start.
-  lower::check_threads(kernel, {}, diagnostics);
-  if (diagnostics.error_count() != errors) return false;
+  lower::check_threads(kernel, {}, found);
+  if (found.has_errors()) return tell(found, kernel.library_calls, diagnostics);
   if (options.verify) verify(kernel, "analysis");
   std::optional<prove::Prover> prover;
   for (const Pass& pass : std::span(kPipeline).first(kChecks)) {
     INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
     if (pass.run.asks() && !prover) prover.emplace(kernel, options.memory, prove::Reading{.lanes = options.lanes});
     size_t known_ops = kernel.ops.size();
-    run(pass.run, kernel, prover, Machine{}, diagnostics);
+    run(pass.run, kernel, prover, Machine{}, found);
     if (kernel.ops.size() != known_ops) prover.reset();
     finish(pass, kernel, options);
     if (pass.name == options.stop_after) break;
   }
-  return diagnostics.error_count() == errors;
+  return tell(found, kernel.library_calls, diagnostics);
 }
 
 bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options) {
   for (const Pass& pass : std::span(kPipeline).first(kChecks))
     if (pass.name == options.stop_after) return true;
+  const std::vector<ir::LibraryCall> calls = kernel.library_calls;
   std::optional<ir::Kernel> start;
   if (has_choices(kernel)) start = kernel;
   for (int64_t round = 1, missing = INT64_MAX;; ++round) {
@@ -162,7 +175,7 @@ bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics&
     Outcome outcome = run_round(kernel, machine, found, options);
     bool is_better = outcome.missing > 0 && outcome.missing < missing;
     if (!start || !is_better || round == kRounds) {
-      diagnostics.append(found);
+      tell(found, calls, diagnostics);
       return outcome.is_fine;
     }
     missing = outcome.missing;

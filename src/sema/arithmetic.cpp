@@ -50,10 +50,7 @@ bool is_known_zero(const Instance& in, const Value& value) {
   return n && !n->is_float && n->i == 0;
 }
 
-bool is_literal(const Value& value) {
-  auto* c = value.as<Const>();
-  return c && c->is_literal;
-}
+bool is_known_literal(const Value& value) { return value.is<Const>() && is_literal(value); }
 
 // An operand in the common type; a literal that meets only literals stays one.
 Value aligned(Instance& in, const Value& value, Span span, Scalar type, bool keeps_literal) {
@@ -112,7 +109,7 @@ Value binary(Instance& in, ast::BinaryOp op, const Operand& a, const Operand& b,
   Operand x{number(in, a), a.span, a.is_target}, y{number(in, b), b.span};
   if (x.value.is_poison() || y.value.is_poison()) return Poison{};
   bool is_shift = op == ast::BinaryOp::ShiftLeft || op == ast::BinaryOp::ShiftRight;
-  bool stays_literal = is_literal(x.value) && is_literal(y.value);
+  bool stays_literal = is_known_literal(x.value) && is_known_literal(y.value);
   std::optional<Scalar> type = is_shift && !stays_literal && !is_literal(x.value) ? element_of(in, x.value)
                                                                                : common_type(in, std::array{x, y});
   if (!type) return Poison{};

@@ -36,7 +36,7 @@ void set_variable(Instance& in, VariableId id, const Operand& value, Span span) 
   }
   if (!require_block(in, span, "a whole tile")) return poison();
   Operand source = value;
-  if (source.value.is_scalar()) source.value = implicitly(in, source, type.element);
+  source.value = adapted(in, source, type.element);
   in.builder.set_span(span);
   ir::ValueId tile = materialise(in, source, &type.shape);
   if (!tile.valid()) return poison();
@@ -76,7 +76,7 @@ void insert(Instance& in, VariableId id, const ast::Index& index, const ast::Ass
   if (node.op) old = operand(in, *node.target);
   Operand value = operand(in, *node.value, {.shape = &*shape});
   if (old) value.value = combined(in, *node.op, *old, value, span);
-  if (value.value.is_scalar()) value.value = implicitly(in, value, type.element);
+  value.value = adapted(in, value, type.element);
   ir::ValueId part = materialise(in, value, &*shape);
   Value whole = part.valid() ? evaluate(in, *index.base) : Value(Poison{});
   if (whole.is_poison()) return;

@@ -78,18 +78,26 @@ bool repeat(Instance& in, Side& side, const ir::Type& tile) {
   return !side.operand.value.is_poison();
 }
 
+bool are_literals(const Operand& a, const Operand& b) { return is_literal(a.value) && is_literal(b.value); }
+
+// What is chosen, in the type of both sides: Dynamic or Poison.
+Value chosen(Instance& in, const Operand& operand, Scalar type, bool stays_literal) {
+  if (stays_literal) return Dynamic{emit_literal(in, operand.value, type), true};
+  Value value = implicitly(in, operand, type);
+  return value.is_poison() ? value : Value(Dynamic{emit(in, value)});
+}
+
 // Both sides as IR values of one type; the type, or none after a mistake.
 std::optional<ir::Type> unify(Instance& in, Side& a, Side& b, Span span) {
   if (a.operand.value.is_scalar() && b.operand.value.is_scalar()) {
     auto type = common_type(in, std::array{a.operand, b.operand});
     if (!type) return std::nullopt;
-    Scalar to = *type == Scalar::F64 && a.operand.value.is<Const>() && b.operand.value.is<Const>() ? Scalar::F32
-        : *type;
+    bool stays_literal = are_literals(a.operand, b.operand);
+    Scalar to = stays_literal && is_float(*type) ? Scalar::F64 : *type;
     for (Side* s : {&a, &b}) {
       RegionGuard region(in, s->region);
-      Value value = implicitly(in, s->operand, to);
-      if (value.is_poison()) return std::nullopt;
-      s->operand.value = Dynamic{emit(in, value)};
+      s->operand.value = chosen(in, s->operand, to, stays_literal);
+      if (s->operand.value.is_poison()) return std::nullopt;
     }
     return ir::scalar_type(to);
   }
@@ -113,18 +121,19 @@ Value choose(Instance& in, ir::ValueId condition, Side a, Side b, Span span) {
   auto type = unify(in, a, b, span);
   if (!type) return Poison{};
   ir::ValueId x = id_of(a.operand.value), y = id_of(b.operand.value);
+  bool is_choice = are_literals(a.operand, b.operand);
   in.builder.set_span(span);
   if (type->is_scalar() && is_harmless(in.kernel, a.region) && is_harmless(in.kernel, b.region)) {
     splice(in, a.region);
     splice(in, b.region);
-    return Dynamic{in.builder.select(condition, x, y)};
+    return Dynamic{in.builder.select(condition, x, y), is_choice};
   }
   for (auto [region, value] : {std::pair{a.region, x}, std::pair{b.region, y}}) {
     RegionGuard inside(in, region);
     in.builder.yield({value});
   }
   ir::ValueId result = in.builder.value(op::If{condition, a.region, b.region}, *type);
-  return type->is_tile() ? Value(Tile{result}) : Value(Dynamic{result});
+  return type->is_tile() ? Value(Tile{result}) : Value(Dynamic{result, is_choice});
 }
 
 Value choose_elements(Instance& in, const Operand& test, const ast::IfExpr& node, Hint hint, Span span) {
@@ -137,9 +146,11 @@ Value choose_elements(Instance& in, const Operand& test, const ast::IfExpr& node
       return in.at(test.span).error(diag::TypeMismatch, "bool", describe(in.kernel, x[0].value)), Value(Poison{});
     auto type = common_type(in, x.subspan(1));
     if (!type) return Poison{};
-    Value yes = implicitly(in, x[1], *type), no = implicitly(in, x[2], *type);
+    bool stays_literal = are_literals(x[1], x[2]);
+    Scalar to = stays_literal && is_float(*type) ? Scalar::F64 : *type;
+    Value yes = chosen(in, x[1], to, stays_literal), no = chosen(in, x[2], to, stays_literal);
     if (yes.is_poison() || no.is_poison()) return Poison{};
-    return Dynamic{in.builder.select(emit(in, x[0].value), emit(in, yes), emit(in, no))};
+    return Dynamic{in.builder.select(emit(in, x[0].value), yes.as<Dynamic>()->id, no.as<Dynamic>()->id), stays_literal};
   });
 }
 

@@ -80,14 +80,14 @@ Value map_elements(Instance& in, std::span<const Operand> operands, Span span,
     if (!all) {
       all = std::move(next);
       first = &operands[i];
-      elements[i].value = Dynamic{all->result};
+      elements[i].value = Dynamic{all->result, all->is_literal};
       continue;
     }
     auto shape = joined(all->shape, next->shape);
     if (!shape) return report_shapes(in, *first, all->shape, operands[i], next->shape, span), Value(Poison{});
     ir::ValueId element = absorb(in, *all, *next);
     all->shape = *shape;
-    elements[i].value = Dynamic{element};
+    elements[i].value = Dynamic{element, next->is_literal};
   }
   if (!all) return body(elements);
   // Elements of memory are read before the map, once.
@@ -101,13 +101,18 @@ Value map_elements(Instance& in, std::span<const Operand> operands, Span span,
     in.at(span).error(diag::TypeMismatch, "a number for each element", describe(in.kernel, result));
     return Poison{};
   }
-  all->result = emit(in, number(in, {result, span}));
+  all->is_literal = result.is<Dynamic>() && is_literal(result);
+  all->result = all->is_literal ? result.as<Dynamic>()->id : emit(in, number(in, {result, span}));
   return *all;
 }
 
 namespace {
 
-ir::ValueId emit_map(Instance& in, const Elementwise& e) {
+ir::ValueId emit_map(Instance& in, Elementwise e) {
+  if (e.is_literal) {
+    RegionGuard region(in, e.region);
+    e.result = emit(in, Dynamic{e.result, true});
+  }
   Shape shape = e.shape;
   std::replace(shape.begin(), shape.end(), kNewAxis, int64_t(1));
   const ir::Type type = ir::tile_type(in.type(e.result).element, shape);
@@ -150,6 +155,14 @@ ir::ValueId materialise(Instance& in, const Operand& operand, const Shape* shape
   else
     in.at(operand.span).error(diag::TypeMismatch, "a tile", describe(in.kernel, value));
   return {};
+}
+
+Value adapted(Instance& in, const Operand& operand, Scalar element) {
+  if (operand.value.is_scalar()) return implicitly(in, operand, element);
+  auto* e = operand.value.as<Elementwise>();
+  if (!e || !e->is_literal) return operand.value;
+  return map_elements(in, std::span(&operand, 1), operand.span,
+                      [&](std::span<const Operand> x) { return implicitly(in, x[0], element); });
 }
 
 Value fragment(Instance& in, const Operand& operand, const Shape* shape) {

@@ -15,6 +15,8 @@ Value map_elements(Instance& in, std::span<const Operand> operands, Span span,
 ir::ValueId materialise(Instance& in, const Operand& operand, const Shape* shape = nullptr);
 // The same as a value: Tile or Poison.
 Value fragment(Instance& in, const Operand& operand, const Shape* shape = nullptr);
+// A number as a number of type `element`; of tiles only those of literals adapt, the others pass as they are.
+Value adapted(Instance& in, const Operand& operand, Scalar element);
 // A tile with a new axis, of the extent of whatever it meets, before axis `axis`.
 Value with_new_axis(Instance& in, Value tile, int axis, Span span);
 // The extents of a tile-like value; a view's must be known (reported), else none.

@@ -67,6 +67,7 @@ Value evaluate_elements(Instance& in, const std::vector<const ast::Expr*>& eleme
   for (const ast::Expr* e : elements) {
     Value value = evaluate(in, *e);
     if (value.is<Elementwise>()) value = fragment(in, {value, e->span});
+    if (value.is<Dynamic>() && is_literal(value)) value = Dynamic{emit(in, value)};
     tuple.elements.push_back(std::move(value));
   }
   return tuple;

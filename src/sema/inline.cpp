@@ -141,7 +141,7 @@ Value as_result(Instance& in, const ast::Type* declared, const Operand& result) 
   auto shape = type->shape();
   if (!shape) return in.at(declared->span).error(diag::ExtentNotConstant, in.text(declared->span)), Value(Poison{});
   Operand source = result;
-  if (source.value.is_scalar()) source.value = implicitly(in, source, type->element);
+  source.value = adapted(in, source, type->element);
   Value tile = fragment(in, source, &*shape);
   if (tile.is_poison()) return tile;
   const ir::Type& actual = in.type(tile.as<Tile>()->id);
@@ -220,8 +220,31 @@ bool has_too_many_calls(Instance& in, Span span) {
 
 }  // namespace
 
+namespace {
+
+// While a function of the library is inlined into a program, all that is made stands at the call.
+class LibraryGuard {
+ public:
+  LibraryGuard(Instance& in, const Invocation& call) : in_(in), held_(in.builder.held_span()) {
+    const ast::Fn& fn = call.fn.fn();
+    if (held_.valid() || !call.fn.module->is_library || in.module().is_library || !(fn.value || fn.body)) return;
+    Span span = call.site.expr.span;
+    in.builder.hold_span(span);
+    in.kernel.library_calls.push_back({span, fn.signature.name.span, std::string(fn.signature.name.text)});
+  }
+  ~LibraryGuard() { in_.builder.hold_span(held_); }
+  LibraryGuard(const LibraryGuard&) = delete;
+
+ private:
+  Instance& in_;
+  Span held_;
+};
+
+}  // namespace
+
 Value invoke(Instance& in, Invocation& call) {
   if (is_recursive(in, call) || has_too_many_calls(in, call.site.expr.span) || is_too_long(in, call.site.expr.span, "functions are inlined where they are called")) return Poison{};
+  LibraryGuard library(in, call);
   in.frames.push_back({.module = call.fn.module, .decl = call.fn.decl, .call = call.site.expr.span,
                        .first_scope = in.scopes.size(), .first_loop = in.loops.size(),
                            .control_depth = in.control_depth,

@@ -8,6 +8,25 @@ Instance::Instance(Session& session, const Module& module) : session(session), b
   frames.push_back({.module = &module});
 }
 
+namespace {
+
+bool is_in_library(const Instance& in, Span span) {
+  return std::ranges::any_of(in.frames, [&](const Frame& frame) {
+    return frame.module && frame.module->is_library && frame.module->file == span.file;
+  });
+}
+
+// A user's mistake stands in the user's text: inside a function of the library that is its call.
+Span own_place(const Instance& in, Span span) {
+  Span call = in.builder.held_span();
+  return call.valid() && is_in_library(in, span) ? call : span;
+}
+
+}  // namespace
+
+InstancePlace::InstancePlace(const Instance& in, Span span)
+    : in_(in), inside_(own_place(in, span) != span ? span : Span{}), place_(in.session.diagnostics.at(own_place(in, span))) {}
+
 Report InstancePlace::traced(Report report) const {
   for (size_t i = in_.frames.size(); i-- > 0;) {
     const Frame& frame = in_.frames[i];
@@ -15,7 +34,9 @@ Report InstancePlace::traced(Report report) const {
     auto* fn = frame.decl->as<ast::Fn>();
     auto* kernel = frame.decl->as<ast::Kernel>();
     if (!fn && !kernel) continue;
-    report.note(frame.call, diag::InstantiatedHere, (fn ? fn->signature : kernel->signature).name.text);
+    std::string_view called = (fn ? fn->signature : kernel->signature).name.text;
+    if (!inside_.valid() || !frame.module->is_library) report.note(frame.call, diag::InstantiatedHere, called);
+    else if (frame.call == in_.builder.held_span()) report.note(inside_, diag::InsideLibrary, called);
   }
   return report;
 }

@@ -79,7 +79,7 @@ struct Instance;
 // A place in an instance: what is reported there says which calls and exports led to it.
 class InstancePlace {
  public:
-  InstancePlace(const Instance& in, Place place) : in_(in), place_(place) {}
+  InstancePlace(const Instance& in, Span span);
   template <class... Args>
   Report error(const diag::Message<Severity::Error, Args...>& message, std::type_identity_t<Args>... args) const {
     return traced(place_.error(message, args...));
@@ -92,6 +92,7 @@ class InstancePlace {
  private:
   Report traced(Report report) const;
   const Instance& in_;
+  Span inside_;  // in the library; the place is the call that led there
   Place place_;
 };
 
@@ -117,7 +118,7 @@ struct Instance {
   size_t rounds = 0;               // of loops over lists, which are written out
   size_t calls = 0;                // of functions, which are inlined
 
-  InstancePlace at(Span span) const { return {*this, session.diagnostics.at(span)}; }
+  InstancePlace at(Span span) const { return {*this, span}; }
   Frame& frame() { return frames.back(); }
   const Module& module() const { return *frames.back().module; }
   const Memory& memory(MemoryId id) const { return memories[id.index]; }

@@ -72,6 +72,7 @@ Value run_tile(Instance& in, const FnRef& fn, const CallSite& site, std::string_
   for (size_t i = 0; i < indices.size(); ++i) {
     ir::ValueId index = index_value(in, indices[i]);
     if (!index.valid()) return Poison{};
+    in.builder.set_span(site.expr.span);
     ir::ValueId offset = in.builder.mul(index, in.builder.index((*shape)[i]));
     ir::ValueId& place = result.offsets[view->axes[i]];
     place = place.valid() ? in.builder.add(place, offset) : offset;

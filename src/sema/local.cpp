@@ -11,6 +11,7 @@ namespace {
 Value held(Instance& in, const Operand& x) {
   if (auto* c = x.value.as<Const>(); c && c->is_literal)
     return c->type == Scalar::F64 ? implicitly(in, x, Scalar::F32) : Value(int_const(c->number.i));
+  if (is_literal(x.value)) return Dynamic{emit(in, x.value)};
   if (x.value.is_element()) return number(in, x);
   if (auto* view = x.value.as<View>()) {
     bool is_tensor = in.memory(view->memory).space != ir::Space::Shared && (!view->is_region ||

@@ -77,6 +77,10 @@ void suggest(Instance& in, Report report, const ast::Name& name) {
   suggest_import(in, report, name, nearest(name.text, names));
 }
 
+bool names_space(std::string_view word) {
+  return word == "workspace" || word == "shared" || word == "local" || word == "fragment";
+}
+
 }  // namespace
 
 Value read_variable(Instance& in, VariableId id, Span span) {
@@ -118,6 +122,8 @@ Value value_of_name(Instance& in, const ast::Name& name) {
   }
   if (name.text == "target" || name.text == "fast")
     return not_supported(in, name.span, "`" + std::string(name.text) + "`");
+  // `let w = workspace f32[N]`: the parser has said how memory is declared.
+  if (names_space(name.text) && in.session.diagnostics.has_errors()) return Poison{};
   suggest(in, in.at(name.span).error(diag::UnknownName, name.text), name);
   return Poison{};
 }

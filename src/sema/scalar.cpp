@@ -1,5 +1,7 @@
 #include "sema/scalar.h"
 
+#include <charconv>
+
 #include "sema/view.h"
 
 namespace tilec::sema {
@@ -71,11 +73,62 @@ Value number(Instance& in, const Operand& operand) {
   return Poison{};
 }
 
+bool is_literal(const Value& value) {
+  auto* c = value.as<Const>();
+  auto* d = value.as<Dynamic>();
+  return (c && c->is_literal) || (d && d->is_literal);
+}
+
+namespace {
+
+// Everything that the choice `v` chooses between.
+std::vector<Const> literals_of(const ir::Kernel& kernel, ir::ValueId v) {
+  if (auto n = kernel.constant(v)) return {{kernel.type(v).element, *n, true}};
+  std::vector<ir::ValueId> sides;
+  if (auto* s = kernel.defined_by<op::Select>(v)) sides = {s->a, s->b};
+  else if (auto* branch = kernel.defined_by<op::If>(v))
+    for (ir::RegionId side : {branch->then_body, branch->else_body}) sides.push_back(kernel.terminator(side).as<op::Yield>().values[0]);
+  INVARIANT(!sides.empty(), "a choice between literals is made of choices and constants");
+  std::vector<Const> all;
+  for (ir::ValueId side : sides)
+    for (const Const& c : literals_of(kernel, side)) all.push_back(c);
+  return all;
+}
+
+// The choice with its literals as `to`. A branch stays the one it is: nothing else has used it yet.
+ir::ValueId retyped(Instance& in, ir::ValueId v, Scalar to, ir::ConvertMode mode) {
+  Scalar from = in.type(v).element;
+  if (from == to) return v;
+  if (auto n = in.kernel.constant(v)) return in.builder.constant(to, ir::evaluate_convert(from, to, mode, *n));
+  if (auto* found = in.kernel.defined_by<op::Select>(v)) {
+    op::Select s = *found;
+    ir::ValueId a = retyped(in, s.a, to, mode), b = retyped(in, s.b, to, mode);
+    return in.builder.select(s.condition, a, b);
+  }
+  const op::If branch = *in.kernel.defined_by<op::If>(v);
+  for (ir::RegionId side : {branch.then_body, branch.else_body}) {
+    ir::ValueId old = in.kernel.terminator(side).as<op::Yield>().values[0];
+    in.kernel.region(side).ops.pop_back();
+    RegionGuard inside(in, side);
+    in.builder.yield({retyped(in, old, to, mode)});
+  }
+  in.kernel.value(v).type = in.kernel.types.intern(ir::scalar_type(to));
+  return v;
+}
+
+}  // namespace
+
+ir::ValueId emit_literal(Instance& in, const Value& literal, Scalar to, ir::ConvertMode mode) {
+  if (auto* d = literal.as<Dynamic>()) return retyped(in, d->id, to, mode);
+  const Const& c = *literal.as<Const>();
+  return in.builder.constant(to, ir::evaluate_convert(c.type, to, mode, c.number));
+}
+
 ir::ValueId emit(Instance& in, const Value& value) {
+  if (is_literal(value) && element_of(in, value) == Scalar::F64) return emit_literal(in, value, Scalar::F32);
   if (auto* d = value.as<Dynamic>()) return d->id;
   auto* c = value.as<Const>();
   INVARIANT(c, "a number is known now or at run time");
-  if (c->is_literal && c->type == Scalar::F64) return in.builder.real(Scalar::F32, round_to(Scalar::F32, c->number.f));
   return in.builder.constant(c->type, c->number);
 }
 
@@ -86,13 +139,13 @@ ir::ValueId zero(Instance& in, Scalar type) {
 std::optional<Scalar> common_type(Instance& in, std::span<const Operand> operands) {
   const Operand* first = nullptr;
   Scalar type = Scalar::Index;
-  bool has_float_literal = false;
+  bool has_float_literal = false, has_choice = false;
   for (const Operand& operand : operands) {
     if (operand.value.is_poison()) return std::nullopt;
     Scalar own = element_of(in, operand.value);
-    auto* c = operand.value.as<Const>();
-    if (c && c->is_literal) {
+    if (is_literal(operand.value)) {
       has_float_literal |= is_float(own);
+      has_choice |= operand.value.is<Dynamic>();
       continue;
     }
     if (!first || (own == Scalar::Index && is_implicit(type, own))) {
@@ -104,8 +157,29 @@ std::optional<Scalar> common_type(Instance& in, std::span<const Operand> operand
     }
   }
   if (first) return type;
-  return has_float_literal ? Scalar::F64 : Scalar::Index;
+  return !has_float_literal ? Scalar::Index : has_choice ? Scalar::F32 : Scalar::F64;
 }
+
+namespace {
+
+std::string text_of(const ir::Number& n) {
+  if (!n.is_float) return std::to_string(n.i);
+  char text[32];
+  return {text, std::to_chars(text, std::end(text), n.f).ptr};
+}
+
+// A choice between literals as `to`; Poison when one of them does not fit (reported).
+Value choice_as(Instance& in, const Operand& operand, Scalar to) {
+  const Dynamic& choice = *operand.value.as<Dynamic>();
+  for (const Const& literal : literals_of(in.kernel, choice.id)) {
+    if (fits(to, literal)) continue;
+    in.at(operand.span).error(diag::LiteralDoesNotFit, text_of(literal.number), name(to));
+    return Poison{};
+  }
+  return Dynamic{emit_literal(in, operand.value, to)};
+}
+
+}  // namespace
 
 Value implicitly(Instance& in, const Operand& operand, Scalar to) {
   Value value = number(in, operand);
@@ -118,6 +192,8 @@ Value implicitly(Instance& in, const Operand& operand, Scalar to) {
       return Poison{};
     }
     if (is_implicit(from, to)) return Const{to, ir::evaluate_convert(from, to, ir::ConvertMode::Nearest, c->number)};
+  } else if (is_literal(value)) {
+    return choice_as(in, operand, to);
   } else if (is_implicit(from, to)) {
     return Dynamic{in.builder.convert(emit(in, value), to)};
   }
@@ -132,6 +208,7 @@ Value convert(Instance& in, const Value& value, Scalar to, ir::ConvertMode mode,
     Scalar source = c->is_literal && is_float(from) ? Scalar::F64 : from;
     return Const{to, ir::evaluate_convert(source, to, mode, c->number)};
   }
+  if (is_literal(value)) return Dynamic{emit_literal(in, value, to, mode)};
   return Dynamic{in.builder.convert(emit(in, value), to, mode)};
 }
 

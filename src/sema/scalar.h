@@ -19,6 +19,10 @@ Scalar element_of(const Instance& in, const Value& value);
 Value number(Instance& in, const Operand& operand);
 // A number as a value of the IR: a constant is emitted, with the type it has (a literal: `int` or f32).
 ir::ValueId emit(Instance& in, const Value& number);
+// A literal, or a choice between literals, which has no type of its own yet.
+bool is_literal(const Value& value);
+// A literal or a choice between literals as a value of the IR of type `to`; what does not fit is converted by `mode`.
+ir::ValueId emit_literal(Instance& in, const Value& literal, Scalar to, ir::ConvertMode mode = ir::ConvertMode::Nearest);
 // The zero of a type.
 ir::ValueId zero(Instance& in, Scalar type);
 // The one type of operands that meet. Literals follow the others; integers turn into `int`; everything else must agree.

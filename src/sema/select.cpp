@@ -58,11 +58,18 @@ struct Selecting {
   Operand operand(const ast::Expr& expr) { return {evaluate(in, expr), expr.span}; }
 
   bool index(const ast::Subscript& s) {
-    ir::ValueId offset = index_value(in, operand(*s.lo));
+    Operand at = operand(*s.lo);
+    if (at.value.is_tile_like()) return report_tile(at), false;
+    ir::ValueId offset = index_value(in, at);
     result.offsets.push_back(offset);
     result.is_part = true;
     ++axis;
     return offset.valid();
+  }
+
+  void report_tile(const Operand& at) {
+    in.at(at.span).error(diag::TypeMismatch, "one index", "a tile of indices")
+        .help("read elements one by one in a `parallel` loop, each at its own index: `x[t[i]]`");
   }
 
   bool bounds(const ast::Subscript& s) {
@@ -155,6 +162,7 @@ std::optional<View> part(Instance& in, const View& view, const Selection& select
   result.axes.clear();
   result.shape.clear();
   result.is_region |= selection.is_region;
+  in.builder.set_span(span);
   for (size_t i = 0; i < selection.offsets.size(); ++i) {
     ir::ValueId& offset = result.offsets[view.axes[i]];
     if (!selection.offsets[i].valid()) continue;

@@ -25,7 +25,7 @@ struct Run {
   void operator()(const ast::Block& n) { run_scoped(in, n); }
   void operator()(const ast::Let& n) { run_let(in, n); }
   void operator()(const ast::Var& n) { run_var(in, stmt, n); }
-  void operator()(const ast::Assign& n) { run_assign(in, n, stmt.span); }
+  void operator()(const ast::Assign& n) { run_assign(in, n, cover(n.target->span, n.value->span)); }
   void operator()(const ast::ExprStmt& n) { evaluate(in, *n.value); }
   void operator()(const ast::If& n) { run_if(in, n, {}); }
   void operator()(const ast::For& n) { run_for(in, stmt, n); }

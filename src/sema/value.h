@@ -26,7 +26,11 @@ struct Const {
   ir::Number number;
   bool is_literal = false;
 };
-struct Dynamic { ir::ValueId id; };  // a number known at run time
+// A number known at run time. A choice between literals takes the type of what it meets, as they do.
+struct Dynamic {
+  ir::ValueId id;
+  bool is_literal = false;
+};
 struct Tile { ir::ValueId id; };     // a fragment
 
 // A tile whose elements are computed by scalar code in `region`, which has no place in the program yet.
@@ -39,6 +43,7 @@ struct Elementwise {
   ir::RegionId region;
   std::vector<Input> inputs;
   ir::ValueId result;
+  bool is_literal = false;  // each element chooses between literals
 };
 
 struct Extent {

@@ -182,7 +182,7 @@ void store(Instance& in, const View& view, const Operand& value, Span span, bool
     if (!may_overlap(in.builder.kernel(), view.buffer, from->buffer)) return copy(in, view, *from, *shape, span, value.span);
     source = read_first(in, value, element);
   }
-  if (source.value.is_scalar()) source.value = implicitly(in, value, element);
+  source.value = adapted(in, source, element);
   ir::ValueId tile = materialise(in, source, &*shape);
   if (!tile.valid() || !have_one_shape(in, *shape, in.type(tile).shape, span, value.span, memory)) return;
   if (!have_one_element(in, in.type(tile).element, element, value.span)) return;

@@ -110,6 +110,12 @@ bool is_increment(Parser& parser, const Token& found) {
   return before && (are_twins(before, found) || are_twins(parser.getTokenStream()->LT(-2), *before));
 }
 
+// A word that says where memory lives.
+bool names_memory(const Token* word) {
+  constexpr size_t kWords[] = {TileParser::SHARED, TileParser::FRAGMENT, TileParser::LOCAL, TileParser::WORKSPACE};
+  return word && std::ranges::find(kWords, word->getType()) != std::end(kWords);
+}
+
 }  // namespace
 
 bool Recovery::is_damaged(const Token& token) const {
@@ -169,6 +175,10 @@ void Recovery::report(Parser& parser, const Token& found, const IntervalSet& exp
     if (words == "a statement" && found.getType() == TileParser::CONST)
         said.fix(span, "let", "in a block, write `let`");
     if (uint32_t end = end_of_float(parser)) said.fix(input_.span(end, end), "0", "a float has digits on both sides of its dot");
+    if (words == "`:`" && parser.getContext()->getRuleIndex() == TileParser::RuleParameter)
+      said.help("a parameter's type stands behind its name, a tensor's with its extents: `x: f32[N]`, `n: int`");
+    if (words == "`;`" && names_memory(previous(parser)))
+      said.help("memory is declared with `var`, and where it lives is part of its type: `var w: workspace f32[N];`");
     if (is_increment(parser, found)) said.help("there is no `++` and no `--`: write `n += 1;`");
     bool is_body = words == "`{`" && parser.getContext()->getRuleIndex() == TileParser::RuleBlock;
     if (is_body) said.help("what a loop or a branch does stands in braces: `{ ... }`");

@@ -29,6 +29,13 @@ constexpr Case kCases[] = {
      "or an earlier launch has written"},
     {"kernel f(out A: f32[N]) { launch (i in ceildiv(N, 64)) threads 64 { var s: shared f32[64]; simt (t) { s[t] = 1; } A.tile(i) = s; } }",
      "what `simt` writes is not counted"},
+    {"kernel f(float* x, out A: f32[N]) { launch (i in N) { A[i] = 0; } }", "a parameter's type stands behind its name"},
+    {"kernel f(out A: f32[N]) { let w = workspace f32[N]; launch (i in N) { A[i] = 0; } }", "`var w: workspace f32[N];`"},
+    {"kernel f(x: f32[64], y: i32[64], out A: f32[64]) { launch (i in 1) { let t = y.tile[64](0); A.tile[64](0) = x[t]; } }", "`x[t[i]]`"},
+    {"kernel f(x: i32[N], out A: i32[M]) { launch (i in M) { let m = x.tile[64](i); A[i] = if (m > 3).all(axis=0) { 1 } else { 0 }; } }",
+     "name what enters it with `var`, and set its elements beyond the edge to true"},
+    {"kernel f(x: i32[M], out A: i32[M]) { launch (i in 1) threads 64 { simt (t) { for k in 0..4 { if x[t] > k { break; } sync; sync; } } A[0] = 1; } }",
+     "------ threads may part here"},
 };
 
 }  // namespace

@@ -103,5 +103,5 @@ TEST_CASE("integers without a value") {
         "IntegerFault: this remainder has no value: for j = 0 the divisor is 0\n");
   CHECK(numbers("for %one, %four, %one { (%j: int)\n %q = binary.rem %N, %j : int\n yield\n }") == "");
   CHECK(numbers("%big = constant 4611686018427387904 : int\n %sum = binary.mul %big, %four : int") ==
-        "IntegerFault: this mul has no value: the result never fits in 64 bits\n");
+        "IntegerFault: this product has no value: the result never fits in 64 bits\n");
 }

@@ -14,7 +14,7 @@ typedef int32_t tile_status;
 enum {
   TILE_OK = 0,
   TILE_NULL_ARGUMENT = 1,   // a pointer is NULL whose parameter is not marked `?`
-  TILE_SHAPE = 2,           // an extent is out of range, or a `requires` does not hold
+  TILE_SHAPE = 2,           // an extent or a size made of them is out of range, or a `requires` does not hold
   TILE_ALIGNMENT = 3,       // a pointer is not aligned to its element
   TILE_ALIAS = 4,           // a written tensor overlaps another
   TILE_NO_DRIVER = 5,       // this machine has no driver for the target

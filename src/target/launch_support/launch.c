@@ -10,7 +10,7 @@ struct tile_run {
 
 // Called by a guard that fails; the first one of a call is kept.
 TILE_ENTRY void tile_fault(int64_t *fault, int64_t site, int64_t index) {
-  const int64_t most = ((int64_t)1 << (TILE_FAULT_INDEX_BITS - 1)) - 1;
+  const int64_t most = TILE_FAULT_INDEX_MOST;
   int64_t none = 0, kept = index > most ? most : index < -most ? -most : index;
   uint64_t word = (uint64_t)(site + 1) << TILE_FAULT_INDEX_BITS;
   word |= (uint64_t)kept & (((uint64_t)1 << TILE_FAULT_INDEX_BITS) - 1);
@@ -25,11 +25,12 @@ TILE_ENTRY int32_t tile_fault_status(const struct tile_kernel *kernel, const int
   const char *name = kernel->info.name;
   if (status == TILE_ASSERT) return tile_fail(status, "%s: %s: assertion failed: %s", name, site->place, site->text);
   if (site->extent.kind == TILE_ARITHMETIC) return tile_fail(status, "%s: %s: %s", name, site->place, site->text);
+  const char *cut = index == TILE_FAULT_INDEX_MOST ? " or more" : index == -TILE_FAULT_INDEX_MOST ? " or less" : "";
   if (site->extent.kind == TILE_NONE) {
-    return tile_fail(status, "%s: %s: %s: index %lld is outside", name, site->place, site->text, (long long)index);
+    return tile_fail(status, "%s: %s: %s: index %lld%s is outside", name, site->place, site->text, (long long)index, cut);
   }
-  return tile_fail(status, "%s: %s: %s: index %lld, the extent is %lld", name, site->place, site->text,
-                   (long long)index, (long long)tile_number(site->extent, slots, plan));
+  return tile_fail(status, "%s: %s: %s: index %lld%s, the extent is %lld", name, site->place, site->text,
+                   (long long)index, cut, (long long)tile_number(site->extent, slots, plan));
 }
 
 static void tile_run_blocks(void *context, int64_t begin, int64_t end) {
@@ -145,7 +146,7 @@ static int32_t tile_run_instance(const struct tile_kernel *kernel, const struct 
 static int32_t tile_run_with_workspace(const struct tile_kernel *kernel, const struct tile_instance *instance,
                                        int64_t *slots, const int64_t *plan) {
   int64_t needed = tile_workspace_bytes(instance, plan);
-  if (needed < 0) return tile_fail(TILE_OUT_OF_MEMORY, "%s: the size of a workspace is negative or leaves 64 bits", kernel->info.name);
+  if (needed < 0) return tile_fail(TILE_SHAPE, "%s: the size of a workspace is negative or leaves 64 bits", kernel->info.name);
   if (slots[kernel->workspace_slot]) {
     int32_t status = tile_check_given_workspace(kernel, slots, plan, needed);
     if (status) return status;
@@ -204,7 +205,7 @@ TILE_ENTRY int32_t tile_workspace_size(const struct tile_kernel *kernel, const i
   if (status) return status;
   for (int32_t i = 0; i < kernel->instance_count; i++) {
     int64_t needed = tile_workspace_bytes(&kernel->instances[i], plan);
-    if (needed < 0) return tile_fail(TILE_OUT_OF_MEMORY, "%s: the size of a workspace is negative or leaves 64 bits", kernel->info.name);
+    if (needed < 0) return tile_fail(TILE_SHAPE, "%s: the size of a workspace is negative or leaves 64 bits", kernel->info.name);
     if (needed > most) most = needed;
   }
   *bytes = (size_t)most;

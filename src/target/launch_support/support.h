@@ -150,8 +150,10 @@ struct tile_kernel {
   int32_t reserved;
 };
 
-// A fault word: the site plus one in the upper 24 bits, the index in the lower 40, signed.
+// A fault word: the site plus one in the upper 24 bits, the index in the lower 40, signed. The greatest and the least index
+// stand for all beyond.
 #define TILE_FAULT_INDEX_BITS 40
+#define TILE_FAULT_INDEX_MOST (((int64_t)1 << (TILE_FAULT_INDEX_BITS - 1)) - 1)
 
 // The compiler writes descriptors as constants of these sizes, without a C compiler to ask.
 _Static_assert(sizeof(tile_info) == 48 && sizeof(struct tile_value) == 16, "layout of a descriptor");

@@ -1,0 +1,131 @@
+// What happens inside a function of the library is told at the program's call, by the compiler and by compiled kernels; and what
+// a choice between literals is.
+#include <doctest/doctest.h>
+
+#include "command.h"
+#include "compiled_program.h"
+
+using namespace tilec::command;
+
+namespace {
+
+constexpr const char* kCalls = R"(export kernel turns(x: i64[N], out y: i64[N]) {
+    launch (i in N) {
+        let v = x[i] as int;
+        if v > 0 { y[i] = (ceildiv(v, 3) * 2) as i64; } else { y[i] = 0; }
+        if v < -1 { y[i] = round_up(-5, v + 3) as i64; }
+    }
+}
+export kernel parts(out y: i64[N], n: int, m: int) {
+    launch (i in N) { if i < ceildiv(n * 2, m) { y[i] = 1; } else { y[i] = 0; } }
+    launch (i in ceildiv(n, m)) { if i < N { y[i] = 2; } }
+}
+)";
+
+constexpr const char* kCaller = R"(#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include "k.h"
+enum { N = 21 };
+#define CHECK(x) do { if (!(x)) { printf("%d: %s (%s)\n", __LINE__, #x, tile1_last_message()); return 1; } } while (0)
+#define PART(text) (strstr(tile1_last_message(), text) != NULL)
+int main(void) {
+  int64_t x[N], y[N];
+  for (int i = 0; i < N; i++) x[i] = i - 1;
+  CHECK(turns(x, y, N, NULL) == TILE_OK && y[20] == 14);
+  x[3] = INT64_MAX;
+  CHECK(turns(x, y, N, NULL) == TILE_BOUNDS && PART("k.tile:4:28: ceildiv(v, 3)"));
+  x[3] = -3;
+  CHECK(turns(x, y, N, NULL) == TILE_BOUNDS && PART("k.tile:5:28: division by zero in round_up(-5, v + 3)"));
+  CHECK(parts(y, 4, 2, N, NULL) == TILE_OK && y[0] == 2 && y[3] == 1 && y[4] == 0);
+  CHECK(parts(y, 4, 0, N, NULL) == TILE_SHAPE && PART("m != 0 (k.tile:10:17), where m is 0"));
+  CHECK(parts(y, INT64_MAX, 2, N, NULL) == TILE_SHAPE);
+  CHECK(PART("requires n + (m - 1) to fit in 64 bits (k.tile:10:17), where n is 9223372036854775807 and m is 2"));
+  puts("fine");
+  return 0;
+}
+)";
+
+constexpr const char* kChoices = R"(export kernel k(x: i32[N], t: i32[64], inout a: i8[N], out b: u64[N], out c: f16[N], out d: f64[N], out e: i16[64], out f: f16[64]) {
+    launch (i in N) {
+        a[i] = if x[i] > 3 { (127) } else { if x[N - 1 - i] > 2 { -128 } else { -1 } };
+        b[i] = (if x[i] > 3 { 1 } else { 2 }) + a[i].wrap[u64]();
+        c[i] = if x[i] > 3 { 0.1 } else { if x[N - 1 - i] > 2 { 2.5 } else { 3 } };
+        var v: f64 = if x[i] > 3 { 0.1 } else { 0.2 };
+        v += if x[i] > 3 { if x[N - 1 - i] > 2 { 0.1 } else { 0.3 } } else { 1 };
+        d[i] = v;
+    }
+    launch (i in 1) {
+        let m = t.tile[64](0) > 3;
+        let w = t.tile[64](0) > 1;
+        e.tile[64](0) = if m { 1 } else { -2 };
+        f.tile[64](0) = (if m { 0.1 } else { if w { 2 } else { -1 } }) * (1 as f16);
+    }
+}
+)";
+
+constexpr const char* kChooser = R"(#include <stdint.h>
+#include <stdio.h>
+#include "k.h"
+enum { N = 9 };
+#define CHECK(x) do { if (!(x)) { printf("%d: %s (%s)\n", __LINE__, #x, tile1_last_message()); return 1; } } while (0)
+int main(void) {
+  int32_t x[N], t[64];
+  int8_t a[N];
+  uint64_t b[N];
+  tile_f16 c[N], f[64];
+  double d[N];
+  int16_t e[64];
+  for (int i = 0; i < N; i++) x[i] = i;
+  for (int i = 0; i < 64; i++) t[i] = i;
+  CHECK(k(x, t, a, b, c, d, e, f, N, NULL) == TILE_OK);
+  CHECK(a[4] == 127 && a[3] == -128 && a[8] == 127 && b[0] == (uint64_t)-126 && b[5] == 128);
+  CHECK(*(uint16_t *)&c[4] == 0x2e66 && *(uint16_t *)&c[3] == 0x4100);
+  CHECK(d[0] == 0.2 + 1 && d[4] == 0.1 + 0.1 && d[8] == 0.1 + 0.3);
+  CHECK(e[3] == -2 && e[4] == 1 && *(uint16_t *)&f[3] == 0x4000 && *(uint16_t *)&f[1] == 0xbc00 && *(uint16_t *)&f[4] == 0x2e66);
+  puts("fine");
+  return 0;
+}
+)";
+
+}  // namespace
+
+TEST_CASE("compiled kernels name the program's call, not the library's line") {
+  Folder folder;
+  folder.write("k.tile", kCalls);
+  folder.write("main.c", kCaller);
+  expect_fine(folder, "k");
+}
+
+TEST_CASE("diagnostics of what is inlined from the library stand at the program's call") {
+  Folder folder;
+  folder.write("k.tile", kCalls);
+  Ran ran = folder.tilec("check k.tile -R proof");
+  CHECK_MESSAGE(ran.says("k.tile:4:28: remark: whether this leaves 64 bits is tested at run time"), ran.out);
+  CHECK_MESSAGE(ran.says("k.tile:5:28: remark: the divisor of this division is tested at run time"), ran.out);
+  CHECK_MESSAGE(ran.says("note: in `ceildiv` of the library"), ran.out);
+  CHECK_MESSAGE(!ran.says("ops.tile:45:44: remark"), ran.out);
+  folder.write("k.tile", "import std.math;\nexport kernel k(out y: f32[N]) {\n    launch (i in N) { y[i] = 2 + ceildiv(4, 0) as f32; }\n}\n");
+  ran = folder.tilec("check k.tile");
+  CHECK_MESSAGE(ran.says("k.tile:3:34: error: "), ran.out);
+  CHECK_MESSAGE(ran.says("note: in `ceildiv` of the library"), ran.out);
+  folder.write("k.tile", "export kernel k(out y: f32[N], n: int) requires n == 0 {\n    launch (i in N) { y[i] = round_up(7, n) as f32; }\n}\n");
+  ran = folder.tilec("check k.tile");
+  CHECK_MESSAGE(ran.says("k.tile:2:30: error: this division has no value: the divisor is always 0"), ran.out);
+  CHECK_MESSAGE(ran.says("note: in `round_up` of the library"), ran.out);
+}
+
+TEST_CASE("the interpreter names the program's call and speaks the language's words") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(out y: i64[N], n: int) {\n    launch (i in N) { y[i] = ((i + 1) * n).wrap[i64](); }\n}\n"
+                         "export kernel c(out y: i64[N], n: int) {\n    launch (i in N) { if n != 0 { y[i] = ceildiv(i - n, 3) as i64; } }\n}\n");
+  Ran ran = folder.tilec("run k.tile --kernel k --form typed --dim N=2,n=9223372036854775807");
+  CHECK_MESSAGE(ran.says("k.tile:2:31: an `int` leaves 64 bits: 2 * 9223372036854775807"), ran.out);
+}
+
+TEST_CASE("a choice between literals takes the type of what it meets, exactly") {
+  Folder folder;
+  folder.write("k.tile", kChoices);
+  folder.write("main.c", kChooser);
+  expect_fine(folder, "k");
+}
