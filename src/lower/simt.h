@@ -8,6 +8,8 @@
 
 namespace tilec::lower {
 
+bool has_barrier(const ir::Kernel& kernel, const ir::Op& op);
+
 // Which values of a `simt` region may differ from thread to thread: what derives from the thread, lanes, loads, atomics.
 class Uniformity {
  public:

@@ -35,7 +35,7 @@ constexpr Case kCases[] = {
     {"kernel f(x: i32[N], out A: i32[M]) { launch (i in M) { let m = x.tile[64](i); A[i] = if (m > 3).all(axis=0) { 1 } else { 0 }; } }",
      "name what enters it with `var`, and set its elements beyond the edge to true"},
     {"kernel f(x: i32[M], out A: i32[M]) { launch (i in 1) threads 64 { simt (t) { for k in 0..4 { if x[t] > k { break; } sync; sync; } } A[0] = 1; } }",
-     "------ threads may part here"},
+     "threads may part here"},
 };
 
 }  // namespace

@@ -255,8 +255,8 @@ TEST_CASE("interp: integers fault where they have no value") {
   check_fault(run_64(with("binary.div %n, %w"), v.x, v.z), FaultKind::DivisionByZero, "64 is divided by zero");
   check_fault(run_64(with("binary.rem %n, %w"), v.x, v.z), FaultKind::DivisionByZero, "divided by zero");
   v.x.set_real(0, 9.2e18);
-  check_fault(run_64(with("binary.add %w, %w"), v.x, v.z), FaultKind::Overflow, "an `int` leaves 64 bits: 9200000000000000000 + 9200000000000000000");
-  check_fault(run_64(with("binary.mul %w, %w"), v.x, v.z), FaultKind::Overflow, "an `int` leaves 64 bits: 9200000000000000000 * 9200000000000000000");
+  check_fault(run_64(with("binary.add %w, %w"), v.x, v.z), FaultKind::Overflow, "an `int` leaves 64 bits: 9200000267938955264 + 9200000267938955264");
+  check_fault(run_64(with("binary.mul %w, %w"), v.x, v.z), FaultKind::Overflow, "an `int` leaves 64 bits: 9200000267938955264 * 9200000267938955264");
   v.x.set_real(0, -1e30);
   check_fault(run_64(with("unary.neg %w"), v.x, v.z), FaultKind::Overflow, "an `int` leaves 64 bits: -(-9223372036854775808)");
   // Lanes that do not take part do not fault.

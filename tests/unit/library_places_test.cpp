@@ -17,12 +17,20 @@ constexpr const char* kCalls = R"(export kernel turns(x: i64[N], out y: i64[N]) 
     }
 }
 export kernel parts(out y: i64[N], n: int, m: int) {
-    launch (i in N) { if i < ceildiv(n * 2, m) { y[i] = 1; } else { y[i] = 0; } }
-    launch (i in ceildiv(n, m)) { if i < N { y[i] = 2; } }
+    launch (i in N) { y[i] = 0; }
+    launch (i in ceildiv(n * m, 4)) { if i < N { y[i] = 2; } }
+}
+export kernel total(x: i64[N], out y: i64[N]) {
+    launch (i in N) {
+        var s = 1;
+        s += x[i] as int;
+        let t = x.tile[32](s);
+        y[i] = t.sum(axis = 0);
+    }
 }
 )";
 
-constexpr const char* kCaller = R"(#include <stdint.h>
+constexpr const char* kCaller = R"c(#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include "k.h"
@@ -34,17 +42,22 @@ int main(void) {
   for (int i = 0; i < N; i++) x[i] = i - 1;
   CHECK(turns(x, y, N, NULL) == TILE_OK && y[20] == 14);
   x[3] = INT64_MAX;
-  CHECK(turns(x, y, N, NULL) == TILE_BOUNDS && PART("k.tile:4:28: ceildiv(v, 3)"));
+  CHECK(turns(x, y, N, NULL) == TILE_BOUNDS && PART("k.tile:4:28: ceildiv(v, 3) leaves 64 bits"));
   x[3] = -3;
   CHECK(turns(x, y, N, NULL) == TILE_BOUNDS && PART("k.tile:5:28: division by zero in round_up(-5, v + 3)"));
-  CHECK(parts(y, 4, 2, N, NULL) == TILE_OK && y[0] == 2 && y[3] == 1 && y[4] == 0);
-  CHECK(parts(y, 4, 0, N, NULL) == TILE_SHAPE && PART("m != 0 (k.tile:10:17), where m is 0"));
+  CHECK(parts(y, 3, 4, N, NULL) == TILE_OK && y[0] == 2 && y[2] == 2 && y[3] == 0);
   CHECK(parts(y, INT64_MAX, 2, N, NULL) == TILE_SHAPE);
-  CHECK(PART("requires n + (m - 1) to fit in 64 bits (k.tile:10:17), where n is 9223372036854775807 and m is 2"));
+  CHECK(PART("requires n * m to fit in 64 bits (k.tile:10:26), where n is 9223372036854775807 and m is 2"));
+  CHECK(parts(y, INT64_MAX - 2, 1, N, NULL) == TILE_SHAPE && PART("requires n * m + 3 to fit in 64 bits (k.tile:10:18)"));
+  CHECK(total(x, y, N, NULL) == TILE_OK && y[0] == 184 && y[20] == 0);
+  x[3] = INT64_MAX;
+  CHECK(total(x, y, N, NULL) == TILE_BOUNDS && PART("k.tile:15:9: s += x[i] as int leaves 64 bits"));
+  x[3] = INT64_MAX - 1;
+  CHECK(total(x, y, N, NULL) == TILE_BOUNDS && PART("k.tile:16:17: x.tile[32](s) leaves 64 bits"));
   puts("fine");
   return 0;
 }
-)";
+)c";
 
 constexpr const char* kChoices = R"(export kernel k(x: i32[N], t: i32[64], inout a: i8[N], out b: u64[N], out c: f16[N], out d: f64[N], out e: i16[64], out f: f16[64]) {
     launch (i in N) {
@@ -101,9 +114,9 @@ TEST_CASE("diagnostics of what is inlined from the library stand at the program'
   Folder folder;
   folder.write("k.tile", kCalls);
   Ran ran = folder.tilec("check k.tile -R proof");
-  CHECK_MESSAGE(ran.says("k.tile:4:28: remark: whether this leaves 64 bits is tested at run time"), ran.out);
+  CHECK_MESSAGE(ran.says("k.tile:4:27: remark: whether this leaves 64 bits is tested at run time"), ran.out);
   CHECK_MESSAGE(ran.says("k.tile:5:28: remark: the divisor of this division is tested at run time"), ran.out);
-  CHECK_MESSAGE(ran.says("note: in `ceildiv` of the library"), ran.out);
+  CHECK_MESSAGE(ran.says("note: in `round_up` of the library"), ran.out);
   CHECK_MESSAGE(!ran.says("ops.tile:45:44: remark"), ran.out);
   folder.write("k.tile", "import std.math;\nexport kernel k(out y: f32[N]) {\n    launch (i in N) { y[i] = 2 + ceildiv(4, 0) as f32; }\n}\n");
   ran = folder.tilec("check k.tile");
@@ -120,7 +133,9 @@ TEST_CASE("the interpreter names the program's call and speaks the language's wo
   folder.write("k.tile", "export kernel k(out y: i64[N], n: int) {\n    launch (i in N) { y[i] = ((i + 1) * n).wrap[i64](); }\n}\n"
                          "export kernel c(out y: i64[N], n: int) {\n    launch (i in N) { if n != 0 { y[i] = ceildiv(i - n, 3) as i64; } }\n}\n");
   Ran ran = folder.tilec("run k.tile --kernel k --form typed --dim N=2,n=9223372036854775807");
-  CHECK_MESSAGE(ran.says("k.tile:2:31: an `int` leaves 64 bits: 2 * 9223372036854775807"), ran.out);
+  CHECK_MESSAGE(ran.says("k.tile:2:30: fault: an `int` leaves 64 bits: 2 * 9223372036854775807"), ran.out);
+  ran = folder.tilec("run k.tile --kernel c --form typed --dim N=2,n=-9223372036854775807");
+  CHECK_MESSAGE(ran.says("k.tile:5:42: fault: an `int` leaves 64 bits: 9223372036854775807 + 2"), ran.out);
 }
 
 TEST_CASE("a choice between literals takes the type of what it meets, exactly") {

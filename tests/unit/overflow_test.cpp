@@ -103,7 +103,7 @@ int main(void) {
   CHECK(threaded(x, z, N, NULL) == TILE_BOUNDS && PART("leaves 64 bits"));
   CHECK(z[100] == -101 - 9223372036854775000);
   CHECK(volume(y, 1 << 20, 1 << 20, N, NULL) == TILE_OK && y[N - 1] == (int32_t)(((int64_t)N << 40) % 1000));
-  CHECK(volume(y, (int64_t)1 << 40, (int64_t)1 << 40, N, NULL) == TILE_SHAPE && PART("A * B to fit in 64 bits (k.tile:48:15), where A is 101 and B is 1099511627776"));
+  CHECK(volume(y, (int64_t)1 << 40, (int64_t)1 << 40, N, NULL) == TILE_SHAPE && PART("requires A * B * C to fit in 64 bits (k.tile:51:15), where A is 101 and B is 1099511627776"));
   const int64_t far[] = {INT64_MAX, (int64_t)1 << 61, (int64_t)1 << 62, -1, INT64_MIN};
   for (int i = 0; i < 5; i++) {
     CHECK(stored(z, far[i], 3, N, NULL, 0, NULL) == TILE_SHAPE);
