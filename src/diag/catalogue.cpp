@@ -1,6 +1,7 @@
 #include "diag/catalogue.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "diag/diag.h"
 
@@ -74,7 +75,17 @@ std::string plural(std::string_view noun) {
   return std::string(noun) + (hisses ? "es" : "s");
 }
 
+// "a number", "an integer": words in the place of a name. A piece of source may begin with a variable `a`, and then a sign
+// follows, or the `as` of a conversion or the `is` of a test.
+bool is_description(std::string_view text) {
+  std::string_view article = text.substr(0, text.find(' '));
+  if ((article != "a" && article != "an") || article.size() == text.size()) return false;
+  std::string_view rest = text.substr(article.size() + 1), word = rest.substr(0, rest.find(' '));
+  return !rest.empty() && std::islower(static_cast<unsigned char>(rest[0])) && word != "as" && word != "is";
+}
+
 std::string show(const Argument& argument, std::string_view noun) {
+  if (argument.kind == ArgumentKind::Name && is_description(argument.text)) return std::string(argument.text);
   if (argument.kind == ArgumentKind::Name) return "`" + std::string(argument.text) + "`";
   if (argument.kind == ArgumentKind::Text) return std::string(argument.text);
   std::string out = std::to_string(argument.integer);

@@ -143,9 +143,10 @@ std::optional<Scalar> common_type(Instance& in, std::span<const Operand> operand
   for (const Operand& operand : operands) {
     if (operand.value.is_poison()) return std::nullopt;
     Scalar own = element_of(in, operand.value);
-    if (is_literal(operand.value)) {
+    auto* tile = operand.value.as<Elementwise>();
+    if (is_literal(operand.value) || (tile && tile->is_literal)) {
       has_float_literal |= is_float(own);
-      has_choice |= operand.value.is<Dynamic>();
+      has_choice |= !operand.value.is<Const>();
       continue;
     }
     if (!first || (own == Scalar::Index && is_implicit(type, own))) {

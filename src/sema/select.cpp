@@ -68,7 +68,7 @@ struct Selecting {
   }
 
   void report_tile(const Operand& at) {
-    in.at(at.span).error(diag::TypeMismatch, "one index", "a tile of indices")
+    in.at(at.span).error(diag::TypeMismatch, "an index", describe(in.kernel, at.value))
         .help("read elements one by one in a `parallel` loop, each at its own index: `x[t[i]]`");
   }
 

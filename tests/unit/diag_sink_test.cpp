@@ -33,6 +33,28 @@ TEST_CASE("a report carries its text, marks, notes and fixes") {
   CHECK(d.helps.at(1).fixes.at(0).replacement == ".T");
 }
 
+TEST_CASE("names stand in ticks, descriptions do not") {
+  Diagnostics diags;
+  for (const char* wanted : {"a number", "an integer", "a tile of shape [64]"}) {
+    diags.nowhere().error(diag::TypeMismatch, wanted, "i32[64]");
+    CHECK(diags.all().back().message == std::string(wanted) + " is wanted here but this is `i32[64]`");
+  }
+  for (const char* source : {"a", "an", "a + b", "a as i8", "a is f32", "a - an", "abs"}) {
+    diags.nowhere().error(diag::TypeMismatch, source, "i32");
+    CHECK(diags.all().back().message == "`" + std::string(source) + "` is wanted here but this is `i32`");
+  }
+}
+
+TEST_CASE("what was reported at a span may be explained later") {
+  Diagnostics diags;
+  diags.at(at(4, 7)).error(diag::UnknownName, "x");
+  diags.at(at(4, 8)).error(diag::UnknownName, "y");
+  diags.note_at(at(4, 7), at(0, 1), diag::InsideLibrary, "ceildiv");
+  REQUIRE(diags.all()[0].notes.size() == 1);
+  CHECK(diags.all()[0].notes[0].message == "in `ceildiv` of the library");
+  CHECK(diags.all()[1].notes.empty());
+}
+
 TEST_CASE("a noun follows its number") {
   Diagnostics diags;
   diags.at(at(0, 1)).error(diag::ArgumentCount, "f", 1, 2);

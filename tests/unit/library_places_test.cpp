@@ -71,7 +71,7 @@ constexpr const char* kChoices = R"(export kernel k(x: i32[N], t: i32[64], inout
     launch (i in 1) {
         let m = t.tile[64](0) > 3;
         let w = t.tile[64](0) > 1;
-        e.tile[64](0) = if m { 1 } else { -2 };
+        e.tile[64](0) = max(if m { 1 } else { -2 }, if w { 0 as i16 } else { -2 });
         f.tile[64](0) = (if m { 0.1 } else { if w { 2 } else { -1 } }) * (1 as f16);
     }
 }
@@ -95,7 +95,7 @@ int main(void) {
   CHECK(a[4] == 127 && a[3] == -128 && a[8] == 127 && b[0] == (uint64_t)-126 && b[5] == 128);
   CHECK(*(uint16_t *)&c[4] == 0x2e66 && *(uint16_t *)&c[3] == 0x4100);
   CHECK(d[0] == 0.2 + 1 && d[4] == 0.1 + 0.1 && d[8] == 0.1 + 0.3);
-  CHECK(e[3] == -2 && e[4] == 1 && *(uint16_t *)&f[3] == 0x4000 && *(uint16_t *)&f[1] == 0xbc00 && *(uint16_t *)&f[4] == 0x2e66);
+  CHECK(e[0] == -2 && e[3] == 0 && e[4] == 1 && *(uint16_t *)&f[3] == 0x4000 && *(uint16_t *)&f[1] == 0xbc00 && *(uint16_t *)&f[4] == 0x2e66);
   puts("fine");
   return 0;
 }
