@@ -391,6 +391,9 @@ class Placer {
 
 }  // namespace
 
-void place(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) { Placer(kernel, machine, diagnostics).run(); }
+void place(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
+  Placer(kernel, machine, diagnostics).run();
+  refuse_layouts_of_parameters(kernel, diagnostics);
+}
 
 }  // namespace tilec::passes

@@ -1,7 +1,9 @@
 #include "passes/place_buffers.h"
 
+#include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "diag/diag.h"
 #include "layout/access.h"
@@ -243,6 +245,16 @@ class Chooser {
 
 void place_buffers(Kernel& kernel, RegionId launch_body, const Machine& machine, int64_t warps, Diagnostics& diagnostics) {
   Chooser(kernel, machine, warps, diagnostics).run(launch_body);
+}
+
+void refuse_layouts_of_parameters(const Kernel& kernel, Diagnostics& diagnostics) {
+  std::set<std::string_view> placed;
+  for (const LayoutNote& note : kernel.layout_notes) placed.insert(kernel.value(note.value).hint);
+  for (const PinnedLayout& pinned : kernel.schedule.layouts) {
+    bool is_parameter = std::ranges::any_of(kernel.params, [&](const Param& p) { return p.name == pinned.name; });
+    if (is_parameter && !placed.contains(pinned.name))
+      diagnostics.at(pinned.span).error(diag::LayoutRefused, pinned.name, "the caller has laid it out, and no product here reads a copy of it");
+  }
 }
 
 }  // namespace tilec::passes

@@ -9,4 +9,8 @@ namespace tilec::passes {
 
 void place_buffers(ir::Kernel& kernel, ir::RegionId launch_body, const Machine& machine, int64_t warps, Diagnostics& diagnostics);
 
+// In a schedule a tensor's name means the copies in shared memory from which products read its tiles. Where there is none,
+// its layout is its caller's.
+void refuse_layouts_of_parameters(const ir::Kernel& kernel, Diagnostics& diagnostics);
+
 }  // namespace tilec::passes

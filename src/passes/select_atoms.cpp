@@ -48,11 +48,10 @@ struct Selector {
 
   bool takes(const MatrixAtom& atom, const op::Gemm& gemm, const Type& c, bool may_widen) const {
     Scalar a = kernel.type(gemm.a).element, b = kernel.type(gemm.b).element;
-    if (atom.kind == AtomKind::OuterProduct)
-      return widens(a, atom.a) && widens(b, atom.b) && (atom.c == c.element || widens(c.element, atom.c));
-    if (c.element != atom.c) return false;
+    bool may_narrow_sum = atom.kind == AtomKind::OuterProduct;  // its sums are in registers, where they turn into the tile's
+    if (c.element != atom.c && !(may_narrow_sum && widens(c.element, atom.c))) return false;
     if (a == atom.a && b == atom.b) return true;
-    return may_widen && atom.kind == AtomKind::Warp && widens(a, atom.a) && widens(b, atom.b);
+    return may_widen && atom.kind != AtomKind::Group && widens(a, atom.a) && widens(b, atom.b);
   }
 
   // A group's instruction reads whole tiles of shared memory, in a layout that engines know, and nothing beside the tile.

@@ -12,7 +12,8 @@ constexpr std::string_view kRoleWords[] = {"warps", "registers"};
 constexpr std::string_view kPlaceWords[] = {"stage", "order"};
 
 struct KernelNames {
-  std::vector<std::string_view> labels = {}, tiles = {}, parameters = {}, shared = {};
+  std::vector<std::string_view> labels = {}, tiles = {};
+  std::vector<std::string_view> shared = {};  // what stands in shared memory: tiles, and copies of tensors that products read
 
   void statement(const ast::Stmt& stmt) {
     if (stmt.label.exists()) labels.push_back(stmt.label.text);
@@ -97,8 +98,6 @@ struct Check {
     for (const ast::Name& name : item.names) {
       tile(name);
       once("layout", name);
-      if (contains(known.parameters, name.text))
-        not_allowed(in, name.span, "a layout of the parameter `" + std::string(name.text) + "`", "here: the caller has laid it out");
     }
   }
   void operator()(const ast::RoleItem& item) {
@@ -129,7 +128,7 @@ KernelNames names_of(const ast::Kernel& kernel) {
   KernelNames names;
   for (const ast::Parameter& p : kernel.signature.parameters) {
     names.tiles.push_back(p.name.text);
-    names.parameters.push_back(p.name.text);
+    if (p.type->as<ast::ShapedType>()) names.shared.push_back(p.name.text);
   }
   names.block(kernel.body);
   return names;

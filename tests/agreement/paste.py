@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SOURCES = [*sorted(ROOT.glob("examples/*/*.tile")), ROOT / "tests/kernels/instances.tile"]
+SOURCES = [*sorted(ROOT.glob("examples/*/*.tile")), *sorted(ROOT.glob("tests/kernels/*.tile"))]
 SCHEDULE = re.compile(r"^schedule .*?^}\n", re.S | re.M)
 HEADER = re.compile(r"^  (schedule|role|place|pipeline|layout) .*\n", re.M)
 

@@ -146,3 +146,16 @@ TEST_CASE("numbers that are kept in f64 stay so behind the integer code of narro
     CHECK_MESSAGE(ran.times(" after legalise: agrees") == 3, machine << "\n" << ran.out);
   }
 }
+
+TEST_CASE("a product is of its operands' elements, however wide its tile is") {
+  Folder folder;
+  for (const char* columns : {"16", "48", "80"}) {
+    folder.write("k.tile", "export kernel k(A: f32[M, K], B: f32[K, " + std::string(columns) + "], out C: f32[M, " + columns + "]) {\n"
+                 "    launch (i in ceildiv(M, 64)) {\n        var sum: fragment f32[64, " + columns + "] = 0;\n"
+                 "        for k in 0..ceildiv(K, 64) { sum += A.tile[64, 64](i, k) @ B.tile[64, " + columns + "](k, 0); }\n        C.tile(i, 0) = sum;\n    }\n}\n");
+    for (const char* machine : {"x86-64", "x86-64-v3", "x86-64-v4", "aarch64"}) {
+      Ran ran = folder.tilec("explain --target=" + std::string(machine) + " k.tile");
+      CHECK_MESSAGE(ran.says(": outer.f32\n"), ran.out);
+    }
+  }
+}

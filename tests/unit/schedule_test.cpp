@@ -126,6 +126,7 @@ TEST_SUITE("schedule") {
         {"layout acc: reg(c0);", "LayoutRefused"},
         {"layout a: addr(c0);", "LayoutRefused"},
         {"layout a: nonsense;", "LayoutRefused"},
+        {"layout A: swizzle(64);", "LayoutRefused: `A` cannot have this layout: the caller has laid it out"},
     };
     for (auto [items, part] : kRefused) {
       Scheduled refused(in_schedule(items));
