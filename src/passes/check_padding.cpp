@@ -8,7 +8,9 @@ using namespace ir;
 
 namespace {
 
-constexpr int kMostRounds = 4;  // of a loop, until its states stay as they are
+// Rounds of a loop in which its numbers may grow one by one: in a visit, and in all of them. From then on a number that still
+// grows may be any, and only the axes that are padded are left to grow, which come to an end.
+constexpr int kMostRounds = 4, kMostRoundsInAll = 16;
 
 TileState worst(TileState state, Scalar type) { return tainted(std::move(state), anything(type)); }
 
@@ -62,26 +64,33 @@ void PaddingFlow::hold(std::span<const ValueId> names, const std::vector<TileSta
 }
 
 // The turns of a loop, until they bring nothing new. A turn is given what the loop carries, and gives what the next one gets.
+// A loop inside of others is come to once in each of their rounds: it begins with all that it has found before, so that the
+// rounds of its first visit are not run again. What nested loops cost is a sum this way, not a product.
 void PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionId> parts, const Turn& turn) {
+  Settled& settled = settled_[parts.front()];
   std::vector<TileState> carried = states(inits);
-  auto outlast = [&](TileState& state) {
-    for (RegionId part : parts) state = outlasting(state, prover_, part);
-  };
-  for (int round = 0;; ++round) {
-    bool is_last = round == kMostRounds;
-    if (is_last)
-      for (size_t i = 0; i < carried.size(); ++i) carried[i] = worst(carried[i], element(inits[i]));
+  for (size_t i = 0; i < settled.carried.size(); ++i) carried[i] = joined(carried[i], settled.carried[i]);
+  join_buffers(settled.buffers);
+  for (int round = 0;; ++round, ++settled.rounds) {
+    bool must_widen = round >= kMostRounds || settled.rounds >= kMostRoundsInAll;
+    auto after = [&](const TileState& before, TileState now, ValueId of) {
+      for (RegionId part : parts) now = outlasting(std::move(now), prover_, part);
+      now = joined(before, now);
+      return must_widen ? widened(before, std::move(now), anything(element(of))) : now;
+    };
     Buffers before = buffers_;
     std::vector<TileState> next = turn(carried);
-    for (size_t i = 0; i < carried.size(); ++i) {
-      outlast(next[i]);
-      next[i] = joined(carried[i], next[i]);
-    }
-    for (auto& [buffer, state] : buffers_) outlast(state);
+    for (size_t i = 0; i < carried.size(); ++i) next[i] = after(carried[i], next[i], inits[i]);
     join_buffers(before);
-    if (is_last || (next == carried && buffers_ == before)) return;
+    for (auto& [buffer, state] : buffers_) {
+      auto known = before.find(buffer);
+      state = after(known == before.end() ? state : known->second, state, buffer);
+    }
+    if (next == carried && buffers_ == before) break;
     carried = std::move(next);
   }
+  settled.carried = std::move(carried);
+  settled.buffers = buffers_;
 }
 
 void PaddingFlow::run_for(const op::For& loop, const Op& at) {

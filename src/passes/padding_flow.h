@@ -19,6 +19,12 @@ class PaddingFlow {
   using Buffers = std::map<ir::ValueId, TileState>;
   using LinearList = std::vector<prove::Linear>;
 
+  // A loop's states at the start of its turns, as its last visit left them, and how often they grew so far.
+  struct Settled {
+    std::vector<TileState> carried;
+    Buffers buffers;
+    int rounds = 0;
+  };
   using Turn = std::function<std::vector<TileState>(const std::vector<TileState>& carried)>;
 
   void run(const ir::Op& op);
@@ -65,6 +71,7 @@ class PaddingFlow {
   NumbersOf scalars_;  // results of reductions of whole tiles
   NumbersOf first_values_;  // of what loops carry: what it holds before the first turn
   Buffers buffers_;    // shared ones that have been written
+  std::map<ir::RegionId, Settled> settled_;  // by the first region of a loop
   std::set<Span> reported_;
 };
 

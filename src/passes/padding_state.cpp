@@ -21,9 +21,19 @@ TileState joined(const TileState& a, const TileState& b) {
     AxisPadding& axis = result.axes[i];
     axis = x.is_padded ? x : y;
     if (x.is_padded && y.is_padded && x.edge != y.edge) axis.edge.reset();
-    axis.numbers = joined(x.is_padded ? x.numbers : a.inside, y.is_padded ? y.numbers : b.inside);
+    // Where only one is padded, what stands there in the other is no padding.
+    if (x.is_padded && y.is_padded) axis.numbers = joined(x.numbers, y.numbers);
   }
   return result;
+}
+
+TileState widened(const TileState& before, TileState now, const Numbers& anything) {
+  if (now.inside != before.inside) now.inside = joined(now.inside, anything);
+  for (size_t i = 0; i < std::min(now.axes.size(), before.axes.size()); ++i) {
+    AxisPadding& axis = now.axes[i];
+    if (before.axes[i].is_padded && axis.numbers != before.axes[i].numbers) axis.numbers = joined(axis.numbers, anything);
+  }
+  return now;
 }
 
 TileState tainted(TileState state, const Numbers& by) {

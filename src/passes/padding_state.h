@@ -44,6 +44,8 @@ struct TileState {
 TileState plain_state(const Numbers& inside, int rank);
 // One or the other.
 TileState joined(const TileState& a, const TileState& b);
+// What grew from `before` to `now` may be anything; an axis whose padding is new keeps its numbers.
+TileState widened(const TileState& before, TileState now, const Numbers& anything);
 // Of the same tile after anything may have been written to some elements.
 TileState tainted(TileState state, const Numbers& by);
 // The region of `state` (a buffer's) at `offsets`, as a tile whose axis k runs along axes[k].

@@ -159,3 +159,15 @@ TEST_CASE("a product is of its operands' elements, however wide its tile is") {
     }
   }
 }
+
+// Twice the time for each level would not end.
+TEST_CASE("loops nest deep") {
+  std::string heads, tails;
+  for (int i = 0; i < 60; ++i) heads += "for x" + std::to_string(i) + " in 0..2 {\n u += 1;\n", tails += "}\n";
+  Folder folder;
+  folder.write("k.tile", "export kernel k(A: f32[M, K], out C: f32[M]) {\nlaunch (i in ceildiv(M, 8)) {\nvar a: shared f32[8, 8];\n"
+               "var t: fragment f32[8] = 0;\nvar u: fragment f32[8] = 0;\n" + heads +
+               "a = A.tile(i, 0);\nt = max(t + a.sum(axis = 1), u);\n" + tails + "C.tile(i) = t;\n}\n}\n");
+  Ran ran = folder.tilec("check k.tile");
+  CHECK_MESSAGE(ran.code == 0, ran.out);
+}
