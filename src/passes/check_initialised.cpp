@@ -101,7 +101,8 @@ struct Check {
     if (kernel.type(box.base).space != Space::Shared) return;
     ValueId buffer = box.base;
     Area area = in_buffer(prover, kernel, buffer, area_of(box));
-    written[buffer].push_back(std::move(area));
+    std::vector<Area>& areas = written[buffer];
+    if (std::ranges::find(areas, area) == areas.end()) areas.push_back(std::move(area));
   }
 
   void run(RegionId region) {

@@ -8,6 +8,7 @@ namespace tilec::passes {
 struct Area {
   std::vector<prove::Linear> low;
   std::vector<int64_t> size;
+  friend bool operator==(const Area&, const Area&) = default;
 };
 
 Area whole_area(const ir::Type& buffer);
