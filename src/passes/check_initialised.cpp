@@ -101,6 +101,9 @@ struct Check {
     if (kernel.type(box.base).space != Space::Shared) return;
     ValueId buffer = box.base;
     Area area = in_buffer(prover, kernel, buffer, area_of(box));
+    add(buffer, std::move(area));
+  }
+  void add(ValueId buffer, Area area) {
     std::vector<Area>& areas = written[buffer];
     if (std::ranges::find(areas, area) == areas.end()) areas.push_back(std::move(area));
   }
@@ -147,7 +150,7 @@ struct Check {
       auto known = before.find(buffer);
       size_t old_count = known == before.end() ? 0 : known->second.size();
       for (size_t i = std::min(old_count, areas.size()); i < areas.size(); ++i)
-        if (std::optional<Area> area = widen(areas[i])) written[buffer].push_back(std::move(*area));
+        if (std::optional<Area> area = widen(areas[i])) add(buffer, std::move(*area));
     }
   }
   bool outlasts(const Area& area, RegionId body) const {
@@ -198,7 +201,7 @@ struct Check {
         if (there == other.end()) continue;
         for (size_t i = old == before.end() ? 0 : old->second.size(); i < areas.size(); ++i)
           if (covers(prover, prover.facts(here), kernel.type(buffer).shape, there->second, areas[i]))
-            written[buffer].push_back(areas[i]);
+            add(buffer, areas[i]);
       }
     };
     keep(after_then, after_else);

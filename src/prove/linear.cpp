@@ -8,6 +8,8 @@ namespace {
 
 using Wide = __int128;
 
+constexpr size_t kMostParts = 1024;  // of a sum; programs that are written by programs have longer ones
+
 bool is_infinite(int64_t x) { return x == kMinusInfinity || x == kPlusInfinity; }
 int64_t clamped(Wide x) {
   return x <= Wide(kMinusInfinity) ? kMinusInfinity : x >= Wide(kPlusInfinity) ? kPlusInfinity : int64_t(x);
@@ -50,6 +52,7 @@ Linear combined(const Linear& a, int64_t of_a, const Linear& b, int64_t of_b) {
     int64_t factor;
     if (!sum_of_products(takes_x ? x->factor : 0, of_a, takes_y ? y->factor : 0, of_b, factor)) return lost();
     if (factor != 0) sum.parts.push_back({atom, factor});
+    if (sum.parts.size() > kMostParts) return lost();
     x += takes_x, y += takes_y;
   }
   return sum;

@@ -11,6 +11,27 @@ using namespace ir;
 namespace {
 
 constexpr int64_t kMostThreads = 1024;
+// Beyond these a number or a condition may be any: chains of operations that are read from their end, one step on the stack
+// each, and conditions that repeat those that they are made of.
+constexpr int kMostSteps = 256, kMostLeaves = 256;
+
+// One step along a chain.
+class Deeper {
+ public:
+  explicit Deeper(int& steps) : steps_(steps) { ++steps_; }
+  ~Deeper() { --steps_; }
+  Deeper(const Deeper&) = delete;
+  bool is_too_deep() const { return steps_ > kMostSteps; }
+
+ private:
+  int& steps_;
+};
+
+int leaves(const Formula& f) {
+  int count = f.parts.empty();
+  for (const Formula& part : f.parts) count += leaves(part);
+  return count;
+}
 
 bool may_leave(BinaryFn fn) {
   return fn == BinaryFn::Add || fn == BinaryFn::Sub || fn == BinaryFn::Mul || fn == BinaryFn::Shl || fn == BinaryFn::Div;
@@ -101,7 +122,8 @@ Linear Reader::value(ValueId v, Twin twin) {
   if (twin.number && !may_differ(v, twin.boundary)) twin = {};
   auto key = std::pair(v, twin.number);
   if (auto found = values_.find(key); found != values_.end()) return found->second;
-  Linear result = read(v, twin);
+  Deeper deeper(steps_);
+  Linear result = deeper.is_too_deep() ? unknown(v) : read(v, twin);
   if (result.is_lost) result = unknown(v);
   return values_.emplace(key, std::move(result)).first->second;
 }
@@ -276,7 +298,9 @@ Formula Reader::condition(ValueId v, Twin twin) {
   if (twin.number && !may_differ(v, twin.boundary)) twin = {};
   auto key = std::pair(v, twin.number);
   if (auto found = conditions_.find(key); found != conditions_.end()) return found->second;
-  Formula result = read_condition(v, twin);
+  Deeper deeper(steps_);
+  Formula result = deeper.is_too_deep() ? any_truth(v) : read_condition(v, twin);
+  if (leaves(result) > kMostLeaves) result = any_truth(v);
   return conditions_.emplace(key, std::move(result)).first->second;
 }
 
@@ -297,8 +321,10 @@ Formula Reader::read_compare(ValueId v, const op::Compare& op, Twin twin) {
     Formula a = condition(op.a, twin), b = condition(op.b, twin);
     return terms_.choice(a, op.fn == CompareFn::Eq ? b : negation(b), op.fn == CompareFn::Eq ? negation(b) : b);
   }
-  return flag(terms_.truth_value(name_of(kernel_, v), false));
+  return any_truth(v);
 }
+
+Formula Reader::any_truth(ValueId v) { return flag(terms_.truth_value(name_of(kernel_, v), false)); }
 
 Formula Reader::read_condition(ValueId v, Twin twin) {
   const Op* op = kernel_.definition(v);
@@ -327,7 +353,7 @@ Formula Reader::read_condition(ValueId v, Twin twin) {
     const auto& b = kernel_.terminator(branch->else_body).as<op::Yield>().values;
     return terms_.choice(condition(branch->condition, twin), condition(a[index], twin), condition(b[index], twin));
   }
-  return flag(terms_.truth_value(name_of(kernel_, v), false));
+  return any_truth(v);
 }
 
 }  // namespace tilec::prove

@@ -81,6 +81,7 @@ class Reader {
   Linear carried(ir::ValueId v);
   Linear unknown(ir::ValueId v) { return variable(v, type_range(v), false); }
   Formula read_condition(ir::ValueId v, Twin twin);
+  Formula any_truth(ir::ValueId v);
   Formula read_compare(ir::ValueId v, const ir::op::Compare& op, Twin twin);
   bool is_exact(Interval range) const;
   Interval type_range(ir::ValueId v) const;
@@ -97,6 +98,7 @@ class Reader {
   std::map<std::pair<ir::ValueId, uint32_t>, Linear> values_;
   std::map<std::pair<ir::ValueId, uint32_t>, Formula> conditions_;
   std::map<std::pair<ir::ValueId, ir::RegionId>, bool> may_differ_;
+  int steps_ = 0;  // from the value that was asked for to the one that is being read
 };
 
 }  // namespace tilec::prove

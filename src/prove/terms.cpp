@@ -7,6 +7,8 @@ namespace tilec::prove {
 namespace {
 
 constexpr int kMostRuns = 4, kLastBit = 61;
+// A number that hangs on a long chain of decisions is any number of its type: what a question says would grow with the chain.
+constexpr int kDeepest = 24;
 constexpr size_t kMostParts = 128;  // of a product: it has the product of those of its factors
 
 Interval quotient_range(Interval a, Interval b) {
@@ -46,9 +48,32 @@ AtomId Terms::intern(Atom atom) {
   if (atom.kind == AtomKind::Choice) append_key(key, atom.condition);
   for (AtomId f : atom.factors) append_key(key, Linear(f));
   auto [found, is_new] = ids_.try_emplace(std::move(key), AtomId{uint32_t(atoms_.size())});
-  if (is_new) atoms_.push_back(std::move(atom));
+  if (!is_new) return found->second;
+  atom.depth = depth(atom);
+  atoms_.push_back(std::move(atom));
   return found->second;
 }
+
+int Terms::depth(const Linear& sum) const {
+  int most = 0;
+  for (const Linear::Part& part : sum.parts) most = std::max(most, atoms_[part.atom.index].depth);
+  return most;
+}
+
+int Terms::depth(const Formula& f) const {
+  if (f.kind == Formula::Kind::AtLeastZero) return depth(f.linear);
+  int most = f.kind == Formula::Kind::Flag ? atoms_[f.flag.index].depth : 0;
+  for (const Formula& part : f.parts) most = std::max(most, depth(part));
+  return most;
+}
+
+int Terms::depth(const Atom& atom) const {
+  int most = std::max({depth(atom.a), depth(atom.b), depth(atom.condition)});
+  for (AtomId f : atom.factors) most = std::max(most, atoms_[f.index].depth);
+  return most + 1;
+}
+
+Linear Terms::defined(Atom atom) { return depth(atom) > kDeepest ? lost() : Linear(intern(std::move(atom))); }
 
 Linear Terms::monomial(std::vector<AtomId> factors) {
   if (factors.size() == 1) return factors[0];
@@ -56,7 +81,7 @@ Linear Terms::monomial(std::vector<AtomId> factors) {
   Interval range{1, 1};
   for (AtomId f : factors) range = range * atoms_[f.index].range;
   if (factors.size() == 2 && factors[0] == factors[1]) range.low = std::max<int64_t>(range.low, 0);
-  return intern({.kind = AtomKind::Product, .range = range, .factors = std::move(factors)});
+  return defined({.kind = AtomKind::Product, .range = range, .factors = std::move(factors)});
 }
 
 Linear Terms::product(const Linear& a, const Linear& b) {
@@ -97,9 +122,10 @@ Linear Terms::quotient(const Linear& a, const Linear& b) {
 }
 
 Linear Terms::divided(const Linear& a, const Linear& b, Interval range) {
-  AtomId q = intern({.kind = AtomKind::Quotient, .range = range, .a = a, .b = b});
-  Linear times_divisor = product(Linear(q), b);
-  atoms_[q.index].times_divisor = times_divisor;
+  Linear q = defined({.kind = AtomKind::Quotient, .range = range, .a = a, .b = b});
+  if (q.is_lost) return q;
+  Linear times_divisor = product(q, b);
+  atoms_[q.parts[0].atom.index].times_divisor = times_divisor;
   return q;
 }
 
@@ -127,7 +153,7 @@ Linear Terms::least(const Linear& a, const Linear& b) {
   Interval x = range(a), y = range(b);
   Interval bounds{std::min(x.low, y.low), std::min(x.high, y.high)};
   bool is_ordered = a.parts < b.parts || (a.parts == b.parts && a.constant < b.constant);
-  return intern({.kind = AtomKind::Least, .range = bounds, .a = is_ordered ? a : b, .b = is_ordered ? b : a});
+  return defined({.kind = AtomKind::Least, .range = bounds, .a = is_ordered ? a : b, .b = is_ordered ? b : a});
 }
 
 Linear Terms::greatest(const Linear& a, const Linear& b) { return -least(-a, -b); }
@@ -136,7 +162,7 @@ Linear Terms::choice(const Formula& condition, const Linear& a, const Linear& b)
   if (condition.is_true() || a == b) return a;
   if (condition.is_false()) return b;
   if (a.is_lost || b.is_lost) return lost();
-  return intern({.kind = AtomKind::Choice, .range = hull(range(a), range(b)), .a = a, .b = b, .condition = condition});
+  return defined({.kind = AtomKind::Choice, .range = hull(range(a), range(b)), .a = a, .b = b, .condition = condition});
 }
 
 Formula Terms::choice(const Formula& condition, const Formula& a, const Formula& b) {

@@ -50,6 +50,7 @@ struct Atom {
   Linear times_divisor;         // Quotient: the atom times b
   Formula condition;
   std::vector<AtomId> factors;  // Product: two or more
+  int depth = 0;                // of definitions behind definitions
 };
 
 // Values of variables and flags.
@@ -114,6 +115,10 @@ class Terms {
 
  private:
   AtomId intern(Atom atom);
+  int depth(const Linear& sum) const;
+  int depth(const Formula& f) const;
+  int depth(const Atom& atom) const;
+  Linear defined(Atom atom);
   Linear monomial(std::vector<AtomId> factors);
   Linear divided(const Linear& a, const Linear& b, Interval range);
   std::optional<int64_t> evaluate(AtomId id, const Model& model) const;

@@ -171,3 +171,24 @@ TEST_CASE("loops nest deep") {
   Ran ran = folder.tilec("check k.tile");
   CHECK_MESSAGE(ran.code == 0, ran.out);
 }
+
+// Each of these ended in minutes, or not at all: conditions that repeat what they are made of, or are read from their end, and
+// pairs of touches of which each was a question with variables of its own.
+TEST_CASE("long chains of conditions and of touches are checked") {
+  constexpr int kLinks = 2000;
+  auto chain = [](const std::string& first, auto&& link) {
+    std::string text = "export kernel k(A: f32[N], out C: f32[N]) {\nlaunch (i in N) threads 64 {\nsimt (t) {\nvar x: f32 = 0;\nvar n: int = t;\n" + first;
+    for (int j = 0; j < kLinks; ++j) text += link(std::to_string(j));
+    return text + "if n < N && n >= 0 { x += A[n]; }\nif t == 0 { C[i] = x; }\n}\n}\n}\n";
+  };
+  auto checks = [](const std::string& text) {
+    Folder folder;
+    folder.write("k.tile", text);
+    Ran ran = folder.tilec("check k.tile");
+    CHECK_MESSAGE(ran.code == 0, ran.out.substr(0, 500));
+  };
+  checks(chain("var p: bool = t > 3;\nvar q: bool = t > 5;\n", [](const std::string& j) { return "let b" + j + ": bool = if p { q } else { !q };\np = q;\nq = b" + j + ";\nif q { n += 1; }\n"; }));
+  checks(chain("var p: bool = t > 3;\n", [](const std::string& j) { return "p = p && n + t * " + j + " < N || n == " + j + ";\n"; }));
+  checks(chain("", [](const std::string&) { return std::string("if n >= 0 && n < N { x += A[n]; n += 1; }\n"); }));
+  checks(chain("", [](const std::string& j) { return "if t == 0 && i < " + j + " { C[i] = x; }\n"; }));
+}
