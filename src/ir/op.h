@@ -174,6 +174,13 @@ struct Op {
   ValueId result() const { return results.empty() ? ValueId{} : results[0]; }
 };
 
+// It may have no value, and reports that then.
+inline bool is_guarded(const Op& op) {
+  if (const auto* unary = op.get<op::Unary>()) return unary->guarded;
+  const auto* binary = op.get<op::Binary>();
+  return binary && (binary->guarded || binary->may_leave);
+}
+
 std::string_view name(OpKind kind);
 OpTable table(OpKind kind);
 // An operation of that kind with default fields.

@@ -61,13 +61,13 @@ void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
   }
 }
 
-// Touches memory, or may have a division by zero to report: its lanes outside the tile must not run.
+// Touches memory, or may have something to report: its lanes outside the tile must not run.
 bool Lowering::has_effects(RegionId body) const {
   bool found = false;
   each_op(source_, body, [&](OpId id) {
     const ir::Op& op = source_.op(id);
-    found |= op.is<ir::op::ElementStore>() || op.is<ir::op::Atomic>() || op.is<ir::op::ElementLoad>();
-    if (const auto* binary = op.get<ir::op::Binary>()) found |= binary->guarded;
+    found |= op.is<ir::op::ElementStore>() || op.is<ir::op::Atomic>() || op.is<ir::op::ElementLoad>() ||
+             ir::is_guarded(op);
   });
   return found;
 }

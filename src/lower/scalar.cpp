@@ -67,24 +67,40 @@ void Lowering::lower_scalar(const ir::Op& op) {
     void done(ValueId v) { l.bind(op.result(), v); }
 
     void operator()(const ir::op::Constant& c) { done(b.constant(l.source_.type(op.result()).element, c.number)); }
-    void operator()(const ir::op::Unary& o) { done(b.unary(o.fn, l.scalar(o.x))); }
+    // Lanes that do not run may hold any number, and report nothing.
+    void report(ValueId bad, ir::FaultCause cause) {
+      b.add(ir::op::Fault{l.all(l.mask_, bad), b.index(0), int64_t(op.span.begin), cause});
+    }
+    void operator()(const ir::op::Unary& o) {
+      ValueId x = l.scalar(o.x);
+      if (!o.guarded) return done(b.unary(o.fn, x));
+      ValueId is_least = b.compare(ir::CompareFn::Eq, x, b.index(INT64_MIN));
+      report(is_least, ir::FaultCause::Overflow);
+      done(b.unary(o.fn, b.select(is_least, b.index(0), x)));
+    }
     void operator()(const ir::op::Binary& o) {
       bool divides = o.fn == ir::BinaryFn::Div || o.fn == ir::BinaryFn::Rem;
-      done(!o.guarded ? b.binary(o.fn, l.scalar(o.a), l.scalar(o.b)) : divides ? guarded_division(o) : guarded_sum(o));
+      if (!ir::is_guarded(op)) return done(b.binary(o.fn, l.scalar(o.a), l.scalar(o.b)));
+      done(divides ? guarded_division(o) : guarded_sum(o));
     }
-    // Lanes that do not run may hold any divisor, and report nothing.
     ValueId guarded_division(const ir::op::Binary& o) {
-      ValueId divisor = l.scalar(o.b);
+      ValueId a = l.scalar(o.a), divisor = l.scalar(o.b);
       Scalar element = l.source_.type(o.b).element;
       ValueId zero = b.constant(element, ir::Number::integer(0)), one = b.constant(element, ir::Number::integer(1));
+      if (o.may_leave) {
+        ValueId bad = b.overflows(o.fn, a, divisor);
+        report(bad, ir::FaultCause::Overflow);
+        divisor = b.select(bad, one, divisor);
+      }
+      if (!o.guarded) return b.binary(o.fn, a, divisor);
       ValueId is_zero = b.compare(ir::CompareFn::Eq, divisor, zero);
-      b.add(ir::op::Fault{l.all(l.mask_, is_zero), b.index(0), int64_t(op.span.begin), ir::FaultCause::Division});
-      return b.select(is_zero, zero, b.binary(o.fn, l.scalar(o.a), b.select(is_zero, one, divisor)));
+      report(is_zero, ir::FaultCause::Division);
+      return b.select(is_zero, zero, b.binary(o.fn, a, b.select(is_zero, one, divisor)));
     }
     // Where it would leave 64 bits, the first operand stands for it.
     ValueId guarded_sum(const ir::op::Binary& o) {
       ValueId first = l.scalar(o.a), second = l.scalar(o.b), bad = b.overflows(o.fn, first, second);
-      b.add(ir::op::Fault{l.all(l.mask_, bad), b.index(0), int64_t(op.span.begin), ir::FaultCause::Overflow});
+      report(bad, ir::FaultCause::Overflow);
       return b.binary(o.fn, first, b.select(bad, b.index(o.fn == ir::BinaryFn::Mul ? 1 : 0), second));
     }
     void operator()(const ir::op::Overflows& o) { done(b.overflows(o.fn, l.scalar(o.a), l.scalar(o.b))); }

@@ -30,7 +30,12 @@ struct Check {
   Kernel& kernel;
   Diagnostics& diagnostics;
   prove::Prover& prover;
-  std::vector<OpId> of_the_host = {};  // of the kernel's own level: divisions by what may be 0, what may leave 64 bits
+  struct HostCheck {
+    OpId op;
+    FaultCause cause;
+    friend bool operator==(const HostCheck&, const HostCheck&) = default;
+  };
+  std::vector<HostCheck> of_the_host = {};  // of the kernel's own level: divisions by what may be 0, what may leave 64 bits
   std::vector<Span> guarded = {};      // what may leave 64 bits in a block
   std::set<ValueId> counted = {};      // the next indices of loops that count: they stay, by the law of such loops
 
@@ -45,7 +50,7 @@ struct Check {
     if (answer.is_proved()) return;
     if (answer.is_refuted())
       return void(at.error(diag::IntegerFault, what, example_text(prover, answer.model) + "the divisor is 0").help(kKeepFromZero));
-    if (region == kernel.body) return of_the_host.push_back(id);
+    if (region == kernel.body) return of_the_host.push_back({id, FaultCause::Division});
     at.remark(diag::DivisionGuarded, what);
     binary.guarded = true;
   }
@@ -59,7 +64,8 @@ struct Check {
         Linear divisor = prover.value(kernel.op(id).as<op::Binary>().b);
         bool is_known = !prover.terms().range(divisor).holds(0) ||
                         prover.proves(as_written, negation(equal(divisor, 0)), prove::Effort::Quick);
-        if (!is_known && std::find(of_the_host.begin(), of_the_host.end(), id) == of_the_host.end()) of_the_host.push_back(id);
+        HostCheck check{id, FaultCause::Division};
+        if (!is_known && std::find(of_the_host.begin(), of_the_host.end(), check) == of_the_host.end()) of_the_host.push_back(check);
       });
   }
   void each_division(ValueId v, const std::function<void(OpId)>& f) {
@@ -73,14 +79,17 @@ struct Check {
   }
 
   // No code of the kernel runs where a contract fails.
-  void require_value(OpId id) {
-    if (is_division(kernel.op(id).as<op::Binary>())) require_divisor(id);
-    else require_range(id);
+  void require_value(const HostCheck& check) {
+    if (check.cause == FaultCause::Division) require_divisor(check.op);
+    else require_range(check.op);
   }
   void require_range(OpId id) {
-    auto binary = kernel.op(id).as<op::Binary>();
+    OpData data = kernel.op(id).data;
     ValueId condition;
-    insert_before(kernel, kernel.body, id, [&](Builder& b) { condition = b.logical_not(b.overflows(binary.fn, binary.a, binary.b)); });
+    insert_before(kernel, kernel.body, id, [&](Builder& b) {
+      if (auto* unary = data.get<op::Unary>()) condition = b.compare(CompareFn::Ne, unary->x, b.index(INT64_MIN));
+      if (auto* binary = data.get<op::Binary>()) condition = b.logical_not(b.overflows(binary->fn, binary->a, binary->b));
+    });
     kernel.requirements.push_back({condition, source_words(kernel, kernel.op(id).result()) + " to fit in 64 bits", kernel.op(id).span});
   }
   void require_divisor(OpId id) {
@@ -152,9 +161,26 @@ struct Check {
         (result.low == prove::kPlusInfinity || result.high == prove::kMinusInfinity))
       return void(at.error(diag::IntegerFault, kind_of(binary.fn), "the result never fits in 64 bits"));
     if (prover.proves(prover.facts(region), stays(binary, prover.value(op.result())), prove::Effort::Sums)) return;
-    if (region == kernel.body) return of_the_host.push_back(id);
-    guarded.push_back(op.span);
-    binary.guarded = true;
+    guard(region, id, binary.guarded);
+  }
+
+  void guard(RegionId region, OpId id, bool& is_guarded) {
+    if (region == kernel.body) return of_the_host.push_back({id, FaultCause::Overflow});
+    guarded.push_back(kernel.op(id).span);
+    is_guarded = true;
+  }
+
+  // The least `int` has no negative.
+  bool has_negative(RegionId region, ValueId v) {
+    return range(v).low != prove::kMinusInfinity || prover.proves(prover.facts(region), at_least(prover.value(v), -kFar), prove::Effort::Sums);
+  }
+  void negative(RegionId region, OpId id, op::Unary& unary) {
+    if (!has_negative(region, unary.x)) guard(region, id, unary.guarded);
+  }
+  void quotient(RegionId region, OpId id, op::Binary& binary) {
+    if (!range(binary.b).holds(-1) || has_negative(region, binary.a)) return;
+    prove::Formula is_other = negation(equal(prover.value(binary.b), -1));
+    if (!prover.proves(prover.facts(region), is_other)) guard(region, id, binary.may_leave);
   }
 
   // An expression is told of once, for all that is tested inside it.
@@ -180,14 +206,20 @@ void check_numbers(Kernel& kernel, prove::Prover& prover, Diagnostics& diagnosti
       pass.counted.insert(kernel.terminator(loop->body).as<op::Yield>().values[0]);
       return pass.step(region, op, loop->step);
     }
+    if (op.results.size() != 1 || !is_integer(kernel.type(op.result()).element)) return;
+    bool is_int = kernel.type(op.result()).element == Scalar::Index;
+    if (auto* unary = op.get<op::Unary>(); unary && is_int && (unary->fn == UnaryFn::Neg || unary->fn == UnaryFn::Abs))
+      return pass.negative(region, id, *unary);
     auto* binary = op.get<op::Binary>();
-    if (!binary || !is_integer(kernel.type(op.result()).element)) return;
-    if (pass.is_division(*binary)) pass.division(region, id, *binary);
-    else if (kernel.type(op.result()).element == Scalar::Index) pass.exactness(region, id, *binary);
+    if (!binary) return;
+    bool divides = pass.is_division(*binary);
+    if (divides) pass.division(region, id, *binary);
+    else if (is_int) pass.exactness(region, id, *binary);
+    if (divides && is_int && binary->fn == BinaryFn::Div) pass.quotient(region, id, *binary);
   });
   pass.tell_guarded();
   pass.contract_divisions();
-  for (OpId id : pass.of_the_host) pass.require_value(id);
+  for (const auto& check : pass.of_the_host) pass.require_value(check);
 }
 
 }  // namespace tilec::passes

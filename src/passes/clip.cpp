@@ -140,16 +140,11 @@ struct Clip {
   }
 };
 
-bool may_wrap(const Kernel& kernel, prove::Prover& prover) {
+bool may_wrap(const Kernel& kernel) {
   bool found = false;
   each_op(kernel, kernel.body, [&](OpId id) {
     const Op& op = kernel.op(id);
-    if (op.results.size() != 1 || kernel.type(op.result()).element != Scalar::Index) return;
-    auto range = [&](ValueId v) { return prover.terms().range(prover.value(v)); };
-    auto may_be_least = [&](ValueId v) { return range(v).low == prove::kMinusInfinity; };  // it has no negative
-    if (auto* unary = op.get<op::Unary>()) found |= may_be_least(unary->x);
-    if (auto* binary = op.get<op::Binary>())
-      found |= binary->guarded || (binary->fn == BinaryFn::Div && range(binary->b).holds(-1) && may_be_least(binary->a));
+    found |= is_guarded(op) && kernel.type(op.result()).element == Scalar::Index;
   });
   return found;
 }
@@ -158,7 +153,7 @@ bool may_wrap(const Kernel& kernel, prove::Prover& prover) {
 
 void clip(Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) {
   Clip pass{kernel, diagnostics, prover};
-  if (may_wrap(kernel, prover)) pass.wrapping.emplace(kernel, prover.memory(), prove::Reading{prover.reading().lanes, prove::Integers::Wrapping});
+  if (may_wrap(kernel)) pass.wrapping.emplace(kernel, prover.memory(), prove::Reading{prover.reading().lanes, prove::Integers::Wrapping});
   each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
     pass.region = region;
     pass.span = kernel.op(id).span;

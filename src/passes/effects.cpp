@@ -57,8 +57,7 @@ bool reads_memory(const Op& op) {
 }
 
 bool has_effect(const Kernel& kernel, const Op& op) {
-  if (const auto* binary = op.get<op::Binary>()) return binary->guarded;  // it may have something to report
-  if (is_pure(op)) return false;
+  if (is_pure(op)) return is_guarded(op);
   switch (op.kind()) {
     // A read that may miss its buffer reports that.
     case OpKind::ElementLoad:

@@ -22,6 +22,7 @@ class Simplifier : public Rebuilder {
     if (const auto* loop = data.get<op::For>()) return drop_empty(*loop, id);
     if (kernel_.op(id).results.size() != 1) return false;
     ValueId result = kernel_.op(id).result();
+    if (is_guarded(kernel_.op(id))) return false;
     ValueId built = fold(data, kernel_.type(result).element);
     if (!built.valid()) return false;
     if (kernel_.value(built).hint.empty()) kernel_.value(built).hint = kernel_.value(result).hint;
@@ -32,7 +33,7 @@ class Simplifier : public Rebuilder {
   // The value built anew from its operands, or none if this is no arithmetic.
   ValueId fold(const OpData& data, Scalar type) {
     if (const auto* o = data.get<op::Unary>()) return builder_.unary(o->fn, o->x);
-    if (const auto* o = data.get<op::Binary>(); o && !o->guarded) return builder_.binary(o->fn, o->a, o->b);
+    if (const auto* o = data.get<op::Binary>()) return builder_.binary(o->fn, o->a, o->b);
     if (const auto* o = data.get<op::Fma>()) return builder_.fma(o->a, o->b, o->c);
     if (const auto* o = data.get<op::Compare>()) return builder_.compare(o->fn, o->a, o->b);
     if (const auto* o = data.get<op::Select>()) return builder_.select(o->condition, o->a, o->b);

@@ -232,14 +232,13 @@ class Stager {
   ValueId known_ahead(Builder& b, ValueId v, std::map<ValueId, ValueId>& known) {
     if (auto found = known.find(v); found != known.end()) return found->second;
     if (!is_inside(v)) return v;
-    OpData data = kernel_.op(kernel_.value(v).op).data;
+    const Op& op = kernel_.op(kernel_.value(v).op);
+    bool folds = op.is<op::Binary>() && !is_guarded(op);
+    OpData data = op.data;
     each_operand(data, [&](ValueId& used) { used = known_ahead(b, used, known); });
     const Type type = kernel_.type(v);
-    return known[v] = again(b, data, type);
-  }
-  static ValueId again(Builder& b, const OpData& data, const Type& type) {
-    if (auto* binary = data.get<op::Binary>(); binary && !binary->guarded) return b.binary(binary->fn, binary->a, binary->b);
-    return b.value(data, type);
+    if (auto* binary = data.get<op::Binary>(); folds) return known[v] = b.binary(binary->fn, binary->a, binary->b);
+    return known[v] = b.value(data, type);
   }
 
   void rewrite_body() {

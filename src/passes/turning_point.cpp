@@ -58,7 +58,7 @@ void undo(Builder& b, Relation& relation, const Turning::Undo& step) {
 // One step from `x` towards the index: the operand that moves, if only one does.
 std::optional<std::pair<Turning::Undo, ValueId>> take_apart(const Kernel& kernel, ValueId x, const std::function<bool(ValueId)>& stays) {
   const op::Binary* b = kernel.defined_by<op::Binary>(x);
-  if (!b || b->guarded || stays(b->a) == stays(b->b)) return std::nullopt;
+  if (!b || is_guarded(*kernel.definition(x)) || stays(b->a) == stays(b->b)) return std::nullopt;
   bool is_first = !stays(b->a);
   ValueId moves = is_first ? b->a : b->b, by = is_first ? b->b : b->a;
   if (b->fn == BinaryFn::Add) return std::pair(Turning::Undo{Turning::Step::Plus, by}, moves);

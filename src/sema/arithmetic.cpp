@@ -79,7 +79,9 @@ Value apply(Instance& in, ir::UnaryFn fn, const Value& x, Span span) {
     in.at(span).error(diag::ConstantOverflow, name(c->type));
     return Poison{};
   }
-  return Dynamic{in.builder.unary(fn, emit(in, x))};
+  ir::ValueId operand = emit(in, x);
+  in.builder.set_span(span);
+  return Dynamic{in.builder.unary(fn, operand)};
 }
 
 Value apply(Instance& in, ir::BinaryFn fn, const Value& a, const Value& b, Span span) {

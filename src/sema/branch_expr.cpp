@@ -23,11 +23,19 @@ bool is_far(const ir::Kernel& kernel, ir::ValueId v, int depth = 0) {
   return found;
 }
 
+bool may_fail(const ir::Kernel& kernel, const op::Unary& u) {
+  bool is_negative = u.fn == ir::UnaryFn::Neg || u.fn == ir::UnaryFn::Abs;
+  return is_negative && kernel.type(u.x).element == Scalar::Index && is_far(kernel, u.x);
+}
+
 bool may_fail(const ir::Kernel& kernel, const op::Binary& b) {
   Scalar type = kernel.type(b.a).element;
   if (!is_integer(type)) return false;
   switch (b.fn) {
-    case ir::BinaryFn::Div: case ir::BinaryFn::Rem: return !kernel.constant(b.b);
+    case ir::BinaryFn::Div: case ir::BinaryFn::Rem: {
+      auto divisor = kernel.constant(b.b);
+      return !divisor || divisor->i == -1;
+    }
     case ir::BinaryFn::Add: case ir::BinaryFn::Sub: case ir::BinaryFn::Mul: case ir::BinaryFn::Shl:
       return type == Scalar::Index && (is_far(kernel, b.a) || is_far(kernel, b.b));
     default: return false;
@@ -37,7 +45,8 @@ bool may_fail(const ir::Kernel& kernel, const op::Binary& b) {
 // May this run although the program would have skipped it? Reads of memory may not, nor what can fail.
 bool is_harmless(const ir::Kernel& kernel, const ir::Op& o) {
   if (auto* b = o.get<op::Binary>()) return !may_fail(kernel, *b);
-  return o.is<op::Constant>() || o.is<op::Unary>() || o.is<op::Compare>() || o.is<op::Select>() ||
+  if (auto* u = o.get<op::Unary>()) return !may_fail(kernel, *u);
+  return o.is<op::Constant>() || o.is<op::Compare>() || o.is<op::Select>() ||
       o.is<op::Convert>() ||
          o.is<op::Fma>() || o.is<op::Present>() || o.is<op::Extent>() || o.is<op::Stride>() || o.is<op::Splat>();
 }
