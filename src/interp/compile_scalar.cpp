@@ -20,14 +20,21 @@ void Emitter::on(const op::Constant& o, const Op& op) {
     code().constants.push_back({place.slot + lane, to_slot(type(op.result()).element, o.number)});
 }
 
+// In Thread IR lanes compute that the program did not let run, and what may fail has its test beside it: their `int`s wrap.
+bool Emitter::is_of_lanes(ValueId v) const { return frame_->kind == FunctionKind::Thread && type(v).varying; }
+Scalar Emitter::arithmetic_type(ValueId v) const {
+  Scalar element = type(v).element;
+  return is_of_lanes(v) && element == Scalar::Index ? Scalar::I64 : element;
+}
+
 void Emitter::on(const op::Unary& o, const Op& op) {
   Location x = find(o.x), to = define(op.result());
   for (uint32_t k = 0; k < to.count; ++k) {
-    Instr& i = emit(unary_handler(o.fn, type(o.x).element, options_.numeric));
+    Instr& i = emit(unary_handler(o.fn, arithmetic_type(o.x), options_.numeric));
     i.dst = element(to, k, frame_->width);
     i.a = element(x, k, frame_->width);
     i.fn = uint8_t(o.fn);
-    i.type = type(o.x).element;
+    i.type = arithmetic_type(o.x);
     i.imm = 64 - bit_width(i.type);
     shape_lanes(i, op.result(), is_uniform(o.x));
   }
@@ -38,13 +45,14 @@ void Emitter::on(const op::Binary& o, const Op& op) {
   Location a = find(o.a), b = find(o.b), to = define(op.result());
   bool is_one = is_uniform(o.a) && is_uniform(o.b);
   for (uint32_t k = 0; k < to.count; ++k) {
-    Instr& i = emit(binary_handler(o.fn, type(op.result()).element, options_.numeric));
+    Instr& i = emit(binary_handler(o.fn, arithmetic_type(op.result()), options_.numeric));
     i.dst = element(to, k, frame_->width);
     i.a = element(a, k, frame_->width);
     i.b = element(b, k, frame_->width);
     i.fn = uint8_t(o.fn);
-    i.type = type(op.result()).element;
+    i.type = arithmetic_type(op.result());
     i.imm = 64 - bit_width(i.type);
+    i.fast = is_of_lanes(op.result());
     shape_lanes(i, op.result(), is_one);
   }
   check_uniform(op.result(), is_one);

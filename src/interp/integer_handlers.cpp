@@ -94,14 +94,15 @@ int64_t floor_remainder(int64_t a, int64_t b) { return a % b + (a % b != 0 && (a
 template <bool is_quotient>
 Status do_divide(Strand& s, const Instr& i);
 
+// `fast`: what has no value gives 0, as in compiled code.
 Status do_slow_binary(Strand& s, const Instr& i) {
   Slot* d = s.at(i.dst);
   const Slot *a = s.at(i.a), *b = s.at(i.b);
   for (uint64_t left = s.acting(i); left; left &= left - 1) {
     int lane = std::countr_zero(left);
     auto result = ir::evaluate(BinaryFn(i.fn), i.type, to_number(i.type, a[lane]), to_number(i.type, b[lane]));
-    if (result) {
-      d[lane] = to_slot(*result);
+    if (result || i.fast) {
+      d[lane] = to_slot(result.value_or(ir::Number::integer(0)));
       continue;
     }
     bool divides = BinaryFn(i.fn) == BinaryFn::Div || BinaryFn(i.fn) == BinaryFn::Rem;

@@ -175,13 +175,24 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
   }
 }
 
+// How many turns each lane has; none those that do not run. The distance of two `int`s may leave 64 bits, so it is counted
+// without a sign, but from 0 or above none does.
+ValueId Lowering::turns(const ir::op::For& loop) {
+  ValueId low = broadcast(scalar(loop.low)), high = scalar(loop.high), one = builder_.index(1);
+  bool is_near = is_nonnegative(low);
+  auto whole = [&](ValueId v) { return builder_.convert(v, Scalar::U64, ir::ConvertMode::Wrap); };
+  ValueId distance = builder_.sub(builder_.sub(high, low), one);
+  ValueId last = builder_.convert(builder_.binary(ir::BinaryFn::Div, whole(distance), whole(scalar(loop.step))), Scalar::Index,
+                                  is_near ? ir::ConvertMode::Wrap : ir::ConvertMode::Nearest);
+  if (!is_near) last = builder_.binary(ir::BinaryFn::Min, last, builder_.index(INT64_MAX - 1));
+  ValueId runs = all(mask_, builder_.compare(ir::CompareFn::Lt, low, high));
+  return broadcast(builder_.select(runs, builder_.add(last, one), builder_.index(0)));
+}
+
 // Lanes with different bounds: as many iterations as the longest lane has, each under the mask of the lanes still running.
+// Those are told by their turns: a lane that is done would step on, beyond 64 bits and to positions below its end.
 void Lowering::lower_varying_for(const ir::Op& op, const ir::op::For& loop) {
-  ValueId low = broadcast(scalar(loop.low)), high = broadcast(scalar(loop.high)), step = broadcast(scalar(loop.step));
-  ValueId one = builder_.index(1), zero = builder_.index(0);
-  ValueId last = builder_.sub(builder_.sub(high, low), one);
-  ValueId trips = builder_.binary(ir::BinaryFn::Max, builder_.add(builder_.binary(ir::BinaryFn::Div, last, step), one), zero);
-  if (mask_.valid()) trips = builder_.select(mask_, trips, zero);
+  ValueId low = broadcast(scalar(loop.low)), step = broadcast(scalar(loop.step)), trips = turns(loop);
   ValueId longest = builder_.value(ir::op::WarpReduce{ir::ReduceFn::Max, trips}, ir::scalar_type(Scalar::Index));
   RegionId region = target_.new_region(), outer = builder_.region();
   const std::vector<ValueId>& args = source_.region(loop.body).args;
@@ -197,15 +208,14 @@ void Lowering::lower_varying_for(const ir::Op& op, const ir::op::For& loop) {
   }
   builder_.set_region(region);
   bind(args[0], builder_.add(low, builder_.mul(step, i)));
-  ValueId runs = builder_.compare(ir::CompareFn::Lt, scalar(args[0]), high), outside = mask_;
-  mask_ = all(outside, runs);
+  ValueId runs = builder_.compare(ir::CompareFn::Lt, i, trips), outside = std::exchange(mask_, runs);
   lower_region(loop.body);
   std::vector<ValueId> next = scalars(source_.terminator(loop.body).as<ir::op::Yield>().values);
   for (size_t k = 0; k < next.size(); ++k) next[k] = builder_.select(runs, broadcast(next[k]), carried[k]);
   mask_ = outside;
   builder_.yield(next);
   builder_.set_region(outer);
-  ir::op::For lowered{zero, longest, one, inits, ir::LoopKind::Sequential, 0, {}, region};
+  ir::op::For lowered{builder_.index(0), longest, builder_.index(1), inits, ir::LoopKind::Sequential, 0, {}, region};
   std::vector<ValueId> results = target_.op(builder_.add(std::move(lowered), types)).results;
   for (size_t k = 0; k < results.size(); ++k) bind(op.results[k], results[k]);
 }

@@ -79,6 +79,7 @@ class Lowering {
   void lower_op(OpId id);
   void lower_for(const ir::Op& op, const ir::op::For& loop);
   void lower_varying_for(const ir::Op& op, const ir::op::For& loop);
+  ValueId turns(const ir::op::For& loop);
   void lower_while(const ir::Op& op, const ir::op::While& loop);
   bool counts_from_above(const ir::op::While& loop) const;
   RegionId lower_while_region(const ir::Op& op, const ir::op::While& loop, RegionId source, std::span<const Home> homes,
