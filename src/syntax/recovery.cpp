@@ -179,6 +179,8 @@ void Recovery::report(Parser& parser, const Token& found, const IntervalSet& exp
       said.help("a parameter's type stands behind its name, a tensor's with its extents: `x: f32[N]`, `n: int`");
     if (words == "`;`" && names_memory(previous(parser)))
       said.help("memory is declared with `var`, and where it lives is part of its type: `var w: workspace f32[N];`");
+    if (words == "an expression" && found.getType() == TileParser::IF)
+      said.help("inside an expression a choice stands in brackets: `x + (if c { 1 } else { 2 })`");
     if (is_increment(parser, found)) said.help("there is no `++` and no `--`: write `n += 1;`");
     bool is_body = words == "`{`" && parser.getContext()->getRuleIndex() == TileParser::RuleBlock;
     if (is_body) said.help("what a loop or a branch does stands in braces: `{ ... }`");

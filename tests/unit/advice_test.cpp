@@ -59,6 +59,15 @@ TEST_CASE("a read with padding is told of once, however much it reaches") {
   CHECK_MESSAGE(ran.times("[T0404]") == 1, ran.out);
 }
 
+TEST_CASE("a choice inside an expression is told to stand in brackets") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(x: i32[N], out A: i32[N]) { launch (i in N) { A[i] = x[i] + if x[i] > 3 { 1 } else { 2 }; } }\n");
+  Ran ran = folder.tilec("check k.tile");
+  CHECK_MESSAGE(ran.says("`x + (if c { 1 } else { 2 })`"), ran.out);
+  folder.write("k.tile", "export kernel k(x: i32[N], out A: i32[N]) { launch (i in N) { A[i] = x[i] + (if x[i] > 3 { 1 } else { 2 }); } }\n");
+  CHECK(folder.tilec("check k.tile").out.empty());
+}
+
 TEST_CASE("--dim is looked at once for all kernels") {
   Folder folder;
   folder.write("k.tile", "export kernel a(out A: f32[N]) { launch (i in N) { A[i] = 0; } }\nexport kernel b(out A: f32[N]) { launch (i in N) { A[i] = 0; } }\n");
