@@ -205,7 +205,10 @@ Linear Reader::read_argument(ValueId v, Twin twin) {
 Linear Reader::carried(ValueId v) { return variable(v, is_slow(*this, v) ? kReachOfSlow : type_range(v), false); }
 
 Linear Reader::read_operation(ValueId v, const Op& op, Twin twin) {
-  if (auto* c = op.get<op::Constant>()) return c->number.i;
+  if (auto* c = op.get<op::Constant>()) {
+    bool is_beyond = kernel_.type(v).element == Scalar::U64 && c->number.i < 0;  // from 2^63 on
+    return is_beyond ? unknown(v) : Linear(c->number.i);
+  }
   if (auto* b = op.get<op::Binary>()) {
     Linear result = read_binary(v, *b, twin);
     Interval range = terms_.range(result), type = type_range(v);
@@ -274,6 +277,8 @@ Linear Reader::read_convert(ValueId v, const op::Convert& op, Twin twin) {
   if (!is_integer_scalar(kernel_.type(op.x))) return unknown(v);
   Linear x = value(op.x, twin);
   Interval from = terms_.range(x), to = type_range(v);
+  bool is_beyond = kernel_.type(op.x).element == Scalar::U64 && from.high == kPlusInfinity;  // may be more than any `int`
+  if (is_beyond) return unknown(v);
   if (from.low >= to.low && from.high <= to.high) return x;
   if (op.mode != ConvertMode::Nearest) return unknown(v);
   if (to.low != kMinusInfinity) x = terms_.greatest(x, to.low);
