@@ -203,7 +203,8 @@ Number evaluate_convert(Scalar from, Scalar to, ConvertMode mode, Number x, Nume
   if (to == Scalar::Bool) return Number::integer(is_float(from) ? x.f != 0 : x.i != 0);
   if (is_float(from)) return Number::integer(saturate(to, x.f));
   if (mode == ConvertMode::Wrap) return Number::integer(wrap(to, x.i));
-  if (!is_signed(from) && x.i < 0) return Number::integer(int64_t(integer_max(to)));  // a u64 above every signed value
+  if (!is_signed(from) && x.i < 0)  // a u64 above every signed value
+    return to == from ? x : Number::integer(int64_t(integer_max(to)));
   return Number::integer(saturate(to, x.i));
 }
 

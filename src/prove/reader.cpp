@@ -207,7 +207,7 @@ Linear Reader::carried(ValueId v) { return variable(v, is_slow(*this, v) ? kReac
 Linear Reader::read_operation(ValueId v, const Op& op, Twin twin) {
   if (auto* c = op.get<op::Constant>()) {
     bool is_beyond = kernel_.type(v).element == Scalar::U64 && c->number.i < 0;  // from 2^63 on
-    return is_beyond ? unknown(v) : Linear(c->number.i);
+    return is_beyond ? variable(v, {kPlusInfinity - 1, kPlusInfinity}, false) : Linear(c->number.i);
   }
   if (auto* b = op.get<op::Binary>()) {
     Linear result = read_binary(v, *b, twin);

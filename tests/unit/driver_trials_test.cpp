@@ -192,3 +192,11 @@ TEST_CASE("long chains of conditions and of touches are checked") {
   checks(chain("", [](const std::string&) { return std::string("if n >= 0 && n < N { x += A[n]; n += 1; }\n"); }));
   checks(chain("", [](const std::string& j) { return "if t == 0 && i < " + j + " { C[i] = x; }\n"; }));
 }
+
+TEST_CASE("a number beyond the greatest int is a u64, and stays the one it is") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(u: u64[N], out c: u64[N]) {\n    launch (i in N) { c[i] = u[i] / 9223372036854775809 + (9223372036854775808 + 7); }\n}\n");
+  Ran ran = folder.tilec("compile --stop-after=simplify k.tile");
+  CHECK_MESSAGE(ran.says(" = constant " + std::to_string(INT64_MIN + 1) + " : u64\n"), ran.out);  // its bits
+  CHECK_MESSAGE(ran.says(" = constant " + std::to_string(INT64_MIN + 7) + " : u64\n"), ran.out);
+}
