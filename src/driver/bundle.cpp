@@ -94,6 +94,7 @@ void keep_bundles(std::vector<std::string> words) {
   alternate.ss_sp = stack;
   alternate.ss_size = sizeof stack;
   sigaltstack(&alternate, nullptr);
+  std::signal(SIGXFSZ, SIG_IGN);  // the write fails instead, and says why
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     struct sigaction action{};
     action.sa_handler = on_signal;

@@ -191,6 +191,7 @@ int compile_command(const Options& options) {
   Outputs paths{path_of(emit), options.header};
   if (int code = session.load(options.inputs[0])) return code;
   session.check_names();
+  session.check_exports();
   tick("parse and analyse");
   if (session.diagnostics.has_errors()) return session.tell();
   std::string name = !options.name.empty() ? options.name : options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);

@@ -78,6 +78,15 @@ void Session::check_names() {
   host::check_function_names(functions, diagnostics);
 }
 
+void Session::check_exports() {
+  if (!program.exports.empty() || diagnostics.has_errors()) return;
+  for (const ast::Decl* decl : ast.declarations)
+    if (auto* kernel = decl->as<ast::Kernel>()) {
+      std::string_view name = kernel->signature.name.text;
+      return void(diagnostics.at(kernel->signature.name.span).warning(diag::NothingExported, name).help("write `export kernel " + std::string(name) + "`"));
+    }
+}
+
 int Session::tell() const { return tell(diagnostics); }
 
 int Session::tell(const Diagnostics& what) const {

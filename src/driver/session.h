@@ -36,6 +36,8 @@ struct Session {
   int parse_only(const std::string& input);
   // Reports exports whose names C does not leave to them.
   void check_names();
+  // Warns of kernels none of which is exported.
+  void check_exports();
   // Reports schedules for targets that nobody knows.
   void check_targets();
   // Prints the diagnostics; kSourceErrors when there are errors.

@@ -267,7 +267,7 @@ TileState PaddingFlow::reshaped(ValueId from, ValueId to) const {
       if (is_kept) result.axes[j] = old.axes[i];
     }
     for (size_t j = 0; j < b.size() && !is_kept; ++j)
-      result.axes[j] = {true, std::nullopt, joined(old.inside, old.axes[i].numbers), old.axes[i].origin, false};
+      result.axes[j] = {true, std::nullopt, old.axes[i].numbers, old.axes[i].origin, false};
   }
   return result;
 }
@@ -289,6 +289,9 @@ void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::stri
   const PadOrigin& from = axis.origin;
   if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
   bool is_mendable = axis.is_as_read && from.read.valid();
+  if (!is_mendable && !axis.edge)
+    return void(report.help("which of its elements lie beyond the edge is not known here: reduce each tile, or set what it has beyond the edge to " + wanted +
+                            ", where it is read"));
   // What is computed in place has no elements to set, and setting those that it is computed from is another thing.
   std::string mask = (is_named ? "set the elements of `" + name + "` beyond the edge" : "name what enters it with `var`, and set its elements beyond the edge") +
                      " to " + wanted + " in a `parallel` loop";

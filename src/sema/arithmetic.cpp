@@ -52,6 +52,13 @@ bool is_known_zero(const Instance& in, const Value& value) {
 
 bool is_known_literal(const Value& value) { return value.is<Const>() && is_literal(value); }
 
+// `1 / 2` is the `int` 0, and no literal that turns into a float where it meets one.
+bool cuts(ast::BinaryOp op, const Value& a, const Value& b) {
+  auto *x = a.as<Const>(), *y = b.as<Const>();
+  if (op != ast::BinaryOp::Divide || x->number.is_float || y->number.is_float || y->number.i == 0) return false;
+  return y->number.i != -1 && x->number.i % y->number.i != 0;
+}
+
 // An operand in the common type; a literal that meets only literals stays one.
 Value aligned(Instance& in, const Value& value, Span span, Scalar type, bool keeps_literal) {
   if (!keeps_literal) return implicitly(in, {value, span}, type);
@@ -111,7 +118,7 @@ Value binary(Instance& in, ast::BinaryOp op, const Operand& a, const Operand& b,
   Operand x{number(in, a), a.span, a.is_target}, y{number(in, b), b.span};
   if (x.value.is_poison() || y.value.is_poison()) return Poison{};
   bool is_shift = op == ast::BinaryOp::ShiftLeft || op == ast::BinaryOp::ShiftRight;
-  bool stays_literal = is_known_literal(x.value) && is_known_literal(y.value);
+  bool stays_literal = is_known_literal(x.value) && is_known_literal(y.value) && !cuts(op, x.value, y.value);
   std::optional<Scalar> type = is_shift && !stays_literal && !is_literal(x.value) ? element_of(in, x.value)
                                                                                : common_type(in, std::array{x, y});
   if (!type) return Poison{};

@@ -177,6 +177,15 @@ Value run_body(Instance& in, const Invocation& call) {
   return not_supported(in, fn.signature.name.span, "a function without a body");
 }
 
+// Each call inside a call is one on the compiler's own stack.
+constexpr size_t kMostFrames = 256;
+
+bool is_too_deep(Instance& in, const Invocation& call) {
+  if (in.frames.size() < kMostFrames) return false;
+  if (!in.session.diagnostics.has_errors()) in.at(call.site.expr.span).error(diag::NestedTooDeep, int64_t(kMostFrames));
+  return true;
+}
+
 bool is_recursive(Instance& in, const Invocation& call) {
   for (const Frame& frame : in.frames) {
     if (frame.decl != call.fn.decl) continue;
@@ -243,7 +252,7 @@ class LibraryGuard {
 }  // namespace
 
 Value invoke(Instance& in, Invocation& call) {
-  if (is_recursive(in, call) || has_too_many_calls(in, call.site.expr.span) || is_too_long(in, call.site.expr.span, "functions are inlined where they are called")) return Poison{};
+  if (is_too_deep(in, call) || is_recursive(in, call) || has_too_many_calls(in, call.site.expr.span) || is_too_long(in, call.site.expr.span, "functions are inlined where they are called")) return Poison{};
   LibraryGuard library(in, call);
   in.frames.push_back({.module = call.fn.module, .decl = call.fn.decl, .call = call.site.expr.span,
                        .first_scope = in.scopes.size(), .first_loop = in.loops.size(),

@@ -200,3 +200,34 @@ TEST_CASE("a number beyond the greatest int is a u64, and stays the one it is") 
   CHECK_MESSAGE(ran.says(" = constant " + std::to_string(INT64_MIN + 1) + " : u64\n"), ran.out);  // its bits
   CHECK_MESSAGE(ran.says(" = constant " + std::to_string(INT64_MIN + 7) + " : u64\n"), ran.out);
 }
+
+TEST_CASE("an object without a function is warned of where it is made") {
+  Folder folder;
+  folder.write("k.tile", "kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n");
+  CHECK(folder.tilec("k.tile").says("k.tile:1:8: warning: nothing is exported: the object has no function for `copy` [T0711"));
+  CHECK_FALSE(folder.tilec("check k.tile").says("T0711"));
+  folder.write("k.tile", "kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\nexport copy as mine;\n");
+  CHECK_FALSE(folder.tilec("k.tile").says("T0711"));
+}
+
+TEST_CASE("what cuts is an int, whole quotients of literals are literals") {
+  Folder folder;
+  auto check = [&](const std::string& factor) {
+    folder.write("k.tile", "export kernel k(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = " + factor + " * A[i]; }\n}\n");
+    return folder.tilec("check k.tile");
+  };
+  CHECK(check("(1 / 2)").says("`int` does not turn into `f32` by itself [T0103]"));
+  CHECK(check("1 / 2").code == 1);
+  CHECK(check("(6 / 2)").code == 0);
+  CHECK(check("(1.0 / 2)").code == 0);
+}
+
+TEST_CASE("functions that call each other in a long chain are refused before the stack ends") {
+  std::string text = "fn g0(x: int) -> int { return x; }\n";
+  for (int i = 1; i < 3000; ++i) text += "fn g" + std::to_string(i) + "(x: int) -> int { return g" + std::to_string(i - 1) + "(x) + 1; }\n";
+  Folder folder;
+  folder.write("k.tile", text + "export kernel k(out C: i64[N]) { launch (i in N) { C[i] = g2999(i) as i64; } }\n");
+  Ran ran = folder.tilec("check k.tile");
+  CHECK(ran.code == 1);
+  CHECK_MESSAGE(ran.says("this is nested more than 256 levels deep [T0009]"), ran.out.substr(0, 300));
+}
