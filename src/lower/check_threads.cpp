@@ -40,6 +40,7 @@ struct Check {
     if (parting.valid() && !told.insert(parting).second) return;
     auto report = diagnostics.at(barrier).error(diag::DivergentBarrier);
     if (parting.valid()) report.mark(parting, "threads may part here");
+    report.help("put the `sync;` where all threads of the block come by");
   }
 
   // What decides whether, and how often, the regions of `op` run.

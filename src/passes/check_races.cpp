@@ -177,7 +177,8 @@ struct Check {
       if (b.span != a.span && b.span.valid()) report.mark(b.span, (b.use == Use::Read ? "read here" : "and written here") + other);
     };
     bool is_refuted = finding.verdict == Verdict::Refuted;
-    if (runs.runner == Runner::Block && is_refuted) mark(place.error(diag::Race, name, finding.text));
+    if (runs.runner == Runner::Block && is_refuted)
+      mark(place.error(diag::Race, name, finding.text).help("give each block elements of its own, or combine theirs with an atomic, as in `atomic_add`"));
     else if (runs.runner == Runner::Block) mark(place.warning(diag::UnprovedRace, name));
     else if (runs.runner == Runner::Thread && is_refuted)
       mark(place.error(diag::ThreadRace, name, finding.text).help("put a `sync;` between the two, or give each thread elements of its own"));

@@ -75,7 +75,8 @@ std::optional<Factor> factor(Instance& in, const Operand& x) {
   auto shape = shape_of(in, x);
   if (!shape) return std::nullopt;
   if (shape->size() != 2) {
-    in.at(x.span).error(diag::RankMismatch, in.text(x.span), int64_t(shape->size()), 2);
+    in.at(x.span).error(diag::RankMismatch, in.text(x.span), int64_t(shape->size()), 2)
+        .help("`@` multiplies matrices; the product of two vectors is `(a * b).sum(axis = 0)`");
     return std::nullopt;
   }
   auto* view = x.value.as<View>();

@@ -38,6 +38,22 @@ constexpr std::pair<std::string_view, Scalar> kForeignTypes[] = {
     {"int8_t", Scalar::I8},     {"int16_t", Scalar::I16},  {"int32_t", Scalar::I32},  {"int64_t", Scalar::I64},   {"uint8_t", Scalar::U8},
     {"uint16_t", Scalar::U16},  {"uint32_t", Scalar::U32}, {"uint64_t", Scalar::U64}, {"usize", Scalar::Index},   {"byte", Scalar::U8}};
 
+// Words of other languages for kernels and of libraries of matrices, and what is written here instead.
+struct ForeignWord {
+  std::string_view word, help;
+};
+constexpr ForeignWord kForeignWords[] = {
+    {"threadIdx", "the threads of a block are the index of `simt (t) { ... }`"},
+    {"blockIdx", "the blocks are the indices of `launch (i in ceildiv(N, 64)) { ... }`"},
+    {"blockDim", "the threads of a block are the number behind `threads`"},
+    {"gridDim", "the blocks are as many as the extents of the `launch` say"},
+    {"__syncthreads", "the threads of a block wait for each other at `sync;`"},
+    {"matmul", "a product of matrices is `a @ b`"},
+    {"dot", "a product of matrices is `a @ b`, one of vectors `(a * b).sum(axis = 0)`"},
+    {"zeros", "a tile of zeros is `var t: fragment f32[64, 64] = 0;`"},
+    {"fabs", "`abs` is for all types"},
+};
+
 constexpr std::string_view kLibraryModules[] = {"math"};
 
 // Words of modules of the library that stand behind an import. `meant` is the word itself, or one like it.
@@ -64,6 +80,8 @@ void suggest(Instance& in, Report report, const ast::Name& name) {
       report.fix(name.span, ours, "the type is called `" + ours + "` here");
       return;
     }
+  for (const ForeignWord& foreign : kForeignWords)
+    if (name.text == foreign.word) return void(report.help(std::string(foreign.help)));
   if (suggest_import(in, report, name, name.text)) return;
   std::vector<std::string_view> names;
   for (size_t i = in.frame().first_scope; i < in.scopes.size(); ++i)

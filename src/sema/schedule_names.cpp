@@ -126,11 +126,11 @@ struct Check {
 
 KernelNames names_of(const ast::Kernel& kernel) {
   KernelNames names;
+  names.block(kernel.body);
   for (const ast::Parameter& p : kernel.signature.parameters) {
     names.tiles.push_back(p.name.text);
     if (p.type->as<ast::ShapedType>()) names.shared.push_back(p.name.text);
   }
-  names.block(kernel.body);
   return names;
 }
 

@@ -79,3 +79,27 @@ TEST_CASE("--dim is looked at once for all kernels") {
   }
   CHECK(folder.tilec("run k.tile --dim N=3,N=4").says("tilec: --dim N=4: it has been given a value before"));
 }
+
+TEST_CASE("what newcomers write is told what to write here") {
+  struct Row {
+    const char *text, *says;
+  };
+  constexpr Row kRows[] = {
+      {"launch (i in ceildiv(N, 64)) threads 64 { simt (t) { y[i * 64 + threadIdx] = 0; } }", "help: the threads of a block are the index of `simt (t) { ... }`"},
+      {"launch (i in ceildiv(N, 64)) { y.tile(i) = matmul(x.tile[64](i), x.tile[64](i)); }", "help: a product of matrices is `a @ b`"},
+      {"launch (i in ceildiv(N, 64)) { let t = x.tile[64](i); y.tile(i) = t @ t; }", "the product of two vectors is `(a * b).sum(axis = 0)`"},
+      {"launch (i in N) { y[0] = x[i]; }", "or combine theirs with an atomic, as in `atomic_add`"},
+      {"launch (i in ceildiv(N, 64)) threads 64 { simt (t) { if i * 64 + t < N { y[i * 64 + t] = 0; sync; } } }", "help: put the `sync;` where all threads of the block come by"},
+  };
+  Folder folder;
+  for (auto [text, says] : kRows) {
+    folder.write("k.tile", "export kernel f(x: f32[N], out y: f32[N]) {\n    " + std::string(text) + "\n}\n");
+    Ran ran = folder.tilec("check k.tile");
+    CHECK(ran.code == 1);
+    CHECK_MESSAGE(ran.says(says), ran.out);
+  }
+  folder.write("k.tile", "export kernel f(K: f32[N, 64], out y: f32[N, 64]) {\n    launch (i in ceildiv(N, 64)) {\n        var k: shared f32[64, 64] = K.tile(i, 0);\n        y.tile(i, 0) = k;\n    }\n}\n"
+               "schedule f { layout kk: swizzle(64); }\n");
+  Ran ran = folder.tilec("check k.tile");
+  CHECK_MESSAGE(ran.says("did you mean `k`?"), ran.out);
+}
