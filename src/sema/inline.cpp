@@ -227,10 +227,6 @@ bool has_too_many_calls(Instance& in, Span span) {
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 // While a function of the library is inlined into a program, all that is made stands at the call.
 class LibraryGuard {
  public:

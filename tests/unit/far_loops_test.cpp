@@ -71,11 +71,7 @@ export kernel left(e: int, x: i32[M], out y: i32[N]) requires e > 92233720368547
 }
 )";
 
-constexpr const char* kCaller = R"(#include <stdint.h>
-#include <stdio.h>
-#include "k.h"
-enum { N = 101, M = 21 };
-#define CHECK(x) do { if (!(x)) { printf("%d: %s (%s)\n", __LINE__, #x, tile1_last_message()); return 1; } } while (0)
+constexpr const char* kCaller = R"(enum { N = 101, M = 21 };
 int main(void) {
   int32_t y[N], x[M];
   for (int i = 0; i < M; i++) x[i] = i;
@@ -117,9 +113,7 @@ int main(void) {
 
 TEST_CASE("lanes that are done with a loop do not step on beyond the greatest int") {
   Folder folder;
-  folder.write("k.tile", kKernels);
-  folder.write("main.c", kCaller);
-  expect_fine(folder, "k");
+  expect_fine(folder, kKernels, kCaller);
 }
 
 TEST_CASE("the interpreter agrees on loops next to the ends of int at every form") {

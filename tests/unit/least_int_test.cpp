@@ -77,12 +77,7 @@ export kernel converted(u: u64[N], f: f64[N], out y: i64[N], out z: i64[N]) {
 }
 )";
 
-constexpr const char* kCaller = R"c(#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include "k.h"
-enum { N = 70 };
-#define CHECK(x) do { if (!(x)) { printf("%d: %s (%s)\n", __LINE__, #x, tile1_last_message()); return 1; } } while (0)
+constexpr const char* kCaller = R"c(enum { N = 70 };
 #define LEAVES(place) (strstr(tile1_last_message(), "k.tile:" place) && strstr(tile1_last_message(), "leaves 64 bits"))
 static int64_t x[N], by[N], y[N], u_of[N];
 static int32_t a[N], of[N], z[3 * N];
@@ -134,9 +129,7 @@ int main(void) {
 
 TEST_CASE("the negative of the least int is reported, in quotients and absolute values too") {
   Folder folder;
-  folder.write("k.tile", kKernels);
-  folder.write("main.c", kCaller);
-  expect_fine(folder, "k");
+  expect_fine(folder, kKernels, kCaller);
   // The C text of before, where whatever C leaves undefined ends the program.
   Ran ran = folder.run("cc -fsanitize=undefined -fsanitize-undefined-trap-on-error main.c k.c -o main -pthread -lm && ./main");
   CHECK_MESSAGE(ran.out == "fine\n", ran.out);

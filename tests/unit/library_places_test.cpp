@@ -30,13 +30,7 @@ export kernel total(x: i64[N], out y: i64[N]) {
 }
 )";
 
-constexpr const char* kCaller = R"c(#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include "k.h"
-enum { N = 21 };
-#define CHECK(x) do { if (!(x)) { printf("%d: %s (%s)\n", __LINE__, #x, tile1_last_message()); return 1; } } while (0)
-#define PART(text) (strstr(tile1_last_message(), text) != NULL)
+constexpr const char* kCaller = R"c(enum { N = 21 };
 int main(void) {
   int64_t x[N], y[N];
   for (int i = 0; i < N; i++) x[i] = i - 1;
@@ -77,11 +71,7 @@ constexpr const char* kChoices = R"(export kernel k(x: i32[N], t: i32[64], inout
 }
 )";
 
-constexpr const char* kChooser = R"(#include <stdint.h>
-#include <stdio.h>
-#include "k.h"
-enum { N = 9 };
-#define CHECK(x) do { if (!(x)) { printf("%d: %s (%s)\n", __LINE__, #x, tile1_last_message()); return 1; } } while (0)
+constexpr const char* kChooser = R"(enum { N = 9 };
 int main(void) {
   int32_t x[N], t[64];
   int8_t a[N];
@@ -105,9 +95,7 @@ int main(void) {
 
 TEST_CASE("compiled kernels name the program's call, not the library's line") {
   Folder folder;
-  folder.write("k.tile", kCalls);
-  folder.write("main.c", kCaller);
-  expect_fine(folder, "k");
+  expect_fine(folder, kCalls, kCaller);
 }
 
 TEST_CASE("diagnostics of what is inlined from the library stand at the program's call") {
@@ -140,7 +128,5 @@ TEST_CASE("the interpreter names the program's call and speaks the language's wo
 
 TEST_CASE("a choice between literals takes the type of what it meets, exactly") {
   Folder folder;
-  folder.write("k.tile", kChoices);
-  folder.write("main.c", kChooser);
-  expect_fine(folder, "k");
+  expect_fine(folder, kChoices, kChooser);
 }

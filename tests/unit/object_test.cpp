@@ -2,7 +2,7 @@
 // calls that may not run, and the place and the number of an access that left its tensor.
 #include <doctest/doctest.h>
 
-#include "command.h"
+#include "compiled_program.h"
 
 using namespace tilec::command;
 
@@ -49,13 +49,8 @@ export kernel marked(alias inout x: f32[N], y: f32[N]) {
 )";
 
 constexpr const char* kProgram = R"(#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include "k.h"
-#define CHECK(x) do { if (!(x)) { printf("%d: %s (%s)\n", __LINE__, #x, tile1_last_message()); return 1; } } while (0)
 #define SAYS(text) (strcmp(tile1_last_message(), text) == 0)
-#define PART(text) (strstr(tile1_last_message(), text) != NULL)
 int main(void) {
   size_t bytes = 77;
   CHECK(plain_workspace_size(5, &bytes) == TILE_OK && bytes == 0);
@@ -114,7 +109,7 @@ std::string listed(int count, const std::string& before, const std::string& betw
 TEST_CASE("every declared function is there, and calls that may not run say why") {
   Folder folder;
   folder.write("k.tile", kKernels);
-  folder.write("main.c", kProgram);
+  folder.write("main.c", std::string(kCallerHead) + kProgram);
   for (const char* output : {"k.o", "k.c"}) {
     Ran made = folder.tilec("k.tile --header k.h -o " + std::string(output) + (output[2] == 'c' ? " --target c" : ""));
     CHECK_MESSAGE(made.code == 0, made.out);

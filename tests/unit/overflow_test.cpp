@@ -75,13 +75,7 @@ export kernel chosen(j: i64, out y: i32[N]) {
 }
 )";
 
-constexpr const char* kCaller = R"(#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include "k.h"
-enum { N = 101 };
-#define CHECK(x) do { if (!(x)) { printf("%d: %s (%s)\n", __LINE__, #x, tile1_last_message()); return 1; } } while (0)
-#define PART(text) (strstr(tile1_last_message(), text) != NULL)
+constexpr const char* kCaller = R"(enum { N = 101 };
 int main(void) {
   int64_t x[N], z[N];
   int32_t memory[3 * N], *y = memory + N;
@@ -123,9 +117,7 @@ int main(void) {
 
 TEST_CASE("an int that leaves 64 bits is reported, and leads to no access outside") {
   Folder folder;
-  folder.write("k.tile", kKernels);
-  folder.write("main.c", kCaller);
-  expect_fine(folder, "k");
+  expect_fine(folder, kKernels, kCaller);
 }
 
 TEST_CASE("the interpreter refuses a workspace that it cannot hold") {
