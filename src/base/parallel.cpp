@@ -2,6 +2,8 @@
 
 #include <system_error>
 
+#include "base/heap.h"
+
 namespace tilec {
 
 void Tasks::add(std::function<void()> task) {
@@ -10,10 +12,14 @@ void Tasks::add(std::function<void()> task) {
     waiting_.push_back(std::move(task));
   }
   changed_.notify_one();
-  if (helpers_.size() + 1 >= std::thread::hardware_concurrency()) return;
+  static const size_t cores = std::thread::hardware_concurrency();  // asking the system takes a file
+  if (helpers_.size() + 1 >= cores) return;
   // Where the system gives no more threads, those that there are do it all.
   try {
-    helpers_.emplace_back([this] { work(true); });
+    helpers_.emplace_back([this] {
+      use_large_pages();
+      work(true);
+    });
   } catch (const std::system_error&) {
   }
 }

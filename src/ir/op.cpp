@@ -55,7 +55,11 @@ OpData make_op(OpKind kind) {
 }
 
 OpTable table(OpKind kind) {
-  return visit(make_op(kind), [](const auto& op) { return op.op_table; });
+  static constexpr OpTable kTables[] = {
+#define ANY_OP(table, Kind, ...) op::Kind::op_table,
+#include "ir/all_ops.def"
+  };
+  return kTables[int(kind)];
 }
 
 namespace {

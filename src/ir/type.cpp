@@ -18,14 +18,27 @@ int64_t Type::element_count() const {
   return count;
 }
 
+namespace {
+
+size_t hash_of(const Type& type) {
+  size_t hash = 0;
+  auto mix = [&](uint64_t field) { hash = (hash ^ field) * 0x9E3779B97F4A7C15u ^ hash >> 29; };
+  mix(uint64_t(type.kind) | uint64_t(type.element) << 8 | uint64_t(type.varying) << 16 | uint64_t(type.space) << 24 | uint64_t(type.layout.index) << 32);
+  for (int64_t extent : type.shape) mix(uint64_t(extent));
+  return hash;
+}
+
+}  // namespace
+
 TypeId TypeTable::intern(Type type) {
-  std::string key;
-  for (int64_t field : {int64_t(type.kind), int64_t(type.element), int64_t(type.varying), int64_t(type.space), int64_t(type.layout.index)})
-    key += std::to_string(field) + ",";
-  for (int64_t extent : type.shape) key += std::to_string(extent) + "x";
-  auto [it, is_new] = ids_.try_emplace(std::move(key), TypeId{uint32_t(types_.size())});
-  if (is_new) types_.push_back(std::move(type));
-  return it->second;
+  size_t hash = hash_of(type);
+  auto [first, last] = ids_.equal_range(hash);
+  for (auto it = first; it != last; ++it)
+    if (types_[it->second.index] == type) return it->second;
+  TypeId id{uint32_t(types_.size())};
+  ids_.emplace(hash, id);
+  types_.push_back(std::move(type));
+  return id;
 }
 
 Type scalar_type(Scalar element, bool varying) { return {.kind = TypeKind::Scalar, .element = element, .varying = varying}; }

@@ -53,7 +53,7 @@ class TypeTable {
 
  private:
   std::vector<Type> types_;
-  std::unordered_map<std::string, TypeId> ids_;  // keyed by the bytes of the fields
+  std::unordered_multimap<size_t, TypeId> ids_;  // by hash
 };
 
 Type scalar_type(Scalar element, bool varying = false);

@@ -35,9 +35,10 @@ bool Check::require_scalar(ValueId v, Scalar element) {
 }
 
 bool equal_but_varying(const Type& a, const Type& b) {
-  Type uniform_a = a, uniform_b = b;
-  uniform_a.varying = uniform_b.varying = false;
-  return uniform_a == uniform_b;
+  if (a.varying == b.varying) return a == b;
+  Type other = b;
+  other.varying = a.varying;
+  return a == other;
 }
 
 bool accepts(const Type& to, const Type& from) { return equal_but_varying(to, from) && (to.varying || !from.varying); }

@@ -17,10 +17,22 @@ constexpr OpKind kWithAny[] = {OpKind::For, OpKind::While, OpKind::If, OpKind::M
 
 bool is_one_of(std::span<const OpKind> kinds, OpKind kind) { return std::ranges::find(kinds, kind) != kinds.end(); }
 
+struct Counts {
+  size_t least = 1, most = 1;
+};
+Counts counts_of(OpKind kind) {
+  if (is_one_of(kWithAny, kind)) return {0, ~size_t(0)};
+  if (is_one_of(kWithOneOrNone, kind)) return {0, 1};
+  return is_one_of(kWithoutResult, kind) ? Counts{0, 0} : Counts{};
+}
+
 bool is_result_count(OpKind kind, size_t n) {
-  if (is_one_of(kWithAny, kind)) return true;
-  if (is_one_of(kWithOneOrNone, kind)) return n <= 1;
-  return n == (is_one_of(kWithoutResult, kind) ? 0 : 1);
+  static const auto kCounts = [] {
+    std::array<Counts, kOpKinds> counts;
+    for (size_t i = 0; i < kOpKinds; ++i) counts[i] = counts_of(OpKind(i));
+    return counts;
+  }();
+  return kCounts[size_t(kind)].least <= n && n <= kCounts[size_t(kind)].most;
 }
 
 using Types = std::vector<Type>;

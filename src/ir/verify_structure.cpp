@@ -35,10 +35,26 @@ Form first_form(OpKind kind) {
   return table(kind) == OpTable::Thread ? Form::Thread : Form::Typed;
 }
 
+// What the tables above say of a kind; asked for every operation of every kernel behind every pass.
+struct PlaceRow {
+  std::string_view levels;
+  Form first;
+  bool is_of_tiles;
+};
+const PlaceRow& place_of(OpKind kind) {
+  static const auto kRows = [] {
+    std::array<PlaceRow, kOpKinds> rows;
+    for (size_t i = 0; i < kOpKinds; ++i) {
+      auto k = OpKind(i);
+      rows[i] = {levels_of(k), first_form(k), table(k) == OpTable::Tile && k != OpKind::Alloc};
+    }
+    return rows;
+  }();
+  return kRows[size_t(kind)];
+}
+
 bool belongs(OpKind kind, Form form) {
-  if (form < first_form(kind)) return false;
-  bool is_of_tiles = table(kind) == OpTable::Tile && kind != OpKind::Alloc;
-  return form != Form::Thread || !is_of_tiles;
+  return form >= place_of(kind).first && (form != Form::Thread || !place_of(kind).is_of_tiles);
 }
 
 bool is_body_value(const Kernel& kernel, ValueId v) {
@@ -77,7 +93,7 @@ void check_place(Check& check, bool is_direct) {
                      name(check.form)))
     return;
   constexpr std::string_view kLevels[] = {"the host's part", "a block", "a map", "simt", "a thread"};
-  bool is_here = levels_of(op.kind()).find("hbmst"[int(check.level)]) != std::string_view::npos;
+  bool is_here = place_of(op.kind()).levels.find("hbmst"[int(check.level)]) != std::string_view::npos;
   check.require(is_here, Code::V011, "`", text, "` stands in ", kLevels[int(check.level)]);
   if (op.is<op::Launch>() || (op.is<op::Alloc>() && check.level == Level::Host))
     check.require(is_direct, Code::V011, "`", text, "` stands inside other control of the host's part");

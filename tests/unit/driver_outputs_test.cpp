@@ -138,3 +138,23 @@ TEST_CASE("a mistake of its own leaves a bundle that runs the command again") {
   Ran again = folder.run("rm -f copy.tile twice.tile p h.h; sh tilec-bundle-*/again.sh && find tilec-bundle-*/files -name h.h | grep -c h.h");
   CHECK_MESSAGE(again.out == "1\n", again.out);
 }
+
+TEST_CASE("parts of the compiler are loaded when they are needed, and missed with a message") {
+  Folder folder;
+  folder.write("copy.tile", "export kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n");
+  folder.run("mkdir -p bin lib/tilec && cp '" TILEC_BINARY "' bin/tilec");
+  CHECK(folder.run("bin/tilec check copy.tile").code == 0);
+  Ran ran = folder.run("bin/tilec copy.tile -o copy.o");
+  CHECK_MESSAGE(ran.says("tilec: cannot load "), ran.out);
+  CHECK_MESSAGE(ran.says("lib/tilec/libtilec-native.so: cannot open shared object file"), ran.out);
+  CHECK(ran.code == 3);
+  CHECK(folder.run("ls copy.o").code != 0);
+
+  const std::string hard = "bin/tilec check '" TILEC_TESTS "/proofs/in_bounds.tile'";  // questions for the solver
+  ran = folder.run(hard);
+  CHECK_MESSAGE(ran.says("lib/tilec/libtilec-solver.so: cannot open shared object file"), ran.out);
+  CHECK(ran.code == 3);
+  ran = folder.run("cp '" + std::filesystem::path(TILEC_BINARY).parent_path().string() + "/../lib/tilec/libtilec-native.so' lib/tilec/libtilec-solver.so; " + hard);
+  CHECK_MESSAGE(ran.says("libtilec-solver.so: it is no part of tilec"), ran.out);
+  CHECK(ran.code == 3);
+}

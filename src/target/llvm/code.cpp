@@ -135,6 +135,6 @@ std::string_view version() { return LLVM_VERSION_STRING; }
 
 }  // namespace
 
-extern "C" const NativeLibrary tilec_native = {TILEC_VERSION, kNativeLayout, code, version};
+extern "C" const NativeLibrary tilec_native = {{TILEC_VERSION, kNativeLayout}, code, version};
 
 }  // namespace tilec::target

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/part.h"
 #include "target/abi/export.h"
 
 namespace tilec::target {
@@ -33,10 +34,9 @@ std::string native_code(const Program& program, const NativeRequest& request, Na
 // The version of LLVM behind the door.
 std::string_view native_version();
 
-// What the library gives under the name `tilec_native`. `layout` tells libraries of another build.
+// What the library gives under the name `tilec_native`.
 struct NativeLibrary {
-  std::string_view tilec;  // version
-  size_t layout;
+  PartHeader header;
   std::string (*code)(const Program&, const NativeRequest&, NativeForm);
   std::string_view (*version)();
 };
