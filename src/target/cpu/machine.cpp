@@ -75,12 +75,12 @@ constexpr Machine kX86[] = {
 constexpr Machine kArm[] = {cpu_machine("aarch64", "aarch64", 4, 32, kFused, kAtomsArm)};
 
 constexpr CpuCode kX86Codes[] = {
-    {.machine = &kX86[0], .cpu = "x86-64-v2", .features = "", .level = 2, .has_half_conversion = false},
-    {.machine = &kX86[1], .cpu = "x86-64-v3", .features = "", .level = 3, .has_half_conversion = true},
-    {.machine = &kX86[2], .cpu = "x86-64-v4", .features = "-prefer-256-bit", .level = 4, .has_half_conversion = true},
+    {.machine = &kX86[0], .cpu = "x86-64-v2", .features = "", .level = 2, .has_half_conversion = false, .has_streaming_stores = true},
+    {.machine = &kX86[1], .cpu = "x86-64-v3", .features = "", .level = 3, .has_half_conversion = true, .has_streaming_stores = true},
+    {.machine = &kX86[2], .cpu = "x86-64-v4", .features = "-prefer-256-bit", .level = 4, .has_half_conversion = true, .has_streaming_stores = true},
 };
 constexpr CpuCode kArmCodes[] = {
-    {.machine = &kArm[0], .cpu = "generic", .features = "+neon", .level = 1, .has_half_conversion = true}};
+    {.machine = &kArm[0], .cpu = "generic", .features = "+neon", .level = 1, .has_half_conversion = true, .has_streaming_stores = false}};
 
 }  // namespace
 

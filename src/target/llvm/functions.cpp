@@ -128,6 +128,7 @@ int64_t add_launch(llvm::Module& module, const Export& exported, const Abi& abi,
   linear->addIncoming(b.CreateNSWAdd(linear, b.getInt64(1)), b.GetInsertBlock());
   b.CreateBr(head);
   b.SetInsertPoint(done);
+  speller.close_launch();
   b.CreateRetVoid();
   return speller.scratch_bytes();
 }

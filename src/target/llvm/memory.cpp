@@ -3,6 +3,8 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
 
+#include <numeric>
+
 #include "target/llvm/speller.h"
 
 namespace tilec::target {
@@ -110,6 +112,34 @@ Value* Speller::load_part(const Target& target, int64_t element, bool varying, V
   return tag(b_.CreateMaskedGather(lanes, lane_pointers(target, element), align, all, zero), target.place);
 }
 
+// Streaming stores write whole units of this size; a line is gathered before it goes to memory.
+constexpr uint64_t kStreamBytes = 16;
+
+// Lanes side by side: past the caches where that is better and they begin at a multiple of a unit, which only the call knows.
+void Speller::store_lanes(const Place& place, Value* pointer, Value* value, Align align) {
+  uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
+  bool may_stream = place.streams && bytes % kStreamBytes == 0;
+  auto keep = [&] { tag(b_.CreateAlignedStore(value, pointer, align), place); };
+  if (!may_stream) return keep();
+  Value* rest = b_.CreateAnd(b_.CreatePtrToInt(pointer, b_.getInt64Ty()), b_.getInt64(kStreamBytes - 1));
+  llvm::BasicBlock *past = new_block("past"), *kept = new_block("kept"), *after = new_block("after");
+  b_.CreateCondBr(b_.CreateAnd(place.streams, b_.CreateICmpEQ(rest, b_.getInt64(0))), past, kept);
+  b_.SetInsertPoint(past);
+  unsigned step = unsigned(kStreamBytes / (bytes / lanes_));
+  for (unsigned lane = 0; lane < lanes_; lane += step) {
+    llvm::SmallVector<int, 16> unit(step);
+    std::iota(unit.begin(), unit.end(), int(lane));
+    Value* address = b_.CreateConstGEP1_64(value->getType()->getScalarType(), pointer, lane);
+    llvm::Instruction* store = tag(b_.CreateAlignedStore(b_.CreateShuffleVector(value, unit), address, Align(kStreamBytes)), place);
+    store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+  }
+  b_.CreateBr(after);
+  b_.SetInsertPoint(kept);
+  keep();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
 void Speller::store_part(const Target& target, int64_t element, Value* value, Value* mask) {
   Align align(byte_width(target.buffer.element));
   bool is_one = !value->getType()->isVectorTy();
@@ -121,7 +151,7 @@ void Speller::store_part(const Target& target, int64_t element, Value* value, Va
   if (target.first && target.stride == 1) {
     Value* pointer = element_pointer(target, element);
     if (mask) tag(b_.CreateMaskedStore(value, pointer, align, splat(mask)), target.place);
-    else tag(b_.CreateAlignedStore(value, pointer, align), target.place);
+    else store_lanes(target.place, pointer, value, align);
     return;
   }
   Value* all = mask ? splat(mask) : llvm::ConstantInt::getTrue(shaped(b_.getInt1Ty(), value));

@@ -1,6 +1,8 @@
 // The frame of a function: arguments of the body from the slots, places of the buffers, the region of a block.
 #include "target/llvm/speller.h"
 
+#include <llvm/IR/IntrinsicsX86.h>
+
 namespace tilec::target {
 
 using llvm::Value;
@@ -68,6 +70,30 @@ void Speller::open_launch(const ir::op::Launch& launch, Value* scratch, Value* f
     place.pointer = alloca;
   }
   scope_places();
+  if (code_.has_streaming_stores) stream_places();
+}
+
+namespace {
+
+// More than a core's share of the last cache: what is written first is gone from it before the last is.
+constexpr int64_t kMostKept = 16 << 20;
+
+}  // namespace
+
+// A large tensor that is only written would first be read into the caches, line by line, and then push out what is read again.
+void Speller::stream_places() {
+  for (const ir::Param& param : kernel_.params) {
+    bool is_held = std::ranges::all_of(param.extents, [&](ir::ValueId v) { return !held_[v.index].parts.empty(); });
+    if (!type(param.value).is_buffer() || param.access != ir::Access::Out || param.may_alias || !is_held) continue;
+    Value* bytes = b_.getInt64(uint64_t(byte_width(type(param.value).element)));
+    for (ir::ValueId extent : param.extents) bytes = b_.CreateMul(bytes, uniform(extent));
+    places_.at(param.value.index).streams = b_.CreateICmpSGT(bytes, b_.getInt64(kMostKept));
+  }
+}
+
+void Speller::close_launch() {
+  bool streams = std::ranges::any_of(places_, [](const auto& entry) { return entry.second.streams != nullptr; });
+  if (streams) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
 }
 
 // Says which buffers never meet: all, but for read-only parameters, of which no write is seen, and those marked `alias`.

@@ -40,6 +40,8 @@ class Speller {
   llvm::Value* product(const Product& product);
   // -1 where a factor is negative or 64 bits do not hold it.
   llvm::Value* size(const Product& product);
+  // Behind the last block: what went past the caches is there for others.
+  void close_launch();
   int64_t scratch_bytes() const { return memory_.scratch_bytes; }
 
  private:
@@ -52,6 +54,7 @@ class Speller {
     llvm::Value* pointer = nullptr;
     llvm::MDNode* scope = nullptr;     // accesses of this buffer
     llvm::MDNode* disjoint = nullptr;  // scopes that it never meets
+    llvm::Value* streams = nullptr;    // whether what is written here is better not kept in caches; null: it is kept
   };
 
   // Types (types.cpp).
@@ -163,6 +166,7 @@ class Speller {
   llvm::Value* load_part(const Target& target, int64_t element, bool varying, llvm::Value* mask);
   Values load_interleaved(const Target& target, int64_t count);
   void store_part(const Target& target, int64_t element, llvm::Value* value, llvm::Value* mask);
+  void store_lanes(const Place& place, llvm::Value* pointer, llvm::Value* value, llvm::Align align);
   llvm::Value* to_memory(Scalar element, llvm::Value* x);
   llvm::Value* from_memory(Scalar element, llvm::Value* x);
   llvm::Value* masked_or_null(ir::ValueId mask);
@@ -173,6 +177,7 @@ class Speller {
   llvm::Value* slot_value(llvm::Value* slots, int slot, llvm::Type* wanted);
   llvm::Value* invariant_load(llvm::Type* wanted, llvm::Value* address);
   void scope_places();
+  void stream_places();
 
   const ir::Kernel& kernel_;
   const Abi& abi_;

@@ -17,6 +17,7 @@ struct CpuCode {
   std::string_view cpu, features;
   int level;                  // as the launcher orders CPUs
   bool has_half_conversion;   // f16 to f32 and back are instructions
+  bool has_streaming_stores;  // past the caches, ordered by a fence
 };
 
 struct NativeRequest {
