@@ -188,6 +188,8 @@ int compile_command(const Options& options) {
     return session.not_yet("`--emit=" + options.emit + "`");
   std::string emit = emitted_form(options, *chosen->target);
   if (emit.empty()) return session.cannot_emit(*chosen->target, options.emit);
+  bool has_caller = chosen->target->launch || stops_early(options) || options.emit != "obj";
+  if (!has_caller) return session.not_yet("an object for `" + options.targets[0] + "` (`--emit=" + emit + "` gives the kernels' text)");
   Outputs paths{path_of(emit), options.header};
   if (int code = session.load(options.inputs[0])) return code;
   session.check_names();

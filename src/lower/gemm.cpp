@@ -56,10 +56,9 @@ Carried Lowering::multiply_block(const ir::op::Gemm& gemm, const MatrixAtom& ato
                                  std::span<const Point> points, int64_t depth, Carried registers) {
   constexpr int64_t kDepthUnroll = 4;
   int64_t unroll = depth % kDepthUnroll == 0 ? kDepthUnroll : 1;
-  ValueId lane_n = lane_part(layout, 1);
-  auto element = [&](ValueId buffer, bool is_transposed, ValueId row, Coordinate column, ValueId mask) {
-    Coordinate r{row, {}};
-    std::array<Coordinate, 2> at = is_transposed ? std::array{column, r} : std::array{r, column};
+  ValueId lane_m = lane_part(layout, 0), lane_n = lane_part(layout, 1);
+  auto element = [&](ValueId buffer, bool is_transposed, Coordinate row, Coordinate column, ValueId mask) {
+    std::array<Coordinate, 2> at = is_transposed ? std::array{column, row} : std::array{row, column};
     ValueId index = address(buffer, at);
     Type t = ir::scalar_type(source_.type(buffer).element, is_varying(index));
     return builder_.convert(builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, mask, lane_stride(index)}, t), atom.c);
@@ -81,15 +80,17 @@ Carried Lowering::multiply_block(const ir::op::Gemm& gemm, const MatrixAtom& ato
           if (auto c = target_.constant(points[i].values[d]))
             (points[i].digits[d].axis == 0 ? m_key : n_key) += c->i * points[i].digits[d].weight;
         if (!a.contains(m_key)) {
-          ValueId m = coordinate(builder_, points[i], 0);
+          Coordinate m{coordinate(builder_, points[i], 0), lane_m};
           // Rows that pad the tile up to whole blocks read its last row; what they give is never stored.
-          if (layout.covered(0) != layout.shape[0])
-            m = builder_.binary(ir::BinaryFn::Min, m, builder_.index(layout.shape[0] - 1));
+          if (layout.covered(0) != layout.shape[0]) {
+            ValueId whole = lane_m.valid() ? builder_.add(m.uniform, lane_m) : m.uniform;
+            m = {builder_.binary(ir::BinaryFn::Min, whole, builder_.index(layout.shape[0] - 1)), {}};
+          }
           a[m_key] = element(gemm.a, gemm.transpose_a, m, {k, {}}, {});
         }
         if (!b.contains(n_key)) {
           ValueId n = coordinate(builder_, points[i], 1);
-          b[n_key] = element(gemm.b, gemm.transpose_b, k, {n, lane_n}, column_mask(n));
+          b[n_key] = element(gemm.b, gemm.transpose_b, {k, {}}, {n, lane_n}, column_mask(n));
         }
         sums[i] = is_float(atom.c) ? builder_.fma(a[m_key], b[n_key], sums[i]) : builder_.add(sums[i], builder_.mul(a[m_key], b[n_key]));
       }

@@ -51,7 +51,7 @@ TEST_CASE("dependencies name every target that was asked for, as Make reads name
 TEST_CASE("what later targets will emit is not supported yet") {
   Folder folder;
   folder.write("copy.tile", kCopy);
-  for (const char* kind : {"ptx", "cubin", "hip", "metal", "wgsl"}) {
+  for (const char* kind : {"cubin", "hip", "metal", "wgsl"}) {
     Ran ran = folder.tilec("copy.tile --emit=" + std::string(kind));
     CHECK(ran.code == 6);
     CHECK_MESSAGE(ran.says("`--emit=" + std::string(kind) + "` is not supported yet [T0900]"), ran.out);
@@ -137,6 +137,27 @@ TEST_CASE("a mistake of its own leaves a bundle that runs the command again") {
   CHECK_MESSAGE(ran.says("code 4\n"), ran.out);
   Ran again = folder.run("rm -f copy.tile twice.tile p h.h; sh tilec-bundle-*/again.sh && find tilec-bundle-*/files -name h.h | grep -c h.h");
   CHECK_MESSAGE(again.out == "1\n", again.out);
+}
+
+TEST_CASE("kernels for threads are text that says how they are launched") {
+  Folder folder;
+  folder.write("k.tile", std::string(kProduct) + "export kernel tell(x: u8[N], inout bins: i32[256]) {\n"
+               "    launch (b in ceildiv(N, 4096)) threads 256 {\n        simt (t) {\n"
+               "            for i in range(b * 4096 + t, min(N, (b + 1) * 4096), threads) { atomic_add(bins[x[i] as int], 1); }\n        }\n    }\n}\n");
+  for (const char* machine : {"sm_80", "sm_89", "sm_90a"}) {
+    Ran ran = folder.tilec("k.tile --emit=ptx -o - --target=" + std::string(machine));
+    CHECK_MESSAGE(ran.code == 0, ran.out);
+    CHECK_MESSAGE(ran.says(".target " + std::string(machine)), ran.out);
+    CHECK_MESSAGE(ran.says("// tell_0_launch0_" + std::string(machine) + ": 256 threads; 0 bytes of shared memory; blocks ((N + 4095) / 4096); slots x, bins, N"), ran.out);
+    CHECK_MESSAGE(ran.says("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"), ran.out);
+    CHECK_MESSAGE(ran.says("atom.global.add"), ran.out);
+    CHECK_FALSE(ran.says(".local"));  // no thread keeps arrays of its own here
+    if (folder.run("command -v ptxas || test -x /usr/local/cuda/bin/ptxas").code != 0) continue;
+    ran = folder.run("PATH=$PATH:/usr/local/cuda/bin; '" TILEC_BINARY "' k.tile --emit=ptx -o k.ptx --target=" + std::string(machine) +
+                     " && ptxas -v -arch=" + machine + " k.ptx -o k.cubin");
+    CHECK_MESSAGE(ran.code == 0, ran.out);
+    CHECK_MESSAGE(ran.times("0 bytes spill stores") == 2, ran.out);
+  }
 }
 
 TEST_CASE("parts of the compiler are loaded when they are needed, and missed with a message") {

@@ -79,7 +79,10 @@ TEST_CASE("what keeps the command from its work has a code and an exit code") {
   gives("a.tile --target=c --emit=asm", 6, "the target `c` cannot emit `asm` [T0603]");
   gives("check a.tile --no-such-option", 2, "--no-such-option");
   gives("check a.tile -Wno-such", 2, "unknown warning");
-  gives("a.tile --target=x86-64-v3,sm_90a", 6, "the target `sm_90a` is not supported yet [T0900]");
+  gives("a.tile --target=x86-64-v3,gfx942", 6, "the target `gfx942` is not supported yet [T0900]");
+  gives("a.tile --target=x86-64-v3,sm_90a", 6, "one output for `x86-64-v3` and `sm_90a` is not supported yet [T0900]");
+  gives("a.tile --target=sm_90a", 6, "an object for `sm_90a` (`--emit=ptx` gives the kernels' text) is not supported yet [T0900]");
+  gives("a.tile --target=sm_90a --emit=asm", 6, "the target `cuda` cannot emit `asm` [T0603]");
   gives("check a.tile --stop-after foo", 2, "--stop-after");
   gives("a.tile --stop-after foo", 2, "foo not in {");
   gives("a.tile --prefix 1x", 2, "'1x' cannot begin a name in C");

@@ -13,7 +13,7 @@ bool starts_at_first_lane(const Type& buffer, const Type& index, int64_t lane_st
 bool has_effect(const Op& op) {
   switch (op.kind()) {
     case OpKind::MemStore: case OpKind::MemAtomic: case OpKind::Fault: case OpKind::Launch: case OpKind::Yield:
-    case OpKind::BlockBarrier: case OpKind::Alloc: return true;
+    case OpKind::BlockBarrier: case OpKind::NamedBarrier: case OpKind::Alloc: return true;
     default: return false;
   }
 }
@@ -23,7 +23,7 @@ namespace {
 // Raises demands until nothing changes; demands only grow, so it ends.
 class DemandMaker {
  public:
-  explicit DemandMaker(const Kernel& kernel) : kernel_(kernel) { demand_.bits.resize(kernel.values.size()); }
+  DemandMaker(const Kernel& kernel, Addresses addresses) : kernel_(kernel), addresses_(addresses) { demand_.bits.resize(kernel.values.size()); }
 
   Demand make(RegionId region) {
     do {
@@ -57,7 +57,7 @@ class DemandMaker {
   }
 
   void address(ValueId buffer, ValueId index, int64_t lane_stride) {
-    bool by_first = starts_at_first_lane(kernel_.type(buffer), kernel_.type(index), lane_stride);
+    bool by_first = addresses_ == Addresses::ByFirstLane && starts_at_first_lane(kernel_.type(buffer), kernel_.type(index), lane_stride);
     raise(index, by_first ? Demand::kFirst : Demand::kLanes);
   }
 
@@ -129,12 +129,13 @@ class DemandMaker {
   }
 
   const Kernel& kernel_;
+  Addresses addresses_;
   Demand demand_;
   bool changed_ = false;
 };
 
 }  // namespace
 
-Demand demand_of(const Kernel& kernel, RegionId region) { return DemandMaker(kernel).make(region); }
+Demand demand_of(const Kernel& kernel, RegionId region, Addresses addresses) { return DemandMaker(kernel, addresses).make(region); }
 
 }  // namespace tilec::target

@@ -15,8 +15,10 @@ struct Demand {
   bool first(ir::ValueId v) const { return bits[v.index] & kFirst; }
   bool any(ir::ValueId v) const { return bits[v.index] != 0; }
 };
+// Is the first lane's index enough to reach what the lanes reach, where they lie a known stride apart?
+enum class Addresses : uint8_t { ByFirstLane, OfEachLane };
 // Demands inside `region`, and of what it captures.
-Demand demand_of(const ir::Kernel& kernel, ir::RegionId region);
+Demand demand_of(const ir::Kernel& kernel, ir::RegionId region, Addresses addresses = Addresses::ByFirstLane);
 
 // Is an access reached from its first lane's index?
 bool starts_at_first_lane(const ir::Type& buffer, const ir::Type& index, int64_t lane_stride);

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "target/llvm/descriptor.h"
+#include "target/llvm/device.h"
 #include "target/llvm/functions.h"
 #include "target/llvm/merge_objects.h"
 #include "target/llvm/optimise.h"
@@ -135,6 +136,6 @@ std::string_view version() { return LLVM_VERSION_STRING; }
 
 }  // namespace
 
-extern "C" const NativeLibrary tilec_native = {{TILEC_VERSION, kNativeLayout}, code, version};
+extern "C" const NativeLibrary tilec_native = {{TILEC_VERSION, kNativeLayout}, code, device_text, version};
 
 }  // namespace tilec::target

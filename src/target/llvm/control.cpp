@@ -17,11 +17,6 @@ void Speller::spell_ops(ir::RegionId region) {
   }
 }
 
-void Speller::spell_op(ir::OpId id) {
-  const ir::Op& op = kernel_.op(id);
-  ir::visit(op.data, [&](const auto& x) { one(op, x); });
-}
-
 std::vector<llvm::Type*> Speller::variable_types(ir::ValueId variable) const {
   const ir::Type& t = type(variable);
   std::vector<llvm::Type*> types;
@@ -84,7 +79,7 @@ llvm::MDNode* unroll_fully(llvm::LLVMContext& context) {
 }  // namespace
 
 void Speller::one(const ir::Op& op, const ir::op::For& x) {
-  INVARIANT(!type(x.low).varying && !type(x.high).varying, "the lanes of a CPU loop together");
+  INVARIANT(!type(x.low).varying && !type(x.high).varying, "the lanes of a warp loop together");
   llvm::ArrayRef<ir::ValueId> args(kernel_.region(x.body).args), carried = args.drop_front();
   Value *low = uniform(x.low), *high = uniform(x.high), *step = uniform(x.step);
   Values inits = flow(carried, x.inits);
@@ -118,7 +113,7 @@ void Speller::one(const ir::Op& op, const ir::op::While& x) {
   add_incoming(phis, inits, before);
   spell_ops(x.condition);
   const std::vector<ir::ValueId>& passed = kernel_.terminator(x.condition).as<ir::op::Yield>().values;
-  INVARIANT(!type(passed[0]).varying, "the lanes of a CPU loop together");
+  INVARIANT(!type(passed[0]).varying, "the lanes of a warp loop together");
   for (size_t i = 0; i < args.size(); ++i) hold_variable(args[i], variable_in(args[i], passed[i + 1]));
   b_.CreateCondBr(uniform(passed[0]), body, done);
   b_.SetInsertPoint(body);
@@ -130,7 +125,7 @@ void Speller::one(const ir::Op& op, const ir::op::While& x) {
 }
 
 void Speller::one(const ir::Op& op, const ir::op::If& x) {
-  INVARIANT(!type(x.condition).varying, "the lanes of a CPU branch together");
+  INVARIANT(width_ == 1 || !type(x.condition).varying, "lanes that are elements branch together");
   BasicBlock *blocks[] = {new_block("then"), new_block("else")}, *join = new_block("join");
   ir::RegionId regions[] = {x.then_body, x.else_body};
   b_.CreateCondBr(uniform(x.condition), blocks[0], blocks[1]);

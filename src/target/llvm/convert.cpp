@@ -46,9 +46,9 @@ Value* Speller::convert_bits(Scalar from, Scalar to, Value* x) {
 Value* Speller::convert_float(Scalar from, Scalar to, Value* x) {
   if (from == to) return x;
   llvm::Type* half = shaped(b_.getHalfTy(), x);
-  if (from == Scalar::F16 && to == Scalar::F32 && code_.has_half_conversion)
+  if (from == Scalar::F16 && to == Scalar::F32 && has_half_conversion_)
     return b_.CreateFPExt(b_.CreateBitCast(x, half), shaped(b_.getFloatTy(), x));
-  if (from == Scalar::F32 && to == Scalar::F16 && code_.has_half_conversion)
+  if (from == Scalar::F32 && to == Scalar::F16 && has_half_conversion_)
     return b_.CreateBitCast(b_.CreateFPTrunc(x, half), shaped(b_.getInt16Ty(), x));
   INVARIANT(!is_narrow(from) && !is_narrow(to), "narrow floats are legalised before they are spelled");
   return b_.CreateFPCast(x, shaped(scalar_type(to), x));

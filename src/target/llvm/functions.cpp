@@ -1,6 +1,6 @@
 #include "target/llvm/functions.h"
 
-#include "target/llvm/speller.h"
+#include "target/llvm/lane_speller.h"
 
 namespace tilec::target {
 
@@ -59,7 +59,7 @@ Function* add_plan_part(llvm::Module& module, const Export& exported, const Abi&
     if (entry.value.valid()) roots.push_back(entry.value);
     else for (ir::ValueId v : bytes_of(kernel, entry.alloc).factors) roots.push_back(v);
   }
-  Speller speller(*part, {kernel, abi, index, code});
+  LaneSpeller speller(*part, {kernel, abi, index, *code.machine, code.has_half_conversion}, code.has_streaming_stores);
   speller.open_body(part->getArg(0), roots);
   llvm::IRBuilder<>& b = speller.builder();
   if (index == 0) {
@@ -108,7 +108,7 @@ int64_t add_launch(llvm::Module& module, const Export& exported, const Abi& abi,
   tune_for(*function, code);
   std::vector<ir::ValueId> roots = captured_values(kernel, launch.body);
   roots.insert(roots.end(), launch.extents.begin(), launch.extents.end());
-  Speller speller(*function, {kernel, abi, index, code});
+  LaneSpeller speller(*function, {kernel, abi, index, *code.machine, code.has_half_conversion}, code.has_streaming_stores);
   speller.open_body(function->getArg(0), roots);
   speller.open_launch(launch, function->getArg(4), function->getArg(5));
   llvm::IRBuilder<>& b = speller.builder();

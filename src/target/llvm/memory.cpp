@@ -5,18 +5,18 @@
 
 #include <numeric>
 
-#include "target/llvm/speller.h"
+#include "target/llvm/lane_speller.h"
 
 namespace tilec::target {
 
 using llvm::Align;
 using llvm::Value;
 
-Speller::Target Speller::resolve(ir::ValueId buffer, ir::ValueId index, int64_t lane_stride) {
+LaneSpeller::Target LaneSpeller::resolve(ir::ValueId buffer, ir::ValueId index, int64_t lane_stride) {
   const ir::Type &memory = type(buffer), &number = type(index);
   Target target{memory, places_.at(buffer.index)};
-  Value* lanes = b_.getInt64(lanes_);
-  if (memory.varying) target.step = lanes_;  // a copy a lane: element i of lane l is at i * lanes + l
+  Value* lanes = b_.getInt64(width_);
+  if (memory.varying) target.step = width_;  // a copy a lane: element i of lane l is at i * lanes + l
   if (!number.varying) {
     INVARIANT(lane_stride == 0 || lane_stride == ir::kUnknownStride, "lanes with one index have no stride");
     target.first = to_index(operand(index, false), number.element);
@@ -34,13 +34,13 @@ Speller::Target Speller::resolve(ir::ValueId buffer, ir::ValueId index, int64_t 
 }
 
 // The address of element `element` of lane 0's vector.
-Value* Speller::element_pointer(const Target& target, int64_t element) {
+Value* LaneSpeller::element_pointer(const Target& target, int64_t element) {
   Value* index = b_.CreateAdd(target.first, b_.getInt64(element * target.step));
   return b_.CreateGEP(memory_type(target.buffer.element), target.place.pointer, index);
 }
 
 // The address of every lane.
-Value* Speller::lane_pointers(const Target& target, int64_t element) {
+Value* LaneSpeller::lane_pointers(const Target& target, int64_t element) {
   llvm::Type* memory = memory_type(target.buffer.element);
   if (target.first) {
     Value* base = element_pointer(target, element);
@@ -50,28 +50,8 @@ Value* Speller::lane_pointers(const Target& target, int64_t element) {
   return b_.CreateGEP(memory, target.place.pointer, indices);
 }
 
-llvm::Instruction* Speller::tag(llvm::Instruction* access, const Place& place) {
-  access->setMetadata(llvm::LLVMContext::MD_alias_scope, place.scope);
-  access->setMetadata(llvm::LLVMContext::MD_noalias, place.disjoint);
-  return access;
-}
-
-Value* Speller::to_memory(Scalar element, Value* x) {
-  return element == Scalar::Bool ? b_.CreateZExt(x, shaped(b_.getInt8Ty(), x)) : x;
-}
-
-Value* Speller::from_memory(Scalar element, Value* x) {
-  return element == Scalar::Bool ? b_.CreateICmpNE(x, llvm::Constant::getNullValue(x->getType())) : x;
-}
-
-Value* Speller::masked_or_null(ir::ValueId mask) {
-  if (!mask.valid()) return nullptr;
-  if (auto known = kernel_.constant(mask); known && known->i) return nullptr;
-  return operand(mask, false);
-}
-
 // One element at one place. Where no lane wants it the memory is not touched.
-Value* Speller::load_scalar(const Target& target, int64_t element, Value* mask) {
+Value* LaneSpeller::load_scalar(const Target& target, int64_t element, Value* mask) {
   llvm::Type* memory = memory_type(target.buffer.element);
   Align align(byte_width(target.buffer.element));
   auto load = [&] {
@@ -91,7 +71,7 @@ Value* Speller::load_scalar(const Target& target, int64_t element, Value* mask) 
   return result;
 }
 
-Value* Speller::load_part(const Target& target, int64_t element, bool varying, Value* mask) {
+Value* LaneSpeller::load_part(const Target& target, int64_t element, bool varying, Value* mask) {
   llvm::Type* memory = memory_type(target.buffer.element);
   Align align(byte_width(target.buffer.element));
   if (target.first && target.stride == 0) {
@@ -101,7 +81,7 @@ Value* Speller::load_part(const Target& target, int64_t element, bool varying, V
     return b_.CreateSelect(mask, splat(x), llvm::Constant::getNullValue(splat(x)->getType()));
   }
   INVARIANT(varying, "one value cannot be loaded from many places");
-  auto* lanes = llvm::FixedVectorType::get(memory, lanes_);
+  auto* lanes = llvm::FixedVectorType::get(memory, width_);
   Value* zero = llvm::Constant::getNullValue(lanes);
   if (target.first && target.stride == 1) {
     Value* pointer = element_pointer(target, element);
@@ -116,7 +96,7 @@ Value* Speller::load_part(const Target& target, int64_t element, bool varying, V
 constexpr uint64_t kStreamBytes = 16;
 
 // Lanes side by side: past the caches where that is better and they begin at a multiple of a unit, which only the call knows.
-void Speller::store_lanes(const Place& place, Value* pointer, Value* value, Align align) {
+void LaneSpeller::store_lanes(const Place& place, Value* pointer, Value* value, Align align) {
   uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
   bool may_stream = place.streams && bytes % kStreamBytes == 0;
   auto keep = [&] { tag(b_.CreateAlignedStore(value, pointer, align), place); };
@@ -125,8 +105,8 @@ void Speller::store_lanes(const Place& place, Value* pointer, Value* value, Alig
   llvm::BasicBlock *past = new_block("past"), *kept = new_block("kept"), *after = new_block("after");
   b_.CreateCondBr(b_.CreateAnd(place.streams, b_.CreateICmpEQ(rest, b_.getInt64(0))), past, kept);
   b_.SetInsertPoint(past);
-  unsigned step = unsigned(kStreamBytes / (bytes / lanes_));
-  for (unsigned lane = 0; lane < lanes_; lane += step) {
+  unsigned step = unsigned(kStreamBytes / (bytes / width_));
+  for (unsigned lane = 0; lane < width_; lane += step) {
     llvm::SmallVector<int, 16> unit(step);
     std::iota(unit.begin(), unit.end(), int(lane));
     Value* address = b_.CreateConstGEP1_64(value->getType()->getScalarType(), pointer, lane);
@@ -140,7 +120,7 @@ void Speller::store_lanes(const Place& place, Value* pointer, Value* value, Alig
   b_.SetInsertPoint(after);
 }
 
-void Speller::store_part(const Target& target, int64_t element, Value* value, Value* mask) {
+void LaneSpeller::store_part(const Target& target, int64_t element, Value* value, Value* mask) {
   Align align(byte_width(target.buffer.element));
   bool is_one = !value->getType()->isVectorTy();
   if (target.first && target.stride == 0 && is_one) {
@@ -159,19 +139,19 @@ void Speller::store_part(const Target& target, int64_t element, Value* value, Va
 }
 
 // Lanes whose vectors lie end to end: one wide access, then a shuffle for each element.
-Values Speller::load_interleaved(const Target& target, int64_t count) {
-  auto* wide = llvm::FixedVectorType::get(memory_type(target.buffer.element), unsigned(lanes_ * count));
+Values LaneSpeller::load_interleaved(const Target& target, int64_t count) {
+  auto* wide = llvm::FixedVectorType::get(memory_type(target.buffer.element), unsigned(width_ * count));
   Value* all = tag(b_.CreateAlignedLoad(wide, element_pointer(target, 0), Align(byte_width(target.buffer.element))), target.place);
   Values parts;
   for (int64_t element = 0; element < count; ++element) {
     llvm::SmallVector<int, 16> sources;
-    for (int64_t lane = 0; lane < int64_t(lanes_); ++lane) sources.push_back(int(lane * count + element));
+    for (int64_t lane = 0; lane < int64_t(width_); ++lane) sources.push_back(int(lane * count + element));
     parts.push_back(b_.CreateShuffleVector(all, sources));
   }
   return parts;
 }
 
-void Speller::one(const ir::Op& op, const ir::op::MemLoad& x) {
+void LaneSpeller::one(const ir::Op& op, const ir::op::MemLoad& x) {
   const ir::Type result = type(op.result());
   Target target = resolve(x.buffer, x.index, x.lane_stride);
   Value* mask = masked_or_null(x.mask);
@@ -184,7 +164,7 @@ void Speller::one(const ir::Op& op, const ir::op::MemLoad& x) {
   held_[op.result().index] = std::move(h);
 }
 
-void Speller::one(const ir::Op&, const ir::op::MemStore& x) {
+void LaneSpeller::one(const ir::Op&, const ir::op::MemStore& x) {
   Target target = resolve(x.buffer, x.index, x.lane_stride);
   Value* mask = masked_or_null(x.mask);
   const Values parts = held(x.value).parts;

@@ -84,6 +84,10 @@ void initialise_targets() {
     LLVMInitializeAArch64TargetMC();
     LLVMInitializeAArch64AsmPrinter();
     LLVMInitializeAArch64AsmParser();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
     return true;
   }();
   (void)once;
@@ -91,18 +95,18 @@ void initialise_targets() {
 
 }  // namespace
 
-std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view triple) {
+std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view triple, std::string_view cpu, std::string_view features) {
   initialise_targets();
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(std::string(triple), error);
-  INVARIANT(target, "the triple of a CPU target is one that LLVM has: " + error);
+  INVARIANT(target, "the triple of a target is one that LLVM has: " + error);
   llvm::TargetOptions options;
   options.FunctionSections = true;
   options.DataSections = true;
   options.UniqueSectionNames = true;
   options.UseInitArray = true;  // the older sections are converted by some linkers only
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, "", "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+      triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -138,7 +142,7 @@ std::string emit(llvm::Module& module, llvm::TargetMachine& machine, NativeForm 
   llvm::legacy::PassManager passes;
   auto kind = form == NativeForm::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
   bool refused = machine.addPassesToEmitFile(passes, out, nullptr, kind, /*DisableVerify=*/true);
-  INVARIANT(!refused, "a CPU target emits objects and assembly");
+  INVARIANT(!refused, "a target emits what it is asked for");
   passes.run(module);
   return {bytes.begin(), bytes.end()};
 }

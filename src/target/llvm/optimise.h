@@ -10,7 +10,7 @@
 
 namespace tilec::target {
 
-std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view triple);
+std::unique_ptr<llvm::TargetMachine> target_machine(std::string_view triple, std::string_view cpu = {}, std::string_view features = {});
 // An attribute of functions that are optimised already.
 constexpr const char* kIsLauncher = "tile-launcher";
 void optimise(llvm::Module& module, llvm::TargetMachine& machine);

@@ -1,15 +1,14 @@
-// The frame of a function: arguments of the body from the slots, places of the buffers, the region of a block.
+// The frame of a function: arguments of the body from the slots, scopes of the buffers, the region of a block.
 #include "target/llvm/speller.h"
-
-#include <llvm/IR/IntrinsicsX86.h>
 
 namespace tilec::target {
 
 using llvm::Value;
 
-Speller::Speller(llvm::Function& function, const Context& context)
-    : kernel_(context.kernel), abi_(context.abi), instance_(context.instance), code_(context.code),
-      lanes_(unsigned(context.code.machine->lanes)), function_(function), context_(function.getContext()),
+Speller::Speller(llvm::Function& function, const Context& context, unsigned width, unsigned space)
+    : kernel_(context.kernel), abi_(context.abi), instance_(context.instance), machine_(context.machine),
+      has_half_conversion_(context.has_half_conversion), width_(width), tensor_pointer_(llvm::PointerType::get(function.getContext(), space)),
+      function_(function), context_(function.getContext()),
       b_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)), held_(context.kernel.values.size()) {
   demand_.bits.assign(kernel_.values.size(), Demand::kLanes);
   if (!kernel_.fast_math) return;
@@ -40,7 +39,7 @@ Value* Speller::invariant_load(llvm::Type* wanted, Value* address) {
 void Speller::open_body(Value* slots, const std::vector<ir::ValueId>& roots) {
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     ir::ValueId v = kernel_.params[i].value;
-    if (type(v).is_buffer()) places_[v.index].pointer = slot_value(slots, abi_.params[i].slot, b_.getPtrTy());
+    if (type(v).is_buffer()) places_[v.index].pointer = slot_value(slots, abi_.params[i].slot, tensor_pointer_);
     else hold(v, slot_value(slots, abi_.params[i].slot, scalar_type(type(v).element)));
   }
   for (size_t i = 0; i < kernel_.dims.size(); ++i) {
@@ -49,51 +48,8 @@ void Speller::open_body(Value* slots, const std::vector<ir::ValueId>& roots) {
     else if (!kernel_.definition(dim.value)) hold(dim.value, b_.getInt64(uint64_t(*dim.fixed)));
   }
   for (const WorkspaceAbi& w : abi_.instances[instance_].workspaces)
-    places_[kernel_.op(w.alloc).result().index].pointer = slot_value(slots, w.slot, b_.getPtrTy());
+    places_[kernel_.op(w.alloc).result().index].pointer = slot_value(slots, w.slot, tensor_pointer_);
   for (ir::OpId id : body_ops_for(kernel_, roots)) spell_op(id);
-}
-
-void Speller::open_launch(const ir::op::Launch& launch, Value* scratch, Value* fault) {
-  fault_ = fault;
-  demand_ = demand_of(kernel_, launch.body);
-  memory_ = plan_memory(kernel_, launch.body, int(lanes_));
-  for (const BufferHome& home : memory_.homes) {
-    const ir::Op& op = kernel_.op(home.alloc);
-    Place& place = places_[op.result().index];
-    if (!home.on_stack) {
-      place.pointer = b_.CreateConstGEP1_64(b_.getInt8Ty(), scratch, uint64_t(home.offset));
-      continue;
-    }
-    auto* array = llvm::ArrayType::get(memory_type(type(op.result()).element), uint64_t(home.elements));
-    llvm::AllocaInst* alloca = b_.CreateAlloca(array);
-    alloca->setAlignment(llvm::Align(kScratchAlignment));
-    place.pointer = alloca;
-  }
-  scope_places();
-  if (code_.has_streaming_stores) stream_places();
-}
-
-namespace {
-
-// More than a core's share of the last cache: what is written first is gone from it before the last is.
-constexpr int64_t kMostKept = 16 << 20;
-
-}  // namespace
-
-// A large tensor that is only written would first be read into the caches, line by line, and then push out what is read again.
-void Speller::stream_places() {
-  for (const ir::Param& param : kernel_.params) {
-    bool is_held = std::ranges::all_of(param.extents, [&](ir::ValueId v) { return !held_[v.index].parts.empty(); });
-    if (!type(param.value).is_buffer() || param.access != ir::Access::Out || param.may_alias || !is_held) continue;
-    Value* bytes = b_.getInt64(uint64_t(byte_width(type(param.value).element)));
-    for (ir::ValueId extent : param.extents) bytes = b_.CreateMul(bytes, uniform(extent));
-    places_.at(param.value.index).streams = b_.CreateICmpSGT(bytes, b_.getInt64(kMostKept));
-  }
-}
-
-void Speller::close_launch() {
-  bool streams = std::ranges::any_of(places_, [](const auto& entry) { return entry.second.streams != nullptr; });
-  if (streams) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
 }
 
 // Says which buffers never meet: all, but for read-only parameters, of which no write is seen, and those marked `alias`.

@@ -1,7 +1,7 @@
-// Thread IR to LLVM IR, one function at a time.
+// Thread IR to LLVM IR, one function at a time: what is the same wherever a warp's lanes are. Below it stand LaneSpeller, for
+// which they are the elements of vectors, and ThreadSpeller, for which each is a thread of its own.
 //
-// A uniform scalar is a scalar, a varying one a vector of the machine's lanes; a vector type is that many of either. A
-// varying address is kept twice, whole and by its first lane, and only what `Demand` asks for is made.
+// A uniform scalar is a scalar, a varying one a vector of `width` lanes (of one: a scalar); a vector type is that many of either.
 #pragma once
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
@@ -12,7 +12,6 @@
 #include "base/check.h"
 #include "target/abi/abi.h"
 #include "target/abi/demand.h"
-#include "target/abi/memory.h"
 #include "target/native/native.h"
 
 namespace tilec::target {
@@ -25,14 +24,13 @@ class Speller {
     const ir::Kernel& kernel;
     const Abi& abi;
     int instance;
-    const CpuCode& code;
+    const Machine& machine;
+    bool has_half_conversion;  // f16 to f32 and back are instructions
   };
-  Speller(llvm::Function& function, const Context& context);
+  virtual ~Speller() = default;
 
   // Body: reads the slots, makes the values that `roots` need.
   void open_body(llvm::Value* slots, const std::vector<ir::ValueId>& roots);
-  // Launch: gives every buffer of the region a place.
-  void open_launch(const ir::op::Launch& launch, llvm::Value* scratch, llvm::Value* fault);
   void spell_block(const ir::op::Launch& launch, llvm::ArrayRef<llvm::Value*> indices);
 
   llvm::IRBuilder<>& builder() { return b_; }
@@ -40,11 +38,10 @@ class Speller {
   llvm::Value* product(const Product& product);
   // -1 where a factor is negative or 64 bits do not hold it.
   llvm::Value* size(const Product& product);
-  // Behind the last block: what went past the caches is there for others.
-  void close_launch();
-  int64_t scratch_bytes() const { return memory_.scratch_bytes; }
 
- private:
+ protected:
+  // `width`: lanes in a value of LLVM's; `space`: where its pointers to tensors point.
+  Speller(llvm::Function& function, const Context& context, unsigned width, unsigned space);
   // A value of the IR: one part, or one for each element of a vector type; `first` is lane 0 of a varying scalar.
   struct Held {
     Values parts;
@@ -64,8 +61,7 @@ class Speller {
   llvm::Type* part_type(const ir::Type& type) const;
   static int part_count(const ir::Type& type);
   llvm::Value* constant(Scalar element, ir::Number number) const;
-  llvm::Value* lane_numbers(llvm::Type* element, int64_t scale = 1, int64_t first = 0) const;
-  llvm::Value* splat(llvm::Value* x) { return x->getType()->isVectorTy() ? x : b_.CreateVectorSplat(lanes_, x); }
+  llvm::Value* splat(llvm::Value* x) { return width_ == 1 || x->getType()->isVectorTy() ? x : b_.CreateVectorSplat(width_, x); }
   static llvm::Value* number_like(llvm::Value* x, int64_t number);  // of x's type
   llvm::Value* to_index(llvm::Value* x, Scalar element);  // as 64 bits
 
@@ -83,14 +79,14 @@ class Speller {
   void hold_variable(ir::ValueId variable, llvm::ArrayRef<llvm::Value*> parts);
   llvm::BasicBlock* new_block(const char* name);
   void spell_ops(ir::RegionId region);
-  void spell_op(ir::OpId id);
+  virtual void spell_op(ir::OpId id) = 0;  // `one` below, or what the lanes change
   // The phis of a list of variables, and what flows into them along one edge.
   using Phis = std::vector<llvm::PHINode*>;
   Phis hold_phis(llvm::ArrayRef<ir::ValueId> variables);
   Values flow(llvm::ArrayRef<ir::ValueId> variables, llvm::ArrayRef<ir::ValueId> values);
   static void add_incoming(const Phis& phis, const Values& values, llvm::BasicBlock* from);
 
-  // One for each operation; those of other forms do not exist in Thread IR.
+  // One for each operation that works on each lane alone.
   void one(const ir::Op& op, const ir::op::For& x);
   void one(const ir::Op& op, const ir::op::While& x);
   void one(const ir::Op& op, const ir::op::If& x);
@@ -105,22 +101,11 @@ class Speller {
   void one(const ir::Op& op, const ir::op::Extent& x);
   void one(const ir::Op& op, const ir::op::Stride& x);
   void one(const ir::Op& op, const ir::op::Present& x);
-  void one(const ir::Op& op, const ir::op::ThreadIndex& x);
-  void one(const ir::Op& op, const ir::op::LaneIndex& x);
-  void one(const ir::Op& op, const ir::op::WarpIndex& x);
-  void one(const ir::Op& op, const ir::op::Shuffle& x);
-  void one(const ir::Op& op, const ir::op::Vote& x);
-  void one(const ir::Op& op, const ir::op::WarpReduce& x);
-  void one(const ir::Op& op, const ir::op::MemLoad& x);
-  void one(const ir::Op& op, const ir::op::MemStore& x);
-  void one(const ir::Op& op, const ir::op::MemAtomic& x);
   void one(const ir::Op& op, const ir::op::VectorMake& x);
   void one(const ir::Op& op, const ir::op::VectorElement& x);
   void one(const ir::Op& op, const ir::op::Fault& x);
-  void one(const ir::Op&, const ir::op::BlockBarrier&) {}  // a block is one warp
-  void one(const ir::Op&, const ir::op::Alloc&) {}         // placed by open_launch
+  void one(const ir::Op&, const ir::op::Alloc&) {}  // placed when a launch is opened
   void one(const ir::Op&, const ir::op::Yield&) {}
-  template <class T> void one(const ir::Op&, const T&) { UNREACHABLE("the operation is not one of a CPU's Thread form"); }
 
   // Scalars (scalar.cpp, integer.cpp, convert.cpp): each works on a scalar and on a vector of lanes.
   llvm::Value* unary(ir::UnaryFn fn, Scalar element, llvm::Value* x);
@@ -144,51 +129,34 @@ class Speller {
   llvm::Value* reduce_step(ir::ReduceFn fn, Scalar element, llvm::Value* a, llvm::Value* b);
   llvm::Type* shaped(llvm::Type* element, llvm::Value* like) const;
 
-  // Lanes (lanes.cpp).
   llvm::Value* any_lane(llvm::Value* condition);
   llvm::Value* lane_mask(llvm::Value* condition);  // an integer with a bit a lane
-  llvm::Value* shuffle_constant(ir::ShuffleKind how, llvm::Value* x, int64_t distance);
   void unless_clear(llvm::Value* condition, bool is_rare, llvm::function_ref<void()> then);
 
-  // Memory (memory.cpp, atomic.cpp).
-  struct Target {                // one access, resolved
-    const ir::Type& buffer;
-    const Place& place;
-    llvm::Value* first = nullptr;    // the index of lane 0, where the lanes lie `stride` apart
-    llvm::Value* indices = nullptr;  // or that of each lane
-    int64_t stride = 0;
-    int64_t step = 1;                // between the elements of a vector
-  };
-  Target resolve(ir::ValueId buffer, ir::ValueId index, int64_t lane_stride);
-  llvm::Value* element_pointer(const Target& target, int64_t element);
-  llvm::Value* lane_pointers(const Target& target, int64_t element);
-  llvm::Value* load_scalar(const Target& target, int64_t element, llvm::Value* mask);
-  llvm::Value* load_part(const Target& target, int64_t element, bool varying, llvm::Value* mask);
-  Values load_interleaved(const Target& target, int64_t count);
-  void store_part(const Target& target, int64_t element, llvm::Value* value, llvm::Value* mask);
-  void store_lanes(const Place& place, llvm::Value* pointer, llvm::Value* value, llvm::Align align);
+  // Memory.
   llvm::Value* to_memory(Scalar element, llvm::Value* x);
   llvm::Value* from_memory(Scalar element, llvm::Value* x);
   llvm::Value* masked_or_null(ir::ValueId mask);
   llvm::Instruction* tag(llvm::Instruction* access, const Place& place);
-  llvm::Value* atomic_once(const ir::op::MemAtomic& x, const Target& target, llvm::Value* pointer, llvm::ArrayRef<llvm::Value*> operands);
+  // One atomic operation; gives what was there.
+  llvm::Value* atomic_once(const ir::op::MemAtomic& x, const Place& place, Scalar element, llvm::Value* pointer, llvm::ArrayRef<llvm::Value*> operands);
 
   // The frame (speller.cpp).
   llvm::Value* slot_value(llvm::Value* slots, int slot, llvm::Type* wanted);
   llvm::Value* invariant_load(llvm::Type* wanted, llvm::Value* address);
   void scope_places();
-  void stream_places();
 
   const ir::Kernel& kernel_;
   const Abi& abi_;
   int instance_;
-  const CpuCode& code_;
-  unsigned lanes_;
+  const Machine& machine_;
+  bool has_half_conversion_;
+  unsigned width_;
+  llvm::PointerType* tensor_pointer_;
   llvm::Function& function_;
   llvm::LLVMContext& context_;
   llvm::IRBuilder<> b_;
   Demand demand_;
-  LaunchMemory memory_;
   llvm::Value* fault_ = nullptr;
   std::vector<Held> held_;
   std::unordered_map<uint32_t, Place> places_;

@@ -24,7 +24,7 @@ llvm::Type* Speller::memory_type(Scalar element) const {
 
 llvm::Type* Speller::part_type(const ir::Type& type) const {
   llvm::Type* element = scalar_type(type.element);
-  return type.varying ? llvm::FixedVectorType::get(element, lanes_) : element;
+  return type.varying && width_ > 1 ? llvm::FixedVectorType::get(element, width_) : element;
 }
 
 int Speller::part_count(const ir::Type& type) { return type.kind == ir::TypeKind::Vector ? int(type.shape[0]) : 1; }
@@ -36,14 +36,6 @@ Value* Speller::constant(Scalar element, ir::Number number) const {
   return llvm::ConstantFP::get(context_, llvm::APFloat(type->getFltSemantics(), llvm::APInt(bit_width(element), bits)));
 }
 
-// <first, first + scale, first + 2 scale ...>
-Value* Speller::lane_numbers(llvm::Type* element, int64_t scale, int64_t first) const {
-  llvm::SmallVector<llvm::Constant*, 16> numbers;
-  for (unsigned lane = 0; lane < lanes_; ++lane)
-    numbers.push_back(llvm::ConstantInt::getSigned(element, first + scale * int64_t(lane)));
-  return llvm::ConstantVector::get(numbers);
-}
-
 Value* Speller::number_like(Value* x, int64_t number) { return llvm::ConstantInt::getSigned(x->getType(), number); }
 
 Value* Speller::to_index(Value* x, Scalar element) {
@@ -51,7 +43,7 @@ Value* Speller::to_index(Value* x, Scalar element) {
 }
 
 llvm::Type* Speller::shaped(llvm::Type* element, Value* like) const {
-  return like->getType()->isVectorTy() ? llvm::FixedVectorType::get(element, lanes_) : element;
+  return like->getType()->isVectorTy() ? llvm::FixedVectorType::get(element, width_) : element;
 }
 
 const Speller::Held& Speller::held(ir::ValueId v) const {
@@ -78,7 +70,7 @@ Value* Speller::operand(ir::ValueId v, bool varying) {
 Value* Speller::first_lane(ir::ValueId v) {
   const Held& h = held(v);
   if (h.first) return h.first;
-  return type(v).varying ? b_.CreateExtractElement(h.parts[0], uint64_t(0)) : h.parts[0];
+  return h.parts[0]->getType()->isVectorTy() ? b_.CreateExtractElement(h.parts[0], uint64_t(0)) : h.parts[0];
 }
 
 }  // namespace tilec::target

@@ -1,31 +1,16 @@
 #include "target/model/machine.h"
 
-#include <array>
-#include <bit>
+#include "target/atoms/group.h"
+#include "target/atoms/warp.h"
 
 namespace tilec::target::model {
 
 namespace {
 
-// --- products of one warp, operands in registers -----------------------------------------------------------------
-struct WarpShape {
-  int m, n, k;
-  std::string_view a, b, c;
-};
-constexpr std::string_view kNarrowC = "reg(n0 m3) lane(n1 n2 m0 m1 m2)";
-constexpr WarpShape kTwoBytes = {16, 8, 16, "reg(k0 m3 k3) lane(k1 k2 m0 m1 m2)", "reg(k0 k3) lane(k1 k2 n0 n1 n2)", kNarrowC};
-constexpr WarpShape kOneByte = {16, 8, 32, "reg(k0 k1 m3 k4) lane(k2 k3 m0 m1 m2)", "reg(k0 k1 k4) lane(k2 k3 n0 n1 n2)", kNarrowC};
-constexpr WarpShape kFourBytes = {16, 8, 8, "reg(m3 k2) lane(k0 k1 m0 m1 m2)", "reg(k2) lane(k0 k1 n0 n1 n2)", kNarrowC};
-constexpr WarpShape kEightBytes = {8, 8, 4, "lane(k0 k1 m0 m1 m2)", "lane(k0 k1 n0 n1 n2)", "reg(n0) lane(n1 n2 m0 m1 m2)"};
-
-constexpr MatrixAtom warp_atom(std::string_view name, const WarpShape& shape, Scalar input, Scalar accumulator) {
-  return {.name = name, .kind = AtomKind::Warp, .m = shape.m, .n = shape.n, .k = shape.k, .a = input, .b = input,
-          .c = accumulator, .a_layout = shape.a, .b_layout = shape.b, .c_layout = shape.c, .warps = 1,
-          .cycles = {.issue = 16, .latency = 33}};
-}
+using atoms::kEightBytes, atoms::kFourBytes, atoms::kOneByte, atoms::kTwoBytes, atoms::warp_atom;
 
 // Products of f32 and of wide integers are exact: this machine does not round what its judge does not round.
-constexpr MatrixAtom kWarpAtoms[] = {
+constexpr std::array kWarpAtoms = {
     warp_atom("mma.m16n8k16.f16", kTwoBytes, Scalar::F16, Scalar::F32),
     warp_atom("mma.m16n8k16.bf16", kTwoBytes, Scalar::BF16, Scalar::F32),
     warp_atom("mma.m16n8k32.f8e4m3", kOneByte, Scalar::F8E4M3, Scalar::F32),
@@ -41,78 +26,12 @@ constexpr MatrixAtom kWarpAtoms[] = {
     warp_atom("mma.m8n8k4.i64", kEightBytes, Scalar::I64, Scalar::I64),
 };
 
-// --- products of four warps, asynchronous, B (and A, unless it is in registers) in shared memory -----------------
-struct GroupElement {
-  std::string_view name;
-  Scalar input, accumulator;
-  int k;
-  std::string_view a;
+constexpr atoms::GroupElement kGroupElements[] = {
+    {"f16", Scalar::F16, Scalar::F32, 16, atoms::kGroupTwoBytes},       {"bf16", Scalar::BF16, Scalar::F32, 16, atoms::kGroupTwoBytes},
+    {"f8e4m3", Scalar::F8E4M3, Scalar::F32, 32, atoms::kGroupOneByte},  {"f8e5m2", Scalar::F8E5M2, Scalar::F32, 32, atoms::kGroupOneByte},
+    {"i8", Scalar::I8, Scalar::I32, 32, atoms::kGroupOneByte},          {"f32", Scalar::F32, Scalar::F32, 8, atoms::kGroupFourBytes},
 };
-constexpr GroupElement kGroupElements[] = {
-    {"f16", Scalar::F16, Scalar::F32, 16, "reg(k0 m3 k3) lane(k1 k2 m0 m1 m2) warp(m4 m5)"},
-    {"bf16", Scalar::BF16, Scalar::F32, 16, "reg(k0 m3 k3) lane(k1 k2 m0 m1 m2) warp(m4 m5)"},
-    {"f8e4m3", Scalar::F8E4M3, Scalar::F32, 32, "reg(k0 k1 m3 k4) lane(k2 k3 m0 m1 m2) warp(m4 m5)"},
-    {"f8e5m2", Scalar::F8E5M2, Scalar::F32, 32, "reg(k0 k1 m3 k4) lane(k2 k3 m0 m1 m2) warp(m4 m5)"},
-    {"i8", Scalar::I8, Scalar::I32, 32, "reg(k0 k1 m3 k4) lane(k2 k3 m0 m1 m2) warp(m4 m5)"},
-    {"f32", Scalar::F32, Scalar::F32, 8, "reg(m3 k2) lane(k0 k1 m0 m1 m2) warp(m4 m5)"},
-};
-constexpr int kWidest = 256, kStep = 8, kWidths = kWidest / kStep;
-
-// A text made while compiling.
-struct Text {
-  std::array<char, 80> bytes{};
-  size_t size = 0;
-  constexpr Text& operator<<(std::string_view more) {
-    for (char c : more) bytes[size++] = c;
-    return *this;
-  }
-  constexpr Text& operator<<(int number) {
-    if (number >= 10) *this << number / 10;
-    bytes[size++] = char('0' + number % 10);
-    return *this;
-  }
-  constexpr std::string_view view() const { return {bytes.data(), size}; }
-};
-
-// n = odd part x power of two: the power is bits, the odd part a grid.
-constexpr Text accumulator_layout(int n) {
-  Text text;
-  int bits = std::countr_zero(unsigned(n)), odd = n >> bits;
-  text << "reg(n0 m3";
-  for (int bit = 3; bit < bits; ++bit) text << " n" << bit;
-  text << ") lane(n1 n2 m0 m1 m2) warp(m4 m5)";
-  if (odd > 1) text << " grid(n " << odd << ")";
-  return text;
-}
-
-constexpr auto kAccumulators = [] {
-  std::array<Text, kWidths> texts;
-  for (int i = 0; i < kWidths; ++i) texts[i] = accumulator_layout(kWidest - i * kStep);
-  return texts;
-}();
-constexpr auto kGroupNames = [] {
-  std::array<Text, kWidths * std::size(kGroupElements)> texts;
-  for (size_t e = 0; e < std::size(kGroupElements); ++e)
-    for (int i = 0; i < kWidths; ++i)
-      texts[e * kWidths + i] << "group.m64n" << kWidest - i * kStep << "k" << kGroupElements[e].k << "." << kGroupElements[e].name;
-  return texts;
-}();
-
-// The widest first: of two that fit a tile, the wider reads less of A.
-constexpr auto kAtoms = [] {
-  std::array<MatrixAtom, kGroupNames.size() + std::size(kWarpAtoms)> atoms;
-  for (size_t e = 0; e < std::size(kGroupElements); ++e)
-    for (int i = 0; i < kWidths; ++i) {
-      const GroupElement& element = kGroupElements[e];
-      int n = kWidest - i * kStep;
-      atoms[e * kWidths + i] = {.name = kGroupNames[e * kWidths + i].view(), .kind = AtomKind::Group, .m = 64, .n = n,
-                                .k = element.k, .a = element.input, .b = element.input, .c = element.accumulator,
-                                .a_layout = element.a, .b_layout = "", .c_layout = kAccumulators[i].view(), .warps = 4,
-                                .cycles = {.issue = n / 2, .latency = n / 2 + 30}};
-    }
-  for (size_t i = 0; i < std::size(kWarpAtoms); ++i) atoms[kGroupNames.size() + i] = kWarpAtoms[i];
-  return atoms;
-}();
+constexpr auto kAtoms = atoms::joined(atoms::group_atoms<kGroupElements>(), kWarpAtoms);
 
 constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfArithmetic,
                                        Cap::NativeMath});

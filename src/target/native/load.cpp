@@ -16,6 +16,10 @@ std::string native_code(const Program& program, const NativeRequest& request, Na
   return library().code(program, request, form);
 }
 
+std::string device_code(const Program& program, const DeviceRequest& request, NativeForm form) {
+  return library().device(program, request, form);
+}
+
 std::string_view native_version() { return library().version(); }
 
 }  // namespace tilec::target

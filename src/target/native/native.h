@@ -32,6 +32,18 @@ enum class NativeForm : uint8_t { Object, Assembly, LlvmIr };
 // process ends with a message and the exit code of a broken environment.
 std::string native_code(const Program& program, const NativeRequest& request, NativeForm form);
 
+// What a machine whose lanes are threads is to LLVM.
+struct DeviceCode {
+  const Machine* machine;
+  std::string_view cpu, features;
+};
+struct DeviceRequest {
+  std::string_view triple;
+  DeviceCode code;
+};
+// The kernels of a program all of whose instances are for one machine: a function for each launch, as text.
+std::string device_code(const Program& program, const DeviceRequest& request, NativeForm form);
+
 // The version of LLVM behind the door.
 std::string_view native_version();
 
@@ -39,6 +51,7 @@ std::string_view native_version();
 struct NativeLibrary {
   PartHeader header;
   std::string (*code)(const Program&, const NativeRequest&, NativeForm);
+  std::string (*device)(const Program&, const DeviceRequest&, NativeForm);
   std::string_view (*version)();
 };
 constexpr size_t kNativeLayout =

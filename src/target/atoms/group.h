@@ -1,0 +1,91 @@
+// Products of four warps that run beside them: B, and A unless it is in registers, in shared memory; 64 rows, and columns in steps
+// of 8 up to 256.
+#pragma once
+#include <array>
+#include <bit>
+
+#include "machine/machine.h"
+
+namespace tilec::target::atoms {
+
+struct GroupElement {
+  std::string_view name;
+  Scalar input, accumulator;
+  int k;
+  std::string_view a;  // its layout, where it is in registers
+};
+constexpr std::string_view kGroupTwoBytes = "reg(k0 m3 k3) lane(k1 k2 m0 m1 m2) warp(m4 m5)";
+constexpr std::string_view kGroupOneByte = "reg(k0 k1 m3 k4) lane(k2 k3 m0 m1 m2) warp(m4 m5)";
+constexpr std::string_view kGroupFourBytes = "reg(m3 k2) lane(k0 k1 m0 m1 m2) warp(m4 m5)";
+constexpr int kWidest = 256, kWidthStep = 8, kWidths = kWidest / kWidthStep;
+
+// A text made while compiling.
+struct Text {
+  std::array<char, 80> bytes{};
+  size_t size = 0;
+  constexpr Text& operator<<(std::string_view more) {
+    for (char c : more) bytes[size++] = c;
+    return *this;
+  }
+  constexpr Text& operator<<(int number) {
+    if (number >= 10) *this << number / 10;
+    bytes[size++] = char('0' + number % 10);
+    return *this;
+  }
+  constexpr std::string_view view() const { return {bytes.data(), size}; }
+};
+
+// n = odd part x power of two: the power is bits, the odd part a grid.
+constexpr Text accumulator_layout(int n) {
+  Text text;
+  int bits = std::countr_zero(unsigned(n)), odd = n >> bits;
+  text << "reg(n0 m3";
+  for (int bit = 3; bit < bits; ++bit) text << " n" << bit;
+  text << ") lane(n1 n2 m0 m1 m2) warp(m4 m5)";
+  if (odd > 1) text << " grid(n " << odd << ")";
+  return text;
+}
+
+inline constexpr auto kGroupAccumulators = [] {
+  std::array<Text, kWidths> texts;
+  for (int i = 0; i < kWidths; ++i) texts[i] = accumulator_layout(kWidest - i * kWidthStep);
+  return texts;
+}();
+template <const auto& Elements>
+inline constexpr auto kGroupNames = [] {
+  std::array<Text, kWidths * std::size(Elements)> texts;
+  for (size_t e = 0; e < std::size(Elements); ++e)
+    for (int i = 0; i < kWidths; ++i)
+      texts[e * kWidths + i] << "group.m64n" << kWidest - i * kWidthStep << "k" << Elements[e].k << "." << Elements[e].name;
+  return texts;
+}();
+
+// The widest first: of two that fit a tile, the wider reads less of A.
+template <const auto& Elements>
+constexpr auto group_atoms() {
+  std::array<MatrixAtom, kWidths * std::size(Elements)> atoms;
+  for (size_t e = 0; e < std::size(Elements); ++e)
+    for (int i = 0; i < kWidths; ++i) {
+      const GroupElement& element = Elements[e];
+      int n = kWidest - i * kWidthStep;
+      atoms[e * kWidths + i] = {.name = kGroupNames<Elements>[e * kWidths + i].view(), .kind = AtomKind::Group, .m = 64, .n = n,
+                                .k = element.k, .a = element.input, .b = element.input, .c = element.accumulator,
+                                .a_layout = element.a, .b_layout = "", .c_layout = kGroupAccumulators[i].view(), .warps = 4,
+                                .cycles = {.issue = n / 2, .latency = n / 2 + 30}};
+    }
+  return atoms;
+}
+
+// One table after the other.
+template <size_t... N>
+constexpr auto joined(const std::array<MatrixAtom, N>&... tables) {
+  std::array<MatrixAtom, (N + ...)> all;
+  size_t next = 0;
+  auto append = [&](const auto& table) {
+    for (const MatrixAtom& atom : table) all[next++] = atom;
+  };
+  (append(tables), ...);
+  return all;
+}
+
+}  // namespace tilec::target::atoms

@@ -1,0 +1,63 @@
+#include "target/cuda/machine.h"
+
+#include "base/check.h"
+#include "target/atoms/group.h"
+#include "target/atoms/outer.h"
+#include "target/atoms/warp.h"
+
+namespace tilec::target::cuda {
+
+namespace {
+
+using atoms::kEightBytes, atoms::kOneByte, atoms::kTwoBytes, atoms::warp_atom;
+
+// --- products of one warp: the text is the instruction's own, which says how it is spelled --------------------------
+constexpr std::array kWarpAtoms = {
+    warp_atom("mma.m16n8k16.f16", kTwoBytes, Scalar::F16, Scalar::F32, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),
+    warp_atom("mma.m16n8k16.bf16", kTwoBytes, Scalar::BF16, Scalar::F32, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"),
+    warp_atom("mma.m16n8k32.i8", kOneByte, Scalar::I8, Scalar::I32, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"),
+    warp_atom("mma.m16n8k32.u8", kOneByte, Scalar::U8, Scalar::I32, "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32"),
+    warp_atom("mma.m8n8k4.f64", kEightBytes, Scalar::F64, Scalar::F64, "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"),
+};
+constexpr std::array kByteFloatAtoms = {
+    warp_atom("mma.m16n8k32.f8e4m3", kOneByte, Scalar::F8E4M3, Scalar::F32, "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"),
+    warp_atom("mma.m16n8k32.f8e5m2", kOneByte, Scalar::F8E5M2, Scalar::F32, "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32"),
+};
+
+// --- what has no instruction: f32, which is never rounded to fewer bits, and wide integers --------------------------
+constexpr atoms::OuterBlock kNarrow = {4, 32, 4, "reg(m0 m1) lane(_ _ _ _ _)", "lane(n0 n1 n2 n3 n4)", "reg(m0 m1) lane(n0 n1 n2 n3 n4)"};
+constexpr atoms::OuterAtoms kOuterAtoms = atoms::outer_products(kNarrow, kNarrow);
+
+constexpr auto kAtoms80 = atoms::joined(kWarpAtoms, kOuterAtoms);
+constexpr auto kAtoms89 = atoms::joined(kWarpAtoms, kByteFloatAtoms, kOuterAtoms);
+
+constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfConvert});
+
+constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t caps, std::span<const MatrixAtom> atoms) {
+  return {.name = name, .target = "cuda", .lanes = 32, .max_warps = 16, .default_warps = 4, .role_warps = 4, .registers_per_lane = 255,
+          .shared_bytes = shared_bytes, .banks = 32, .vector_bytes = 16, .simd_bytes = 0, .caps = caps, .matrix_atoms = atoms};
+}
+constexpr Machine kMachines[] = {
+    machine("sm_80", 163 << 10, kThreads, kAtoms80),
+    machine("sm_89", 99 << 10, kThreads, kAtoms89),
+    machine("sm_90a", 227 << 10, kThreads, kAtoms89),
+};
+
+// The version of the language in which the generation's instructions can be said.
+constexpr DeviceCode kCodes[] = {
+    {.machine = &kMachines[0], .cpu = "sm_80", .features = "+ptx70"},
+    {.machine = &kMachines[1], .cpu = "sm_89", .features = "+ptx84"},
+    {.machine = &kMachines[2], .cpu = "sm_90a", .features = "+ptx84"},
+};
+
+}  // namespace
+
+std::span<const Machine> machines() { return kMachines; }
+
+const DeviceCode& code_for(const Machine& machine) {
+  for (const DeviceCode& code : kCodes)
+    if (code.machine->name == machine.name) return code;
+  UNREACHABLE("an instance of device code is for a machine of the table");
+}
+
+}  // namespace tilec::target::cuda

@@ -1,0 +1,150 @@
+#include "target/llvm/device.h"
+
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "base/text.h"
+#include "ir/packed.h"
+#include "target/llvm/optimise.h"
+#include "target/llvm/thread_speller.h"
+
+namespace tilec::target {
+
+namespace {
+
+using llvm::Value;
+
+constexpr uint64_t kSharedAlignment = 1024;
+
+// The block's shared memory, as long as the launch asks for.
+llvm::GlobalVariable* shared_memory(llvm::Module& module) {
+  constexpr const char* kName = "tile_shared";
+  if (auto* known = module.getNamedGlobal(kName)) return known;
+  auto* bytes = llvm::ArrayType::get(llvm::Type::getInt8Ty(module.getContext()), 0);
+  auto* variable = new llvm::GlobalVariable(module, bytes, false, llvm::GlobalValue::ExternalLinkage, nullptr, kName, nullptr,
+                                            llvm::GlobalValue::NotThreadLocal, kSharedSpace);
+  variable->setAlignment(llvm::Align(kSharedAlignment));
+  return variable;
+}
+
+void annotate(llvm::Function& function, const char* key, llvm::Metadata* value) {
+  llvm::LLVMContext& context = function.getContext();
+  llvm::Metadata* row[] = {llvm::ValueAsMetadata::get(&function), llvm::MDString::get(context, key), value};
+  function.getParent()->getOrInsertNamedMetadata("nvvm.annotations")->addOperand(llvm::MDNode::get(context, row));
+}
+
+llvm::Metadata* number(llvm::LLVMContext& context, int64_t n) {
+  return llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), uint64_t(n)));
+}
+
+int64_t threads_of(const ir::op::Launch& launch, const DeviceCode& code) { return std::max<int64_t>(launch.warps, 1) * code.machine->lanes; }
+
+llvm::Function* new_kernel(llvm::Module& module, const std::string& name, const Abi& abi, const ir::op::Launch& launch, const DeviceCode& code) {
+  llvm::LLVMContext& context = module.getContext();
+  auto* slots = llvm::ArrayType::get(llvm::Type::getInt64Ty(context), uint64_t(std::max(abi.slot_count, 1)));
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                       {llvm::PointerType::getUnqual(context), llvm::PointerType::get(context, kGlobalSpace)}, false);
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
+  function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr("target-cpu", code.cpu);
+  function->addFnAttr("target-features", code.features);
+  function->addParamAttr(0, llvm::Attribute::getWithByValType(context, slots));
+  function->addParamAttr(0, llvm::Attribute::getWithAlignment(context, llvm::Align(8)));
+  function->addParamAttr(0, llvm::Attribute::ReadOnly);
+  annotate(*function, "maxntidx", number(context, threads_of(launch, code)));
+  annotate(*function, "minctasm", number(context, 1));
+  annotate(*function, "grid_constant", llvm::MDNode::get(context, {number(context, 1)}));
+  return function;
+}
+
+// The block indices of a linear block number, which 31 bits hold; the first one varies fastest.
+llvm::SmallVector<Value*, 3> block_indices(ThreadSpeller& speller, const ir::op::Launch& launch) {
+  llvm::IRBuilder<>& b = speller.builder();
+  Value* rest = speller.block_number();
+  llvm::SmallVector<Value*, 3> indices;
+  for (size_t i = 0; i < launch.extents.size(); ++i) {
+    Value* extent = b.CreateTrunc(speller.uniform(launch.extents[i]), b.getInt32Ty());
+    bool is_last = i + 1 == launch.extents.size();
+    indices.push_back(b.CreateZExt(is_last ? rest : b.CreateURem(rest, extent), b.getInt64Ty()));
+    if (!is_last) rest = b.CreateUDiv(rest, extent);
+  }
+  return indices;
+}
+
+void add_kernel(llvm::Module& module, const Export& exported, const Abi& abi, int index, int number, const DeviceCode& code) {
+  const ir::Kernel& kernel = *exported.instances[index].kernel;
+  const auto& launch = kernel.op(abi.instances[index].launches[number].launch).as<ir::op::Launch>();
+  llvm::Function* function = new_kernel(module, launch_name(exported, index, number), abi, launch, code);
+  std::vector<ir::ValueId> roots = captured_values(kernel, launch.body);
+  roots.insert(roots.end(), launch.extents.begin(), launch.extents.end());
+  ThreadSpeller speller(*function, {kernel, abi, index, *code.machine, true});
+  speller.open_body(function->getArg(0), roots);
+  speller.open_launch(launch, shared_memory(module), function->getArg(1));
+  speller.spell_block(launch, block_indices(speller, launch));
+  speller.builder().CreateRetVoid();
+}
+
+// A number of the kernel's body as a formula over its dims and scalars.
+std::string formula(const ir::Kernel& kernel, ir::ValueId v) {
+  if (auto known = kernel.constant(v)) return std::to_string(known->i);
+  for (const ir::Dim& dim : kernel.dims)
+    if (dim.value == v) return dim.name;
+  for (const ir::Param& param : kernel.params)
+    if (param.value == v) return param.name;
+  const ir::Op* op = kernel.definition(v);
+  if (const auto* binary = op ? op->get<ir::op::Binary>() : nullptr) {
+    std::string a = formula(kernel, binary->a), b = formula(kernel, binary->b);
+    switch (binary->fn) {
+      case ir::BinaryFn::Add: return "(" + a + " + " + b + ")";
+      case ir::BinaryFn::Sub: return "(" + a + " - " + b + ")";
+      case ir::BinaryFn::Mul: return "(" + a + " * " + b + ")";
+      case ir::BinaryFn::Div: return "(" + a + " / " + b + ")";
+      default: return std::string(ir::name(binary->fn)) + "(" + a + ", " + b + ")";
+    }
+  }
+  return "?";
+}
+
+// What who launches a kernel by hand has to know: a line of comment for each.
+std::string requirements(const Export& exported, const Abi& abi, int index, int number, const DeviceCode& code) {
+  const ir::Kernel& kernel = *exported.instances[index].kernel;
+  const auto& launch = kernel.op(abi.instances[index].launches[number].launch).as<ir::op::Launch>();
+  std::vector<std::string> slots(size_t(abi.slot_count), "-");
+  for (size_t i = 0; i < kernel.params.size(); ++i) slots[size_t(abi.params[i].slot)] = kernel.params[i].name;
+  for (size_t i = 0; i < kernel.dims.size(); ++i)
+    if (abi.dims[i].slot >= 0) slots[size_t(abi.dims[i].slot)] = kernel.dims[i].name;
+  for (const WorkspaceAbi& w : abi.instances[index].workspaces) slots[size_t(w.slot)] = w.name;
+  std::vector<std::string> blocks;
+  for (ir::ValueId v : launch.extents) blocks.push_back(formula(kernel, v));
+  return launch_name(exported, index, number) + ": " + std::to_string(threads_of(launch, code)) + " threads; " +
+         std::to_string(ir::packed_bytes(kernel, launch.body)) + " bytes of shared memory; blocks " + join(blocks, ", ") + "; slots " + join(slots, ", ");
+}
+
+}  // namespace
+
+std::string device_text(const Program& program, const DeviceRequest& request, NativeForm form) {
+  llvm::LLVMContext context;
+  llvm::Module module("tile", context);
+  auto machine = target_machine(request.triple, request.code.cpu, request.code.features);
+  module.setTargetTriple(request.triple);
+  module.setDataLayout(machine->createDataLayout());
+  std::string head;
+  for (const Export& exported : program.exports) {
+    Abi abi = abi_of(exported);
+    for (size_t i = 0; i < exported.instances.size(); ++i)
+      for (size_t k = 0; k < abi.instances[i].launches.size(); ++k) {
+        add_kernel(module, exported, abi, int(i), int(k), request.code);
+        head += (form == NativeForm::LlvmIr ? "; " : "// ") + requirements(exported, abi, int(i), int(k), request.code) + "\n";
+      }
+  }
+  std::string complaint;
+  llvm::raw_string_ostream out(complaint);
+  bool is_broken = llvm::verifyModule(module, &out);
+  INVARIANT(!is_broken, "the module is well-formed: " + complaint);
+  optimise(module, *machine);
+  return head + emit(module, *machine, form);
+}
+
+}  // namespace tilec::target

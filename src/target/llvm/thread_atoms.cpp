@@ -1,0 +1,75 @@
+// Matrix instructions of one warp, whose operands are registers of its lanes.
+#include <llvm/IR/InlineAsm.h>
+
+#include "target/llvm/thread_speller.h"
+
+namespace tilec::target {
+
+using llvm::Value;
+
+namespace {
+
+const MatrixAtom& atom_named(const Machine& machine, std::string_view name) {
+  for (const MatrixAtom& atom : machine.matrix_atoms)
+    if (atom.name == name) return atom;
+  UNREACHABLE("an atom is one of the machine's table");
+}
+
+// How a register of this type is named in the text of an instruction.
+char constraint(llvm::Type* type) {
+  if (type->isFloatTy()) return 'f';
+  return type->isDoubleTy() ? 'd' : 'r';
+}
+
+}  // namespace
+
+// The registers of a fragment: elements narrower than 32 bits share one, the first in the low bits.
+Values ThreadSpeller::packed(ir::ValueId v) {
+  const Values parts = held(v).parts;
+  unsigned width = unsigned(parts[0]->getType()->getPrimitiveSizeInBits()), count = 32 / std::min(width, 32u);
+  if (count == 1) return parts;
+  INVARIANT(parts.size() % count == 0, "a fragment fills its registers");
+  Values registers;
+  for (size_t i = 0; i < parts.size(); i += count) {
+    Value* group = llvm::PoisonValue::get(llvm::FixedVectorType::get(parts[i]->getType(), count));
+    for (unsigned k = 0; k < count; ++k) group = b_.CreateInsertElement(group, parts[i + k], uint64_t(k));
+    registers.push_back(b_.CreateBitCast(group, b_.getInt32Ty()));
+  }
+  return registers;
+}
+
+// TEXT {results}, {a}, {b}, {c};
+void ThreadSpeller::one(const ir::Op& op, const ir::op::Atom& x) {
+  const MatrixAtom& atom = atom_named(machine_, x.name);
+  INVARIANT(!atom.text.empty() && x.operands.size() == 3, "a matrix instruction says how it is spelled, and takes a, b and c");
+  const ir::Type result = type(op.result());
+  size_t results = size_t(part_count(result));
+  std::string text(atom.text), constraints;
+  llvm::SmallVector<llvm::Type*, 8> types(results, scalar_type(result.element)), given;
+  llvm::SmallVector<Value*, 16> arguments;
+  size_t next = 0;
+  auto list = [&](size_t count) {
+    text += next ? ", {" : " {";
+    for (size_t i = 0; i < count; ++i) text += (i ? ", $" : "$") + std::to_string(next++);
+    text += "}";
+  };
+  list(results);
+  for (size_t i = 0; i < results; ++i) constraints += std::string(i ? ",=" : "=") + constraint(types[i]);
+  for (ir::ValueId v : x.operands) {
+    Values registers = packed(v);
+    list(registers.size());
+    for (Value* r : registers) {
+      constraints += std::string(",") + constraint(r->getType());
+      arguments.push_back(r);
+      given.push_back(r->getType());
+    }
+  }
+  auto* type = llvm::FunctionType::get(llvm::StructType::get(context_, types), given, false);
+  Value* made = b_.CreateCall(llvm::InlineAsm::get(type, text + ";", constraints, false), arguments);
+  llvm::cast<llvm::CallInst>(made)->addFnAttr(llvm::Attribute::Convergent);
+  Held h;
+  for (size_t i = 0; i < results; ++i) h.parts.push_back(b_.CreateExtractValue(made, unsigned(i)));
+  held_[op.result().index] = std::move(h);
+}
+
+}  // namespace tilec::target

@@ -1,0 +1,128 @@
+// Loads, stores and atomics of one thread.
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
+#include "target/llvm/thread_speller.h"
+
+namespace tilec::target {
+
+using llvm::Align;
+using llvm::Value;
+
+Value* ThreadSpeller::element_pointer(ir::ValueId buffer, ir::ValueId index) {
+  Value* place = to_index(operand(index, true), type(index).element);
+  return b_.CreateGEP(memory_type(type(buffer).element), places_.at(buffer.index).pointer, place);
+}
+
+// Vectors are of shared tiles alone, where the layouts have seen to it that they begin at a multiple of their size.
+Values ThreadSpeller::load(ir::ValueId buffer, Value* pointer, int64_t count) {
+  const ir::Type& memory = type(buffer);
+  llvm::Type* element = memory_type(memory.element);
+  INVARIANT(count == 1 || memory.space == ir::Space::Shared, "only shared tiles are known to be aligned");
+  llvm::Type* whole = count == 1 ? element : llvm::FixedVectorType::get(element, unsigned(count));
+  auto* load = b_.CreateAlignedLoad(whole, pointer, Align(uint64_t(byte_width(memory.element) * count)));
+  tag(load, places_.at(buffer.index));
+  // What no call writes may go past the caches that are not kept coherent.
+  const ir::Param* param = kernel_.param_of(buffer);
+  if (param && param->access == ir::Access::In && !param->may_alias)
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+  Values parts;
+  for (int64_t i = 0; i < count; ++i) parts.push_back(count == 1 ? load : b_.CreateExtractElement(load, uint64_t(i)));
+  return parts;
+}
+
+void ThreadSpeller::store(ir::ValueId buffer, Value* pointer, const Values& parts) {
+  const ir::Type& memory = type(buffer);
+  INVARIANT(parts.size() == 1 || memory.space == ir::Space::Shared, "only shared tiles are known to be aligned");
+  Value* whole = parts[0];
+  if (parts.size() > 1) {
+    whole = llvm::PoisonValue::get(llvm::FixedVectorType::get(parts[0]->getType(), unsigned(parts.size())));
+    for (size_t i = 0; i < parts.size(); ++i) whole = b_.CreateInsertElement(whole, parts[i], uint64_t(i));
+  }
+  tag(b_.CreateAlignedStore(whole, pointer, Align(uint64_t(byte_width(memory.element)) * parts.size())), places_.at(buffer.index));
+}
+
+void ThreadSpeller::one(const ir::Op& op, const ir::op::MemLoad& x) {
+  const ir::Type result = type(op.result());
+  int64_t count = part_count(result);
+  Value* mask = masked_or_null(x.mask);
+  Held h;
+  if (!mask) {
+    h.parts = load(x.buffer, element_pointer(x.buffer, x.index), count);
+  } else {
+    llvm::BasicBlock *before = b_.GetInsertBlock(), *inside = nullptr;
+    Values loaded;
+    unless_clear(mask, false, [&] {
+      loaded = load(x.buffer, element_pointer(x.buffer, x.index), count);
+      inside = b_.GetInsertBlock();
+    });
+    for (Value* part : loaded) {
+      llvm::PHINode* merged = b_.CreatePHI(part->getType(), 2);
+      merged->addIncoming(llvm::Constant::getNullValue(part->getType()), before);
+      merged->addIncoming(part, inside);
+      h.parts.push_back(merged);
+    }
+  }
+  for (Value*& part : h.parts) part = from_memory(result.element, part);
+  held_[op.result().index] = std::move(h);
+}
+
+void ThreadSpeller::one(const ir::Op&, const ir::op::MemStore& x) {
+  Scalar element = type(x.buffer).element;
+  Values parts;
+  for (Value* part : held(x.value).parts) parts.push_back(to_memory(element, part));
+  auto act = [&] { store(x.buffer, element_pointer(x.buffer, x.index), parts); };
+  if (Value* mask = masked_or_null(x.mask)) unless_clear(mask, false, act);
+  else act();
+}
+
+// Where nothing differs between the lanes it is one operation of the warp, not one of each.
+bool ThreadSpeller::is_one_for_warp(const ir::op::MemAtomic& x) const {
+  bool varies = type(x.index).varying || (x.mask.valid() && type(x.mask).varying);
+  for (ir::ValueId v : x.operands) varies |= type(v).varying;
+  return !varies;
+}
+
+// LLVM spells atomics of this target without their order.
+void ThreadSpeller::fence(ir::MemoryOrder order, bool is_before) {
+  bool is_wanted = order == ir::MemoryOrder::AcquireRelease || order == (is_before ? ir::MemoryOrder::Release : ir::MemoryOrder::Acquire);
+  if (is_wanted) b_.CreateIntrinsic(llvm::Intrinsic::nvvm_membar_gl, {}, {});
+}
+
+void ThreadSpeller::one(const ir::Op& op, const ir::op::MemAtomic& x) {
+  Scalar element = type(x.buffer).element;
+  Values operands;
+  for (ir::ValueId v : x.operands) operands.push_back(to_memory(element, operand(v, true)));
+  Value *mask = masked_or_null(x.mask), *active = nullptr, *leader = nullptr;
+  if (is_one_for_warp(x)) {
+    active = b_.CreateIntrinsic(llvm::Intrinsic::nvvm_activemask, {}, {});
+    leader = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, active, b_.getTrue());
+    Value* leads = b_.CreateICmpEQ(lane_number(), leader);
+    mask = mask ? b_.CreateAnd(mask, leads) : leads;
+  }
+  Value* old = nullptr;
+  auto act = [&] {
+    fence(x.order, true);
+    old = atomic_once(x, places_.at(x.buffer.index), element, element_pointer(x.buffer, x.index), operands);
+    fence(x.order, false);
+  };
+  if (!mask) {
+    act();
+  } else {
+    llvm::BasicBlock *before = b_.GetInsertBlock(), *inside = nullptr;
+    unless_clear(mask, false, [&] {
+      act();
+      inside = b_.GetInsertBlock();
+    });
+    llvm::PHINode* merged = b_.CreatePHI(old->getType(), 2);
+    merged->addIncoming(llvm::Constant::getNullValue(old->getType()), before);
+    merged->addIncoming(old, inside);
+    old = merged;
+  }
+  if (op.results.empty()) return;
+  Value* result = from_memory(element, old);
+  if (leader) result = exchange(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, active, result, leader, kLastLane);
+  hold(op.result(), result);
+}
+
+}  // namespace tilec::target

@@ -1,0 +1,53 @@
+// Thread IR for machines whose lanes are threads: every value is a scalar of its thread, which branches by itself.
+#pragma once
+#include "target/llvm/speller.h"
+
+namespace tilec::target {
+
+class ThreadSpeller final : public Speller {
+ public:
+  ThreadSpeller(llvm::Function& function, const Context& context);
+  // Gives every buffer of the region a place: shared ones from `shared` on, private ones each thread's own.
+  void open_launch(const ir::op::Launch& launch, llvm::Value* shared, llvm::Value* fault);
+  llvm::Value* block_number();  // 32 bits
+
+ private:
+  using Speller::one;
+  void spell_op(ir::OpId id) override;
+  void one(const ir::Op& op, const ir::op::ThreadIndex& x);
+  void one(const ir::Op& op, const ir::op::LaneIndex& x);
+  void one(const ir::Op& op, const ir::op::WarpIndex& x);
+  void one(const ir::Op& op, const ir::op::Shuffle& x);
+  void one(const ir::Op& op, const ir::op::Vote& x);
+  void one(const ir::Op& op, const ir::op::WarpReduce& x);
+  void one(const ir::Op& op, const ir::op::MemLoad& x);
+  void one(const ir::Op& op, const ir::op::MemStore& x);
+  void one(const ir::Op& op, const ir::op::MemAtomic& x);
+  void one(const ir::Op& op, const ir::op::BlockBarrier& x);
+  void one(const ir::Op& op, const ir::op::NamedBarrier& x);
+  void one(const ir::Op& op, const ir::op::Atom& x);
+  template <class T> void one(const ir::Op& op, const T&) {
+    UNREACHABLE("no machine of this kind asks for `" + std::string(ir::name(op.kind())) + "` yet");
+  }
+
+  // Lanes (thread_lanes.cpp).
+  llvm::Value* thread_number();
+  void hold_number(const ir::Op& op, llvm::Value* number);  // as the result's type has it
+  llvm::Value* lane_number();
+  // Every member's x read from another lane: `how` is the intrinsic of 32 bits, `lane` and `clamp` as it takes them.
+  static constexpr uint32_t kAllLanes = 0xFFFFFFFF, kLastLane = 31;
+  llvm::Value* exchange(unsigned how, llvm::Value* members, llvm::Value* x, llvm::Value* lane, uint32_t clamp);
+  llvm::Value* shuffle(const ir::op::Shuffle& x, llvm::Value* value);
+
+  // Memory (thread_memory.cpp).
+  llvm::Value* element_pointer(ir::ValueId buffer, ir::ValueId index);
+  Values load(ir::ValueId buffer, llvm::Value* pointer, int64_t count);
+  void store(ir::ValueId buffer, llvm::Value* pointer, const Values& parts);
+  bool is_one_for_warp(const ir::op::MemAtomic& x) const;
+  void fence(ir::MemoryOrder order, bool is_before);
+
+  // Matrix instructions (thread_atoms.cpp).
+  Values packed(ir::ValueId v);
+};
+
+}  // namespace tilec::target

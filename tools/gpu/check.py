@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Checks and times the examples' kernels on this machine's GPU, beside float64 and PyTorch.
+
+    check.py FOLDER [--quick]
+
+FOLDER holds NAME.MACHINE.ptx as `tools/gpu/build` makes them; beside one may lie NAME.MACHINE.cubin, which is taken in its
+place. Outputs are poisoned before each run, every run is done twice, and both must give the same bits. Needs PyTorch and the
+driver, no toolkit. Prints a table; the exit code tells whether all agree.
+"""
+import ctypes
+import pathlib
+import re
+import struct
+import sys
+
+import torch
+
+cuda = ctypes.CDLL("libcuda.so.1")
+DEVICE = torch.device("cuda")
+F64 = torch.float64
+
+
+def call(name, *arguments):
+    code = getattr(cuda, name)(*arguments)
+    if code:
+        text = ctypes.c_char_p()
+        cuda.cuGetErrorString(code, ctypes.byref(text))
+        raise RuntimeError(f"{name}: {code} {(text.value or b'').decode()}")
+
+
+class Kernel:
+    """A launch of an export, as the comment at the head of the text describes it."""
+
+    def __init__(self, line, module):
+        match = re.match(r"// (\S+): (\d+) threads; (\d+) bytes of shared memory; blocks (.*); slots (.*)", line)
+        self.name, self.threads, self.shared = match[1], int(match[2]), int(match[3])
+        self.blocks = [b.replace("/", "//") for b in re.split(r", (?![^(]*\))", match[4])]
+        self.slots = match[5].split(", ")
+        self.function = ctypes.c_void_p()
+        call("cuModuleGetFunction", ctypes.byref(self.function), module, self.name.encode())
+        call("cuFuncSetAttribute", self.function, 8, self.shared)  # the most dynamic shared memory
+
+    def launch(self, values, fault):
+        numbers = {k: v for k, v in values.items() if isinstance(v, int)}
+        blocks = 1
+        for extent in self.blocks:
+            blocks *= eval(extent, {"min": min, "max": max}, numbers)
+        if not blocks:
+            return
+        packed = []
+        for slot in self.slots:
+            v = values.get(slot, 0)
+            if isinstance(v, torch.Tensor):
+                v = v.data_ptr()
+            elif isinstance(v, float):
+                v = struct.unpack("<I", struct.pack("<f", v))[0]
+            packed.append(v)
+        slots = (ctypes.c_int64 * len(packed))(*packed)
+        address = ctypes.c_uint64(fault.data_ptr())
+        parameters = (ctypes.c_void_p * 2)(ctypes.addressof(slots), ctypes.addressof(address))
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        call("cuLaunchKernel", self.function, blocks, 1, 1, self.threads, 1, 1, self.shared, stream, parameters, None)
+
+
+def load(path):
+    """The exports of one file: name -> launches in order."""
+    text = path.read_text()
+    image = path.with_suffix(".cubin")
+    data = image.read_bytes() if image.exists() else text.encode() + b"\0"
+    module = ctypes.c_void_p()
+    call("cuModuleLoadData", ctypes.byref(module), data)
+    exports = {}
+    for line in text.splitlines():
+        if line.startswith("// ") and "; slots " in line:
+            kernel = Kernel(line, module)
+            exports.setdefault(re.sub(r"_0_launch\d+_.*", "", kernel.name), []).append(kernel)
+    return exports
+
+
+# ---- data and references, by export
+
+DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32, "i8": torch.int8,
+          "u8": torch.uint8, "f8e4m3": torch.float8_e4m3fn}
+
+
+def data(shape, dtype):
+    if dtype in (torch.int32, torch.int8):
+        return torch.randint(-100, 100, shape, device=DEVICE, dtype=torch.int32).to(dtype)
+    if dtype == torch.uint8:
+        return torch.randint(0, 256, shape, device=DEVICE, dtype=torch.int32).to(dtype)
+    return torch.randn(shape, device=DEVICE).clamp(-4, 4).to(dtype)
+
+
+def poisoned(shape, dtype):
+    out = torch.empty(shape, device=DEVICE, dtype=dtype)
+    out.view(torch.uint8).fill_(0xFF) if out.numel() else None
+    return out
+
+
+def element(name):
+    for part in reversed(name.split("_")):
+        if part in DTYPES:
+            return DTYPES[part]
+    return torch.uint8
+
+
+def product_case(name, dims):
+    t = element(name)
+    result = {torch.float8_e4m3fn: torch.float16, torch.int8: torch.int32}.get(t, t)
+    if name.startswith("split_k"):
+        result = torch.float32
+    m, n, k, z = dims["M"], dims["N"], dims["K"], dims.get("Z")
+    batch = (z,) if z is not None else ()
+    turned = "transposed" in name
+    a, b = data(batch + (m, k), t), data(batch + ((n, k) if turned else (k, n)), t)
+    values = dict(dims, A=a, B=b, C=poisoned(batch + (m, n), result))
+    if z is not None and not turned:
+        values |= {"batch_a": m * k, "lda": k, "batch_b": k * n, "ldb": n, "batch_c": m * n, "ldc": n}
+    if name.startswith("split_k"):
+        values["partial"] = poisoned(((4 if t == torch.float32 else 8), m, n), torch.float32)
+
+    def reference():
+        c = a.to(F64) @ (b.to(F64).transpose(-1, -2) if turned else b.to(F64))
+        return c.clamp(min=0) if name.startswith("gemm_relu") else c
+
+    return values, {"C": reference}
+
+
+def row_case(name, dims):
+    t = element(name)
+    x = data((dims["M"], dims["N"]), t)
+    values = dict(dims, X=x, Y=poisoned(x.shape, t))
+    if name.startswith("softmax"):
+        return values, {"Y": lambda: torch.softmax(x.to(F64), dim=1)}
+    weight = data((dims["N"],), t)
+    values |= {"weight": weight, "epsilon": 1e-5}
+    return values, {"Y": lambda: x.to(F64) * torch.rsqrt((x.to(F64) ** 2).mean(1, keepdim=True) + 1e-5) * weight.to(F64)}
+
+
+def attention_case(name, dims):
+    t = element(name)
+    b, h, g, s, length, d = dims["B"], dims["H"], dims["G"], dims["S"], dims["L"], 64 if "f32" in name else 128
+    q, k, v = data((b, h, s, d), t), data((b, g, length, d), t), data((b, g, length, d), t)
+    scale = 1.4426950408889634 / d**0.5
+    values = dict(dims, Q=q, K=k, V=v, O=poisoned(q.shape, t), lse=poisoned((b, h, s), torch.float32), scale=scale)
+
+    def scores():
+        wide = k.to(F64).repeat_interleave(h // g, dim=1)
+        p = q.to(F64) @ wide.transpose(-1, -2) * scale
+        if "causal" in name:
+            row, column = torch.arange(s, device=DEVICE), torch.arange(length, device=DEVICE)
+            p = p.masked_fill(column[None, :] > row[:, None], -torch.inf)
+        return p * 0.6931471805599453
+
+    return values, {"O": lambda: torch.softmax(scores(), -1) @ v.to(F64).repeat_interleave(h // g, dim=1),
+                    "lse": lambda: torch.logsumexp(scores(), -1) / 0.6931471805599453}
+
+
+def other_case(name, dims):
+    t = element(name)
+    if name.startswith("vector_add"):
+        a, b = data((dims["N"],), t), data((dims["N"],), t)
+        return dict(dims, A=a, B=b, C=poisoned((dims["N"],), t)), {"C": lambda: a.to(F64) + b.to(F64)}
+    if name.startswith("transpose"):
+        a = data((dims["M"], dims["N"]), t)
+        return dict(dims, A=a, B=poisoned((dims["N"], dims["M"]), t)), {"B": lambda: a.to(F64).T}
+    x = data((dims["N"],), torch.uint8)
+    bins = torch.zeros(256, device=DEVICE, dtype=torch.int32)
+    return dict(dims, x=x, bins=bins), {"bins": lambda: torch.bincount(x.int(), minlength=256).to(F64)}
+
+
+PRODUCTS = [dict(M=m, N=n, K=k) for m, n, k in [(1, 1, 1), (33, 129, 65), (130, 7, 100), (64, 64, 64), (5, 7, 0), (257, 255, 383),
+                                                (512, 384, 1024), (1000, 1001, 999), (1024, 1024, 1024)]]
+ROWS = [dict(M=m, N=n) for m, n in [(1, 1), (33, 257), (8, 512), (9, 1025), (0, 7), (3, 4097), (1000, 999), (4096, 2048)]]
+CASES = {
+    "vector_add": (other_case, [dict(N=n) for n in (1, 33, 4096, 4097, 0, 100003, 1 << 20, 1000000)]),
+    "gemm_relu": (product_case, PRODUCTS),
+    "split_k": (product_case, PRODUCTS),
+    "batched_gemm": (product_case, [dict(p, Z=2) for p in PRODUCTS]),
+    "softmax": (row_case, ROWS),
+    "rms_norm": (row_case, ROWS),
+    "attention": (attention_case, [dict(B=b, H=h, G=g, S=s, L=n) for b, h, g, s, n in
+                                   [(1, 1, 1, 1, 1), (1, 2, 1, 33, 65), (1, 1, 1, 129, 131), (2, 2, 2, 16, 16), (1, 3, 3, 7, 130),
+                                    (1, 8, 2, 1024, 1024), (2, 4, 4, 257, 1031), (1, 4, 1, 512, 777)]]),
+    "transpose": (other_case, [dict(M=m, N=n) for m, n in [(1, 1), (33, 65), (64, 32), (7, 129), (0, 3), (1000, 1001), (4096, 4096), (129, 4097)]]),
+    "histogram": (other_case, [dict(N=n) for n in (1, 255, 1000, 4097, 0, 65537, 1 << 20, 10000019)]),
+}
+TOLERANCE = {torch.float16: 2e-3, torch.bfloat16: 1.2e-2, torch.float32: 1e-5, torch.float8_e4m3fn: 5e-2}
+
+
+def case_of(name):
+    return max((key for key in CASES if name.startswith(key)), key=len)
+
+
+def error(out, reference):
+    """||out - reference|| / ||reference||; integers must be equal."""
+    if not out.numel():
+        return 0.0
+    out = out.to(F64)
+    if torch.isnan(out).any():
+        return float("nan")
+    scale = reference.norm().item() or 1.0
+    return ((out - reference).norm() / scale).item()
+
+
+def check(name, kernels, dims, quiet):
+    values, wanted = CASES[case_of(name)][0](name, dims)
+    fault = torch.zeros(1, device=DEVICE, dtype=torch.int64)
+    bits = []
+    for _ in range(2):
+        for key in wanted:
+            values[key].zero_() if key == "bins" else values[key].numel() and values[key].view(torch.uint8).fill_(0xFF)
+        for kernel in kernels:
+            kernel.launch(values, fault)
+        torch.cuda.synchronize()
+        bits.append([values[key].clone() for key in wanted])
+    worst, is_good = 0.0, True
+    for (key, reference), first, second in zip(wanted.items(), *bits):
+        e = error(second, reference())
+        same = not first.numel() or torch.equal(first.view(torch.uint8), second.view(torch.uint8))
+        limit = TOLERANCE.get(values[key].dtype, 0.0)
+        is_good &= same and e <= limit and not fault.item()
+        worst = max(worst, e) if e == e else e
+    if not is_good or not quiet:
+        print(f"{'ok  ' if is_good else 'BAD '} {name} {dims} error {worst:.1e} fault {fault.item()}", flush=True)
+    return is_good
+
+
+def median_ms(run, rounds=20):
+    for _ in range(3):
+        run()
+    times = []
+    for _ in range(rounds):
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        start.record()
+        run()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(start.elapsed_time(end))
+    return sorted(times)[rounds // 2]
+
+
+def timings(exports):
+    fault = torch.zeros(1, device=DEVICE, dtype=torch.int64)
+
+    def beside(name, dims, reference):
+        if name not in exports:
+            return
+        values, _ = CASES[case_of(name)][0](name, dims)
+        own = median_ms(lambda: [k.launch(values, fault) for k in exports[name]])
+        other = median_ms(lambda: reference(values))
+        print(f"time {name} {dims}: {own:.3f} ms, reference {other:.3f} ms, ratio {other / own:.2f}", flush=True)
+
+    for n in (4096, 8192):
+        beside("gemm_relu_f16", dict(M=n, N=n, K=n), lambda v: torch.mm(v["A"], v["B"]))
+    beside("gemm_relu_f32", dict(M=2048, N=2048, K=2048), lambda v: torch.mm(v["A"], v["B"]))
+    beside("softmax_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
+    beside("rms_norm_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
+    beside("transpose_f32", dict(M=8192, N=8192), lambda v: v["B"].copy_(v["A"]))
+    attend = torch.nn.functional.scaled_dot_product_attention
+    beside("attention_f16", dict(B=1, H=16, G=16, S=4096, L=4096), lambda v: attend(v["Q"], v["K"], v["V"]))
+
+
+def main():
+    folder, quiet = pathlib.Path(sys.argv[1]), "--quick" in sys.argv
+    torch.manual_seed(1)
+    torch.zeros(1, device=DEVICE)  # makes the context that the driver's calls take
+    good = bad = 0
+    for machine in sorted({p.name.split(".")[1] for p in folder.glob("*.ptx")}):
+        exports = {}
+        for path in sorted(folder.glob(f"*.{machine}.ptx")):
+            try:
+                exports |= load(path)
+            except RuntimeError as problem:
+                print(f"BAD  {path.name}: {problem}")
+                bad += 1
+        print(f"== {machine}: {len(exports)} exports on {torch.cuda.get_device_name()}", flush=True)
+        for name, kernels in exports.items():
+            results = [check(name, kernels, dims, quiet) for dims in CASES[case_of(name)][1]]
+            good, bad = good + sum(results), bad + len(results) - sum(results)
+        timings(exports)
+    print(f"{good} agree, {bad} do not")
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    main()
