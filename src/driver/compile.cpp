@@ -16,12 +16,12 @@ namespace tilec {
 namespace {
 
 // Where the primary output goes when -o does not say: `form` is what it is.
-std::string default_output(const Options& options, std::string_view form) {
+std::string default_output(const Options& options, std::string_view form, bool is_image) {
   std::string stem = options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);
   if (options.emit == "obj") return stem + (form == "c" ? ".c" : ".o");
   if (options.emit == "header") return stem + ".h";
   if (options.emit == "manifest") return stem + ".json";
-  return "-";
+  return is_image ? stem + "." + std::string(form) : "-";
 }
 
 // A file name as Make reads it in a rule. A backslash stands for itself but before a blank or a `#`, where it is doubled.
@@ -168,6 +168,19 @@ int dump_syntax(Session& session, const Outputs& paths) {
   return write_outputs(session, paths, dump(session.ast), nullptr);
 }
 
+// An image of one machine's kernels.
+int write_image(Session& session, const Chosen& chosen, const Outputs& paths, const Compiled& compiled) {
+  const target::Target& target = *chosen.target;
+  if (chosen.machines.size() != 1) {
+    std::fprintf(stderr, "tilec: one `%s` is for one machine; name it with --target\n", std::string(target.image).c_str());
+    return kUsage;
+  }
+  std::string text = target.spell(compiled.program, target.emits.front());
+  target::Assembled made = target.assemble(text, *chosen.machines.front(), session.options.assembler);
+  if (!made.problem.empty()) return session.cannot_assemble(target, made.problem);
+  return write_outputs(session, paths, made.image, &compiled);
+}
+
 }  // namespace
 
 int compile_command(const Options& options) {
@@ -180,7 +193,7 @@ int compile_command(const Options& options) {
   auto tick = [&](std::string_view what) {
     if (options.time_passes) clock.tick(std::string(what).c_str());
   };
-  auto path_of = [&](std::string_view form) { return options.output.empty() ? default_output(options, form) : options.output; };
+  auto path_of = [&](std::string_view form, bool is_image = false) { return options.output.empty() ? default_output(options, form, is_image) : options.output; };
   if (options.emit == "ast") return dump_syntax(session, {path_of("ast"), options.header});
   auto chosen = session.machines();
   if (!chosen) return kNoTarget;
@@ -190,7 +203,8 @@ int compile_command(const Options& options) {
   if (emit.empty()) return session.cannot_emit(*chosen->target, options.emit);
   bool has_caller = chosen->target->launch || stops_early(options) || options.emit != "obj";
   if (!has_caller) return session.not_yet("an object for `" + options.targets[0] + "` (`--emit=" + emit + "` gives the kernels' text)");
-  Outputs paths{path_of(emit), options.header};
+  bool is_image = chosen->target->assemble && emit == chosen->target->image;
+  Outputs paths{path_of(emit, is_image), options.header};
   if (int code = session.load(options.inputs[0])) return code;
   session.check_names();
   session.check_exports();
@@ -209,6 +223,7 @@ int compile_command(const Options& options) {
   if (emit == "schedule") return print_schedules(session, *chosen, paths);
   std::optional<Compiled> compiled = compile(session.program, request, session.sources, session.diagnostics, passes);
   if (int code = session.tell()) return code;
+  if (is_image) return write_image(session, *chosen, paths, *compiled);
   std::string primary = emit == "header"     ? host::header_text(compiled->library)
                         : emit == "manifest" ? host::manifest_text(compiled->library)
                                              : chosen->target->spell(compiled->program, emit);

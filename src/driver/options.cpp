@@ -98,6 +98,9 @@ void add_compile_options(CLI::App& app, Options& o) {
   app.add_option("--manifest", o.manifest, "the manifest, as JSON");
   app.add_option("--emit", o.emit, "what the primary output is")
       ->check(CLI::Validator(needs_emit, join(emit_kinds(), ", "), "emit"));
+  for (const target::Target* target : target::targets())
+    if (target->assemble)
+      app.add_option("--" + std::string(target->assembler), o.assembler, "the program that makes `" + std::string(target->image) + "`, where it is not found by itself");
   app.add_option("--prefix", o.prefix, "put before the name of every exported function")
       ->check(CLI::Validator(needs_identifier, "", "identifier"));
   app.add_option("--name", o.name, "of the library in the header; the input's name if left out");

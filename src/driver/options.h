@@ -25,6 +25,7 @@ struct Options {
   std::vector<std::string> targets;
   std::string stdlib;
   std::vector<std::string> include_dirs;
+  std::string assembler;  // of images; empty: one that is found
   // Diagnostics.
   DiagnosticsFormat format = DiagnosticsFormat::Text;
   Policy policy;

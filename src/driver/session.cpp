@@ -121,6 +121,9 @@ int Session::cannot_emit(const target::Target& target, std::string_view kind) co
     if (target.emits.empty()) report.help("it is for `tilec run` and `tilec explain`");
   }, kNoTarget);
 }
+int Session::cannot_assemble(const target::Target& target, const std::string& problem) const {
+  return tell_alone([&](Place at) { at.error(diag::EmitNotOffered, target.name, target.image).help(problem); }, kEnvironment);
+}
 int Session::not_yet(const std::string& what) const {
   return tell_alone([&](Place at) { at.error(diag::NotSupportedYet, what); }, kNoTarget);
 }

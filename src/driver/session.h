@@ -47,6 +47,7 @@ struct Session {
   int cannot_read(const std::string& path, const std::string& why) const;
   int cannot_write(const std::string& path, const std::string& why) const;
   int cannot_emit(const target::Target& target, std::string_view kind) const;
+  int cannot_assemble(const target::Target& target, const std::string& problem) const;
   int not_yet(const std::string& what) const;  // of a target that is to come
   // The machines that --target names; none: every level of this computer's CPU. An unknown name is told.
   std::optional<Chosen> machines() const;

@@ -11,6 +11,11 @@
 
 namespace tilec::target {
 
+// What came of assembling: an image, or what was in the way, for people.
+struct Assembled {
+  std::string image, problem;
+};
+
 struct Target {
   std::string_view name;
   std::span<const Machine> (*machines)();          // the plainest first
@@ -19,7 +24,10 @@ struct Target {
   std::string_view stream_declaration;             // that the header needs before it; may be empty
   bool is_host;                                    // `obj` is the object that holds everything, images of other targets too
   std::string (*spell)(const Program& program, std::string_view emit);
-  std::string (*assemble)(std::string_view text, const Machine& machine);  // text to image; null: spell gives the last form
+  // Text (the first of `emits`) to `image`, another of them, by a program of others: `assembler` or, where that is empty, one that
+  // is looked for. Null: `spell` gives every form.
+  Assembled (*assemble)(std::string_view text, const Machine& machine, const std::string& assembler) = nullptr;
+  std::string_view image = {}, assembler = {};     // the kind, and the program's usual name
   std::string_view (*launch)();                    // C text of what launches it; null: nothing besides the kernels
   std::string (*probe)();                          // what of it this computer has, for people; "" where nothing
 };

@@ -51,7 +51,7 @@ TEST_CASE("dependencies name every target that was asked for, as Make reads name
 TEST_CASE("what later targets will emit is not supported yet") {
   Folder folder;
   folder.write("copy.tile", kCopy);
-  for (const char* kind : {"cubin", "hip", "metal", "wgsl"}) {
+  for (const char* kind : {"hip", "metal", "wgsl"}) {
     Ran ran = folder.tilec("copy.tile --emit=" + std::string(kind));
     CHECK(ran.code == 6);
     CHECK_MESSAGE(ran.says("`--emit=" + std::string(kind) + "` is not supported yet [T0900]"), ran.out);
@@ -158,6 +158,36 @@ TEST_CASE("kernels for threads are text that says how they are launched") {
     CHECK_MESSAGE(ran.code == 0, ran.out);
     CHECK_MESSAGE(ran.times("0 bytes spill stores") == 2, ran.out);
   }
+}
+
+TEST_CASE("an image is made by a program of others, which is told where it fails") {
+  Folder folder;
+  folder.write("copy.tile", kCopy);
+  auto assembled_by = [&](const std::string& script, const std::string& more) {
+    folder.write("as", "#!/bin/sh\n" + script + "\n");
+    folder.run("chmod +x as; rm -f copy.cubin");
+    return folder.tilec("copy.tile --emit=cubin --target=sm_80 --ptxas \"$PWD/as\" " + more);
+  };
+  // -arch=MACHINE TEXT -o IMAGE is not the order of every assembler, but of this one.
+  Ran ran = assembled_by("[ $1 = -arch=sm_80 ] && grep -q .target $2 && [ $3 = -o ] && echo image > $4", "");
+  CHECK_MESSAGE(ran.code == 0, ran.out);
+  CHECK(folder.read("copy.cubin") == "image\n");
+  ran = assembled_by("echo 'line 7: no such register' >&2; exit 1", "");
+  CHECK_MESSAGE(ran.code == 3, ran.out);
+  CHECK_MESSAGE(ran.says("error: the target `cuda` cannot emit `cubin` [T0603]"), ran.out);
+  CHECK_MESSAGE(ran.says("says: line 7: no such register"), ran.out);
+  CHECK(folder.run("ls copy.cubin").code != 0);
+  ran = assembled_by("exit 0", "");
+  CHECK_MESSAGE(ran.says("says: nothing, and ends with 0"), ran.out);
+  ran = assembled_by("kill -9 $$", "");
+  CHECK_MESSAGE(ran.code == 3, ran.out);
+  ran = assembled_by("exit 0", "--target=sm_90a");
+  CHECK_MESSAGE(ran.code == 2, ran.out);
+  CHECK_MESSAGE(ran.says("one `cubin` is for one machine"), ran.out);
+  ran = folder.tilec("copy.tile --emit=cubin --target=sm_80 --ptxas none");
+  CHECK_MESSAGE(ran.says("`none` is no program"), ran.out);
+  ran = folder.run("PATH=/nowhere '" TILEC_BINARY "' copy.tile --emit=cubin --target=sm_80; ls /usr/local/cuda/bin/ptxas /opt/cuda/bin/ptxas 2> /dev/null");
+  CHECK_MESSAGE((ran.says("no `ptxas` is found in PATH") || ran.says("/bin/ptxas\n")), ran.out);
 }
 
 TEST_CASE("parts of the compiler are loaded when they are needed, and missed with a message") {

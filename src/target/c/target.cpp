@@ -17,7 +17,7 @@ std::string probe() { return "any C11 compiler"; }
 
 const Target& target() {
   static constexpr Target kTarget = {.name = "c", .machines = machines, .emits = kEmits, .stream_type = "void *",
-                                     .stream_declaration = "", .is_host = false, .spell = spell_text, .assemble = nullptr,
+                                     .stream_declaration = "", .is_host = false, .spell = spell_text,
                                      .launch = support_text, .probe = probe};
   return kTarget;
 }

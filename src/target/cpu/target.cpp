@@ -39,7 +39,7 @@ std::string probe() {
 
 const Target& target() {
   static constexpr Target kTarget = {.name = "x86-64", .machines = cpu::x86_64_machines, .emits = kEmits, .stream_type = "void *",
-                                     .stream_declaration = "", .is_host = true, .spell = spell_x86, .assemble = nullptr,
+                                     .stream_declaration = "", .is_host = true, .spell = spell_x86,
                                      .launch = support_text, .probe = probe};
   return kTarget;
 }
@@ -66,7 +66,7 @@ std::string probe() {
 
 const Target& target() {
   static constexpr Target kTarget = {.name = "aarch64", .machines = cpu::aarch64_machines, .emits = kEmits, .stream_type = "void *",
-                                     .stream_declaration = "", .is_host = true, .spell = spell_arm, .assemble = nullptr,
+                                     .stream_declaration = "", .is_host = true, .spell = spell_arm,
                                      .launch = support_text, .probe = probe};
   return kTarget;
 }

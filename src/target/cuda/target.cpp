@@ -1,13 +1,14 @@
 // NVIDIA's GPUs as a target: images are text that the driver compiles.
 #include "target/target.h"
 
+#include "target/cuda/assemble.h"
 #include "target/cuda/machine.h"
 
 namespace tilec::target::cuda {
 
 namespace {
 
-constexpr std::string_view kEmits[] = {"ptx", "llvm-ir"};
+constexpr std::string_view kEmits[] = {"ptx", "cubin", "llvm-ir"};
 
 std::string spell(const Program& program, std::string_view emit) {
   std::string text;
@@ -28,7 +29,7 @@ std::string probe() { return ""; }
 
 const Target& target() {
   static constexpr Target kTarget = {.name = "cuda", .machines = machines, .emits = kEmits, .stream_type = "struct CUstream_st *",
-                                     .stream_declaration = "struct CUstream_st;", .is_host = false, .spell = spell, .assemble = nullptr,
+                                     .stream_declaration = "struct CUstream_st;", .is_host = false, .spell = spell, .assemble = assemble, .image = "cubin", .assembler = "ptxas",
                                      .launch = nullptr, .probe = probe};
   return kTarget;
 }

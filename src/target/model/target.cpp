@@ -12,7 +12,7 @@ std::string probe() { return "the interpreter, on any computer"; }
 
 const Target& target() {
   static constexpr Target kTarget = {.name = "model", .machines = machines, .emits = {}, .stream_type = "void *",
-                                     .stream_declaration = "", .is_host = false, .spell = nullptr, .assemble = nullptr,
+                                     .stream_declaration = "", .is_host = false, .spell = nullptr,
                                      .launch = nullptr, .probe = probe};
   return kTarget;
 }

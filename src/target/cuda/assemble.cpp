@@ -1,0 +1,88 @@
+// Text to an image, by the toolkit's assembler as a process of its own.
+#include "target/cuda/assemble.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+extern char** environ;
+
+namespace tilec::target::cuda {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_program(const fs::path& path) { return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path); }
+
+// PATH, then where the toolkit is usually put. Empty: nowhere.
+fs::path find_assembler() {
+  std::string places = std::getenv("PATH") ? std::getenv("PATH") : "";
+  places += ":/usr/local/cuda/bin:/opt/cuda/bin";
+  for (size_t at = 0; at <= places.size();) {
+    size_t end = std::min(places.find(':', at), places.size());
+    fs::path candidate = fs::path(places.substr(at, end - at)) / "ptxas";
+    if (end > at && is_program(candidate)) return candidate;
+    at = end + 1;
+  }
+  return {};
+}
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A folder of our own for the files that go in and out.
+struct Workplace {
+  fs::path path;
+  Workplace() {
+    std::string name = (fs::temp_directory_path() / "tilec-XXXXXX").string();
+    if (mkdtemp(name.data())) path = name;
+  }
+  ~Workplace() {
+    std::error_code ignored;
+    if (!path.empty()) fs::remove_all(path, ignored);
+  }
+};
+
+// Its exit code, or -1 where it could not be run or was killed; what it says goes to `said`.
+int run(const std::vector<std::string>& words, const fs::path& said) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  pid_t child = 0;
+  int failure = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  if (failure || waitpid(child, &status, 0) < 0 || !WIFEXITED(status)) return -1;
+  return WEXITSTATUS(status);
+}
+
+}  // namespace
+
+Assembled assemble(std::string_view text, const Machine& machine, const std::string& tool) {
+  fs::path assembler = tool.empty() ? find_assembler() : fs::path(tool);
+  if (assembler.empty()) return {{}, "no `ptxas` is found in PATH or where its toolkit is usually put; `--ptxas` names one"};
+  if (!is_program(assembler)) return {{}, "`" + assembler.string() + "` is no program"};
+  Workplace place;
+  fs::path from = place.path / "kernels.ptx", to = place.path / "kernels.cubin", said = place.path / "said";
+  if (place.path.empty() || !(std::ofstream(from, std::ios::binary) << text)) return {{}, "its files cannot be written to the folder for temporary ones"};
+  int code = run({assembler.string(), "-arch=" + std::string(machine.name), from.string(), "-o", to.string()}, said);
+  std::string image = contents(to);
+  if (code == 0 && !image.empty()) return {std::move(image), {}};
+  std::string words = contents(said);
+  return {{}, "`" + assembler.string() + "` says: " + (words.empty() ? "nothing, and ends with " + std::to_string(code) : words.substr(0, words.find('\n')))};
+}
+
+}  // namespace tilec::target::cuda
