@@ -168,13 +168,18 @@ int dump_syntax(Session& session, const Outputs& paths) {
   return write_outputs(session, paths, dump(session.ast), nullptr);
 }
 
+// What a device's assembler reads, or makes, is one machine's. Said where it is not.
+bool is_for_machines(const std::string& emit, const Chosen& chosen) {
+  const target::Target& target = *chosen.target;
+  bool is_spelled = std::ranges::find(target.emits, emit) != target.emits.end();
+  bool is_fine = !is_spelled || !target.assemble || chosen.machines.size() == 1;
+  if (!is_fine) std::fprintf(stderr, "tilec: one `%s` is for one machine; %zu are named\n", emit.c_str(), chosen.machines.size());
+  return is_fine;
+}
+
 // An image of one machine's kernels.
 int write_image(Session& session, const Chosen& chosen, const Outputs& paths, const Compiled& compiled) {
   const target::Target& target = *chosen.target;
-  if (chosen.machines.size() != 1) {
-    std::fprintf(stderr, "tilec: one `%s` is for one machine; name it with --target\n", std::string(target.image).c_str());
-    return kUsage;
-  }
   std::string text = target.spell(compiled.program, target.emits.front());
   target::Assembled made = target.assemble(text, *chosen.machines.front(), session.options.assembler);
   if (!made.problem.empty()) return session.cannot_assemble(target, made.problem);
@@ -203,6 +208,7 @@ int compile_command(const Options& options) {
   if (emit.empty()) return session.cannot_emit(*chosen->target, options.emit);
   bool has_caller = chosen->target->launch || stops_early(options) || options.emit != "obj";
   if (!has_caller) return session.not_yet("an object for `" + options.targets[0] + "` (`--emit=" + emit + "` gives the kernels' text)");
+  if (!is_for_machines(emit, *chosen)) return kUsage;
   bool is_image = chosen->target->assemble && emit == chosen->target->image;
   Outputs paths{path_of(emit, is_image), options.header};
   if (int code = session.load(options.inputs[0])) return code;

@@ -160,6 +160,22 @@ TEST_CASE("kernels for threads are text that says how they are launched") {
   }
 }
 
+TEST_CASE("what crosses lanes that are threads names those that take part") {
+  Folder folder;
+  folder.write("part.tile",
+               "export kernel part(x: i32[N], out y: i32[N]) {\n    launch (b in ceildiv(N, 32)) threads 32 {\n        simt (t) {\n"
+               "            let k = b * 32 + t;\n            var r = warp_max(t as i32);\n            if k < N { r = r + warp_sum(x[k]); y[k] = r; }\n        }\n    }\n}\n");
+  Ran ran = folder.tilec("part.tile --emit=ptx -o - --target=sm_80");
+  CHECK_MESSAGE(ran.code == 0, ran.out);
+  CHECK(ran.times("shfl.sync.bfly.b32") == 5);   // all lanes, to the greatest
+  CHECK(ran.times("vote.sync.ballot.b32") == 1);  // who goes into the branch,
+  CHECK(ran.times("shfl.sync.idx.b32") == 1);    // and one after the other to the sum
+  CHECK(ran.times("31, -1;") == 5);
+  Ran two = folder.tilec("part.tile --emit=ptx -o - --target=sm_80,sm_90a");
+  CHECK(two.code == 2);
+  CHECK_MESSAGE(two.says("one `ptx` is for one machine; 2 are named"), two.out);
+}
+
 TEST_CASE("an image is made by a program of others, which is told where it fails") {
   Folder folder;
   folder.write("copy.tile", kCopy);

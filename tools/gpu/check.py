@@ -171,6 +171,33 @@ def other_case(name, dims):
     return dict(dims, x=x, bins=bins), {"bins": lambda: torch.bincount(x.int(), minlength=256).to(F64)}
 
 
+def diverging_case(name, dims):
+    a = data((dims["N"],), torch.int32)
+    if name == "diverge_count":
+        lane = torch.arange(dims["N"], device=DEVICE) % 256
+        picked = (lane % 3 == 0).sum()
+        sums = [(a > 0).sum(), a[a <= 0].sum(), picked, 0 * picked]
+        return dict(dims, A=a, R=torch.zeros(4, device=DEVICE, dtype=torch.int32)), {"R": lambda: torch.stack(sums).to(F64)}
+
+    def reference():
+        x = torch.zeros((dims["N"] + 31) // 32 * 32, device=DEVICE, dtype=F64)
+        x[: dims["N"]] = a
+        x = x.view(-1, 32)
+        all_sum, greatest = x.sum(1, keepdim=True), x.max(1, keepdim=True)[0]
+        if name == "diverge_edge":
+            r = all_sum.expand_as(x)
+        elif name == "diverge_sides":
+            r = torch.empty_like(x)
+            r[:, ::2], r[:, 1::2] = x[:, ::2].sum(1, keepdim=True), x[:, 1::2].max(1, keepdim=True)[0]
+        else:
+            r = torch.full_like(x, -1.0)
+            r[:, :8] = x[:, :8].sum(1, keepdim=True)
+            r = r * 1000 + greatest
+        return r.reshape(-1)[: dims["N"]]
+
+    return dict(dims, A=a, R=poisoned((dims["N"],), torch.int32)), {"R": reference}
+
+
 PRODUCTS = [dict(M=m, N=n, K=k) for m, n, k in [(1, 1, 1), (33, 129, 65), (130, 7, 100), (64, 64, 64), (5, 7, 0), (257, 255, 383),
                                                 (512, 384, 1024), (1000, 1001, 999), (1024, 1024, 1024)]]
 ROWS = [dict(M=m, N=n) for m, n in [(1, 1), (33, 257), (8, 512), (9, 1025), (0, 7), (3, 4097), (1000, 999), (4096, 2048)]]
@@ -185,6 +212,7 @@ CASES = {
                                    [(1, 1, 1, 1, 1), (1, 2, 1, 33, 65), (1, 1, 1, 129, 131), (2, 2, 2, 16, 16), (1, 3, 3, 7, 130),
                                     (1, 8, 2, 1024, 1024), (2, 4, 4, 257, 1031), (1, 4, 1, 512, 777)]]),
     "transpose": (other_case, [dict(M=m, N=n) for m, n in [(1, 1), (33, 65), (64, 32), (7, 129), (0, 3), (1000, 1001), (4096, 4096), (129, 4097)]]),
+    "diverge": (diverging_case, [dict(N=n) for n in (1, 31, 32, 33, 40, 255, 1000, 4097)]),
     "histogram": (other_case, [dict(N=n) for n in (1, 255, 1000, 4097, 0, 65537, 1 << 20, 10000019)]),
 }
 TOLERANCE = {torch.float16: 2e-3, torch.bfloat16: 1.2e-2, torch.float32: 1e-5, torch.float8_e4m3fn: 5e-2}
@@ -211,7 +239,7 @@ def check(name, kernels, dims, quiet):
     bits = []
     for _ in range(2):
         for key in wanted:
-            values[key].zero_() if key == "bins" else values[key].numel() and values[key].view(torch.uint8).fill_(0xFF)
+            values[key].zero_() if name in ("histogram", "diverge_count") else values[key].numel() and values[key].view(torch.uint8).fill_(0xFF)
         for kernel in kernels:
             kernel.launch(values, fault)
         torch.cuda.synchronize()

@@ -10,17 +10,11 @@ namespace {
 
 constexpr std::string_view kEmits[] = {"ptx", "cubin", "llvm-ir"};
 
+// All instances are for one machine: a text is.
 std::string spell(const Program& program, std::string_view emit) {
-  std::string text;
-  for (const Machine& machine : machines()) {
-    Program part = program;
-    for (Export& exported : part.exports)
-      std::erase_if(exported.instances, [&](const Instance& i) { return i.machine->name != machine.name; });
-    std::erase_if(part.exports, [](const Export& exported) { return exported.instances.empty(); });
-    if (part.exports.empty()) continue;
-    text += device_code(part, {.triple = "nvptx64-nvidia-cuda", .code = code_for(machine)}, emit == "ptx" ? NativeForm::Assembly : NativeForm::LlvmIr);
-  }
-  return text;
+  if (program.exports.empty()) return {};
+  const Machine& machine = *program.exports.front().instances.front().machine;
+  return device_code(program, {.triple = "nvptx64-nvidia-cuda", .code = code_for(machine)}, emit == "ptx" ? NativeForm::Assembly : NativeForm::LlvmIr);
 }
 
 std::string probe() { return ""; }

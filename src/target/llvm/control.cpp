@@ -125,6 +125,10 @@ void Speller::one(const ir::Op& op, const ir::op::While& x) {
 }
 
 void Speller::one(const ir::Op& op, const ir::op::If& x) {
+  branch(op, x, [](int) {});
+}
+
+void Speller::branch(const ir::Op& op, const ir::op::If& x, llvm::function_ref<void(int side)> enter) {
   INVARIANT(width_ == 1 || !type(x.condition).varying, "lanes that are elements branch together");
   BasicBlock *blocks[] = {new_block("then"), new_block("else")}, *join = new_block("join");
   ir::RegionId regions[] = {x.then_body, x.else_body};
@@ -133,6 +137,7 @@ void Speller::one(const ir::Op& op, const ir::op::If& x) {
   BasicBlock* ends[2];
   for (int side = 0; side < 2; ++side) {
     b_.SetInsertPoint(blocks[side]);
+    enter(side);
     if (regions[side].valid()) {
       spell_ops(regions[side]);
       values[side] = flow(op.results, kernel_.terminator(regions[side]).as<ir::op::Yield>().values);

@@ -84,6 +84,8 @@ class Speller {
   using Phis = std::vector<llvm::PHINode*>;
   Phis hold_phis(llvm::ArrayRef<ir::ValueId> variables);
   Values flow(llvm::ArrayRef<ir::ValueId> variables, llvm::ArrayRef<ir::ValueId> values);
+  // `enter` is called at the head of each side, 0 where the condition holds.
+  void branch(const ir::Op& op, const ir::op::If& x, llvm::function_ref<void(int side)> enter);
   static void add_incoming(const Phis& phis, const Values& values, llvm::BasicBlock* from);
 
   // One for each operation that works on each lane alone.

@@ -1,4 +1,4 @@
-// What crosses lanes that are threads: their numbers, shuffles, votes, reductions. All lanes of a warp take part.
+// What crosses lanes that are threads: their numbers, shuffles, votes, reductions, and who takes part in them.
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
@@ -28,12 +28,12 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::WarpIndex&) {
 }
 
 // By pieces of 32 bits.
-Value* ThreadSpeller::exchange(unsigned how, Value* members, Value* x, Value* lane, uint32_t clamp) {
+Value* ThreadSpeller::exchange(unsigned how, Value* x, Value* lane, uint32_t clamp) {
   llvm::Type* type = x->getType();
   unsigned width = unsigned(type->getPrimitiveSizeInBits());
   Value* bits = b_.CreateBitCast(x, b_.getIntNTy(width));
   auto piece = [&](Value* part) {
-    return b_.CreateIntrinsic(llvm::Intrinsic::ID(how), {}, {members, part, lane, b_.getInt32(clamp)});
+    return b_.CreateIntrinsic(llvm::Intrinsic::ID(how), {}, {members(), part, lane, b_.getInt32(clamp)});
   };
   if (width <= 32) return b_.CreateBitCast(b_.CreateTrunc(piece(b_.CreateZExt(bits, b_.getInt32Ty())), b_.getIntNTy(width)), type);
   Value* low = piece(b_.CreateTrunc(bits, b_.getInt32Ty()));
@@ -46,15 +46,14 @@ Value* ThreadSpeller::exchange(unsigned how, Value* members, Value* x, Value* la
 // takes, in its 5 bits; others are made places.
 Value* ThreadSpeller::shuffle(const ir::op::Shuffle& x, Value* value) {
   namespace I = llvm::Intrinsic;
-  Value* all = b_.getInt32(kAllLanes);
   auto known = kernel_.constant(x.lane);
   if (known && known->i >= 0 && known->i <= int64_t(kLastLane)) {
     Value* distance = b_.getInt32(uint32_t(known->i));
     switch (x.how) {
-      case ShuffleKind::Index: return exchange(I::nvvm_shfl_sync_idx_i32, all, value, distance, kLastLane);
-      case ShuffleKind::Xor: return exchange(I::nvvm_shfl_sync_bfly_i32, all, value, distance, kLastLane);
-      case ShuffleKind::Up: return exchange(I::nvvm_shfl_sync_up_i32, all, value, distance, 0);
-      case ShuffleKind::Down: return exchange(I::nvvm_shfl_sync_down_i32, all, value, distance, kLastLane);
+      case ShuffleKind::Index: return exchange(I::nvvm_shfl_sync_idx_i32, value, distance, kLastLane);
+      case ShuffleKind::Xor: return exchange(I::nvvm_shfl_sync_bfly_i32, value, distance, kLastLane);
+      case ShuffleKind::Up: return exchange(I::nvvm_shfl_sync_up_i32, value, distance, 0);
+      case ShuffleKind::Down: return exchange(I::nvvm_shfl_sync_down_i32, value, distance, kLastLane);
     }
   }
   Value *own = b_.CreateZExt(lane_number(), b_.getInt64Ty()), *d = to_index(operand(x.lane, true), type(x.lane).element);
@@ -63,7 +62,7 @@ Value* ThreadSpeller::shuffle(const ir::op::Shuffle& x, Value* value) {
                 : x.how == ShuffleKind::Up  ? b_.CreateSub(own, d)
                                             : b_.CreateAdd(own, d);
   from = b_.CreateSelect(b_.CreateICmpULE(from, b_.getInt64(kLastLane)), from, own);
-  return exchange(I::nvvm_shfl_sync_idx_i32, all, value, b_.CreateTrunc(from, b_.getInt32Ty()), kLastLane);
+  return exchange(I::nvvm_shfl_sync_idx_i32, value, b_.CreateTrunc(from, b_.getInt32Ty()), kLastLane);
 }
 
 void ThreadSpeller::one(const ir::Op& op, const ir::op::Shuffle& x) {
@@ -74,7 +73,7 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::Shuffle& x) {
 }
 
 void ThreadSpeller::one(const ir::Op& op, const ir::op::Vote& x) {
-  Value *condition = operand(x.x, true), *all = b_.getInt32(kAllLanes);
+  Value *condition = operand(x.x, true), *all = members();
   switch (x.how) {
     case VoteKind::Any: return hold(op.result(), b_.CreateIntrinsic(llvm::Intrinsic::nvvm_vote_any_sync, {}, {all, condition}));
     case VoteKind::All: return hold(op.result(), b_.CreateIntrinsic(llvm::Intrinsic::nvvm_vote_all_sync, {}, {all, condition}));
@@ -82,13 +81,53 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::Vote& x) {
   }
 }
 
-// A butterfly: each lane comes to the whole. All-NaN gives the identity.
+bool ThreadSpeller::crosses_lanes(ir::RegionId region) const {
+  bool crosses = false;
+  if (region.valid())
+    ir::each_op(kernel_, region, [&](ir::OpId id) {
+      const ir::Op& op = kernel_.op(id);
+      crosses |= op.is<ir::op::Shuffle>() || op.is<ir::op::Vote>() || op.is<ir::op::WarpReduce>() || op.is<ir::op::MemAtomic>();
+    });
+  return crosses;
+}
+
+void ThreadSpeller::one(const ir::Op& op, const ir::op::If& x) {
+  bool parts = type(x.condition).varying && (crosses_lanes(x.then_body) || crosses_lanes(x.else_body));
+  if (!parts) return Speller::one(op, x);
+  Value* outside = members_;
+  Value* taken = b_.CreateIntrinsic(llvm::Intrinsic::nvvm_vote_ballot_sync, {}, {members(), operand(x.condition, true)});
+  Value* sides[] = {taken, b_.CreateAnd(members(), b_.CreateNot(taken))};
+  branch(op, x, [&](int side) { members_ = sides[side]; });
+  members_ = outside;
+}
+
+// One member after the other: some lanes have nothing to give.
+Value* ThreadSpeller::reduce_members(ReduceFn fn, Scalar element, Value* x) {
+  Value* sum = constant(element, ir::identity(fn, element));
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *next = new_block("member"), *done = new_block("done");
+  b_.CreateBr(next);
+  b_.SetInsertPoint(next);
+  llvm::PHINode *left = b_.CreatePHI(b_.getInt32Ty(), 2), *so_far = b_.CreatePHI(x->getType(), 2);
+  left->addIncoming(members(), before);
+  so_far->addIncoming(sum, before);
+  Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, b_.getTrue());
+  Value* more = reduce_step(fn, element, so_far, exchange(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, x, lane, kLastLane));
+  Value* rest = b_.CreateAnd(left, b_.CreateSub(left, b_.getInt32(1)));
+  left->addIncoming(rest, b_.GetInsertBlock());
+  so_far->addIncoming(more, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpEQ(rest, b_.getInt32(0)), done, next);
+  b_.SetInsertPoint(done);
+  return more;
+}
+
+// A butterfly where all take part: each lane comes to the whole. All-NaN gives the identity.
 void ThreadSpeller::one(const ir::Op& op, const ir::op::WarpReduce& x) {
   Scalar element = type(op.result()).element;
-  Value *value = operand(x.x, true), *all = b_.getInt32(kAllLanes);
+  Value* value = operand(x.x, true);
   if (x.fn == ReduceFn::AbsMax) value = unary(ir::UnaryFn::Abs, element, value);
+  if (members_) return hold(op.result(), reduce_members(x.fn, element, value));
   for (uint32_t distance = uint32_t(machine_.lanes) / 2; distance > 0; distance /= 2)
-    value = reduce_step(x.fn, element, value, exchange(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, all, value, b_.getInt32(distance), kLastLane));
+    value = reduce_step(x.fn, element, value, exchange(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, value, b_.getInt32(distance), kLastLane));
   bool ignores_nan = x.fn == ReduceFn::Max || x.fn == ReduceFn::Min || x.fn == ReduceFn::AbsMax;
   if (ignores_nan && is_float(element)) value = reduce_step(x.fn, element, value, constant(element, ir::identity(x.fn, element)));
   hold(op.result(), value);

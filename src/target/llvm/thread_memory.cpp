@@ -93,10 +93,9 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::MemAtomic& x) {
   Scalar element = type(x.buffer).element;
   Values operands;
   for (ir::ValueId v : x.operands) operands.push_back(to_memory(element, operand(v, true)));
-  Value *mask = masked_or_null(x.mask), *active = nullptr, *leader = nullptr;
+  Value *mask = masked_or_null(x.mask), *leader = nullptr;
   if (is_one_for_warp(x)) {
-    active = b_.CreateIntrinsic(llvm::Intrinsic::nvvm_activemask, {}, {});
-    leader = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, active, b_.getTrue());
+    leader = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, members(), b_.getTrue());
     Value* leads = b_.CreateICmpEQ(lane_number(), leader);
     mask = mask ? b_.CreateAnd(mask, leads) : leads;
   }
@@ -121,7 +120,7 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::MemAtomic& x) {
   }
   if (op.results.empty()) return;
   Value* result = from_memory(element, old);
-  if (leader) result = exchange(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, active, result, leader, kLastLane);
+  if (leader) result = exchange(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, result, leader, kLastLane);
   hold(op.result(), result);
 }
 

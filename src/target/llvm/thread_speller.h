@@ -14,6 +14,7 @@ class ThreadSpeller final : public Speller {
  private:
   using Speller::one;
   void spell_op(ir::OpId id) override;
+  void one(const ir::Op& op, const ir::op::If& x);
   void one(const ir::Op& op, const ir::op::ThreadIndex& x);
   void one(const ir::Op& op, const ir::op::LaneIndex& x);
   void one(const ir::Op& op, const ir::op::WarpIndex& x);
@@ -34,9 +35,15 @@ class ThreadSpeller final : public Speller {
   llvm::Value* thread_number();
   void hold_number(const ir::Op& op, llvm::Value* number);  // as the result's type has it
   llvm::Value* lane_number();
-  // Every member's x read from another lane: `how` is the intrinsic of 32 bits, `lane` and `clamp` as it takes them.
+  // The lanes that take part where the code stands, a bit each. All of a warp do but under conditions in which its lanes differ;
+  // what crosses lanes names its members, and no lane may wait for one that has gone another way.
   static constexpr uint32_t kAllLanes = 0xFFFFFFFF, kLastLane = 31;
-  llvm::Value* exchange(unsigned how, llvm::Value* members, llvm::Value* x, llvm::Value* lane, uint32_t clamp);
+  llvm::Value* members() { return members_ ? members_ : b_.getInt32(kAllLanes); }
+  // Does anything in the region cross lanes?
+  bool crosses_lanes(ir::RegionId region) const;
+  // Every member's x read from another: `how` is the intrinsic of 32 bits, `lane` and `clamp` as it takes them.
+  llvm::Value* exchange(unsigned how, llvm::Value* x, llvm::Value* lane, uint32_t clamp);
+  llvm::Value* reduce_members(ir::ReduceFn fn, Scalar element, llvm::Value* x);
   llvm::Value* shuffle(const ir::op::Shuffle& x, llvm::Value* value);
 
   // Memory (thread_memory.cpp).
@@ -48,6 +55,8 @@ class ThreadSpeller final : public Speller {
 
   // Matrix instructions (thread_atoms.cpp).
   Values packed(ir::ValueId v);
+
+  llvm::Value* members_ = nullptr;  // null: all
 };
 
 }  // namespace tilec::target
