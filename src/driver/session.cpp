@@ -171,9 +171,9 @@ std::optional<Chosen> Session::machines() const {
       return std::nullopt;
     }
     if (out.target && out.target != choice->target) {
-      // Code for a device goes into its caller's object, one day.
-      bool is_with_device = !choice->target->stream_declaration.empty() || !out.target->stream_declaration.empty();
-      if (is_with_device) not_yet("one output for `" + options.targets[0] + "` and `" + name + "`");
+      // Images will go into their caller's object.
+      bool has_images = choice->target->assemble || out.target->assemble;
+      if (has_images) not_yet("one output for `" + options.targets[0] + "` and `" + name + "`");
       else std::fprintf(stderr, "tilec: '%s' cannot go into one output with '%s'\n", name.c_str(), options.targets[0].c_str());
       return std::nullopt;
     }

@@ -200,6 +200,9 @@ TEST_CASE("an image is made by a program of others, which is told where it fails
   ran = assembled_by("exit 0", "--target=sm_90a");
   CHECK_MESSAGE(ran.code == 2, ran.out);
   CHECK_MESSAGE(ran.says("one `cubin` is for one machine"), ran.out);
+  ran = folder.run("TMPDIR=/nowhere '" TILEC_BINARY "' copy.tile --emit=cubin --target=sm_80 --ptxas \"$PWD/as\"");
+  CHECK_MESSAGE(ran.code == 3, ran.out);
+  CHECK_MESSAGE(ran.says("cannot be written to the folder for temporary ones"), ran.out);
   ran = folder.tilec("copy.tile --emit=cubin --target=sm_80 --ptxas none");
   CHECK_MESSAGE(ran.says("`none` is no program"), ran.out);
   ran = folder.run("{ PATH=/nowhere '" TILEC_BINARY "' copy.tile --emit=cubin --target=sm_80; ls /usr/local/cuda/bin/ptxas /opt/cuda/bin/ptxas; }");

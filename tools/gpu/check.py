@@ -215,7 +215,8 @@ CASES = {
     "diverge": (diverging_case, [dict(N=n) for n in (1, 31, 32, 33, 40, 255, 1000, 4097)]),
     "histogram": (other_case, [dict(N=n) for n in (1, 255, 1000, 4097, 0, 65537, 1 << 20, 10000019)]),
 }
-TOLERANCE = {torch.float16: 2e-3, torch.bfloat16: 1.2e-2, torch.float32: 1e-5, torch.float8_e4m3fn: 5e-2}
+# What rounding the result costs at most; sums in f32 cost less than it in all but f32.
+TOLERANCE = {torch.float16: 5e-4, torch.bfloat16: 4e-3, torch.float32: 1e-5}
 
 
 def case_of(name):
@@ -287,7 +288,10 @@ def timings(exports):
     beside("softmax_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
     beside("rms_norm_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
     beside("transpose_f32", dict(M=8192, N=8192), lambda v: v["B"].copy_(v["A"]))
-    attend = torch.nn.functional.scaled_dot_product_attention
+    def attend(q, k, v):
+        with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.CUDNN_ATTENTION):
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
     beside("attention_f16", dict(B=1, H=16, G=16, S=4096, L=4096), lambda v: attend(v["Q"], v["K"], v["V"]))
 
 

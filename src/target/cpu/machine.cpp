@@ -15,15 +15,15 @@ constexpr OuterBlock kWide4 = {4, 4, 4, "reg(m0 m1) lane(_ _)", "lane(n0 n1)", "
 constexpr OuterBlock kNarrow8 = {4, 16, 4, "reg(m0 m1) lane(_ _ _)", "reg(n3) lane(n0 n1 n2)", "reg(n3 m0 m1) lane(n0 n1 n2)"};
 constexpr OuterBlock kWide8 = {4, 8, 4, "reg(m0 m1) lane(_ _ _)", "lane(n0 n1 n2)", "reg(m0 m1) lane(n0 n1 n2)"};
 constexpr OuterBlock kNarrow16 = {8, 32, 8, "reg(m0 m1 m2) lane(_ _ _ _)", "reg(n4) lane(n0 n1 n2 n3)",
-                             "reg(n4 m0 m1 m2) lane(n0 n1 n2 n3)"};
+                                  "reg(n4 m0 m1 m2) lane(n0 n1 n2 n3)"};
 constexpr OuterBlock kWide16 = {8, 16, 8, "reg(m0 m1 m2) lane(_ _ _ _)", "lane(n0 n1 n2 n3)",
-                           "reg(m0 m1 m2) lane(n0 n1 n2 n3)"};
+                                 "reg(m0 m1 m2) lane(n0 n1 n2 n3)"};
 // Advanced SIMD has 32 registers of four lanes.
 constexpr OuterBlock kNarrowArm = {8, 8, 8, "reg(m0 m1 m2) lane(_ _)", "reg(n2) lane(n0 n1)", "reg(n2 m0 m1 m2) lane(n0 n1)"};
 constexpr OuterBlock kWideArm = {8, 4, 8, "reg(m0 m1 m2) lane(_ _)", "lane(n0 n1)", "reg(m0 m1 m2) lane(n0 n1)"};
 
 constexpr OuterAtoms kAtoms4 = outer_products(kNarrow4, kWide4), kAtoms8 = outer_products(kNarrow8, kWide8),
-                kAtoms16 = outer_products(kNarrow16, kWide16), kAtomsArm = outer_products(kNarrowArm, kWideArm);
+                     kAtoms16 = outer_products(kNarrow16, kWide16), kAtomsArm = outer_products(kNarrowArm, kWideArm);
 
 constexpr uint64_t kBasic = cap_set({Cap::Shuffles}), kFused = cap_set({Cap::Shuffles, Cap::FusedMultiplyAdd, Cap::HalfConvert});
 // Half of a usual second-level cache.

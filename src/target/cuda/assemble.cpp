@@ -21,19 +21,6 @@ namespace fs = std::filesystem;
 
 bool is_program(const fs::path& path) { return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path); }
 
-// PATH, then where the toolkit is usually put. Empty: nowhere.
-fs::path find_assembler() {
-  std::string places = std::getenv("PATH") ? std::getenv("PATH") : "";
-  places += ":/usr/local/cuda/bin:/opt/cuda/bin";
-  for (size_t at = 0; at <= places.size();) {
-    size_t end = std::min(places.find(':', at), places.size());
-    fs::path candidate = fs::path(places.substr(at, end - at)) / "ptxas";
-    if (end > at && is_program(candidate)) return candidate;
-    at = end + 1;
-  }
-  return {};
-}
-
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -43,8 +30,9 @@ std::string contents(const fs::path& path) {
 struct Workplace {
   fs::path path;
   Workplace() {
-    std::string name = (fs::temp_directory_path() / "tilec-XXXXXX").string();
-    if (mkdtemp(name.data())) path = name;
+    std::error_code none;
+    std::string name = (fs::temp_directory_path(none) / "tilec-XXXXXX").string();
+    if (!none && mkdtemp(name.data())) path = name;
   }
   ~Workplace() {
     std::error_code ignored;
@@ -71,13 +59,26 @@ int run(const std::vector<std::string>& words, const fs::path& said) {
 
 }  // namespace
 
+// PATH, then where the toolkit is usually put.
+std::string find_assembler() {
+  std::string places = std::getenv("PATH") ? std::getenv("PATH") : "";
+  places += ":/usr/local/cuda/bin:/opt/cuda/bin";
+  for (size_t at = 0; at <= places.size();) {
+    size_t end = std::min(places.find(':', at), places.size());
+    fs::path candidate = fs::path(places.substr(at, end - at)) / "ptxas";
+    if (end > at && is_program(candidate)) return candidate.string();
+    at = end + 1;
+  }
+  return {};
+}
+
 Assembled assemble(std::string_view text, const Machine& machine, const std::string& tool) {
-  fs::path assembler = tool.empty() ? find_assembler() : fs::path(tool);
+  fs::path assembler = tool.empty() ? find_assembler() : tool;
   if (assembler.empty()) return {{}, "no `ptxas` is found in PATH or where its toolkit is usually put; `--ptxas` names one"};
   if (!is_program(assembler)) return {{}, "`" + assembler.string() + "` is no program"};
   Workplace place;
   fs::path from = place.path / "kernels.ptx", to = place.path / "kernels.cubin", said = place.path / "said";
-  if (place.path.empty() || !(std::ofstream(from, std::ios::binary) << text)) return {{}, "its files cannot be written to the folder for temporary ones"};
+  if (place.path.empty() || !(std::ofstream(from, std::ios::binary) << text << std::flush)) return {{}, "its files cannot be written to the folder for temporary ones"};
   int code = run({assembler.string(), "-arch=" + std::string(machine.name), from.string(), "-o", to.string()}, said);
   std::string image = contents(to);
   if (code == 0 && !image.empty()) return {std::move(image), {}};

@@ -4,6 +4,8 @@
 
 namespace tilec::target::cuda {
 
+// Where it is found without being named; empty: nowhere.
+std::string find_assembler();
 // `tool`: its path; empty: looked for.
 Assembled assemble(std::string_view text, const Machine& machine, const std::string& tool);
 

@@ -25,8 +25,8 @@ constexpr std::array kByteFloatAtoms = {
 };
 
 // --- what has no instruction: f32, which is never rounded to fewer bits, and wide integers --------------------------
-constexpr atoms::OuterBlock kNarrow = {4, 32, 4, "reg(m0 m1) lane(_ _ _ _ _)", "lane(n0 n1 n2 n3 n4)", "reg(m0 m1) lane(n0 n1 n2 n3 n4)"};
-constexpr atoms::OuterAtoms kOuterAtoms = atoms::outer_products(kNarrow, kNarrow);
+constexpr atoms::OuterBlock kBlock = {4, 32, 4, "reg(m0 m1) lane(_ _ _ _ _)", "lane(n0 n1 n2 n3 n4)", "reg(m0 m1) lane(n0 n1 n2 n3 n4)"};
+constexpr atoms::OuterAtoms kOuterAtoms = atoms::outer_products(kBlock, kBlock);
 
 constexpr auto kAtoms80 = atoms::joined(kWarpAtoms, kOuterAtoms);
 constexpr auto kAtoms89 = atoms::joined(kWarpAtoms, kByteFloatAtoms, kOuterAtoms);

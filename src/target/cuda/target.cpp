@@ -1,4 +1,6 @@
-// NVIDIA's GPUs as a target: images are text that the driver compiles.
+// NVIDIA's GPUs as a target: text that the driver compiles, or an image of it.
+#include <dlfcn.h>
+
 #include "target/target.h"
 
 #include "target/cuda/assemble.h"
@@ -17,13 +19,21 @@ std::string spell(const Program& program, std::string_view emit) {
   return device_code(program, {.triple = "nvptx64-nvidia-cuda", .code = code_for(machine)}, emit == "ptx" ? NativeForm::Assembly : NativeForm::LlvmIr);
 }
 
-std::string probe() { return ""; }
+std::string probe() {
+  void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver) dlclose(driver);
+  std::string assembler = find_assembler();
+  std::string found = driver ? "the driver" : "";
+  if (!assembler.empty()) found += (found.empty() ? "" : ", ") + assembler;
+  return found;
+}
 
 }  // namespace
 
 const Target& target() {
   static constexpr Target kTarget = {.name = "cuda", .machines = machines, .emits = kEmits, .stream_type = "struct CUstream_st *",
-                                     .stream_declaration = "struct CUstream_st;", .is_host = false, .spell = spell, .assemble = assemble, .image = "cubin", .assembler = "ptxas",
+                                     .stream_declaration = "struct CUstream_st;", .is_host = false, .spell = spell,
+                                     .assemble = assemble, .image = "cubin", .assembler = "ptxas",
                                      .launch = nullptr, .probe = probe};
   return kTarget;
 }
