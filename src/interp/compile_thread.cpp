@@ -174,6 +174,7 @@ void Emitter::on(const op::CopyBox& o, const Op&) {
   i.a = view(o.barriers), i.b = reg(o.slot), i.c = view(o.dst), i.imm = index;
 }
 
+void Emitter::on(const op::Prefetch&, const Op&) {}  // time is not judged here
 void Emitter::on(const op::EngineFence&, const Op&) { emit(do_engine_fence); }
 void Emitter::on(const op::GroupCommit&, const Op&) { emit(do_group_commit); }
 

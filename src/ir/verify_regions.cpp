@@ -10,7 +10,8 @@ constexpr OpKind kWithoutResult[] = {
     OpKind::Copy,        OpKind::Simt,      OpKind::Acquire,      OpKind::Commit,       OpKind::Wait,
     OpKind::Release,     OpKind::AwaitCopy, OpKind::Roles,        OpKind::Barrier,      OpKind::MemStore,
     OpKind::Fault,       OpKind::PhaseInit, OpKind::PhaseArrive,  OpKind::PhaseExpect,  OpKind::PhaseWait,
-    OpKind::NamedBarrier, OpKind::CopyBox,  OpKind::Fence,        OpKind::EngineFence,  OpKind::GroupCommit};
+    OpKind::NamedBarrier, OpKind::CopyBox,  OpKind::Fence,        OpKind::EngineFence,  OpKind::GroupCommit,
+    OpKind::Prefetch};
 constexpr OpKind kWithOneOrNone[] = {OpKind::Atomic, OpKind::MemAtomic};
 constexpr OpKind kWithAny[] = {OpKind::For, OpKind::While, OpKind::If, OpKind::Map, OpKind::Atom, OpKind::GroupFence,
                                OpKind::GroupWait};

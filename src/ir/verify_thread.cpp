@@ -38,6 +38,11 @@ class Thread {
       check_.require(equal_but_varying(type(v), element), Code::V025, v, " is ", type(v), ", not the element of ",
                      o.buffer);
   }
+  void operator()(const op::Prefetch& o) {
+    const Type& memory = type(o.buffer);
+    bool is_device = memory.is_buffer() && (memory.space == Space::Global || memory.space == Space::Workspace);
+    check_.require(is_device && check_.is_index(o.index), Code::V033, "what is asked for is ", memory, " at ", type(o.index));
+  }
   void operator()(const op::VectorMake& o) {
     const Type& t = check_.result_type();
     bool is_good = t.kind == TypeKind::Vector && t.shape[0] == int64_t(o.elements.size());

@@ -28,6 +28,7 @@ void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
   lane_parts_.clear();
   free_arrays_.clear();
   for (ValueId arg : source_.region(launch.body).args) bind(arg, target_.new_arg(body, source_.type(arg), source_.value(arg).hint));
+  find_repeated_loads(launch.body);
   builder_.set_region(body);
   lower_region(launch.body);
   builder_.yield({});

@@ -10,6 +10,13 @@ namespace {
 constexpr size_t kCheapOps = 2;
 constexpr int kCheapReads = 2;
 
+bool is_as_cheap_as_reading(const ir::Op& op) {
+  if (const auto* binary = op.get<ir::op::Binary>())
+    return binary->fn != ir::BinaryFn::Div && binary->fn != ir::BinaryFn::Rem && binary->fn != ir::BinaryFn::Pow;
+  const auto* unary = op.get<ir::op::Unary>();
+  return !unary || unary->fn == ir::UnaryFn::Neg || unary->fn == ir::UnaryFn::Abs || unary->fn == ir::UnaryFn::Not;
+}
+
 }  // namespace
 
 bool Lowering::may_defer(const ir::Op& op, int most_reads) const {
@@ -26,7 +33,8 @@ bool Lowering::may_defer(const ir::Op& op, int most_reads) const {
 
 bool Lowering::may_defer_map(const ir::Op& op, const ir::op::Map& map) const {
   const std::vector<OpId>& body = source_.region(map.body).ops;
-  bool is_cheap = body.size() <= kCheapOps + 1;  // and the yield
+  bool is_cheap = body.size() <= kCheapOps + 1 &&  // and the yield
+                  std::ranges::all_of(body, [&](OpId id) { return is_as_cheap_as_reading(source_.op(id)); });
   return !op.results.empty() && !has_effects(map.body) && may_defer(op, is_cheap ? kCheapReads : 1);
 }
 

@@ -205,6 +205,11 @@ class Lowering {
   void lower_map(const ir::Op& op, const ir::op::Map& map);
   Carried map_element(const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, const Point& point);
 
+  // --- what the next block reads (prefetch.cpp)
+  void find_repeated_loads(RegionId launch);
+  ValueId next_block_distance(ValueId loaded);
+  void prefetch(ValueId buffer, std::vector<Coordinate> coordinates, ValueId distance);
+
   // --- tiles computed where they are read (deferred.cpp)
   bool nobody_writes(ValueId buffer) const;  // while the kernel runs
   bool may_defer(const ir::Op& op, int most_reads) const;
@@ -292,6 +297,8 @@ class Lowering {
   int64_t barrier_id_ = 0;                         // of the role; 0: the whole block meets
   RegionId prelude_;                               // allocations and lane parts, at the head of the launch
   std::map<std::pair<std::string, int64_t>, ValueId> lane_parts_;  // by what they are, and the first warp
+  std::set<uint32_t> repeated_loads_;              // results, of the launch: they read what it has read before
+  ValueId next_block_;                             // the index of the launch that steps first
   std::set<uint32_t> signed_args_;                 // lowered region arguments that may be negative
   Threads* threads_ = nullptr;                     // inside a simt region that is split
   const Uniformity* uniform_ = nullptr;            // inside a simt region that runs as it stands

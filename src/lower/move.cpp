@@ -26,8 +26,9 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
   const layout::RegLayout& layout = reg_layout(type.layout);
   Region region{load.buffer, scalars(load.offsets), load.axes, load.bounds};
   const Guard guard{region, type.shape};
-  auto element = [this, guard, &layout, &load, &type](const Point& point) {
+  auto element = [this, guard, &layout, &load, &type, next = next_block_distance(op.result())](const Point& point) {
     std::vector<Coordinate> coordinates = region_coordinates(guard.region, layout, point);
+    if (next.valid() && !guarded_) prefetch(load.buffer, coordinates, next);
     ValueId mask = region_mask(guard.region, layout, coordinates, point, guarded_);
     ValueId value = load_element(load.buffer, address(load.buffer, coordinates), mask, load.pad);
     return builder_.convert(value, type.element);

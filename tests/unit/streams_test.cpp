@@ -1,4 +1,5 @@
-// Large tensors that are only written go past the caches: the same numbers, for every alignment.
+// Large tensors that are only written go past the caches: the same numbers, for every alignment. Rows that are read twice
+// ask for the next ones meanwhile.
 #include "compiled_program.h"
 
 namespace tilec::command {
@@ -12,6 +13,32 @@ export kernel twice(A: f32[M, N], out B: f32[M, N], out C: i8[M, N]) {
         let a = A.tile[8, 128](i, j);
         B.tile(i, j) = a * 2.0;
         C.tile(i, j) = (a - 5.0) as i8;
+    }
+}
+)";
+
+constexpr const char* kReadTwice = R"(
+export kernel k(A: f32[M, N], out B: f32[M, N]) {
+    launch (i in ceildiv(M, 4)) {
+        var sum: fragment f32[4] = 0;
+        for j in 0..ceildiv(N, 512) { sum += A.tile[4, 512](i, j).sum(axis = 1); }
+        for j in 0..ceildiv(N, 512) { B.tile[4, 512](i, j) = A.tile[4, 512](i, j) - sum[:, _]; }
+    }
+}
+)";
+constexpr const char* kReadOnce = R"(
+export kernel k(A: f32[M, N], out B: f32[M, N]) {
+    launch (i in ceildiv(M, 4)) {
+        for j in 0..ceildiv(N, 512) { B.tile[4, 512](i, j) = A.tile[4, 512](i, j) * 2.0; }
+    }
+}
+)";
+constexpr const char* kReadByAll = R"(
+export kernel k(A: f32[M, N], out B: f32[M, N]) {
+    launch (i in ceildiv(M, 4)) {
+        var sum: fragment f32[4] = 0;
+        for j in 0..ceildiv(N, 512) { sum += A.tile[4, 512](0, j).sum(axis = 1); }
+        for j in 0..ceildiv(N, 512) { B.tile[4, 512](i, j) = A.tile[4, 512](0, j) - sum[:, _]; }
     }
 }
 )";
@@ -50,6 +77,18 @@ TEST_CASE("what goes past the caches arrives whole at any alignment") {
     ran = folder.tilec("k.tile --emit=asm -o - --target=" + std::string(level) + " | grep -c sfence");
     CHECK_MESSAGE(std::stoi("0" + ran.out) > 0, std::string(level));
   }
+}
+
+TEST_CASE("a loop that reads again asks for what the next block reads") {
+  Folder folder;
+  auto asked = [&](const char* kernel, const std::string& form) {
+    folder.write("r.tile", kernel);
+    return std::stoi("0" + folder.tilec("r.tile -o - --target=x86-64-v4 --emit=" + form + " | grep -c prefetch").out);
+  };
+  CHECK(asked(kReadTwice, "thread-ir") > 0);
+  CHECK(asked(kReadTwice, "asm") > 0);
+  CHECK(asked(kReadOnce, "thread-ir") == 0);
+  CHECK(asked(kReadByAll, "thread-ir") == 0);
 }
 
 }  // namespace tilec::command

@@ -100,6 +100,7 @@ class CSpeller {
   std::string mask_test(ir::ValueId mask, bool in_lanes) const;
   std::string parameter_pointer(const ir::Param& param, const std::string& name) const;
 
+  void one(const ir::Op&, const ir::op::Prefetch&) {}      // C has no word for it
   void one(const ir::Op&, const ir::op::BlockBarrier&) {}  // a block is one warp
   void one(const ir::Op&, const ir::op::Alloc&) {}         // declared by open_launch
   void one(const ir::Op&, const ir::op::Yield&) {}

@@ -25,7 +25,8 @@ constexpr OuterBlock kWideArm = {8, 4, 8, "reg(m0 m1 m2) lane(_ _)", "lane(n0 n1
 constexpr OuterAtoms kAtoms4 = outer_products(kNarrow4, kWide4), kAtoms8 = outer_products(kNarrow8, kWide8),
                      kAtoms16 = outer_products(kNarrow16, kWide16), kAtomsArm = outer_products(kNarrowArm, kWideArm);
 
-constexpr uint64_t kBasic = cap_set({Cap::Shuffles}), kFused = cap_set({Cap::Shuffles, Cap::FusedMultiplyAdd, Cap::HalfConvert});
+constexpr uint64_t kBasic = cap_set({Cap::Shuffles, Cap::Prefetch}),
+                   kFused = cap_set({Cap::Shuffles, Cap::Prefetch, Cap::FusedMultiplyAdd, Cap::HalfConvert});
 // Half of a usual second-level cache.
 constexpr int64_t kSharedBytes = 512 << 10;
 

@@ -27,6 +27,7 @@ class LaneSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::MemLoad& x);
   void one(const ir::Op& op, const ir::op::MemStore& x);
   void one(const ir::Op& op, const ir::op::MemAtomic& x);
+  void one(const ir::Op& op, const ir::op::Prefetch& x);
   void one(const ir::Op&, const ir::op::BlockBarrier&) {}  // a block is one warp
   template <class T> void one(const ir::Op&, const T&) { UNREACHABLE("the operation is not one of a CPU's Thread form"); }
 

@@ -164,6 +164,13 @@ void LaneSpeller::one(const ir::Op& op, const ir::op::MemLoad& x) {
   held_[op.result().index] = std::move(h);
 }
 
+// To read, and to keep near.
+void LaneSpeller::one(const ir::Op&, const ir::op::Prefetch& x) {
+  Value* pointer = element_pointer(resolve(x.buffer, x.index, 0), 0);
+  Value *is_read = b_.getInt32(0), *most_local = b_.getInt32(3), *is_data = b_.getInt32(1);
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {pointer->getType()}, {pointer, is_read, most_local, is_data});
+}
+
 void LaneSpeller::one(const ir::Op&, const ir::op::MemStore& x) {
   Target target = resolve(x.buffer, x.index, x.lane_stride);
   Value* mask = masked_or_null(x.mask);
