@@ -26,7 +26,7 @@ static void *allocated(size_t bytes) {
 
 static tensor tensor_of(element type, size_t count) {
   size_t bytes = count * element_bytes(type);
-  tensor t = {type, count, allocated(bytes + kGuardBytes), allocated((count + 1) * sizeof(double))};
+  tensor t = {type, count, memory_get(bytes + kGuardBytes), allocated((count + 1) * sizeof(double))};
   memset(t.bits, kUnwritten, bytes);
   memset((char *)t.bits + bytes, kGuard, kGuardBytes);
   return t;
@@ -65,6 +65,7 @@ tensor tensor_unwritten(element type, size_t count) {
 }
 
 bool tensor_read(tensor *t) {
+  if (!memory_wait()) return false;
   for (size_t i = 0; i < t->count; ++i) t->values[i] = element_get(t->type, t->bits, i);
   const unsigned char *behind = (const unsigned char *)t->bits + t->count * element_bytes(t->type);
   for (int i = 0; i < kGuardBytes; ++i)
@@ -73,7 +74,7 @@ bool tensor_read(tensor *t) {
 }
 
 void tensor_free(tensor *t) {
-  free(t->bits);
+  memory_give(t->bits);
   free(t->values);
   *t = (tensor){0};
 }
@@ -134,8 +135,13 @@ static bool read_shape(const char *text, int rank, shape *out) {
 
 void each_shape(int argc, char **argv, int rank, const shape *defaults, size_t default_count,
                 void (*run)(judge *, const int64_t *), judge *j) {
-  for (size_t i = 0; argc <= 1 && i < default_count; ++i) run(j, defaults[i].extents);
-  for (int i = 1; i < argc; ++i) {
+  int first = argc > 1 && strcmp(argv[1], "--device") == 0 ? 2 : 1;
+  if (first == 2 && !memory_on_device()) {
+    fprintf(stderr, "%s: there is no device\n", argv[0]);
+    exit(77);
+  }
+  for (size_t i = 0; argc <= first && i < default_count; ++i) run(j, defaults[i].extents);
+  for (int i = first; i < argc; ++i) {
     shape s = {{0}};
     if (!read_shape(argv[i], rank, &s)) {
       fprintf(stderr, "%s: '%s' is not a shape of %d extents, such as 257x33\n", argv[0], argv[i], rank);

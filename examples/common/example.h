@@ -39,6 +39,15 @@ tensor tensor_unwritten(element type, size_t count);
 bool tensor_read(tensor *t);
 void tensor_free(tensor *t);
 
+// ---- memory: of the host, at a multiple of 256 bytes
+
+void *memory_get(size_t bytes);
+void memory_give(void *memory);
+// From here on memory is shared with a GPU, on which kernels then run; false where there is none.
+bool memory_on_device(void);
+// Until the GPU has done what it was given; false when something failed there.
+bool memory_wait(void);
+
 // ---- judging: the bound of an element's error is the program's to state
 
 typedef struct {
@@ -67,7 +76,8 @@ typedef struct {
   int64_t extents[6];
 } shape;
 
-// Calls run(judge, shape) for every shape. A shape that cannot be read ends the program with exit code 2.
+// Calls run(judge, shape) for every shape; with `--device` before them, on a GPU, or the program ends with exit code 77 where
+// there is none. A shape that cannot be read ends the program with exit code 2.
 void each_shape(int argc, char **argv, int rank, const shape *defaults, size_t default_count,
                 void (*run)(judge *, const int64_t *), judge *j);
 

@@ -44,13 +44,12 @@ static void run_f32(judge *j, const int64_t *extents) {
   judge_begin(j, "split_k_f32, own workspace");
   size_t bytes = 0;
   tile_status status = split_k_f32_workspace_size(m, k, n, &bytes);
-  size_t allocated = (bytes + 511) / 256 * 256;  // aligned_alloc takes a multiple of the alignment
-  void *workspace = status == TILE_OK ? aligned_alloc(256, allocated) : NULL;
+  void *workspace = memory_get(bytes);
   if (status == TILE_OK) status = split_k_f32(a.bits, b.bits, c.bits, m, k, n, workspace, bytes, NULL);
   bool is_intact = tensor_read(&c);
   judge_product(j, extents, &a, &b, &c);
   judge_end(j, status, is_intact, kNames, extents, 3);
-  free(workspace);
+  memory_give(workspace);
   tensor_free(&a), tensor_free(&b), tensor_free(&c);
 }
 

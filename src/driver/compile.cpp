@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/parallel.h"
 #include "base/text.h"
 #include "driver/files.h"
 #include "driver/session.h"
@@ -120,9 +121,11 @@ std::string emitted_form(const Options& options, const target::Target& target) {
 }
 
 CompileRequest request_of(const Options& options, const Chosen& chosen, std::string name) {
-  // A target's table lists its plainest machine first; the launcher takes the first instance that runs.
-  std::vector<const Machine*> best_first = chosen.machines;
-  std::sort(best_first.begin(), best_first.end(), std::greater<>());
+  // Tables list the plainest machine first; the launcher takes the first instance that runs.
+  std::vector<const Machine*> best_first;
+  std::vector<const Machine*> all = all_machines();
+  for (size_t i = all.size(); i-- > 0;)
+    if (std::ranges::find(chosen.machines, all[i]) != chosen.machines.end()) best_first.push_back(all[i]);
   return {std::move(best_first), options.prefix, std::string("tilec ") + kVersion, std::move(name)};
 }
 
@@ -177,6 +180,36 @@ bool is_for_machines(const std::string& emit, const Chosen& chosen) {
   return is_fine;
 }
 
+// What the object carries for machines other than its host's: text, and code where an assembler is there or named.
+int add_images(Session& session, const Chosen& chosen, Compiled& compiled) {
+  std::vector<target::Image> images(chosen.images.size());
+  std::vector<target::Assembled> made(chosen.images.size());
+  parallel_for(images.size(), [&](size_t i) {
+    const target::MachineChoice& of = chosen.images[i];
+    images[i] = of.target->image_of(compiled.program, *of.machine);
+    if (of.target->assemble && !of.is_text) made[i] = of.target->assemble(images[i].text, *of.machine, session.options.assembler);
+  });
+  for (size_t i = 0; i < images.size(); ++i) {
+    const target::Target& of = *chosen.images[i].target;
+    if (!made[i].problem.empty() && !made[i].is_missing) return session.cannot_assemble(of, made[i].problem);
+    images[i].code = made[i].image;
+    compiled.library.images.push_back({std::string(images[i].machine->name), images[i].text.size(), images[i].code.size(), made[i].by});
+    auto launcher = of.launcher(chosen.target->triple);
+    bool is_known = std::ranges::any_of(compiled.program.launchers, [&](auto known) { return known.data() == launcher.data(); });
+    if (!is_known) compiled.program.launchers.push_back(launcher);
+  }
+  compiled.program.images = std::move(images);
+  compiled.program.manifest = host::manifest_text(compiled.library);
+  return kDone;
+}
+
+// The header's stream: of the one kind of device there is, or any pointer.
+std::string stream_of(const Chosen& chosen) {
+  std::string stream(chosen.images.empty() ? chosen.target->stream_struct : chosen.images.front().target->stream_struct);
+  bool is_one = std::ranges::all_of(chosen.images, [&](const target::MachineChoice& c) { return c.target->stream_struct == stream; });
+  return is_one ? stream : "";
+}
+
 // An image of one machine's kernels.
 int write_image(Session& session, const Chosen& chosen, const Outputs& paths, const Compiled& compiled) {
   const target::Target& target = *chosen.target;
@@ -206,8 +239,6 @@ int compile_command(const Options& options) {
     return session.not_yet("`--emit=" + options.emit + "`");
   std::string emit = emitted_form(options, *chosen->target);
   if (emit.empty()) return session.cannot_emit(*chosen->target, options.emit);
-  bool has_caller = chosen->target->launch || stops_early(options) || options.emit != "obj";
-  if (!has_caller) return session.not_yet("an object for `" + options.targets[0] + "` (`--emit=" + emit + "` gives the kernels' text)");
   if (!is_for_machines(emit, *chosen)) return kUsage;
   bool is_image = chosen->target->assemble && emit == chosen->target->image;
   Outputs paths{path_of(emit, is_image), options.header};
@@ -225,11 +256,15 @@ int compile_command(const Options& options) {
     if (pass.name == options.print_after) std::fputs(ir::print(kernel, {}).c_str(), stderr);
   };
   CompileRequest request = request_of(options, *chosen, name);
+  request.stream_struct = stream_of(*chosen);
   if (stops_early(options)) return print_kernels(session, request, passes);
   if (emit == "schedule") return print_schedules(session, *chosen, paths);
   std::optional<Compiled> compiled = compile(session.program, request, session.sources, session.diagnostics, passes);
   if (int code = session.tell()) return code;
   if (is_image) return write_image(session, *chosen, paths, *compiled);
+  bool is_carrier = !chosen->target->triple.empty() || emit == "manifest";
+  if (int code = is_carrier && emit != "header" ? add_images(session, *chosen, *compiled) : kDone) return code;
+  tick("images");
   std::string primary = emit == "header"     ? host::header_text(compiled->library)
                         : emit == "manifest" ? host::manifest_text(compiled->library)
                                              : chosen->target->spell(compiled->program, emit);

@@ -84,6 +84,12 @@ bool print_manifest(const std::string& input, const std::string& manifest) {
   if (!json) return false;
   std::printf("%s: %s, ABI %s, by %s\n", input.c_str(), text_of((*json)["name"]).c_str(), text_of((*json)["abi"]).c_str(),
               text_of((*json)["compiler"]).c_str());
+  for (size_t i = 0; !(*json)["images"][i].is_null(); ++i) {
+    const Json& image = (*json)["images"][i];
+    std::printf("  image      %s: %s bytes of text", text_of(image["machine"]).c_str(), text_of(image["text_bytes"]).c_str());
+    if (!image["by"].is_null()) std::printf(", %s bytes of code by %s", text_of(image["code_bytes"]).c_str(), text_of(image["by"]).c_str());
+    std::printf("\n");
+  }
   for (size_t i = 0; !(*json)["kernels"][i].is_null(); ++i) print_kernel((*json)["kernels"][i]);
   return true;
 }

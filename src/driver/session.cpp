@@ -151,6 +151,13 @@ void add_all(const target::Target& target, std::vector<const Machine*>& machines
 
 }  // namespace
 
+std::optional<target::MachineChoice> Session::machine_of(const std::string& name) const {
+  auto choice = target::machine_named(name);
+  if (!choice && target::is_planned(name)) not_yet("the target `" + name + "`");
+  else if (!choice) tell_alone([&](Place at) { at.error(diag::UnknownTarget, name).help(help_for_target(name)); }, kNoTarget);
+  return choice;
+}
+
 std::optional<Chosen> Session::machines() const {
   Chosen out;
   // `--emit=c` without a target is C for any machine.
@@ -160,26 +167,29 @@ std::optional<Chosen> Session::machines() const {
     add_all(*out.target, out.machines);
     return out;
   }
+  std::string of;  // what `out.target` was named by
   for (const std::string& name : options.targets) {
-    auto choice = target::machine_named(name);
-    if (!choice && target::is_planned(name)) {
-      not_yet("the target `" + name + "`");
-      return std::nullopt;
-    }
-    if (!choice) {
-      tell_alone([&](Place at) { at.error(diag::UnknownTarget, name).help(help_for_target(name)); }, kNoTarget);
-      return std::nullopt;
+    auto choice = machine_of(name);
+    if (!choice) return std::nullopt;
+    if (std::ranges::find(out.machines, choice->machine) != out.machines.end()) continue;
+    out.machines.push_back(choice->machine);
+    if (choice->target->image_of) {
+      out.images.push_back(*choice);
+      continue;
     }
     if (out.target && out.target != choice->target) {
-      // Images will go into their caller's object.
-      bool has_images = choice->target->assemble || out.target->assemble;
-      if (has_images) not_yet("one output for `" + options.targets[0] + "` and `" + name + "`");
-      else std::fprintf(stderr, "tilec: '%s' cannot go into one output with '%s'\n", name.c_str(), options.targets[0].c_str());
+      std::fprintf(stderr, "tilec: '%s' cannot go into one output with '%s'\n", name.c_str(), of.c_str());
       return std::nullopt;
     }
     out.target = choice->target;
-    if (std::ranges::find(out.machines, choice->machine) == out.machines.end()) out.machines.push_back(choice->machine);
+    of = name;
   }
+  if (out.target && !out.images.empty() && out.target->triple.empty()) {
+    not_yet("one output for `" + of + "` and `" + std::string(out.images.front().machine->name) + "`");
+    return std::nullopt;
+  }
+  // Without a host among them, an object is this computer's; everything else is the device's own.
+  if (!out.target) out.target = options.emit == "obj" ? &host_target() : out.images.front().target;
   return out;
 }
 

@@ -14,8 +14,9 @@
 namespace tilec {
 
 struct Chosen {
-  const target::Target* target = nullptr;
+  const target::Target* target = nullptr;  // that makes the output
   std::vector<const Machine*> machines;
+  std::vector<target::MachineChoice> images;  // those of them whose code the output only carries
 };
 
 struct Session {
@@ -51,6 +52,7 @@ struct Session {
   int not_yet(const std::string& what) const;  // of a target that is to come
   // The machines that --target names; none: every level of this computer's CPU. An unknown name is told.
   std::optional<Chosen> machines() const;
+  std::optional<target::MachineChoice> machine_of(const std::string& name) const;  // none: it has been told
 
  private:
   int tell_alone(const std::function<void(Place)>& report, int code) const;

@@ -47,12 +47,20 @@ struct Export {
   bool has_workspace = false;
 };
 
+// What the object carries for a machine that is not its host's.
+struct Image {
+  std::string machine;
+  size_t text_bytes = 0, code_bytes = 0;  // what the driver compiles; what has been compiled
+  std::string by;                         // the program that compiled it
+};
+
 // One object's functions, and how its target passes a stream.
 struct Library {
   std::string name;      // of the header, without folder and suffix
   std::string compiler;  // name and version
   std::string stream_struct;  // "CUstream_st": the stream is a pointer to it; empty: a void pointer
   std::vector<Export> exports;
+  std::vector<Image> images;
 };
 
 // Parameters, dims, contracts and workspace of a kernel in any form. Names, texts and variants of the export are the

@@ -77,6 +77,16 @@ Json export_json(const Export& exported, const Library& library) {
   return out.set("workspace", exported.has_workspace).set("variants", variants);
 }
 
+Json images_json(const Library& library) {
+  Json out = Json::array();
+  for (const Image& image : library.images) {
+    Json row = Json::object().set("machine", image.machine).set("text_bytes", int64_t(image.text_bytes));
+    if (image.code_bytes) row.set("code_bytes", int64_t(image.code_bytes)).set("by", image.by);
+    out.push(row);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string manifest_text(const Library& library) {
@@ -84,6 +94,7 @@ std::string manifest_text(const Library& library) {
   for (const Export& exported : library.exports) kernels.push(export_json(exported, library));
   Json out = Json::object();
   out.set("abi", kAbi).set("compiler", library.compiler).set("name", library.name);
+  if (!library.images.empty()) out.set("images", images_json(library));
   return out.set("kernels", kernels).indented_text();
 }
 

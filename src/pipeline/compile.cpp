@@ -106,6 +106,7 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
   out.program.compiler = request.compiler;
   out.library.name = request.library;
   out.library.compiler = request.compiler;
+  out.library.stream_struct = request.stream_struct;
   PassOptions for_all = options;
   for (const Machine* machine : request.machines) for_all.lanes.push_back(machine->lanes);
   Checks checks(diagnostics, for_all);

@@ -18,6 +18,7 @@ struct CompileRequest {
   std::string prefix;                    // of the names of C functions
   std::string compiler;                  // name and version, for the header
   std::string library;                   // name of the header
+  std::string stream_struct = {};        // what a stream is a pointer to; empty: any pointer
 };
 
 // Owns the kernels that `program` points to; do not move the deque's elements.

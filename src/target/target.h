@@ -11,25 +11,28 @@
 
 namespace tilec::target {
 
-// What came of assembling: an image, or what was in the way, for people.
+// What came of assembling: an image and the program that made it ("ptxas 13.0"), or what was in the way, for people.
 struct Assembled {
-  std::string image, problem;
+  std::string image, problem, by;
+  bool is_missing = false;  // there is no such program
 };
 
 struct Target {
   std::string_view name;
   std::span<const Machine> (*machines)();          // the plainest first
   std::span<const std::string_view> emits;         // what `spell` can be asked for; the first is the usual output
-  std::string_view stream_type;                    // of the last parameter, in the header
-  std::string_view stream_declaration;             // that the header needs before it; may be empty
-  bool is_host;                                    // `obj` is the object that holds everything, images of other targets too
+  std::string_view stream_struct;                  // the last parameter is a pointer to it; empty: any pointer
+  std::string_view triple;                         // of a host: `obj` is the object that holds everything, images of other targets too
   std::string (*spell)(const Program& program, std::string_view emit);
   // Text (the first of `emits`) to `image`, another of them, by a program of others: `assembler` or, where that is empty, one that
   // is looked for. Null: `spell` gives every form.
   Assembled (*assemble)(std::string_view text, const Machine& machine, const std::string& assembler) = nullptr;
   std::string_view image = {}, assembler = {};     // the kind, and the program's usual name
-  std::string_view (*launch)();                    // C text of what launches it; null: nothing besides the kernels
-  std::string (*probe)();                          // what of it this computer has, for people; "" where nothing
+  // What a host's object carries for one of the machines (text alone), and the code that launches it on that host; null: nothing.
+  Image (*image_of)(const Program& program, const Machine& machine) = nullptr;
+  std::span<const uint8_t> (*launcher)(std::string_view triple) = nullptr;
+  std::string_view (*launch)() = nullptr;          // C text of what launches it; null: there is none
+  std::string (*probe)() = nullptr;                // what of it this computer has, for people; "" where nothing
 };
 
 std::span<const Target* const> targets();
@@ -42,6 +45,7 @@ std::span<const std::string_view> planned_emits();
 struct MachineChoice {
   const Target* target = nullptr;
   const Machine* machine = nullptr;
+  bool is_text = false;  // named as text that is not to be compiled further: "ptx:sm_80"
 };
 std::optional<MachineChoice> machine_named(std::string_view name);
 

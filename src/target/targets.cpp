@@ -23,9 +23,14 @@ const Target* target_named(std::string_view name) {
 }
 
 std::optional<MachineChoice> machine_named(std::string_view name) {
+  size_t colon = name.find(':');
+  bool is_text = colon != name.npos;
   for (const Target* target : targets())
-    for (const Machine& machine : target->machines())
-      if (machine.name == name) return MachineChoice{target, &machine};
+    for (const Machine& machine : target->machines()) {
+      if (!is_text && machine.name == name) return MachineChoice{target, &machine};
+      bool is_its_text = is_text && target->assemble && target->emits.front() == name.substr(0, colon);
+      if (is_its_text && machine.name == name.substr(colon + 1)) return MachineChoice{target, &machine, true};
+    }
   return std::nullopt;
 }
 

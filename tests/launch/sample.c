@@ -51,12 +51,12 @@ static const char *const gemm_index_names[] = {"bx", "by"};
 static const int32_t gemm_grid[] = {2, 3};
 // One thread runs it: the level that it notes is not guarded.
 static const struct tile_launch gemm_launches_v3[] = {
-    {"sample.tile:3:5", gemm_index_names, gemm_grid, gemm_blocks_v3, 0, INT64_MAX, 2, 0}};
+    {"sample.tile:3:5", gemm_index_names, gemm_grid, gemm_blocks_v3, 0, INT64_MAX, NULL, NULL, 2, 0}};
 static const struct tile_launch gemm_launches[] = {
-    {"sample.tile:3:5", gemm_index_names, gemm_grid, gemm_blocks, 0, INT64_MAX, 2, 0}};
+    {"sample.tile:3:5", gemm_index_names, gemm_grid, gemm_blocks, 0, INT64_MAX, NULL, NULL, 2, 0}};
 static const struct tile_instance gemm_instances[] = {
-    {"true", gemm_launches_v3, NULL, TILE_LEVEL_X86_64_V3, 1, 0, 0},
-    {"true", gemm_launches, NULL, TILE_LEVEL_ANY, 1, 0, 0},
+    {"true", gemm_launches_v3, NULL, NULL, TILE_LEVEL_X86_64_V3, 1, 0, 0},
+    {"true", gemm_launches, NULL, NULL, TILE_LEVEL_ANY, 1, 0, 0},
 };
 static const struct tile_value gemm_a[] = {SLOT(3), SLOT(4)}, gemm_b[] = {SLOT(4), SLOT(5)},
                                gemm_c[] = {SLOT(3), SLOT(5)};
@@ -87,11 +87,11 @@ static const struct tile_kernel gemm_kernel = {
 tile_status NAME(gemm)(const tile_f16 *A, const tile_f16 *B, tile_f16 *C, int64_t M, int64_t K, int64_t N,
                        void *stream) {
   int64_t slots[6] = {(int64_t)(intptr_t)A, (int64_t)(intptr_t)B, (int64_t)(intptr_t)C, M, K, N};
-  return tile_launch_cpu(&gemm_kernel, slots, stream);
+  return tile_call(&gemm_kernel, slots, stream);
 }
-tile_status NAME(gemm_call)(const void *args) { return tile_call_cpu(&gemm_kernel, args); }
-tile_status NAME(gemm_load)(void) { return tile_load_cpu(&gemm_kernel); }
-tile_status NAME(gemm_check)(void *stream) { return tile_check_cpu(&gemm_kernel, stream); }
+tile_status NAME(gemm_call)(const void *args) { return tile_call_struct(&gemm_kernel, args); }
+tile_status NAME(gemm_load)(void) { return tile_load(&gemm_kernel); }
+tile_status NAME(gemm_check)(void *stream) { return tile_check(&gemm_kernel, stream); }
 const tile_info *NAME(gemm_info)(void) { return &gemm_kernel.info; }
 
 // ---- axpy(x: f32[N], inout y: f32[N], a: f32) requires N % 4 == 0 and a > 0; y may be null: y: f32[N]?
@@ -114,8 +114,8 @@ static void axpy_blocks(const int64_t *slots, const int64_t *plan, int64_t begin
 static const char *const axpy_index_names[] = {"b"};
 static const int32_t axpy_grid[] = {2};
 static const struct tile_launch axpy_launches[] = {
-    {"sample.tile:13:5", axpy_index_names, axpy_grid, axpy_blocks, 0, 1, 1, 0}};
-static const struct tile_instance axpy_instances[] = {{"true", axpy_launches, NULL, TILE_LEVEL_ANY, 1, 0, 0}};
+    {"sample.tile:13:5", axpy_index_names, axpy_grid, axpy_blocks, 0, 1, NULL, NULL, 1, 0}};
+static const struct tile_instance axpy_instances[] = {{"true", axpy_launches, NULL, NULL, TILE_LEVEL_ANY, 1, 0, 0}};
 static const struct tile_value axpy_x[] = {SLOT(3)};
 static const struct tile_param axpy_params[] = {
     {"x", "f32", axpy_x, NULL, TILE_TENSOR, 32, 4, TILE_READ, 0, 0, 1, 0, 8, 0},
@@ -143,7 +143,7 @@ static const struct tile_kernel axpy_kernel = {
 tile_status NAME(axpy)(const float *x, float *y, float a, int64_t N, void *stream) {
   int64_t slots[4] = {(int64_t)(intptr_t)x, (int64_t)(intptr_t)y, 0, N};
   memcpy(&slots[2], &a, 4);
-  return tile_launch_cpu(&axpy_kernel, slots, stream);
+  return tile_call(&axpy_kernel, slots, stream);
 }
 
 // ---- packed(q: f16[S, D; sq, 1], out o: u8[S, D; so, 1]); the body does nothing.
@@ -160,8 +160,8 @@ static void packed_blocks(const int64_t *slots, const int64_t *plan, int64_t beg
 static const char *const packed_index_names[] = {"s", "d"};
 static const int32_t packed_grid[] = {2, 3};
 static const struct tile_launch packed_launches[] = {
-    {"sample.tile:22:5", packed_index_names, packed_grid, packed_blocks, 0, INT64_MAX, 2, 0}};
-static const struct tile_instance packed_instances[] = {{"true", packed_launches, NULL, TILE_LEVEL_ANY, 1, 0, 0}};
+    {"sample.tile:22:5", packed_index_names, packed_grid, packed_blocks, 0, INT64_MAX, NULL, NULL, 2, 0}};
+static const struct tile_instance packed_instances[] = {{"true", packed_launches, NULL, NULL, TILE_LEVEL_ANY, 1, 0, 0}};
 static const struct tile_value packed_extents[] = {SLOT(2), SLOT(3)};
 static const struct tile_value packed_q[] = {SLOT(4), CONSTANT(1)}, packed_o[] = {SLOT(5), CONSTANT(1)};
 static const struct tile_param packed_params[] = {
@@ -185,7 +185,7 @@ static const struct tile_kernel packed_kernel = {
 tile_status NAME(packed)(const tile_f16 *q, uint8_t *o, int64_t S, int64_t D, int64_t sq, int64_t so,
                          void *stream) {
   int64_t slots[6] = {(int64_t)(intptr_t)q, (int64_t)(intptr_t)o, S, D, sq, so};
-  return tile_launch_cpu(&packed_kernel, slots, stream);
+  return tile_call(&packed_kernel, slots, stream);
 }
 
 // ---- blur(x: f32[N], out y: f32[N], bad: int) with workspace f32[N]: twice x, turned, plus one; two launches.
@@ -219,12 +219,12 @@ static void blur_second(const int64_t *slots, const int64_t *plan, int64_t begin
   for (int64_t i = begin * 16; i < last; i++) y[i] = middle[slots[3] - 1 - i] + 1;
 }
 static const struct tile_launch blur_launches[] = {
-    {"sample.tile:33:5", axpy_index_names, axpy_grid, blur_first, 64, 1, 1, 0},
-    {"sample.tile:37:5", axpy_index_names, axpy_grid, blur_second, 0, 1, 1, 0},
+    {"sample.tile:33:5", axpy_index_names, axpy_grid, blur_first, 64, 1, NULL, NULL, 1, 0},
+    {"sample.tile:37:5", axpy_index_names, axpy_grid, blur_second, 0, 1, NULL, NULL, 1, 0},
 };
 static const struct tile_workspace blur_workspaces[] = {{"middle", 3, 4}};
 static const struct tile_instance blur_instances[] = {
-    {"true", blur_launches, blur_workspaces, TILE_LEVEL_ANY, COUNT(blur_launches), COUNT(blur_workspaces), 0}};
+    {"true", blur_launches, blur_workspaces, NULL, TILE_LEVEL_ANY, COUNT(blur_launches), COUNT(blur_workspaces), 0}};
 static const struct tile_param blur_params[] = {
     {"x", "f32", axpy_x, NULL, TILE_TENSOR, 32, 4, TILE_READ, 0, 0, 1, 0, 0, 0},
     {"y", "f32", axpy_x, NULL, TILE_TENSOR, 32, 4, TILE_WRITTEN, 0, 0, 1, 1, 0, 0},
@@ -251,7 +251,7 @@ tile_status NAME(blur)(const float *x, float *y, int64_t bad, int64_t N, void *w
                        void *stream) {
   int64_t slots[7] = {(int64_t)(intptr_t)x, (int64_t)(intptr_t)y, bad, N, 0, (int64_t)(intptr_t)workspace,
                       (int64_t)workspace_bytes};
-  return tile_launch_cpu(&blur_kernel, slots, stream);
+  return tile_call(&blur_kernel, slots, stream);
 }
 tile_status NAME(blur_workspace_size)(int64_t bad, int64_t N, size_t *bytes) {
   int64_t slots[7] = {0, 0, bad, N, 0, 0, 0};

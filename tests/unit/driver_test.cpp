@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <regex>
 
 #include "base/text.h"
 #include "command.h"
@@ -80,8 +81,10 @@ TEST_CASE("what keeps the command from its work has a code and an exit code") {
   gives("check a.tile --no-such-option", 2, "--no-such-option");
   gives("check a.tile -Wno-such", 2, "unknown warning");
   gives("a.tile --target=x86-64-v3,gfx942", 6, "the target `gfx942` is not supported yet [T0900]");
-  gives("a.tile --target=x86-64-v3,sm_90a", 6, "one output for `x86-64-v3` and `sm_90a` is not supported yet [T0900]");
-  gives("a.tile --target=sm_90a", 6, "an object for `sm_90a` (`--emit=ptx` gives the kernels' text) is not supported yet [T0900]");
+  gives("a.tile --target=c,sm_90a", 6, "one output for `c` and `sm_90a` is not supported yet [T0900]");
+  gives("a.tile --target=x86-64-v3,c", 6, "'c' cannot go into one output with 'x86-64-v3'");
+  gives("a.tile --target=cubin:sm_90a", 6, "`cubin:sm_90a` is not a target [T0602]");
+  gives("a.tile --target=x86-64,sm_90a --ptxas=./none", 3, "help: `./none` is no program");
   gives("a.tile --target=sm_90a --emit=asm", 6, "the target `cuda` cannot emit `asm` [T0603]");
   gives("check a.tile --stop-after foo", 2, "--stop-after");
   gives("a.tile --stop-after foo", 2, "foo not in {");
@@ -89,6 +92,27 @@ TEST_CASE("what keeps the command from its work has a code and an exit code") {
   gives("bench a.tile", 2, "'bench' is not supported yet");
   gives("chek a.tile", 2, "there is no verb and no file 'chek'; did you mean 'check'?");
   gives("inspect a.tile", 3, "it is no object of tilec's");
+}
+
+TEST_CASE("one object holds the code of a host and of devices") {
+  Folder folder;
+  folder.write("a.tile", kCopy);
+  folder.write("ptxas", "#!/bin/sh\nprintf 'Cuda compilation tools, release 99.9, V99.9.1' > $4\n");
+  Ran ran = folder.run("chmod +x ptxas");
+  REQUIRE(folder.tilec("a.tile --target=ptx:sm_80,x86-64-v3,sm_90a --ptxas=./ptxas").code == 0);
+  Ran inspected = folder.tilec("inspect a.o");
+  CHECK_MESSAGE(inspected.out.find("machines   sm_90a, sm_80, x86-64-v3") != std::string::npos, inspected.out);
+  CHECK_MESSAGE(std::regex_search(inspected.out, std::regex("image      sm_80: [0-9]+ bytes of text\n")), inspected.out);
+  CHECK_MESSAGE(std::regex_search(inspected.out, std::regex("image      sm_90a: [0-9]+ bytes of text, 45 bytes of code by ptxas 99.9\n")), inspected.out);
+  Ran header = folder.run("cat a.h");
+  CHECK_MESSAGE(header.out.find("struct CUstream_st *stream") != std::string::npos, header.out);
+  // Without a host, this computer's launches.
+  REQUIRE(folder.tilec("a.tile --target=ptx:sm_80 -o only.o").code == 0);
+  CHECK(folder.run("nm only.o | grep -c ' T copy'").code == 0);
+  // The driver is looked for at run time; where there are no images, not even that.
+  CHECK(folder.run("nm -u a.o | grep -c dlopen").code == 0);
+  REQUIRE(folder.tilec("a.tile --target=x86-64 -o cpu.o").code == 0);
+  CHECK(folder.run("nm -u cpu.o | grep -c dlopen").code == 1);
 }
 
 TEST_CASE("exports get names that C leaves to them") {

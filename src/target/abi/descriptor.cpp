@@ -16,6 +16,11 @@ constexpr int kRead = 1, kWritten = 2;
 constexpr int kBounds = 11;                         // TILE_BOUNDS
 constexpr int kInfoBytes = 48;                      // sizeof(tile_info)
 
+// A struct tile_loaded, empty.
+Table loaded_table(std::string name) { return {std::move(name), "struct tile_loaded", {{I64{0}, I64{0}, I64{0}, I64{0}}}, false}; }
+
+std::string image_name(const Machine& machine) { return "tile_image_" + std::string(machine.name); }
+
 class DescriptorMaker {
  public:
   DescriptorMaker(const Program& program, const Export& exported, const Abi& abi, const ScratchBytes& scratch,
@@ -29,7 +34,7 @@ class DescriptorMaker {
     std::vector<Datum> row = {Open{}, I32{kInfoBytes}, I32{kAbi}, Text{exported_.name}, Text{exported_.signature},
                               Text{exported_.source}, Text{targets()}, Text{program_.compiler}, Close{}};
     for (const Datum& d : std::vector<Datum>{Function{plan_name(exported_)}, Address{params}, Address{dims}, Address{requirements},
-                                             Address{sites}, Address{instances}})
+                                             Address{sites}, Address{instances}, Address{add_fault()}})
       row.push_back(d);
     for (int64_t n : {int64_t(abi_.params.size()), int64_t(abi_.dims.size()), int64_t(kernel_.requirements.size()),
                       int64_t(abi_.sites.size()), int64_t(exported_.instances.size()), int64_t(abi_.slot_count),
@@ -131,11 +136,32 @@ class DescriptorMaker {
       for (int index : launch.plan_extents) extents.push_back({I32{index}});
       std::string name_table = add("index_names" + tag, "char *const", std::move(names));
       std::string extent_table = add("grid" + tag, "int32_t", std::move(extents));
-      rows.push_back({Text{place(op.span)}, Address{name_table}, Address{extent_table},
-                      Function{launch_name(exported_, int(instance), int(k))}, I64{scratch_[instance][k]}, I64{1},
-                      I32{int64_t(launch.plan_extents.size())}, I32{0}});
+      const Instance& of = exported_.instances[instance];
+      std::string symbol = launch_name(exported_, int(instance), int(k));
+      std::vector<Datum> row = {Text{place(op.span)}, Address{name_table}, Address{extent_table}};
+      bool has_image = image_of(program_, of);
+      row.push_back(has_image ? Datum(Address{}) : Datum(Function{symbol}));
+      for (Datum d : {Datum(I64{scratch_[instance][k]}), Datum(I64{1})}) row.push_back(d);
+      row.push_back(has_image ? Datum(Text{symbol}) : Datum(Address{}));
+      row.push_back(Address{has_image ? add_loaded(tag) : ""});
+      int64_t threads = has_image ? std::max<int64_t>(op.as<ir::op::Launch>().warps, 1) * of.machine->lanes : 0;
+      for (int64_t n : {int64_t(launch.plan_extents.size()), threads}) row.push_back(I32{n});
+      rows.push_back(std::move(row));
     }
     return add("launches" + std::to_string(instance), "struct tile_launch", std::move(rows));
+  }
+
+  // Where devices leave their fault word: the address of one, which the launcher finds.
+  std::string add_fault() {
+    bool has_image = std::ranges::any_of(exported_.instances, [&](const Instance& i) { return image_of(program_, i); });
+    if (!has_image || abi_.sites.empty()) return "";
+    tables_.push_back({exported_.name + "_fault", "int64_t", {{I64{0}}}, false});
+    return tables_.back().name;
+  }
+
+  std::string add_loaded(const std::string& tag) {
+    tables_.push_back(loaded_table(exported_.name + "_loaded" + tag));
+    return tables_.back().name;
   }
 
   std::string add_workspaces(size_t instance) {
@@ -148,7 +174,9 @@ class DescriptorMaker {
     std::vector<std::vector<Datum>> rows;
     for (size_t i = 0; i < exported_.instances.size(); ++i) {
       std::string launches = add_launches(i), workspaces = add_workspaces(i);
-      rows.push_back({Text{exported_.instances[i].guard_text}, Address{launches}, Address{workspaces}, I32{levels_[i]},
+      const Instance& of = exported_.instances[i];
+      std::string image = image_of(program_, of) ? image_name(*of.machine) : "";
+      rows.push_back({Text{of.guard_text}, Address{launches}, Address{workspaces}, Address{image}, I32{levels_[i]},
                       I32{int64_t(abi_.instances[i].launches.size())}, I32{int64_t(abi_.instances[i].workspaces.size())}, I32{0}});
     }
     return add("instances", "struct tile_instance", std::move(rows));
@@ -168,6 +196,18 @@ class DescriptorMaker {
 std::vector<Table> descriptor_of(const Program& program, const Export& exported, const Abi& abi,
                                  const ScratchBytes& scratch, const std::vector<int>& levels) {
   return DescriptorMaker(program, exported, abi, scratch, levels).make();
+}
+
+std::vector<Table> image_tables(const Program& program) {
+  std::vector<Table> tables;
+  for (const Image& image : program.images) {
+    std::string name = image_name(*image.machine), loaded = name + "_loaded";
+    tables.push_back(loaded_table(loaded));
+    tables.push_back({name, "struct tile_image",
+                      {{Foreign{image.launcher}, Text{std::string(image.machine->name)}, Bytes{image.text}, Bytes{image.code}, Address{loaded},
+                        I32{image.generation}, I32{image.is_exact}}}});
+  }
+  return tables;
 }
 
 std::vector<EntryAbi> entries_of(const Export& exported, const Abi& abi) {
@@ -192,10 +232,10 @@ std::vector<EntryAbi> entries_of(const Export& exported, const Abi& abi) {
   }
   all.push_back(stream);
   shapes.push_back({Argument::SizeOut, "bytes"});
-  std::vector<EntryAbi> entries = {{exported.name, "tile_launch_cpu", all, true},
-                                   {exported.name + "_call", "tile_call_cpu", {{Argument::ArgsStruct, "args"}}},
-                                   {exported.name + "_load", "tile_load_cpu", {}},
-                                   {exported.name + "_check", "tile_check_cpu", {stream}},
+  std::vector<EntryAbi> entries = {{exported.name, "tile_call", all, true},
+                                   {exported.name + "_call", "tile_call_struct", {{Argument::ArgsStruct, "args"}}},
+                                   {exported.name + "_load", "tile_load", {}},
+                                   {exported.name + "_check", "tile_check", {stream}},
                                    {exported.name + "_info", "", {}},
                                    {exported.name + "_workspace_size", "tile_workspace_size", shapes, true}};
   return entries;

@@ -1,5 +1,7 @@
 // What a target is given to spell: exported functions, each a list of instances of one program, in Thread form.
 #pragma once
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,12 +31,30 @@ struct Export {
 // The section of an object that holds the manifest.
 inline constexpr const char* kManifestSection = ".tilec.manifest";
 
+// What an object carries for a machine that is not its host's.
+struct Image {
+  const Machine* machine = nullptr;
+  std::string text, code;  // what the driver compiles, and what has been compiled; the second may be empty
+  int generation = 0;      // of devices that run it
+  bool is_exact = false;   // it runs on that generation alone
+  std::string launcher;    // the symbol of its launcher's table
+};
+
 // One compilation's output: everything that ends in one object.
 struct Program {
   std::vector<Export> exports;
+  std::vector<Image> images;                        // of machines that instances are for; all others are the host's
+  std::vector<std::span<const uint8_t>> launchers;  // bitcode of what launches the images
   const SourceMap* sources = nullptr;  // for the places in messages; none: places are empty
   std::string compiler;                // name and version
   std::string manifest;                // JSON that an object carries, for `inspect`; may be empty
 };
+
+// The image that runs an instance; null: the host's own code.
+inline const Image* image_of(const Program& program, const Instance& instance) {
+  for (const Image& image : program.images)
+    if (image.machine == instance.machine) return &image;
+  return nullptr;
+}
 
 }  // namespace tilec::target

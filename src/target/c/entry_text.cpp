@@ -11,6 +11,8 @@ struct DatumText {
   std::string operator()(const datum::I32& d) const { return std::to_string(d.value); }
   std::string operator()(const datum::I64& d) const { return "INT64_C(" + std::to_string(d.value) + ")"; }
   std::string operator()(const datum::Text& d) const { return quoted(d.value); }
+  std::string operator()(const datum::Bytes& d) const { return d.value.empty() ? "NULL" : quoted(d.value); }
+  std::string operator()(const datum::Foreign& d) const { return "&" + d.name; }
   std::string operator()(const datum::Address& d) const { return d.name.empty() ? "NULL" : d.name; }
   std::string operator()(const datum::Function& d) const { return d.name; }
   std::string operator()(const datum::Open&) const { return "{"; }
@@ -52,7 +54,7 @@ std::string slot_text(const ArgumentAbi& a) {
 
 std::string table_text(const Table& table) {
   bool is_kernel = table.type == "struct tile_kernel";
-  std::string text = "static const " + table.type + " " + table.name + (is_kernel ? "" : "[]") + " = {\n";
+  std::string text = (table.is_constant ? "static const " : "static ") + table.type + " " + table.name + (is_kernel ? "" : "[]") + " = {\n";
   for (const std::vector<Datum>& row : table.rows) {
     bool is_struct = table.type.starts_with("struct") && !is_kernel;
     text += std::string("  ") + (is_struct ? "{" : "") + row_text(row) + (is_struct ? "}" : "") + ",\n";

@@ -16,8 +16,7 @@ std::string probe() { return "any C11 compiler"; }
 }  // namespace
 
 const Target& target() {
-  static constexpr Target kTarget = {.name = "c", .machines = machines, .emits = kEmits, .stream_type = "void *",
-                                     .stream_declaration = "", .is_host = false, .spell = spell_text,
+  static constexpr Target kTarget = {.name = "c", .machines = machines, .emits = kEmits, .stream_struct = "", .triple = "", .spell = spell_text,
                                      .launch = support_text, .probe = probe};
   return kTarget;
 }

@@ -21,8 +21,10 @@ namespace x86_64 {
 
 namespace {
 
+constexpr std::string_view kTriple = "x86_64-unknown-linux-gnu";
+
 std::string spell_x86(const Program& program, std::string_view emit) {
-  return spell(program, emit, "x86_64-unknown-linux-gnu", cpu::x86_64_codes());
+  return spell(program, emit, kTriple, cpu::x86_64_codes());
 }
 
 std::string probe() {
@@ -38,8 +40,8 @@ std::string probe() {
 }  // namespace
 
 const Target& target() {
-  static constexpr Target kTarget = {.name = "x86-64", .machines = cpu::x86_64_machines, .emits = kEmits, .stream_type = "void *",
-                                     .stream_declaration = "", .is_host = true, .spell = spell_x86,
+  static constexpr Target kTarget = {.name = "x86-64", .machines = cpu::x86_64_machines, .emits = kEmits, .stream_struct = "",
+                                     .triple = kTriple, .spell = spell_x86,
                                      .launch = support_text, .probe = probe};
   return kTarget;
 }
@@ -50,8 +52,10 @@ namespace aarch64 {
 
 namespace {
 
+constexpr std::string_view kTriple = "aarch64-unknown-linux-gnu";
+
 std::string spell_arm(const Program& program, std::string_view emit) {
-  return spell(program, emit, "aarch64-unknown-linux-gnu", cpu::aarch64_codes());
+  return spell(program, emit, kTriple, cpu::aarch64_codes());
 }
 
 std::string probe() {
@@ -65,8 +69,8 @@ std::string probe() {
 }  // namespace
 
 const Target& target() {
-  static constexpr Target kTarget = {.name = "aarch64", .machines = cpu::aarch64_machines, .emits = kEmits, .stream_type = "void *",
-                                     .stream_declaration = "", .is_host = true, .spell = spell_arm,
+  static constexpr Target kTarget = {.name = "aarch64", .machines = cpu::aarch64_machines, .emits = kEmits, .stream_struct = "",
+                                     .triple = kTriple, .spell = spell_arm,
                                      .launch = support_text, .probe = probe};
   return kTarget;
 }

@@ -57,6 +57,15 @@ int run(const std::vector<std::string>& words, const fs::path& said) {
   return WEXITSTATUS(status);
 }
 
+// An image says which release of the toolkit has made it.
+std::string version_in(const std::string& image) {
+  constexpr std::string_view kBefore = "Cuda compilation tools, release ";
+  size_t at = image.find(kBefore);
+  if (at == image.npos) return {};
+  at += kBefore.size();
+  return image.substr(at, image.find_first_not_of("0123456789.", at) - at);
+}
+
 }  // namespace
 
 // PATH, then where the toolkit is usually put.
@@ -74,16 +83,17 @@ std::string find_assembler() {
 
 Assembled assemble(std::string_view text, const Machine& machine, const std::string& tool) {
   fs::path assembler = tool.empty() ? find_assembler() : tool;
-  if (assembler.empty()) return {{}, "no `ptxas` is found in PATH or where its toolkit is usually put; `--ptxas` names one"};
-  if (!is_program(assembler)) return {{}, "`" + assembler.string() + "` is no program"};
+  if (assembler.empty()) return {.problem = "no `ptxas` is found in PATH or where its toolkit is usually put; `--ptxas` names one", .is_missing = true};
+  if (!is_program(assembler)) return {.problem = "`" + assembler.string() + "` is no program"};
   Workplace place;
   fs::path from = place.path / "kernels.ptx", to = place.path / "kernels.cubin", said = place.path / "said";
-  if (place.path.empty() || !(std::ofstream(from, std::ios::binary) << text << std::flush)) return {{}, "its files cannot be written to the folder for temporary ones"};
+  if (place.path.empty() || !(std::ofstream(from, std::ios::binary) << text << std::flush)) return {.problem = "its files cannot be written to the folder for temporary ones"};
   int code = run({assembler.string(), "-arch=" + std::string(machine.name), from.string(), "-o", to.string()}, said);
   std::string image = contents(to);
-  if (code == 0 && !image.empty()) return {std::move(image), {}};
+  std::string by = version_in(image);
+  if (code == 0 && !image.empty()) return {.image = std::move(image), .by = "ptxas" + (by.empty() ? "" : " " + by)};
   std::string words = contents(said);
-  return {{}, "`" + assembler.string() + "` says: " + (words.empty() ? "nothing, and ends with " + std::to_string(code) : words.substr(0, words.find('\n')))};
+  return {.problem = "`" + assembler.string() + "` says: " + (words.empty() ? "nothing, and ends with " + std::to_string(code) : words.substr(0, words.find('\n')))};
 }
 
 }  // namespace tilec::target::cuda

@@ -54,6 +54,8 @@ constexpr DeviceCode kCodes[] = {
 
 std::span<const Machine> machines() { return kMachines; }
 
+int generation_of(const Machine& machine) { return std::stoi(std::string(machine.name.substr(machine.name.find('_') + 1))); }
+
 const DeviceCode& code_for(const Machine& machine) {
   for (const DeviceCode& code : kCodes)
     if (code.machine->name == machine.name) return code;

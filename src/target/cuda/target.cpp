@@ -4,6 +4,7 @@
 #include "target/target.h"
 
 #include "target/cuda/assemble.h"
+#include "target/cuda/launch.h"
 #include "target/cuda/machine.h"
 
 namespace tilec::target::cuda {
@@ -12,11 +13,20 @@ namespace {
 
 constexpr std::string_view kEmits[] = {"ptx", "cubin", "llvm-ir"};
 
+std::string text_of(const Program& program, const Machine& machine, NativeForm form) {
+  return device_code(program, {.triple = "nvptx64-nvidia-cuda", .code = code_for(machine)}, form);
+}
+
 // All instances are for one machine: a text is.
 std::string spell(const Program& program, std::string_view emit) {
   if (program.exports.empty()) return {};
   const Machine& machine = *program.exports.front().instances.front().machine;
-  return device_code(program, {.triple = "nvptx64-nvidia-cuda", .code = code_for(machine)}, emit == "ptx" ? NativeForm::Assembly : NativeForm::LlvmIr);
+  return text_of(program, machine, emit == "ptx" ? NativeForm::Assembly : NativeForm::LlvmIr);
+}
+
+Image image_of(const Program& program, const Machine& machine) {
+  return {.machine = &machine, .text = text_of(program, machine, NativeForm::Assembly), .code = {}, .generation = generation_of(machine),
+          .is_exact = machine.name.ends_with('a'), .launcher = kLauncher};
 }
 
 std::string probe() {
@@ -31,10 +41,9 @@ std::string probe() {
 }  // namespace
 
 const Target& target() {
-  static constexpr Target kTarget = {.name = "cuda", .machines = machines, .emits = kEmits, .stream_type = "struct CUstream_st *",
-                                     .stream_declaration = "struct CUstream_st;", .is_host = false, .spell = spell,
-                                     .assemble = assemble, .image = "cubin", .assembler = "ptxas",
-                                     .launch = nullptr, .probe = probe};
+  static constexpr Target kTarget = {.name = "cuda", .machines = machines, .emits = kEmits, .stream_struct = "CUstream_st",
+                                     .triple = "", .spell = spell, .assemble = assemble, .image = "cubin", .assembler = "ptxas",
+                                     .image_of = image_of, .launcher = launcher_bitcode, .probe = probe};
   return kTarget;
 }
 

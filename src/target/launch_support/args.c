@@ -107,7 +107,7 @@ static int32_t tile_unpack(const struct tile_kernel *kernel, const char *args, i
 }
 
 // NAME_call: `args` begins with its size.
-TILE_ENTRY int32_t tile_call_cpu(const struct tile_kernel *kernel, const void *args) {
+TILE_ENTRY int32_t tile_call_struct(const struct tile_kernel *kernel, const void *args) {
   int64_t slots[kernel->slot_count + 1];
   size_t size;
   void *stream;
@@ -123,5 +123,5 @@ TILE_ENTRY int32_t tile_call_cpu(const struct tile_kernel *kernel, const void *a
   if (status) return status;
   if (kernel->workspace_slot >= 0) memcpy(&slots[kernel->workspace_slot], bytes + kernel->args_workspace_offset, 16);
   memcpy(&stream, bytes + kernel->args_stream_offset, sizeof stream);
-  return tile_launch_cpu(kernel, slots, stream);
+  return tile_call(kernel, slots, stream);
 }

@@ -4,6 +4,6 @@
 #include <span>
 
 namespace tilec::target {
-extern const std::span<const uint8_t> x86_64_bitcode;
-extern const std::span<const uint8_t> aarch64_bitcode;
+extern const std::span<const uint8_t> support_x86_64_bitcode;
+extern const std::span<const uint8_t> support_aarch64_bitcode;
 }  // namespace tilec::target

@@ -349,8 +349,7 @@ static int32_t tile_check_tensors(const struct tile_kernel *kernel, const int64_
 }
 
 // Blocks of a launch, or -1 after a message.
-static int64_t tile_grid_blocks(const struct tile_kernel *kernel, const struct tile_launch *launch,
-                                const int64_t *plan) {
+TILE_ENTRY int64_t tile_grid_blocks(const struct tile_kernel *kernel, const struct tile_launch *launch, const int64_t *plan) {
   int64_t blocks = 1, count;
   for (int32_t i = 0; i < launch->rank; i++) {
     int64_t extent = plan[launch->plan_extents[i]];

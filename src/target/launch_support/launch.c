@@ -1,4 +1,5 @@
-// A call of a kernel on the CPU: check, choose the instance, get workspaces, run the launches, look for faults.
+// A call of a kernel: check, choose who runs it; on the CPU choose the instance, get workspaces, run the launches, look for
+// faults.
 
 struct tile_run {
   const struct tile_launch *launch;
@@ -26,7 +27,8 @@ TILE_ENTRY int32_t tile_fault_status(const struct tile_kernel *kernel, const int
   if (status == TILE_ASSERT) return tile_fail(status, "%s: %s: assertion failed: %s", name, site->place, site->text);
   if (site->extent.kind == TILE_ARITHMETIC) return tile_fail(status, "%s: %s: %s", name, site->place, site->text);
   const char *cut = index == TILE_FAULT_INDEX_MOST ? " or more" : index == -TILE_FAULT_INDEX_MOST ? " or less" : "";
-  if (site->extent.kind == TILE_NONE) {
+  // Of an earlier call the numbers are gone.
+  if (site->extent.kind == TILE_NONE || (site->extent.kind != TILE_CONSTANT && !slots)) {
     return tile_fail(status, "%s: %s: %s: index %lld%s is outside", name, site->place, site->text, (long long)index, cut);
   }
   return tile_fail(status, "%s: %s: %s: index %lld%s, the extent is %lld", name, site->place, site->text,
@@ -64,7 +66,7 @@ static const struct tile_instance *tile_choose(const struct tile_kernel *kernel,
   int32_t level = tile_cpu_level();
   for (int32_t i = 0; i < kernel->instance_count; i++) {
     const struct tile_instance *instance = &kernel->instances[i];
-    if (instance->level <= level && (plan[TILE_PLAN_GUARDS] >> i & 1)) return instance;
+    if (!instance->image && instance->level <= level && (plan[TILE_PLAN_GUARDS] >> i & 1)) return instance;
   }
   tile_fail(TILE_NO_DEVICE_CODE, "%s: the object holds code for %s, which this CPU does not run", kernel->info.name,
             kernel->info.targets);
@@ -72,7 +74,7 @@ static const struct tile_instance *tile_choose(const struct tile_kernel *kernel,
 }
 
 // Bytes of all workspaces of an instance, each aligned; -1 where 64 bits do not hold them.
-static int64_t tile_workspace_bytes(const struct tile_instance *instance, const int64_t *plan) {
+TILE_ENTRY int64_t tile_workspace_bytes(const struct tile_instance *instance, const int64_t *plan) {
   int64_t total = 0;
   for (int32_t i = 0; i < instance->workspace_count; i++) {
     int64_t bytes = plan[instance->workspaces[i].plan_bytes];
@@ -100,8 +102,8 @@ static int32_t tile_check_workspace_apart(const struct tile_kernel *kernel, cons
   return TILE_OK;
 }
 
-static int32_t tile_check_given_workspace(const struct tile_kernel *kernel, const int64_t *slots, const int64_t *plan,
-                                          int64_t needed) {
+TILE_ENTRY int32_t tile_check_given_workspace(const struct tile_kernel *kernel, const int64_t *slots, const int64_t *plan,
+                                              int64_t needed) {
   uint64_t given = (uint64_t)slots[kernel->workspace_slot];
   uint64_t bytes = (uint64_t)slots[kernel->workspace_slot + 1];
   if (given % TILE_WORKSPACE_ALIGNMENT) {
@@ -115,8 +117,8 @@ static int32_t tile_check_given_workspace(const struct tile_kernel *kernel, cons
   return tile_check_workspace_apart(kernel, slots, plan, given, (uint64_t)needed);
 }
 
-static void tile_place_workspaces(const struct tile_instance *instance, int64_t *slots, const int64_t *plan,
-                                  int64_t address) {
+TILE_ENTRY void tile_place_workspaces(const struct tile_instance *instance, int64_t *slots, const int64_t *plan,
+                                      int64_t address) {
   for (int32_t i = 0; i < instance->workspace_count; i++) {
     int64_t bytes = plan[instance->workspaces[i].plan_bytes];
     slots[instance->workspaces[i].slot] = address;
@@ -169,9 +171,41 @@ static int32_t tile_refuse_stream(const struct tile_kernel *kernel) {
                    kernel->info.name, kernel->info.targets);
 }
 
-static int32_t tile_launch_planned(const struct tile_kernel *kernel, int64_t *slots, int64_t *plan) {
+TILE_ENTRY int32_t tile_has_cpu_code(const struct tile_kernel *kernel) {
+  for (int32_t i = 0; i < kernel->instance_count; i++) {
+    if (!kernel->instances[i].image) return 1;
+  }
+  return 0;
+}
+
+// The kind of device of instance i where no earlier instance has it; NULL elsewhere.
+static const struct tile_device *tile_new_device(const struct tile_kernel *kernel, int32_t i) {
+  const struct tile_image *image = kernel->instances[i].image;
+  for (int32_t j = 0; image && j < i; j++) {
+    const struct tile_image *before = kernel->instances[j].image;
+    if (before && before->device == image->device) return NULL;
+  }
+  return image ? image->device : NULL;
+}
+
+// Who runs this call: a device that takes it, else the CPU (NULL) where there is code for it, else some device, which will say why
+// it cannot.
+static const struct tile_device *tile_device_for(const struct tile_kernel *kernel, const int64_t *slots, void *stream) {
+  const struct tile_device *last = NULL;
+  for (int32_t i = 0; i < kernel->instance_count; i++) {
+    const struct tile_device *device = tile_new_device(kernel, i);
+    if (device && device->takes(kernel, slots, stream)) return device;
+    if (device) last = device;
+  }
+  return last && (stream || !tile_has_cpu_code(kernel)) ? last : NULL;
+}
+
+static int32_t tile_launch_planned(const struct tile_kernel *kernel, int64_t *slots, int64_t *plan, void *stream) {
   int32_t status = tile_check_call(kernel, slots, plan);
   if (status) return status;
+  const struct tile_device *device = tile_device_for(kernel, slots, stream);
+  if (device) return device->run(kernel, slots, plan, stream);
+  if (stream) return tile_refuse_stream(kernel);
   const struct tile_instance *instance = tile_choose(kernel, plan);
   if (!instance) return TILE_NO_DEVICE_CODE;
   for (int32_t i = 0; i < instance->launch_count; i++) {
@@ -181,16 +215,16 @@ static int32_t tile_launch_planned(const struct tile_kernel *kernel, int64_t *sl
   return tile_run_instance(kernel, instance, slots, plan);
 }
 
-static __attribute__((noinline)) int32_t tile_launch_large(const struct tile_kernel *kernel, int64_t *slots) {
+static __attribute__((noinline)) int32_t tile_launch_large(const struct tile_kernel *kernel, int64_t *slots, void *stream) {
   int64_t plan[kernel->plan_count];
-  return tile_launch_planned(kernel, slots, plan);
+  return tile_launch_planned(kernel, slots, plan, stream);
 }
 
 // The exported function: a call with its arguments in slots.
-TILE_ENTRY int32_t tile_launch_cpu(const struct tile_kernel *kernel, int64_t *slots, void *stream) {
+TILE_ENTRY int32_t tile_call(const struct tile_kernel *kernel, int64_t *slots, void *stream) {
   int64_t plan[TILE_FEW];
-  if (stream) return tile_refuse_stream(kernel);
-  return kernel->plan_count > TILE_FEW ? tile_launch_large(kernel, slots) : tile_launch_planned(kernel, slots, plan);
+  if (kernel->plan_count > TILE_FEW) return tile_launch_large(kernel, slots, stream);
+  return tile_launch_planned(kernel, slots, plan, stream);
 }
 
 // NAME_workspace_size: enough for whichever instance a call with these dims takes.
@@ -212,11 +246,10 @@ TILE_ENTRY int32_t tile_workspace_size(const struct tile_kernel *kernel, const i
   return TILE_OK;
 }
 
-// NAME_load: what the first call would do besides its work.
-TILE_ENTRY int32_t tile_load_cpu(const struct tile_kernel *kernel) {
+static int32_t tile_load_cpu(const struct tile_kernel *kernel) {
   const int32_t level = tile_cpu_level();
   for (int32_t i = 0; i < kernel->instance_count; i++) {
-    if (kernel->instances[i].level > level) continue;
+    if (kernel->instances[i].image || kernel->instances[i].level > level) continue;
     tile1_start();
     return TILE_OK;
   }
@@ -224,7 +257,22 @@ TILE_ENTRY int32_t tile_load_cpu(const struct tile_kernel *kernel) {
                    kernel->info.name, kernel->info.targets);
 }
 
-// NAME_check: on a CPU a call has already said what there is to say.
-TILE_ENTRY int32_t tile_check_cpu(const struct tile_kernel *kernel, void *stream) {
-  return stream ? tile_refuse_stream(kernel) : TILE_OK;
+// NAME_load: what the first call would do besides its work.
+TILE_ENTRY int32_t tile_load(const struct tile_kernel *kernel) {
+  int32_t status = tile_has_cpu_code(kernel) ? tile_load_cpu(kernel) : TILE_OK;
+  for (int32_t i = 0; i < kernel->instance_count && !status; i++) {
+    const struct tile_device *device = tile_new_device(kernel, i);
+    if (device) status = device->load(kernel);
+  }
+  return status;
+}
+
+// NAME_check: of a CPU a call has already said what there is to say.
+TILE_ENTRY int32_t tile_check(const struct tile_kernel *kernel, void *stream) {
+  int32_t status = TILE_OK, has_device = 0;
+  for (int32_t i = 0; i < kernel->instance_count && !status; i++) {
+    const struct tile_device *device = tile_new_device(kernel, i);
+    if (device) has_device = 1, status = device->check(kernel, stream);
+  }
+  return stream && !has_device ? tile_refuse_stream(kernel) : status;
 }

@@ -10,7 +10,7 @@ namespace tilec::target {
 std::string_view support_text();
 // What headers and objects agree on: statuses, elements, tile_info, tile1_*. C99 and C++11, with an include guard.
 std::string_view abi_text();
-// A module with hidden entry points (tile_launch_cpu and its like) and weak tile1_*. The triple's architecture and
+// A module with hidden entry points (tile_call and its like) and weak tile1_*. The triple's architecture and
 // system choose it; empty where there is none.
 std::span<const uint8_t> support_bitcode(std::string_view triple);
 

@@ -71,7 +71,7 @@ TILE_SHARED struct tile1_thread_state *tile1_thread(void) { return &tile_thread_
 TILE_SHARED const char *tile1_last_message(void) { return tile1_thread()->message; }
 
 // The sentence of a failure, and its status.
-__attribute__((format(printf, 2, 3))) static int32_t tile_fail(int32_t status, const char *format, ...) {
+TILE_ENTRY int32_t tile_fail(int32_t status, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(tile1_thread()->message, TILE_MESSAGE_BYTES, format, arguments);

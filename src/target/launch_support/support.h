@@ -102,18 +102,41 @@ struct tile_launch {
   const char *place;
   const char *const *index_names;  // `rank` of them
   const int32_t *plan_extents;     // `rank` indices of plan values
-  tile_blocks body;
-  int64_t scratch_bytes;  // of one thread, 64-byte aligned
-  int64_t grain;          // fewest blocks that are worth a thread
+  tile_blocks body;                // NULL: on a device
+  int64_t scratch_bytes;           // of one thread, 64-byte aligned; on a device: shared memory of one block
+  int64_t grain;                   // fewest blocks that are worth a thread
+  const char *symbol;              // of the function in the instance's image
+  struct tile_loaded *loaded;
   int32_t rank;
-  int32_t reserved;
+  int32_t threads;  // of a block on a device
 };
 
-// One way to run the kernel. The first instance is taken whose level the CPU has and whose guard holds.
+// ---- Devices: processors beside the host's. A target adds images and the table of its launcher.
+
+// What the driver has made of an image or of one of its functions; zero at first, filled in once.
+enum { TILE_CODE = 0, TILE_TEXT = 1 };
+struct tile_loaded {
+  _Atomic(void *) handle[2];     // of the compiled code, of what the driver compiles
+  _Atomic uint64_t prepared[2];  // bit i: ready on device i
+};
+
+struct tile_image {
+  const struct tile_device *device;
+  const char *machine;  // "sm_80"
+  const void *text;     // the driver compiles it
+  const void *code;     // compiled; NULL: there is the text alone
+  struct tile_loaded *loaded;
+  int32_t generation;  // of devices that run it
+  int32_t is_exact;    // it runs on that generation alone
+};
+
+// One way to run the kernel. The first instance is taken whose level the CPU has, or whose image the device runs, and
+// whose guard holds.
 struct tile_instance {
   const char *guard;  // as text, for people
   const struct tile_launch *launches;
   const struct tile_workspace *workspaces;
+  const struct tile_image *image;  // NULL: code of the CPU
   int32_t level;
   int32_t launch_count;
   int32_t workspace_count;
@@ -136,6 +159,7 @@ struct tile_kernel {
   const struct tile_requirement *requirements;
   const struct tile_site *sites;
   const struct tile_instance *instances;
+  _Atomic(int64_t *) *fault;  // where devices leave the fault word; NULL: none of them has guards
   int32_t param_count;
   int32_t dim_count;
   int32_t requirement_count;
@@ -150,6 +174,26 @@ struct tile_kernel {
   int32_t reserved;
 };
 
+// The launcher of a kind of device. Each function returns a status but for `takes`: is this call the device's?
+struct tile_device {
+  const char *name;
+  int32_t (*takes)(const struct tile_kernel *kernel, const int64_t *slots, void *stream);
+  int32_t (*run)(const struct tile_kernel *kernel, int64_t *slots, const int64_t *plan, void *stream);  // has been checked
+  int32_t (*load)(const struct tile_kernel *kernel);
+  int32_t (*check)(const struct tile_kernel *kernel, void *stream);
+};
+
+// What launchers of devices use of this code.
+TILE_ENTRY int32_t tile_fail(int32_t status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+TILE_ENTRY int32_t tile_fault_status(const struct tile_kernel *kernel, const int64_t *slots, const int64_t *plan, int64_t fault);
+TILE_ENTRY int64_t tile_grid_blocks(const struct tile_kernel *kernel, const struct tile_launch *launch, const int64_t *plan);
+TILE_ENTRY int64_t tile_workspace_bytes(const struct tile_instance *instance, const int64_t *plan);
+TILE_ENTRY int32_t tile_check_given_workspace(const struct tile_kernel *kernel, const int64_t *slots, const int64_t *plan,
+                                              int64_t needed);
+TILE_ENTRY void tile_place_workspaces(const struct tile_instance *instance, int64_t *slots, const int64_t *plan,
+                                      int64_t address);
+TILE_ENTRY int32_t tile_has_cpu_code(const struct tile_kernel *kernel);
+
 // A fault word: the site plus one in the upper 24 bits, the index in the lower 40, signed. The greatest and the least index
 // stand for all beyond.
 #define TILE_FAULT_INDEX_BITS 40
@@ -159,5 +203,6 @@ struct tile_kernel {
 _Static_assert(sizeof(tile_info) == 48 && sizeof(struct tile_value) == 16, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_param) == 72 && sizeof(struct tile_dim) == 24, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_requirement) == 16 && sizeof(struct tile_site) == 40, "layout of a descriptor");
-_Static_assert(sizeof(struct tile_workspace) == 16 && sizeof(struct tile_launch) == 56, "layout of a descriptor");
-_Static_assert(sizeof(struct tile_instance) == 40 && sizeof(struct tile_kernel) == 144, "layout of a descriptor");
+_Static_assert(sizeof(struct tile_workspace) == 16 && sizeof(struct tile_launch) == 72, "layout of a descriptor");
+_Static_assert(sizeof(struct tile_loaded) == 32 && sizeof(struct tile_image) == 48, "layout of a descriptor");
+_Static_assert(sizeof(struct tile_instance) == 48 && sizeof(struct tile_kernel) == 152, "layout of a descriptor");

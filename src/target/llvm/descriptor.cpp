@@ -14,6 +14,8 @@ namespace {
 
 using llvm::Constant;
 
+constexpr uint64_t kImageAlignment = 64;
+
 Constant* text_constant(llvm::Module& module, const std::string& text) {
   Constant* bytes = llvm::ConstantDataArray::getString(module.getContext(), text);
   auto* global = new llvm::GlobalVariable(module, bytes->getType(), true, llvm::GlobalValue::PrivateLinkage, bytes, ".text");
@@ -31,6 +33,18 @@ struct DatumConstant {
     return llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(module.getContext()), d.value);
   }
   Constant* operator()(const datum::Text& d) const { return text_constant(module, d.value); }
+  Constant* operator()(const datum::Bytes& d) const {
+    if (d.value.empty()) return llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(module.getContext()));
+    Constant* bytes = text_constant(module, d.value);
+    llvm::cast<llvm::GlobalVariable>(bytes)->setAlignment(llvm::Align(kImageAlignment));
+    return bytes;
+  }
+  Constant* operator()(const datum::Foreign& d) const {
+    if (Constant* known = module.getNamedValue(d.name)) return known;
+    auto* global = new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(module.getContext()), true, llvm::GlobalValue::ExternalLinkage, nullptr, d.name);
+    global->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    return global;
+  }
   Constant* operator()(const datum::Address& d) const {
     if (d.name.empty()) return llvm::ConstantPointerNull::get(llvm::PointerType::getUnqual(module.getContext()));
     return named(d.name);
@@ -56,7 +70,7 @@ llvm::GlobalVariable* add_table(llvm::Module& module, const Table& table) {
     rows.push_back(llvm::ConstantStruct::getAnon(module.getContext(), fields));
   }
   Constant* all = llvm::ConstantArray::get(llvm::ArrayType::get(rows[0]->getType(), rows.size()), rows);
-  auto* global = new llvm::GlobalVariable(module, all->getType(), true, llvm::GlobalValue::InternalLinkage, all, table.name);
+  auto* global = new llvm::GlobalVariable(module, all->getType(), table.is_constant, llvm::GlobalValue::InternalLinkage, all, table.name);
   global->setAlignment(llvm::Align(8));
   return global;
 }
@@ -132,7 +146,9 @@ void add_entries(llvm::Module& module, const Export& exported, const Abi& abi, l
   for (const EntryAbi& entry : entries_of(exported, abi)) add_entry(module, abi, entry, kernel);
 }
 
-void link_support(llvm::Module& module, std::span<const uint8_t> bitcode, const std::set<std::string>& called) {
+namespace {
+
+void link_bitcode(llvm::Module& module, std::span<const uint8_t> bitcode) {
   llvm::MemoryBufferRef buffer(llvm::StringRef(reinterpret_cast<const char*>(bitcode.data()), bitcode.size()), "launch_support");
   auto parsed = llvm::parseBitcodeFile(buffer, module.getContext());
   if (!parsed) UNREACHABLE("the launcher's bitcode reads: " + llvm::toString(parsed.takeError()));
@@ -142,14 +158,20 @@ void link_support(llvm::Module& module, std::span<const uint8_t> bitcode, const 
   support.setDataLayout(module.getDataLayout());
   bool failed = llvm::Linker::linkModules(module, std::move(*parsed));
   INVARIANT(!failed, "the launcher links into every module");
+}
+
+}  // namespace
+
+void link_support(llvm::Module& module, std::span<const std::span<const uint8_t>> parts, const std::set<std::string>& called) {
+  for (std::span<const uint8_t> bitcode : parts) link_bitcode(module, bitcode);
   for (llvm::GlobalObject& global : module.global_objects()) {
     bool is_shared = global.getName().starts_with("tile1_") || global.getName().starts_with("llvm.");
     if (!global.isDeclaration() && !global.hasLocalLinkage() && !is_shared) global.setLinkage(llvm::GlobalValue::InternalLinkage);
   }
   for (const std::string& name : called) {
-    llvm::Function* function = module.getFunction(name);
-    INVARIANT(function, "the launcher has the function: " + name);
-    if (function->hasLocalLinkage()) set_reach(*function, Reach::Object);
+    auto* global = llvm::dyn_cast_or_null<llvm::GlobalObject>(module.getNamedValue(name));
+    INVARIANT(global, "the launcher has the function or the table: " + name);
+    if (global->hasLocalLinkage()) set_reach(*global, Reach::Object);
   }
 }
 

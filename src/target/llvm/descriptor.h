@@ -12,7 +12,7 @@ namespace tilec::target {
 llvm::GlobalVariable* add_tables(llvm::Module& module, std::span<const Table> tables);
 // Declares what they call of the launcher where the module has it not.
 void add_entries(llvm::Module& module, const Export& exported, const Abi& abi, llvm::GlobalVariable& kernel);
-// Links the launcher in and hides all of it but the weak symbols that a process shares; `called` reach other modules.
-void link_support(llvm::Module& module, std::span<const uint8_t> bitcode, const std::set<std::string>& called = {});
+// Links the parts of the launcher in and hides all of it but the weak symbols that a process shares; `called` reach other modules.
+void link_support(llvm::Module& module, std::span<const std::span<const uint8_t>> parts, const std::set<std::string>& called = {});
 
 }  // namespace tilec::target

@@ -134,7 +134,7 @@ std::string device_text(const Program& program, const DeviceRequest& request, Na
   for (const Export& exported : program.exports) {
     Abi abi = abi_of(exported);
     for (size_t i = 0; i < exported.instances.size(); ++i)
-      for (size_t k = 0; k < abi.instances[i].launches.size(); ++k) {
+      for (size_t k = 0; exported.instances[i].machine == request.code.machine && k < abi.instances[i].launches.size(); ++k) {
         add_kernel(module, exported, abi, int(i), int(k), request.code);
         head += (form == NativeForm::LlvmIr ? "; " : "// ") + requirements(exported, abi, int(i), int(k), request.code) + "\n";
       }

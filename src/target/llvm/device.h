@@ -8,7 +8,7 @@ namespace tilec::target {
 
 constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
 
-// Every kernel takes the slots of the call by value, then the address of the fault word.
+// The instances of one machine. Every kernel takes the slots of the call by value, then the address of the fault word.
 std::string device_text(const Program& program, const DeviceRequest& request, NativeForm form);
 
 }  // namespace tilec::target

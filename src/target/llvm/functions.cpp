@@ -7,10 +7,10 @@ namespace tilec::target {
 using llvm::Function;
 using llvm::Value;
 
-const CpuCode& code_of(const Machine& machine, std::span<const CpuCode> codes) {
+const CpuCode* code_of(const Machine& machine, std::span<const CpuCode> codes) {
   for (const CpuCode& code : codes)
-    if (code.machine->name == machine.name) return code;
-  UNREACHABLE("an instance of native code is for a machine of the CPU");
+    if (code.machine->name == machine.name) return &code;
+  return nullptr;
 }
 
 namespace {
@@ -135,9 +135,9 @@ int64_t add_launch(llvm::Module& module, const Export& exported, const Abi& abi,
 
 }  // namespace
 
-void set_reach(Function& function, Reach reach) {
-  function.setLinkage(reach == Reach::Module ? Function::InternalLinkage : Function::ExternalLinkage);
-  function.setVisibility(reach == Reach::Object ? Function::HiddenVisibility : Function::DefaultVisibility);
+void set_reach(llvm::GlobalObject& global, Reach reach) {
+  global.setLinkage(reach == Reach::Module ? Function::InternalLinkage : Function::ExternalLinkage);
+  global.setVisibility(reach == Reach::Object ? Function::HiddenVisibility : Function::DefaultVisibility);
 }
 
 void add_plan(llvm::Module& module, const Export& exported, const Abi& abi, std::span<const CpuCode> codes, Reach reach) {
@@ -149,8 +149,8 @@ void add_plan(llvm::Module& module, const Export& exported, const Abi& abi, std:
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", plan));
   Value* guards = b.getInt64(0);
   for (size_t i = 0; i < exported.instances.size(); ++i) {
-    const CpuCode& code = code_of(*exported.instances[i].machine, codes);
-    Function* part = add_plan_part(module, exported, abi, int(i), code);
+    const CpuCode* code = code_of(*exported.instances[i].machine, codes);
+    Function* part = add_plan_part(module, exported, abi, int(i), code ? *code : codes.front());
     Value* holds = b.CreateCall(part, {plan->getArg(0), plan->getArg(1)});
     guards = b.CreateOr(guards, b.CreateShl(holds, b.getInt64(i)));
   }

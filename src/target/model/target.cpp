@@ -11,8 +11,7 @@ std::string probe() { return "the interpreter, on any computer"; }
 }  // namespace
 
 const Target& target() {
-  static constexpr Target kTarget = {.name = "model", .machines = machines, .emits = {}, .stream_type = "void *",
-                                     .stream_declaration = "", .is_host = false, .spell = nullptr,
+  static constexpr Target kTarget = {.name = "model", .machines = machines, .emits = {}, .stream_struct = "", .triple = "", .spell = nullptr,
                                      .launch = nullptr, .probe = probe};
   return kTarget;
 }

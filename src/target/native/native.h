@@ -41,7 +41,7 @@ struct DeviceRequest {
   std::string_view triple;
   DeviceCode code;
 };
-// The kernels of a program all of whose instances are for one machine: a function for each launch, as text.
+// The program's instances for one machine: a function for each launch, as text.
 std::string device_code(const Program& program, const DeviceRequest& request, NativeForm form);
 
 // The version of LLVM behind the door.

@@ -1,0 +1,157 @@
+// A call on an NVIDIA GPU.
+#include <dlfcn.h>
+
+#include "support.h"
+
+#include "driver.c"
+#include "place.c"
+#include "image.c"
+#include "fault.c"
+
+// A stream of another context than the current one cannot be launched on from there.
+static int32_t tile_cu_is_elsewhere(const struct tile_cu_place *place, void *stream) {
+  void *context = NULL;
+  if ((uintptr_t)stream <= TILE_CU_FEW_STREAMS || place->is_pushed) return 0;
+  return !tile_cu.stream_context(stream, &context) && context && context != place->context;
+}
+
+static int32_t tile_cu_run_launches(const struct tile_kernel *kernel, const struct tile_instance *instance, int form,
+                                    const struct tile_cu_place *place, int64_t *slots, const int64_t *plan, void *stream) {
+  int64_t *fault;
+  int32_t status = tile_cu_fault_word(kernel, place, &fault);
+  for (int32_t i = 0; i < instance->launch_count && !status; i++) {
+    const struct tile_launch *launch = &instance->launches[i];
+    int64_t blocks = tile_grid_blocks(kernel, launch, plan);
+    void *function, *parameters[] = {slots, &fault};
+    if (blocks == 0) continue;
+    status = tile_cu_function(kernel, instance->image, launch, form, place->device, &function);
+    if (status) break;
+    int code = tile_cu.launch(function, (unsigned)blocks, 1, 1, (unsigned)launch->threads, 1, 1, (unsigned)launch->scratch_bytes,
+                              stream, parameters, NULL);
+    if (code == TILE_CU_OUT_OF_MEMORY) return tile_cu_fail(kernel, launch->place, code);
+    if ((code == TILE_CU_WRONG_HANDLE || code == TILE_CU_WRONG_CONTEXT) && tile_cu_is_elsewhere(place, stream)) return TILE_CU_ELSEWHERE;
+    if (code) {
+      return tile_fail(TILE_LAUNCH_FAILED, "%s: %s: %lld blocks of %d threads and %lld bytes are not launched: %s",
+                       kernel->info.name, launch->place, (long long)blocks, (int)launch->threads,
+                       (long long)launch->scratch_bytes, tile_cu_text(code));
+    }
+  }
+  return status;
+}
+
+static int32_t tile_cu_run_with_workspace(const struct tile_kernel *kernel, const struct tile_instance *instance, int form,
+                                          const struct tile_cu_place *place, int64_t *slots, const int64_t *plan, void *stream) {
+  int64_t needed = tile_workspace_bytes(instance, plan);
+  uint64_t memory = 0;
+  if (needed < 0) return tile_fail(TILE_SHAPE, "%s: the size of a workspace is negative or leaves 64 bits", kernel->info.name);
+  if (slots[kernel->workspace_slot]) {
+    int32_t status = tile_check_given_workspace(kernel, slots, plan, needed);
+    if (status) return status;
+    tile_place_workspaces(instance, slots, plan, slots[kernel->workspace_slot]);
+    return tile_cu_run_launches(kernel, instance, form, place, slots, plan, stream);
+  }
+  int code = needed ? tile_cu.allocate(&memory, (size_t)needed, stream) : 0;
+  if ((code == TILE_CU_WRONG_HANDLE || code == TILE_CU_WRONG_CONTEXT) && tile_cu_is_elsewhere(place, stream)) return TILE_CU_ELSEWHERE;
+  if (code == TILE_CU_OUT_OF_MEMORY) {
+    return tile_fail(TILE_OUT_OF_MEMORY, "%s: no memory for %lld bytes of workspace on device %d", kernel->info.name,
+                     (long long)needed, (int)place->device);
+  }
+  if (code) return tile_cu_fail(kernel, "memory for the workspace", code);
+  tile_place_workspaces(instance, slots, plan, (int64_t)memory);
+  int32_t status = tile_cu_run_launches(kernel, instance, form, place, slots, plan, stream);
+  code = memory ? tile_cu.free(memory, stream) : 0;
+  return status || !code ? status : tile_cu_fail(kernel, "giving the workspace back", code);
+}
+
+static int32_t tile_cu_run_in(const struct tile_kernel *kernel, const struct tile_cu_place *place, int64_t *slots, const int64_t *plan,
+                              void *stream) {
+  int form = TILE_TEXT;
+  const struct tile_instance *instance = tile_cu_choose(kernel, plan, place->device, &form);
+  if (!instance) return TILE_NO_DEVICE_CODE;
+  for (int32_t i = 0; i < instance->launch_count; i++) {
+    if (tile_grid_blocks(kernel, &instance->launches[i], plan) < 0) return TILE_GRID;
+  }
+  if (instance->workspace_count) return tile_cu_run_with_workspace(kernel, instance, form, place, slots, plan, stream);
+  return tile_cu_run_launches(kernel, instance, form, place, slots, plan, stream);
+}
+
+static int32_t tile_cu_run(const struct tile_kernel *kernel, int64_t *slots, const int64_t *plan, void *stream) {
+  struct tile_cu_place place;
+  if (!tile_cu_ready()) return tile_cu_no_driver(kernel);
+  int32_t status = tile_cu_earlier_fault(kernel);
+  if (!status) status = tile_cu_enter(kernel, slots, stream, 0, &place);
+  if (status) return status;
+  status = tile_cu_run_in(kernel, &place, slots, plan, stream);
+  // The driver is asked for the stream's context only when the launch was refused: it is a tenth of what a launch takes.
+  if (status == TILE_CU_ELSEWHERE) {
+    status = tile_cu_enter(kernel, slots, stream, 1, &place);
+    if (!status) status = tile_cu_run_in(kernel, &place, slots, plan, stream);
+    else return status;
+  }
+  tile_cu_leave(&place);
+  return status;
+}
+
+// A stream says it; without one, where the tensors lie.
+static int32_t tile_cu_takes(const struct tile_kernel *kernel, const int64_t *slots, void *stream) {
+  if (stream) return 1;
+  if (!tile_cu_ready()) return 0;
+  if (!tile_has_cpu_code(kernel)) return 1;
+  for (int32_t i = 0; i < kernel->param_count; i++) {
+    const struct tile_param *param = &kernel->params[i];
+    if (param->kind != TILE_TENSOR || !slots[param->slot]) continue;
+    struct tile_cu_memory memory = tile_cu_memory_at((uint64_t)slots[param->slot]);
+    if (memory.kind == TILE_CU_MEMORY_DEVICE || (memory.kind && memory.is_managed)) return 1;
+  }
+  return 0;
+}
+
+static int32_t tile_cu_load_in(const struct tile_kernel *kernel, const struct tile_cu_place *place) {
+  int form = TILE_TEXT;
+  int32_t status = TILE_NO_DEVICE_CODE;
+  int64_t *fault;
+  void *function;
+  int32_t generation = tile_cu_generation(kernel, place->device);
+  if (!tile_cu_choose(kernel, NULL, place->device, &form)) return status;
+  status = tile_cu_fault_word(kernel, place, &fault);
+  for (int32_t i = 0; i < kernel->instance_count && !status; i++) {
+    const struct tile_instance *instance = &kernel->instances[i];
+    form = instance->image ? tile_cu_form(instance->image, generation) : -1;
+    for (int32_t k = 0; k < instance->launch_count && form >= 0 && !status; k++) {
+      status = tile_cu_function(kernel, instance->image, &instance->launches[k], form, place->device, &function);
+    }
+  }
+  return status;
+}
+
+// Into the current context. Where there is code of the CPU too, a machine without a device has nothing to load.
+static int32_t tile_cu_load(const struct tile_kernel *kernel) {
+  struct tile_cu_place place;
+  void *current = NULL;
+  int has_other = tile_has_cpu_code(kernel);
+  if (!tile_cu_ready()) return has_other ? TILE_OK : tile_cu_no_driver(kernel);
+  if (has_other && (tile_cu.current_context(&current) || !current)) return TILE_OK;
+  int32_t status = tile_cu_enter(kernel, NULL, NULL, 0, &place);
+  if (status) return status;
+  status = tile_cu_load_in(kernel, &place);
+  tile_cu_leave(&place);
+  return status;
+}
+
+// Waits for the stream, unless it is captured: then nothing runs on it yet.
+static int32_t tile_cu_check(const struct tile_kernel *kernel, void *stream) {
+  struct tile_cu_place place;
+  void *current = NULL;
+  int capture = 0;
+  if (!tile_cu_ready()) return tile_has_cpu_code(kernel) && !stream ? TILE_OK : tile_cu_no_driver(kernel);
+  if (!stream && (tile_cu.current_context(&current) || !current)) return tile_cu_earlier_fault(kernel);
+  int32_t status = tile_cu_enter(kernel, NULL, stream, 1, &place);
+  if (status) return status;
+  int code = tile_cu.stream_capture(stream, &capture);
+  if (!code && capture != TILE_CU_CAPTURING) code = tile_cu.stream_wait(stream);
+  tile_cu_leave(&place);
+  if (code) return tile_fail(TILE_LAUNCH_FAILED, "%s: what ran on this stream failed: %s", kernel->info.name, tile_cu_text(code));
+  return tile_cu_earlier_fault(kernel);
+}
+
+TILE_ENTRY const struct tile_device tile_device_cuda = {"cuda", tile_cu_takes, tile_cu_run, tile_cu_load, tile_cu_check};

@@ -1,0 +1,149 @@
+#include "fake_driver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+fake_state fake_driver = {.major = {9, 8, 7, 9}, .primary = {{0, 100}, {1, 101}, {2, 102}, {3, 103}}};
+
+enum { kOutOfMemory = 2, kWrongHandle = 400, kNotFound = 500, kMajor = 75, kHostMemory = 1 };
+
+static _Thread_local fake_context *current;
+
+int cuInit(unsigned flags) {
+  (void)flags;
+  return fake_driver.init_code;
+}
+int cuGetErrorString(int code, const char **text) {
+  *text = code == kOutOfMemory ? "out of memory" : code == kWrongHandle ? "invalid resource handle" : "a fake failure";
+  return 0;
+}
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+  int most_shared = 227 << 10;
+  *value = attribute == kMajor ? fake_driver.major[device] : attribute == kMajor + 1 ? fake_driver.minor[device] : most_shared;
+  return 0;
+}
+int cuDevicePrimaryCtxRetain(void **context, int device) {
+  *context = &fake_driver.primary[device];
+  return 0;
+}
+int cuCtxGetCurrent(void **context) {
+  *context = current;
+  return 0;
+}
+int cuCtxSetCurrent(void *context) {
+  current = context;
+  return 0;
+}
+// One is enough: the launcher pushes once.
+static _Thread_local fake_context *below;
+int cuCtxPushCurrent_v2(void *context) {
+  below = current, current = context;
+  return 0;
+}
+int cuCtxPopCurrent_v2(void **context) {
+  *context = current, current = below;
+  return 0;
+}
+int cuCtxGetDevice(int *device) {
+  *device = current->device;
+  return 0;
+}
+int cuCtxGetId(void *context, unsigned long long *id) {
+  *id = ((fake_context *)context)->id;
+  return 0;
+}
+int cuStreamGetCtx(void *stream, void **context) {
+  *context = ((fake_stream *)stream)->context;
+  return 0;
+}
+int cuStreamIsCapturing(void *stream, int *status) {
+  *status = stream ? ((fake_stream *)stream)->is_capturing : 0;
+  return 0;
+}
+int cuStreamSynchronize(void *stream) {
+  (void)stream;
+  fake_driver.waits++;
+  return fake_driver.wait_code;
+}
+int cuThreadExchangeStreamCaptureMode(int *mode) {
+  static _Thread_local int now = 0;
+  int before = now;
+  now = *mode, *mode = before;
+  return 0;
+}
+int cuPointerGetAttributes(unsigned count, int *attributes, void **values, uint64_t pointer) {
+  fake_memory none = {0, 0, NULL, -2, 0, 0}, *found = &none;
+  for (int i = 0; i < fake_driver.memories; i++)
+    if (pointer >= fake_driver.memory[i].low && pointer < fake_driver.memory[i].high) found = &fake_driver.memory[i];
+  for (unsigned i = 0; i < count; i++) switch (attributes[i]) {
+      case 1: *(void **)values[i] = found->context; break;
+      case 2: *(int *)values[i] = found->kind; break;
+      case 8: *(int *)values[i] = found->is_managed; break;
+      case 9: *(int *)values[i] = found->device; break;
+      default: return 1;
+    }
+  return 0;
+}
+int cuLibraryLoadData(void **library, const void *data, int *options, void **values, unsigned count, int *library_options,
+                      void **library_values, unsigned library_count) {
+  (void)options, (void)values, (void)count, (void)library_options, (void)library_values, (void)library_count;
+  if (fake_driver.load_code) return fake_driver.load_code;
+  fake_driver.loads++;
+  fake_driver.loaded_text = memcmp(data, "\177ELF", 4) != 0;
+  *library = (void *)(uintptr_t)data;
+  return 0;
+}
+int cuLibraryGetKernel(void **kernel, void *library, const char *name) {
+  // Text names its functions; code is not read.
+  int is_there = memcmp(library, "\177ELF", 4) == 0 || strstr(library, name);
+  *kernel = is_there ? (void *)(uintptr_t)name : NULL;
+  return fake_driver.kernel_code ? fake_driver.kernel_code : is_there ? 0 : kNotFound;
+}
+int cuKernelGetFunction(void **function, void *kernel) {
+  *function = kernel;
+  return 0;
+}
+int cuKernelSetAttribute(int attribute, int value, void *kernel, int device) {
+  (void)attribute, (void)kernel, (void)device;
+  fake_driver.dynamic_shared = value;
+  return fake_driver.attribute_code;
+}
+int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned block_x, unsigned block_y, unsigned block_z,
+                   unsigned shared, void *stream, void **parameters, void **extra) {
+  (void)function, (void)y, (void)z, (void)block_y, (void)block_z, (void)extra;
+  if (fake_driver.launch_code) return fake_driver.launch_code;
+  if (stream && ((fake_stream *)stream)->context != current) return kWrongHandle;
+  fake_driver.launches++;
+  fake_driver.blocks = x, fake_driver.threads = block_x, fake_driver.shared = shared;
+  fake_driver.stream = stream, fake_driver.launch_context = current;
+  memcpy(fake_driver.slots, parameters[0], 3 * sizeof(int64_t));
+  int64_t *fault = *(int64_t **)parameters[1];
+  if (fault && fake_driver.fault_word) *fault = fake_driver.fault_word, fake_driver.fault_word = 0;
+  return 0;
+}
+int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) {
+  (void)stream;
+  if (fake_driver.allocate_code) return fake_driver.allocate_code;
+  fake_driver.allocations++;
+  *pointer = (uint64_t)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
+  return 0;
+}
+int cuMemFreeAsync(uint64_t pointer, void *stream) {
+  (void)stream;
+  fake_driver.frees++;
+  free((void *)(uintptr_t)pointer);
+  return 0;
+}
+int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
+  (void)flags;
+  if (fake_driver.register_code) return fake_driver.register_code;
+  fake_driver.registered++;
+  uint64_t low = (uint64_t)(uintptr_t)memory;
+  if (fake_driver.memories < FAKE_MEMORIES) fake_driver.memory[fake_driver.memories++] = (fake_memory){low, low + bytes, current, 0, kHostMemory, 0};
+  return 0;
+}
+int cuMemHostGetDevicePointer_v2(uint64_t *pointer, void *memory, unsigned flags) {
+  (void)flags;
+  *pointer = (uint64_t)(uintptr_t)memory;
+  return 0;
+}

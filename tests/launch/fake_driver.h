@@ -1,0 +1,40 @@
+// A stand-in for the driver of NVIDIA's GPUs: what a test sets, and what it has seen. Found by dlsym in `libcuda.so.1`.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FAKE_DEVICES = 4, FAKE_MEMORIES = 16, FAKE_SLOTS = 8 };
+
+typedef struct {
+  int device;
+  unsigned long long id;
+} fake_context;
+
+typedef struct {
+  fake_context *context;
+  int is_capturing;
+} fake_stream;
+
+typedef struct {
+  uint64_t low, high;
+  fake_context *context;  // NULL: memory of a pool
+  int device, kind, is_managed;
+} fake_memory;
+
+typedef struct {
+  // What the functions answer.
+  int init_code, load_code, kernel_code, attribute_code, launch_code, allocate_code, register_code, wait_code;
+  int major[FAKE_DEVICES], minor[FAKE_DEVICES];
+  fake_context primary[FAKE_DEVICES];
+  fake_memory memory[FAKE_MEMORIES];
+  int memories;
+  int64_t fault_word;  // left by the next launch that has a place for it
+  // What they were called for.
+  _Atomic int loads, launches, allocations, frees, registered, waits;
+  int loaded_text;  // the last image was text
+  unsigned blocks, threads, shared;
+  int dynamic_shared;  // asked for by an attribute
+  void *stream;
+  fake_context *launch_context;
+  int64_t slots[FAKE_SLOTS];
+} fake_state;

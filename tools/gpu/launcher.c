@@ -1,0 +1,229 @@
+// The launcher on a machine with an NVIDIA GPU: contexts, threads, streams, capture, faults, and what a call costs beside the
+// driver's own launch. Prints a line for each thing; the exit code tells whether all hold. Needs no toolkit.
+#define _POSIX_C_SOURCE 200809L
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "launcher.h"
+
+#define DRIVER(F)                                                                                                          \
+  F(cuInit, (unsigned))                                                                                                    \
+  F(cuDeviceGetCount, (int *))                                                                                             \
+  F(cuDevicePrimaryCtxRetain, (void **, int))                                                                              \
+  F(cuCtxCreate_v2, (void **, unsigned, int))                                                                              \
+  F(cuCtxDestroy_v2, (void *))                                                                                             \
+  F(cuCtxSetCurrent, (void *))                                                                                             \
+  F(cuCtxGetCurrent, (void **))                                                                                            \
+  F(cuStreamCreate, (void **, unsigned))                                                                                   \
+  F(cuStreamSynchronize, (void *))                                                                                         \
+  F(cuStreamBeginCapture_v2, (void *, int))                                                                                \
+  F(cuStreamEndCapture, (void *, void **))                                                                                 \
+  F(cuGraphInstantiateWithFlags, (void **, void *, unsigned long long))                                                    \
+  F(cuGraphLaunch, (void *, void *))                                                                                       \
+  F(cuMemAlloc_v2, (uint64_t *, size_t))                                                                                   \
+  F(cuMemcpy, (uint64_t, uint64_t, size_t))                                                                                \
+  F(cuModuleLoadData, (void **, const void *))                                                                             \
+  F(cuModuleGetFunction, (void **, void *, const char *))                                                                  \
+  F(cuLaunchKernel, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))
+
+#define MEMBER(name, parameters) static int(*name) parameters;
+DRIVER(MEMBER)
+
+static int failures = 0;
+#define EXPECT(what, condition)                                              \
+  do {                                                                       \
+    int holds = (condition);                                                 \
+    printf("%-78s %s\n", what, holds ? "ok" : "FAILED");                     \
+    if (!holds) printf("  line %d: %s\n", __LINE__, tile1_last_message());   \
+    failures += !holds;                                                      \
+  } while (0)
+
+enum { kCount = 100000, kThreads = 16, kFaultPlace = 77 };
+
+static int open_driver(void) {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), *symbol;
+  if (!library) return 0;
+#define FIND(name, parameters)              \
+  symbol = dlsym(library, #name);           \
+  if (!symbol) return 0;                    \
+  memcpy(&name, &symbol, sizeof symbol);
+  DRIVER(FIND)
+  return 1;
+}
+
+static float *on_device(const void *from, size_t bytes) {
+  uint64_t address = 0;
+  if (cuMemAlloc_v2(&address, bytes)) exit(3);
+  if (from) cuMemcpy(address, (uint64_t)(uintptr_t)from, bytes);
+  return (float *)(uintptr_t)address;
+}
+
+static int holds_successors(const float *device) {
+  static float host[kCount];
+  cuMemcpy((uint64_t)(uintptr_t)host, (uint64_t)(uintptr_t)device, sizeof host);
+  for (int i = 0; i < kCount; i++)
+    if (host[i] != (float)(i % 1000) + 1) return 0;
+  return 1;
+}
+
+static double now(void) {
+  struct timespec at;
+  clock_gettime(CLOCK_MONOTONIC, &at);
+  return (double)at.tv_sec * 1e6 + (double)at.tv_nsec * 1e-3;
+}
+
+// ---- 16 threads, none of which has a context, make the first call at once.
+
+static pthread_barrier_t start;
+static float *threads_x, *threads_y[kThreads];
+static int thread_status[kThreads];
+
+static void *first_call(void *number) {
+  int i = (int)(intptr_t)number;
+  void *current = &current;
+  pthread_barrier_wait(&start);
+  thread_status[i] = add_one(threads_x, threads_y[i], kCount, NULL);
+  cuCtxGetCurrent(&current);
+  if (current) thread_status[i] = 1000;  // it was pushed for the call alone
+  return NULL;
+}
+
+static void race(const float *x) {
+  pthread_t threads[kThreads];
+  int all_fine = 1, all_right = 1;
+  pthread_barrier_init(&start, NULL, kThreads);
+  threads_x = on_device(x, kCount * sizeof *x);
+  for (int i = 0; i < kThreads; i++) threads_y[i] = on_device(NULL, kCount * sizeof *x);
+  for (int i = 0; i < kThreads; i++) pthread_create(&threads[i], NULL, first_call, (void *)(intptr_t)i);
+  for (int i = 0; i < kThreads; i++) pthread_join(threads[i], NULL);
+  cuStreamSynchronize(NULL);
+  for (int i = 0; i < kThreads; i++) all_fine &= thread_status[i] == TILE_OK, all_right &= holds_successors(threads_y[i]);
+  EXPECT("16 threads without a context make the first call at once", all_fine);
+  EXPECT("  and each has its numbers", all_right);
+}
+
+// ---- Streams, capture, workspaces.
+
+static void capture(void *stream, float *x, float *y, float *sum) {
+  void *graph = NULL, *runnable = NULL;
+  float want = 0, got = 0;
+  cuStreamBeginCapture_v2(stream, 0);
+  int status = add_one(x, y, kCount, stream), with_workspace = total(x, sum, kCount, NULL, 0, stream);
+  int checked = add_one_check(stream);
+  int code = cuStreamEndCapture(stream, &graph);
+  EXPECT("calls are captured", status == TILE_OK && with_workspace == TILE_OK && checked == TILE_OK && code == 0);
+  if (code) return;
+  code = cuGraphInstantiateWithFlags(&runnable, graph, 0);
+  for (int i = 0; i < 3 && !code; i++) code = cuGraphLaunch(runnable, stream);
+  EXPECT("  and run from the graph", code == 0 && add_one_check(stream) == TILE_OK && holds_successors(y));
+  for (int i = 0; i < kCount; i++) want += (float)(i % 1000);
+  cuMemcpy((uint64_t)(uintptr_t)&got, (uint64_t)(uintptr_t)sum, sizeof got);
+  EXPECT("  with a workspace of the stream's", got > want * 0.999f && got < want * 1.001f);
+}
+
+static void faults(void *stream, float *x, float *y) {
+  int32_t index[300];
+  for (int i = 0; i < 300; i++) index[i] = i;
+  index[kFaultPlace] = 5000;
+  int32_t *bad = (int32_t *)(void *)on_device(index, sizeof index);
+  EXPECT("a call whose guard will fail is accepted", pick(x, bad, y, 1000, 300, stream) == TILE_OK);
+  EXPECT("  and NAME_check tells", pick_check(stream) == TILE_BOUNDS && strstr(tile1_last_message(), "5000"));
+  EXPECT("  once", pick_check(stream) == TILE_OK);
+  pick(x, bad, y, 1000, 300, stream);
+  cuStreamSynchronize(stream);
+  EXPECT("without it, the next call tells", pick(x, bad, y, 1000, 300, stream) == TILE_BOUNDS);
+  EXPECT("  once", pick(x, bad, y, 6000, 300, stream) == TILE_OK && pick_check(stream) == TILE_OK);
+}
+
+// ---- Cost.
+
+static void cost(void *stream, float *x, float *y, const char *image) {
+  enum { kCalls = 2000 };
+  void *module, *function;
+  if (cuModuleLoadData(&module, image) || cuModuleGetFunction(&function, module, "add_one_0_launch0_sm_90a")) {
+    printf("no raw launch to compare with\n");
+    return;
+  }
+  double best_own = 1e9, best_raw = 1e9, best_device = 1e9;
+  int64_t slots[3] = {(int64_t)(intptr_t)x, (int64_t)(intptr_t)y, 1000};
+  void *fault = NULL, *parameters[] = {slots, &fault};
+  for (int round = 0; round < 20; round++) {
+    for (int i = 0; i < kCalls; i++) {
+      if (i % 200 == 0) cuStreamSynchronize(stream);
+      double begin = now();
+      cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, stream, parameters, NULL);
+      double middle = now();
+      add_one(x, y, 1000, stream);
+      double end = now();
+      add_one(x, y, 1000, NULL);
+      double last = now();
+      best_raw = middle - begin < best_raw ? middle - begin : best_raw;
+      best_own = end - middle < best_own ? end - middle : best_own;
+      best_device = last - end < best_device ? last - end : best_device;
+    }
+  }
+  printf("one launch: %.2f us by the driver, %.2f us by the exported function with a stream, %.2f us without\n", best_raw, best_own, best_device);
+}
+
+static char *contents(const char *path) {
+  FILE *file = fopen(path, "rb");
+  char *text = calloc(1, 1 << 24);
+  if (file && text) fread(text, 1, (1 << 24) - 1, file);
+  if (file) fclose(file);
+  return text;
+}
+
+int main(int argc, char **argv) {
+  static float host[kCount];
+  void *context, *stream, *other;
+  int count = 0;
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  if (!open_driver() || cuInit(0) || cuDeviceGetCount(&count) || !count) {
+    fprintf(stderr, "there is no GPU\n");
+    return 77;
+  }
+  for (int i = 0; i < kCount; i++) host[i] = (float)(i % 1000);
+  EXPECT("without a context, and pointers of the host, the CPU runs the call", add_one(host, host + kCount / 2, kCount / 2, NULL) == TILE_OK);
+  for (int i = 0; i < kCount; i++) host[i] = (float)(i % 1000);
+  EXPECT("NAME_check without a context", add_one_check(NULL) == TILE_OK);
+  cuDevicePrimaryCtxRetain(&context, 0);
+  cuCtxSetCurrent(context);
+  race(host);
+  EXPECT("NAME_load", add_one_load() == TILE_OK && pick_load() == TILE_OK && total_load() == TILE_OK);
+  float *x = on_device(host, sizeof host), *y = on_device(NULL, sizeof host), *sum = on_device(NULL, 256);
+  cuStreamCreate(&stream, 1);
+  EXPECT("on a stream", add_one(x, y, kCount, stream) == TILE_OK && add_one_check(stream) == TILE_OK && holds_successors(y));
+  EXPECT("nothing to do is no launch", add_one(x, y, 0, stream) == TILE_OK);
+  EXPECT("a misaligned pointer", add_one((float *)((char *)x + 2), y, 100, stream) == TILE_ALIGNMENT);
+  EXPECT("an overlap", add_one(x, x, 100, stream) == TILE_ALIAS);
+  EXPECT("a grid that is too large", add_one(x, y, -1, stream) == TILE_SHAPE);
+  uint64_t place = 0;
+  EXPECT("a workspace that is too small", total(x, sum, kCount, y, 8, stream) == TILE_OUT_OF_MEMORY);
+  EXPECT("a workspace at a wrong place", total(x, sum, kCount, (char *)y + 4, 4096, stream) == TILE_ALIGNMENT);
+  EXPECT("a workspace of the caller's", total(x, sum, kCount, y, 4096, stream) == TILE_OK && total_check(stream) == TILE_OK);
+  (void)place;
+  capture(stream, x, y, sum);
+  faults(stream, x, y);
+  cuCtxSetCurrent(NULL);
+  EXPECT("without a current context, on a stream", add_one(x, y, kCount, stream) == TILE_OK && add_one_check(stream) == TILE_OK);
+  cuCtxSetCurrent(context);
+  cost(stream, x, y, contents(argc > 1 ? argv[1] : "launcher.sm_90a.ptx"));
+  // A second context of the same device, in which nothing has been loaded, and one that is gone.
+  for (int i = 0; i < 3; i++) {
+    if (cuCtxCreate_v2(&other, 0, 0)) break;
+    float *other_x = on_device(host, sizeof host), *other_y = on_device(NULL, sizeof host);
+    int32_t index[2] = {1, 9999};
+    int32_t *bad = (int32_t *)(void *)on_device(index, sizeof index);
+    EXPECT("in another context", add_one(other_x, other_y, kCount, NULL) == TILE_OK && add_one_check(NULL) == TILE_OK && holds_successors(other_y));
+    EXPECT("  with its fault", pick(other_x, bad, other_y, 1000, 2, NULL) == TILE_OK && pick_check(NULL) == TILE_BOUNDS);
+    cuCtxDestroy_v2(other);
+    cuCtxSetCurrent(context);
+  }
+  EXPECT("and in the first one again", add_one(x, y, kCount, stream) == TILE_OK && add_one_check(stream) == TILE_OK && holds_successors(y));
+  printf("%d failed\n", failures);
+  return failures != 0;
+}
