@@ -174,6 +174,10 @@ void Emitter::on(const op::CopyBox& o, const Op&) {
   i.a = view(o.barriers), i.b = reg(o.slot), i.c = view(o.dst), i.imm = index;
 }
 
+void Emitter::on(const op::IsAligned& o, const Op& op) {
+  Instr& i = emit(do_is_aligned);
+  i.a = view(o.buffer), i.dst = define(op.result()).slot, i.imm = o.bytes;
+}
 void Emitter::on(const op::Prefetch&, const Op&) {}  // time is not judged here
 void Emitter::on(const op::EngineFence&, const Op&) { emit(do_engine_fence); }
 void Emitter::on(const op::GroupCommit&, const Op&) { emit(do_group_commit); }

@@ -91,6 +91,7 @@ Status do_atom(Strand&, const Instr&);
 
 // Products of groups of warps (group_handlers.cpp).
 Status do_engine_fence(Strand&, const Instr&);
+Status do_is_aligned(Strand&, const Instr&);
 Status do_group_fence(Strand&, const Instr&);
 Status do_group_product(Strand&, const Instr&);
 Status do_group_commit(Strand&, const Instr&);

@@ -62,6 +62,11 @@ bool find_lanes(Strand& s, const Instr& i, const View& view, const Slot* index, 
       return false;
     }
     at.bytes[lane] = (m.lanes == 1 ? view.base + place : place * m.lanes + lane) * width;
+    if (count == 1 || m.lanes > 1 || at.bytes[lane] % (count * width) == 0) continue;
+    fail(s, FaultKind::OutOfBounds, i,
+         "place " + std::to_string(place) + " of lane " + std::to_string(lane) + " in " + name_of(m) + " is not where a vector of " +
+             std::to_string(count) + " elements may begin");
+    return false;
   }
   return true;
 }
@@ -133,6 +138,13 @@ void read_lanes(const View& view, const Lanes& at, int count, uint32_t width, Sl
 }
 
 }  // namespace
+
+// Memory of the interpreter begins where any access may.
+Status do_is_aligned(Strand& s, const Instr& i) {
+  const View& view = s.views[i.a];
+  s.at(i.dst)->i = view.base * byte_width(view.element) % i.imm == 0;
+  return Status::Next;
+}
 
 Status do_mem_load(Strand& s, const Instr& i) {
   const View& view = s.views[i.a];

@@ -43,6 +43,11 @@ class Thread {
     bool is_device = memory.is_buffer() && (memory.space == Space::Global || memory.space == Space::Workspace);
     check_.require(is_device && check_.is_index(o.index), Code::V033, "what is asked for is ", memory, " at ", type(o.index));
   }
+  void operator()(const op::IsAligned& o) {
+    const Type &memory = type(o.buffer), &result = check_.result_type();
+    bool is_fine = memory.is_buffer() && std::has_single_bit(uint64_t(o.bytes)) && result == scalar_type(Scalar::Bool);
+    check_.require(is_fine, Code::V033, "whether ", memory, " is aligned to ", o.bytes, " is ", result);
+  }
   void operator()(const op::VectorMake& o) {
     const Type& t = check_.result_type();
     bool is_good = t.kind == TypeKind::Vector && t.shape[0] == int64_t(o.elements.size());

@@ -260,8 +260,8 @@ ValueId Lowering::is_inside(const Guard& guard) {
   return inside;
 }
 
-Carried Lowering::inside_or_guarded(std::span<const Guard> guards, const std::function<Carried()>& emit) {
-  ValueId inside;
+Carried Lowering::inside_or_guarded(std::span<const Guard> guards, const std::function<Carried()>& emit, ValueId also) {
+  ValueId inside = also;
   for (const Guard& guard : guards) inside = all(inside, is_inside(guard));
   auto constant = inside.valid() ? target_.constant(inside) : ir::Number::integer(1);
   bool outer_guarded = guarded_;

@@ -26,6 +26,7 @@ void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
   first_warp_ = barrier_id_ = 0;
   prelude_ = target_.new_region();
   lane_parts_.clear();
+  alignments_.clear();
   free_arrays_.clear();
   for (ValueId arg : source_.region(launch.body).args) bind(arg, target_.new_arg(body, source_.type(arg), source_.value(arg).hint));
   find_repeated_loads(launch.body);

@@ -172,8 +172,9 @@ class Lowering {
   bool is_below(ValueId v, int64_t limit) const;
   bool is_multiple(ValueId v, int64_t unit) const;
   ValueId all(ValueId a, ValueId b);  // conjunction, either may be none
-  // Emits the code twice, for where all regions lie inside their buffers and for elsewhere, when `guarded_` holds.
-  Carried inside_or_guarded(std::span<const Guard> guards, const std::function<Carried()>& emit);
+  // Emits the code twice, for where all regions lie inside their buffers (and `also` holds), and for elsewhere, when `guarded_`
+  // holds.
+  Carried inside_or_guarded(std::span<const Guard> guards, const std::function<Carried()>& emit, ValueId also = {});
 
   // Where the registers of a tile lie when it is (part of) a tile of shared memory: what the lane contributes, and a number
   // for each register that is added or flipped in. None where registers and lanes do not separate. (tile_address.cpp)
@@ -204,6 +205,24 @@ class Lowering {
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);
   void lower_map(const ir::Op& op, const ir::op::Map& map);
   Carried map_element(const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, const Point& point);
+
+  // --- wide accesses of device memory (wide.cpp)
+  struct Wide {
+    int count = 1;      // elements of a lane
+    ValueId condition;  // under which they may be moved at once
+  };
+  // A copy between device memory and a shared tile, spread so that lanes move several elements at once.
+  struct WideCopy {
+    int count = 1;
+    ValueId condition;
+    layout::RegLayout layout = {};
+  };
+  WideCopy wide_copy(const Region& from, const Region& to, const layout::Shape& shape);
+  void copy_wide(const Region& from, const Region& to, const WideCopy& at_once);
+  ValueId begins_at_multiples(ValueId buffer, int64_t count);
+  Wide wide(const Region& region, const layout::RegLayout& layout);
+  void load_wide(const Region& region, const layout::RegLayout& layout, int count, Scalar element, ir::Number pad, Home& home);
+  void store_wide(const Region& region, const layout::RegLayout& layout, int count, const Home& home);
 
   // --- what the next block reads (prefetch.cpp)
   void find_repeated_loads(RegionId launch);
@@ -297,6 +316,7 @@ class Lowering {
   int64_t barrier_id_ = 0;                         // of the role; 0: the whole block meets
   RegionId prelude_;                               // allocations and lane parts, at the head of the launch
   std::map<std::pair<std::string, int64_t>, ValueId> lane_parts_;  // by what they are, and the first warp
+  std::map<std::pair<uint32_t, int64_t>, ValueId> alignments_;     // of the launch's buffers, by elements
   std::set<uint32_t> repeated_loads_;              // results, of the launch: they read what it has read before
   ValueId next_block_;                             // the index of the launch that steps first
   std::set<uint32_t> signed_args_;                 // lowered region arguments that may be negative

@@ -37,13 +37,18 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
     return bind_home(op.result(), {type.layout, {}, {}, std::make_shared<Deferred>(Deferred{element, {guard}, 0, {}})});
   Home home = result_home(op, op.result(), {});
   if (load_registers(region, layout, home, type.element, load.pad)) return bind_home(op.result(), std::move(home));
+  Wide at_once = home.in_registers() ? wide(region, layout) : Wide{};
   home.registers = inside_or_guarded(std::span(&guard, 1), [&] {
+    if (at_once.count > 1 && !guarded_) {
+      load_wide(region, layout, at_once.count, type.element, load.pad, home);
+      return home.registers;
+    }
     nest(builder_, digits(layout), home.in_memory() ? kCopyUnroll : INT64_MAX, {}, [&](const Point& point, const Carried&) -> Carried {
       write(home, point, element(point));
       return {};
     });
     return home.registers;
-  });
+  }, at_once.condition);
   bind_home(op.result(), std::move(home));
 }
 
@@ -55,7 +60,12 @@ void Lowering::lower_store(const ir::op::Store& store) {
   if (store_registers(region, layout, from)) return;
   std::vector<Guard> all_guards = guards(from);
   all_guards.push_back({region, type.shape});
+  Wide at_once = from.in_registers() ? wide(region, layout) : Wide{};
   inside_or_guarded(all_guards, [&] {
+    if (at_once.count > 1 && !guarded_) {
+      store_wide(region, layout, at_once.count, from);
+      return Carried{};
+    }
     int64_t unroll = from.in_registers() ? INT64_MAX : from.deferred && guarded_ ? 1 : kCopyUnroll;
     nest(builder_, digits(layout), unroll, {}, [&](const Point& point, const Carried&) -> Carried {
       std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
@@ -65,7 +75,7 @@ void Lowering::lower_store(const ir::op::Store& store) {
       return {};
     }, unrolled_axes(from));
     return Carried{};
-  });
+  }, at_once.condition);
 }
 
 // A replica is written once: by the lanes and warps whose `_` bits are zero. None where every place holds its own.
@@ -101,7 +111,12 @@ void Lowering::lower_copy(const ir::op::Copy& copy) {
   layout::RegLayout layout = layout::blocked(layout::Shape(extents), machine_.lanes, int(warps_), 1);
   const Guard source_guard{from, copy.shape};
   bool is_guarded = is_inside({to, copy.shape}).valid();
+  WideCopy at_once = is_guarded ? WideCopy{} : wide_copy(from, to, layout::Shape(extents));
   auto emit = [&] {
+    if (at_once.count > 1 && !guarded_) {
+      copy_wide(from, to, at_once);
+      return Carried{};
+    }
     nest(builder_, digits(layout), kCopyUnroll, {}, [&](const Point& point, const Carried&) -> Carried {
       std::vector<Coordinate> source = region_coordinates(from, layout, point), target = region_coordinates(to, layout, point);
       ValueId mask = region_mask(from, layout, source, point, is_guarded || guarded_);
@@ -113,7 +128,7 @@ void Lowering::lower_copy(const ir::op::Copy& copy) {
     return Carried{};
   };
   if (is_guarded) emit();
-  else inside_or_guarded(std::span(&source_guard, 1), emit);
+  else inside_or_guarded(std::span(&source_guard, 1), emit, at_once.condition);
 }
 
 void Lowering::lower_splat(const ir::Op& op, const ir::op::Splat& splat) {

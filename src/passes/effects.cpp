@@ -17,6 +17,7 @@ bool is_pure(const Op& op) {
     case OpKind::Extent:
     case OpKind::Stride:
     case OpKind::Present:
+    case OpKind::IsAligned:
     case OpKind::ThreadIndex:
     case OpKind::LaneIndex:
     case OpKind::WarpIndex:

@@ -303,6 +303,8 @@ def main():
     for machine in sorted({p.name.split(".")[1] for p in folder.glob("*.ptx")}):
         exports = {}
         for path in sorted(folder.glob(f"*.{machine}.ptx")):
+            if path.name.startswith("launcher."):
+                continue  # its own program calls it
             try:
                 exports |= load(path)
             except RuntimeError as problem:

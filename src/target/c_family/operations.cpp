@@ -50,6 +50,9 @@ void CSpeller::one(const ir::Op& op, const ir::op::Convert& x) {
 }
 void CSpeller::one(const ir::Op& op, const ir::op::Extent& x) { define(op.result(), 0, product(extent_of(kernel_, x.buffer, x.axis))); }
 void CSpeller::one(const ir::Op& op, const ir::op::Stride& x) { define(op.result(), 0, product(stride_of(kernel_, x.buffer, x.axis))); }
+void CSpeller::one(const ir::Op& op, const ir::op::IsAligned& x) {
+  define(op.result(), 0, "(uintptr_t)" + names_.at(x.buffer.index) + " % " + std::to_string(x.bytes) + " == 0");
+}
 void CSpeller::one(const ir::Op& op, const ir::op::Present& x) { define(op.result(), 0, names_.at(x.buffer.index) + " != NULL"); }
 
 void CSpeller::one(const ir::Op& op, const ir::op::LaneIndex&) {

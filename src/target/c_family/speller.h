@@ -82,6 +82,7 @@ class CSpeller {
   void one(const ir::Op& op, const ir::op::Extent& x);
   void one(const ir::Op& op, const ir::op::Stride& x);
   void one(const ir::Op& op, const ir::op::Present& x);
+  void one(const ir::Op& op, const ir::op::IsAligned& x);
   void one(const ir::Op& op, const ir::op::ThreadIndex& x);
   void one(const ir::Op& op, const ir::op::LaneIndex& x);
   void one(const ir::Op& op, const ir::op::WarpIndex& x);

@@ -101,6 +101,10 @@ void Speller::one(const ir::Op& op, const ir::op::Extent& x) {
 void Speller::one(const ir::Op& op, const ir::op::Stride& x) {
   hold(op.result(), product(stride_of(kernel_, x.buffer, x.axis)));
 }
+void Speller::one(const ir::Op& op, const ir::op::IsAligned& x) {
+  Value* address = b_.CreatePtrToInt(places_.at(x.buffer.index).pointer, b_.getInt64Ty());
+  hold(op.result(), b_.CreateICmpEQ(b_.CreateAnd(address, uint64_t(x.bytes - 1)), b_.getInt64(0)));
+}
 void Speller::one(const ir::Op& op, const ir::op::Present& x) {
   hold(op.result(), b_.CreateIsNotNull(places_.at(x.buffer.index).pointer));
 }

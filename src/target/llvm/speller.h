@@ -103,6 +103,7 @@ class Speller {
   void one(const ir::Op& op, const ir::op::Extent& x);
   void one(const ir::Op& op, const ir::op::Stride& x);
   void one(const ir::Op& op, const ir::op::Present& x);
+  void one(const ir::Op& op, const ir::op::IsAligned& x);
   void one(const ir::Op& op, const ir::op::VectorMake& x);
   void one(const ir::Op& op, const ir::op::VectorElement& x);
   void one(const ir::Op& op, const ir::op::Fault& x);

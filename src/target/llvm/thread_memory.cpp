@@ -14,11 +14,10 @@ Value* ThreadSpeller::element_pointer(ir::ValueId buffer, ir::ValueId index) {
   return b_.CreateGEP(memory_type(type(buffer).element), places_.at(buffer.index).pointer, place);
 }
 
-// Vectors are of shared tiles alone, where the layouts have seen to it that they begin at a multiple of their size.
+// Vectors begin at a multiple of their size: in shared tiles the layouts see to it, elsewhere the kernel has asked.
 Values ThreadSpeller::load(ir::ValueId buffer, Value* pointer, int64_t count) {
   const ir::Type& memory = type(buffer);
   llvm::Type* element = memory_type(memory.element);
-  INVARIANT(count == 1 || memory.space == ir::Space::Shared, "only shared tiles are known to be aligned");
   llvm::Type* whole = count == 1 ? element : llvm::FixedVectorType::get(element, unsigned(count));
   auto* load = b_.CreateAlignedLoad(whole, pointer, Align(uint64_t(byte_width(memory.element) * count)));
   tag(load, places_.at(buffer.index));
@@ -33,7 +32,6 @@ Values ThreadSpeller::load(ir::ValueId buffer, Value* pointer, int64_t count) {
 
 void ThreadSpeller::store(ir::ValueId buffer, Value* pointer, const Values& parts) {
   const ir::Type& memory = type(buffer);
-  INVARIANT(parts.size() == 1 || memory.space == ir::Space::Shared, "only shared tiles are known to be aligned");
   Value* whole = parts[0];
   if (parts.size() > 1) {
     whole = llvm::PoisonValue::get(llvm::FixedVectorType::get(parts[0]->getType(), unsigned(parts.size())));

@@ -1,0 +1,126 @@
+// Wide accesses of device memory: several neighbouring elements of a lane at once. That they begin at a multiple of their size is
+// known at the call alone: the code for regions inside their buffers asks, all other code moves element by element.
+#include "lower/lowering.h"
+
+namespace tilec::lower {
+
+namespace {
+
+// How many of a lane's first registers are neighbours along `axis`.
+int64_t neighbours(const layout::RegLayout& layout, int axis) {
+  size_t bits = 0;
+  while (bits < layout.reg.size() && layout.reg[bits] == layout::coordinate_bit(layout.shape.rank, axis, int(bits))) ++bits;
+  return int64_t(1) << bits;
+}
+
+}  // namespace
+
+// Elements begin at multiples of `count` where the buffer and each row do.
+ValueId Lowering::begins_at_multiples(ValueId buffer, int64_t count) {
+  auto [found, is_new] = alignments_.try_emplace({buffer.index, count});
+  if (!is_new) return found->second;
+  RegionId here = builder_.region();
+  builder_.set_region(prelude_);
+  const Type& type = source_.type(buffer);
+  ValueId holds = builder_.value(ir::op::IsAligned{scalar_buffer(buffer), count * byte_width(type.element)}, ir::scalar_type(Scalar::Bool));
+  for (int axis = 0; axis + 1 < type.rank(); ++axis) {
+    ValueId rest = builder_.binary(ir::BinaryFn::And, stride(buffer, axis), builder_.index(count - 1));
+    holds = builder_.logical_and(holds, builder_.compare(ir::CompareFn::Eq, rest, builder_.index(0)));
+  }
+  builder_.set_region(here);
+  return found->second = holds;
+}
+
+// How many elements at once a lane may move of the region, and when; 1 and none where it is one.
+Lowering::Wide Lowering::wide(const Region& region, const layout::RegLayout& layout) {
+  Wide narrow;
+  if (machine_.simd_bytes > 0 || layout.shape.rank == 0) return narrow;
+  ValueId buffer = region.buffer;
+  std::vector<int64_t> axes = region.axes;
+  std::vector<ValueId> last_offsets{region.offsets.back()};
+  while (const ir::op::Subview* view = source_.defined_by<ir::op::Subview>(buffer)) {
+    // What the last axis of a view is of its buffer decides; another one than the last is not contiguous.
+    const Type& of = source_.type(view->buffer);
+    if (view->axes.empty() || view->axes.back() + 1 != of.rank()) return narrow;
+    for (int64_t& axis : axes) axis = view->axes[size_t(axis)];
+    last_offsets.push_back(scalar(view->offsets.back()));
+    buffer = view->buffer;
+  }
+  const Type& type = source_.type(buffer);
+  bool is_device = type.space == Space::Global || type.space == Space::Workspace;
+  int last = layout.shape.rank - 1, width = byte_width(type.element);
+  if (!is_device || bit_width(type.element) < 8 || type.element == Scalar::Bool || axes.empty() || axes.back() + 1 != type.rank()) return narrow;
+  auto step = target_.constant(stride(buffer, type.rank() - 1));
+  if (!step || step->i != 1) return narrow;
+  int64_t count = std::min<int64_t>(neighbours(layout, last), machine_.vector_bytes / width);
+  auto fits = [&](ValueId offset) { return is_multiple(offset, count); };
+  while (count > 1 && (layout.shape[last] % count || !std::ranges::all_of(last_offsets, fits))) count /= 2;
+  return count > 1 ? Wide{int(count), begins_at_multiples(buffer, count)} : narrow;
+}
+
+// The registers of a region that lies inside its buffer.
+void Lowering::load_wide(const Region& region, const layout::RegLayout& layout, int count, Scalar element, ir::Number pad, Home& home) {
+  Scalar stored = source_.type(region.buffer).element;
+  for (int64_t r = 0; r < layout.registers(); r += count) {
+    Point point = point_at(layout, r);
+    std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
+    ValueId mask = tile_mask(layout, point);
+    ValueId loaded = load_vector(region.buffer, address(region.buffer, coordinates), mask, count);
+    for (int i = 0; i < count; ++i) {
+      ValueId x = builder_.value(ir::op::VectorElement{loaded, i}, ir::scalar_type(stored, true));
+      bool is_zero = pad.is_float ? pad.f == 0 : pad.i == 0;
+      if (mask.valid() && !is_zero) x = builder_.select(mask, x, builder_.constant(stored, pad));
+      home.registers[size_t(r + i)] = builder_.convert(x, element);
+    }
+  }
+}
+
+void Lowering::store_wide(const Region& region, const layout::RegLayout& layout, int count, const Home& home) {
+  Scalar stored = source_.type(region.buffer).element;
+  ValueId owners = owner_mask(layout);
+  for (int64_t r = 0; r < layout.registers(); r += count) {
+    Point point = point_at(layout, r);
+    std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
+    std::vector<ValueId> elements;
+    for (int i = 0; i < count; ++i) elements.push_back(broadcast(builder_.convert(home.registers[size_t(r + i)], stored)));
+    ValueId value = builder_.value(ir::op::VectorMake{elements}, ir::vector_type(stored, count));
+    ValueId index = broadcast(address(region.buffer, coordinates)), mask = all(tile_mask(layout, point), owners);
+    builder_.add(ir::op::MemStore{scalar_buffer(region.buffer), index, value, mask, lane_stride(index)});
+  }
+}
+
+Lowering::WideCopy Lowering::wide_copy(const Region& from, const Region& to, const layout::Shape& shape) {
+  const Type &source = source_.type(from.buffer), &target = source_.type(to.buffer);
+  bool is_loaded = target.space == Space::Shared && source.space != Space::Shared;
+  bool is_stored = source.space == Space::Shared && target.space != Space::Shared;
+  if ((!is_loaded && !is_stored) || machine_.simd_bytes > 0) return {};
+  int64_t elements = 1, most = bit_width(source.element) < 8 ? 1 : machine_.vector_bytes / byte_width(source.element);
+  for (int axis = 0; axis < shape.rank; ++axis) elements *= shape[axis];
+  // Every thread gets something before any gets more at once.
+  while (most > 1 && elements < machine_.lanes * warps_ * most) most /= 2;
+  layout::RegLayout layout = layout::blocked(shape, machine_.lanes, int(warps_), int(most));
+  auto address = tile_address(is_loaded ? to : from, layout);
+  if (!address || address->vector == 1) return {};
+  Wide at_once = wide(is_loaded ? from : to, layout);
+  // The registers of one step must be one vector on both sides.
+  if (at_once.count == 1 || address->vector < at_once.count) return {};
+  return {at_once.count, at_once.condition, std::move(layout)};
+}
+
+void Lowering::copy_wide(const Region& from, const Region& to, const WideCopy& at_once) {
+  const layout::RegLayout& layout = at_once.layout;
+  bool is_loaded = source_.type(to.buffer).space == Space::Shared;
+  auto shared = tile_address(is_loaded ? to : from, layout);
+  ValueId owners = owner_mask(layout);
+  for (int64_t r = 0; r < layout.registers(); r += at_once.count) {
+    Point point = point_at(layout, r);
+    const Region& device = is_loaded ? from : to;
+    ValueId far = broadcast(address(device.buffer, region_coordinates(device, layout, point)));
+    ValueId near = broadcast(step_address(*shared, r)), mask = all(tile_mask(layout, point), owners);
+    ValueId moved = load_vector(from.buffer, is_loaded ? far : near, mask, at_once.count);
+    ValueId index = is_loaded ? near : far;
+    builder_.add(ir::op::MemStore{scalar_buffer(to.buffer), index, moved, mask, lane_stride(index)});
+  }
+}
+
+}  // namespace tilec::lower
