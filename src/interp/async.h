@@ -22,5 +22,7 @@ bool check_groups(Run& run, Block& block);
 PhaseBarrier* phase_barrier(Strand& s, const Instr& i);
 // A copy has moved so many bytes: its phase may end, and whoever waits for that knows of the copy.
 void count_bytes(Block& block, const Flying& copy, int64_t bytes);
+// The same for a copy by lanes whose threads arrive with it.
+void count_arrivals(Block& block, const Flying& copy);
 
 }  // namespace tilec::interp

@@ -110,6 +110,12 @@ void land_box(Block& block, Flying& f) {
   count_bytes(block, f, int64_t(numbers.size()) * width);
 }
 
+void land_lanes(Block& block, Flying& f) {
+  for (const LaneMoves::Move& move : f.lanes->moves)
+    std::memcpy(f.lanes->to.memory->data + move.to, f.lanes->from.memory->data + move.from, size_t(f.lanes->bytes));
+  if (f.lanes->follower) count_arrivals(block, f);
+}
+
 }  // namespace
 
 void land(Block& block, uint32_t id) {
@@ -118,6 +124,7 @@ void land(Block& block, uint32_t id) {
   f.stage = Flying::Stage::Landed;
   Run& run = *block.run;
   if (f.box.barrier) return land_box(block, f);
+  if (f.lanes) return land_lanes(block, f);
   if (f.part) return land_part(block, f);
   if (!f.is_product) return move_region(run, *f.data, f.source, f.target);
   if (f.acc_of != ~0u) {

@@ -159,14 +159,53 @@ void join_all(Block& block, PhaseBarrier& barrier) {
 
 }  // namespace
 
-void count_bytes(Block& block, const Flying& copy, int64_t bytes) {
-  PhaseBarrier& barrier = *copy.box.barrier;
-  barrier.bytes -= bytes;
+namespace {
+
+void gather(PhaseBarrier& barrier, const Flying& copy) {
   learn(barrier.gathering, barrier.known);
   learn(barrier.gathering, copy.known);
   if (barrier.gathering.size() <= copy.agent) barrier.gathering.resize(copy.agent + 1, 0);
   barrier.gathering[copy.agent] = std::max(barrier.gathering[copy.agent], copy.time);
+}
+
+}  // namespace
+
+void count_bytes(Block& block, const Flying& copy, int64_t bytes) {
+  PhaseBarrier& barrier = *copy.box.barrier;
+  barrier.bytes -= bytes;
+  gather(barrier, copy);
   complete_phase(*block.run, copy.op, barrier);
+}
+
+void count_arrivals(Block& block, const Flying& copy) {
+  PhaseBarrier& barrier = *copy.lanes->follower;
+  barrier.pending -= copy.lanes->arrivals;
+  gather(barrier, copy);
+  if (barrier.pending < 0)
+    fail(*block.run, FaultKind::Barrier, copy.op, "more than the " + std::to_string(barrier.arrivals) + " arrivals that a phase of this barrier has");
+  complete_phase(*block.run, copy.op, barrier);
+}
+
+// Of the copies that it follows the last one brings the arrivals: they land in the order of their issue.
+Status do_phase_follow(Strand& s, const Instr& i) {
+  PhaseBarrier* barrier = phase_barrier(s, i);
+  if (!barrier) return Status::Stop;
+  Block& block = *s.block;
+  std::vector<uint32_t> followed = std::exchange(s.begun, {});
+  if (followed.empty()) {
+    Instr plain = i;
+    plain.fn = 0, plain.dst = kNoSlot;
+    return do_phase_arrive(s, plain);
+  }
+  for (uint32_t id : followed) {
+    LaneMoves& lanes = *block.flying[id].lanes;
+    lanes.follower = barrier;
+    lanes.arrivals = id == followed.back() ? std::popcount(s.mask) : 0;
+    barrier->copies.push_back(id);
+    if (block.flying[id].stage == Flying::Stage::Landed) count_arrivals(block, block.flying[id]);
+  }
+  block.progressed = true;
+  return s.run->result.fault ? Status::Stop : Status::Next;
 }
 
 Status do_phase_init(Strand& s, const Instr& i) {

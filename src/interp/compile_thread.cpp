@@ -174,6 +174,19 @@ void Emitter::on(const op::CopyBox& o, const Op&) {
   i.a = view(o.barriers), i.b = reg(o.slot), i.c = view(o.dst), i.imm = index;
 }
 
+void Emitter::on(const op::CopyLanes& o, const Op&) {
+  uint32_t from = view(o.src), source = reg(o.src_index), to = view(o.dst), target = reg(o.dst_index);
+  uint32_t mask = o.mask.valid() ? reg(o.mask) : 0;
+  Instr& i = emit(do_copy_lanes);
+  i.a = from, i.b = source, i.dst = to, i.c = mask;
+  i.fn = o.mask.valid() ? kHasMask : 0;
+  i.imm = o.count | int64_t(target) << 16;
+  i.lanes = uint16_t(frame_->width);
+}
+void Emitter::on(const op::PhaseFollow& o, const Op&) {
+  Instr& i = emit(do_phase_follow);
+  i.a = view(o.barriers), i.b = reg(o.index);
+}
 void Emitter::on(const op::IsAligned& o, const Op& op) {
   Instr& i = emit(do_is_aligned);
   i.a = view(o.buffer), i.dst = define(op.result()).slot, i.imm = o.bytes;

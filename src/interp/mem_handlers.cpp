@@ -1,4 +1,5 @@
 // Memory of Thread IR: by linear element index, with masks and vectors.
+#include "interp/async.h"
 #include "interp/atomics.h"
 #include "interp/banks.h"
 #include "interp/handlers.h"
@@ -180,6 +181,33 @@ Status do_mem_store(Strand& s, const Instr& i) {
       store_element(view.element, data + at.bytes[lane] + k * at.step, values[uint32_t(k) * s.width + uint32_t(lane)]);
   });
   count_access(s, view, at, count, s.run->counters().stored);
+  return Status::Next;
+}
+
+// Each instruction is a copy in flight of its own; a phase that follows it waits for it.
+Status do_copy_lanes(Strand& s, const Instr& i) {
+  const View &from = s.views[i.a], &to = s.views[i.dst];
+  int count = count_of(i);
+  Lanes source, target;
+  source.acting = target.acting = i.fn ? masked(s.acting(i), s.at(i.c)) : s.acting(i);
+  if (!find_lanes(s, i, from, s.at(i.b), count, source) || !find_lanes(s, i, to, s.at(uint32_t(i.imm >> 16)), count, target)) return Status::Stop;
+  if (!source.acting) return Status::Next;
+  uint32_t id = take_off(s, i, "copy by lanes to " + name_of(*to.memory));
+  Flying& f = s.block->flying[id];
+  f.lanes = std::make_unique<LaneMoves>(LaneMoves{from, to, {}, int64_t(count) * byte_width(to.element)});
+  Clock clock = clock_of(*s.block, f);
+  bool is_fine = true;
+  each_lane(source.acting, [&](int lane) {
+    f.lanes->moves.push_back({source.bytes[lane], target.bytes[lane]});
+    Toucher who{*s.run, s.block, clock, f.op};
+    auto touch = [&](Allocation& memory, int64_t at, Touch how) {
+      return memory.is_plain() || touch_bytes(who, memory, at, int(f.lanes->bytes), lane, how);
+    };
+    is_fine = is_fine && touch(*from.memory, source.bytes[lane], Touch::Read) && touch(*to.memory, target.bytes[lane], Touch::Write);
+  });
+  if (!is_fine) return Status::Stop;
+  s.begun.push_back(id);
+  if (s.run->options.completion == Completion::Early) land(*s.block, id);
   return Status::Next;
 }
 

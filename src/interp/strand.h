@@ -59,6 +59,7 @@ struct Strand {
   std::string name;
   std::deque<Allocation> private_memory;
   std::unordered_map<uint32_t, Allocation*> own;  // allocations by op: private ones of this strand
+  std::vector<uint32_t> begun;                    // copies by its lanes that no phase follows yet
   std::vector<uint32_t> open_products;            // in the order of their issue; of a group's, those of no batch yet
   std::vector<std::vector<uint32_t>> batches;     // of products of groups
 
@@ -87,6 +88,18 @@ struct Box {
   int64_t origin = 0;               // the element of the shared array at the box's corner
 };
 
+// What the lanes of one instruction move: places by byte.
+struct LaneMoves {
+  View from, to;
+  struct Move {
+    int64_t from, to;
+  };
+  std::vector<Move> moves;
+  int64_t bytes = 0;                 // of each
+  PhaseBarrier* follower = nullptr;  // told when they are there, with so many arrivals
+  int64_t arrivals = 0;
+};
+
 // What one warp gives to a product of its group, and gets: numbers at register * lanes + lane.
 struct GroupPart {
   const GroupData* data = nullptr;      // null: registers alone, which no product has changed yet
@@ -112,6 +125,7 @@ struct Flying {
   std::optional<Region> a_region, b_region;  // where its operands are, if in memory
   uint32_t acc_of = ~0u;                     // the product that it goes on from
   std::unique_ptr<GroupPart> part;           // of a product of a group
+  std::unique_ptr<LaneMoves> lanes;          // of a copy by lanes
   std::vector<uint64_t> known;               // what the issuer knew: the operation happens after that
 };
 

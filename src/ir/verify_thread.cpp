@@ -75,6 +75,16 @@ class Thread {
     phase(o.barriers, o.index);
     check_.require(o.arrivals > 0, Code::V066, "a phase awaits ", o.arrivals, " arrivals");
   }
+  void operator()(const op::CopyLanes& o) {
+    const Type &from = type(o.src), &to = type(o.dst);
+    bool is_move = from.is_buffer() && (from.space == Space::Global || from.space == Space::Workspace) && to.is_buffer() &&
+                   to.space == Space::Shared && from.element == to.element;
+    check_.require(is_move, Code::V033, "lanes copy ", from, " to ", to);
+    check_.require(check_.is_index(o.src_index) && check_.is_index(o.dst_index), Code::V061, "places of a copy are ", type(o.src_index), " and ", type(o.dst_index));
+    check_.require(o.count > 0, Code::V066, "lanes copy ", o.count, " elements each");
+    mask(o.mask);
+  }
+  void operator()(const op::PhaseFollow& o) { phase(o.barriers, o.index); }
   void operator()(const op::PhaseArrive& o) {
     phase(o.barriers, o.index);
     mask(o.mask);

@@ -145,6 +145,9 @@ class Lowering {
   void lower_ring_alloc(const ir::Op& op);
   void lower_acquire(const ir::op::Acquire& acquire);
   void lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy);
+  bool has_engine() const { return machine_.has(Cap::BulkCopy); }  // else lanes copy
+  int64_t copies_of(ValueId ring) const;
+  void copy_by_lanes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit);
   void lower_commit(const ir::op::Commit& commit);
   void lower_wait(const ir::op::Wait& wait);
   void lower_release(const ir::op::Release& release);
@@ -202,6 +205,7 @@ class Lowering {
   void lower_load(const ir::Op& op, const ir::op::Load& load);
   void lower_store(const ir::op::Store& store);
   void lower_copy(const ir::op::Copy& copy);
+  void copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad);
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);
   void lower_map(const ir::Op& op, const ir::op::Map& map);
   Carried map_element(const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, const Point& point);
@@ -217,8 +221,11 @@ class Lowering {
     ValueId condition;
     layout::RegLayout layout = {};
   };
+  void each_wide(const Region& from, const Region& to, const WideCopy& at_once,
+                 const std::function<void(ValueId far, ValueId near, ValueId mask)>& emit);
   WideCopy wide_copy(const Region& from, const Region& to, const layout::Shape& shape);
   void copy_wide(const Region& from, const Region& to, const WideCopy& at_once);
+  void begin_wide(const Region& from, const Region& to, const WideCopy& at_once);  // the same, in flight
   ValueId begins_at_multiples(ValueId buffer, int64_t count);
   Wide wide(const Region& region, const layout::RegLayout& layout);
   void load_wide(const Region& region, const layout::RegLayout& layout, int count, Scalar element, ir::Number pad, Home& home);

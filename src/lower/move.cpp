@@ -104,31 +104,35 @@ ValueId Lowering::owner_mask(const layout::RegLayout& layout) {
   return mask;
 }
 
+// Element by element; `guarded_` says whether the source's edges are looked at, the target's are where they are not known.
+void Lowering::copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad) {
+  layout::RegLayout layout = layout::blocked(shape, machine_.lanes, int(warps_), 1);
+  std::vector<int64_t> extents;
+  for (int axis = 0; axis < shape.rank; ++axis) extents.push_back(shape[axis]);
+  bool is_guarded = is_inside({to, extents}).valid();
+  nest(builder_, digits(layout), kCopyUnroll, {}, [&](const Point& point, const Carried&) -> Carried {
+    std::vector<Coordinate> source = region_coordinates(from, layout, point), target = region_coordinates(to, layout, point);
+    ValueId mask = region_mask(from, layout, source, point, is_guarded || guarded_);
+    ValueId value = load_element(from.buffer, address(from.buffer, source), mask, pad);
+    ValueId target_mask = all(region_mask(to, layout, target, point, is_guarded || guarded_), owner_mask(layout));
+    store_element(to.buffer, address(to.buffer, target), value, target_mask);
+    return {};
+  });
+}
+
 void Lowering::lower_copy(const ir::op::Copy& copy) {
-  std::vector<int> extents(copy.shape.begin(), copy.shape.end());
+  layout::Shape shape(std::vector<int>(copy.shape.begin(), copy.shape.end()));
   Region from{copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds};
   Region to{copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds};
-  layout::RegLayout layout = layout::blocked(layout::Shape(extents), machine_.lanes, int(warps_), 1);
   const Guard source_guard{from, copy.shape};
   bool is_guarded = is_inside({to, copy.shape}).valid();
-  WideCopy at_once = is_guarded ? WideCopy{} : wide_copy(from, to, layout::Shape(extents));
-  auto emit = [&] {
-    if (at_once.count > 1 && !guarded_) {
-      copy_wide(from, to, at_once);
-      return Carried{};
-    }
-    nest(builder_, digits(layout), kCopyUnroll, {}, [&](const Point& point, const Carried&) -> Carried {
-      std::vector<Coordinate> source = region_coordinates(from, layout, point), target = region_coordinates(to, layout, point);
-      ValueId mask = region_mask(from, layout, source, point, is_guarded || guarded_);
-      ValueId value = load_element(copy.src, address(copy.src, source), mask, copy.pad);
-      ValueId target_mask = all(region_mask(to, layout, target, point, is_guarded || guarded_), owner_mask(layout));
-      store_element(copy.dst, address(copy.dst, target), value, target_mask);
-      return {};
-    });
-    return Carried{};
-  };
-  if (is_guarded) emit();
-  else inside_or_guarded(std::span(&source_guard, 1), emit, at_once.condition);
+  if (is_guarded) return copy_elements(from, to, shape, copy.pad);
+  WideCopy at_once = wide_copy(from, to, shape);
+  inside_or_guarded(std::span(&source_guard, 1), [&]() -> Carried {
+    if (at_once.count > 1 && !guarded_) copy_wide(from, to, at_once);
+    else copy_elements(from, to, shape, copy.pad);
+    return {};
+  }, at_once.condition);
 }
 
 void Lowering::lower_splat(const ir::Op& op, const ir::op::Splat& splat) {

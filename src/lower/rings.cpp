@@ -1,6 +1,7 @@
 // Rings, and the copies that fill their slots: barriers with phases in shared memory, two for every slot.
 //
-//   full[slot]   its phase ends when the first warp has said how many bytes are coming and all of them are there
+//   full[slot]   its phase ends when the first warp has said how many bytes are coming and all of them are there; or, where
+//                lanes copy, when each lane has arrived for each of the slot's copies, behind its part of it
 //   empty[slot]  its phase ends when every thread that reads the slot has given it back
 //
 // Turn t is the phase t / depth of slot t mod depth. The producer waits for the phase before it of `empty`, which a slot's
@@ -12,14 +13,31 @@ namespace tilec::lower {
 
 using ir::BinaryFn;
 
+namespace {
+
+constexpr int64_t kLeastAsync = 4;  // bytes that a lane can move beside its other work
+
+}  // namespace
+
+// How many copies fill a slot: all turns alike.
+int64_t Lowering::copies_of(ValueId ring) const {
+  int64_t copies = 0;
+  each_op(source_, source_.body, [&](OpId id) {
+    const ir::op::Commit* commit = source_.op(id).get<ir::op::Commit>();
+    if (commit && commit->ring == ring) copies = std::max(copies, int64_t(commit->tokens.size()));
+  });
+  return copies;
+}
+
 void Lowering::lower_ring_alloc(const ir::Op& op) {
   int64_t depth = source_.type(op.result()).shape[0], threads = consuming_threads(op.result());
+  int64_t fillers = has_engine() ? 1 : warps_ * machine_.lanes * copies_of(op.result());
   Ring ring{scratch(Scalar::U64, depth, "full"), scratch(Scalar::U64, depth, "empty"), depth};
   const std::string& name = op.as<ir::op::RingAlloc>().name;
   barrier("the phases of ring `" + name + "` may be in use by the loop around");
   once([&] {
     for (int64_t slot = 0; slot < depth; ++slot) {
-      builder_.add(ir::op::PhaseInit{ring.full, builder_.index(slot), 1});
+      builder_.add(ir::op::PhaseInit{ring.full, builder_.index(slot), fillers});
       builder_.add(ir::op::PhaseInit{ring.empty, builder_.index(slot), threads});
     }
   });
@@ -35,16 +53,19 @@ Lowering::Slot Lowering::slot_of(ValueId ring, ValueId turn) {
 }
 
 void Lowering::lower_acquire(const ir::op::Acquire& acquire) {
-  once([&] {
+  auto wait = [&] {
     Slot slot = slot_of(acquire.ring, acquire.turn);
     ValueId before = builder_.binary(BinaryFn::Xor, slot.parity, builder_.index(1));
     builder_.add(ir::op::PhaseWait{slot.ring.empty, slot.index, before});
-  });
+  };
+  if (has_engine()) once(wait);
+  else wait();
 }
 
 // The engine counts what it moves, and what it fills with zeros, at the barrier of the slot.
 void Lowering::lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy) {
   const ir::op::Commit& commit = commit_of(op.result());
+  if (!has_engine()) return copy_by_lanes(copy, commit);
   std::vector<ValueId> from = scalars(copy.src_offsets), to = scalars(copy.dst_offsets);
   const Type& target = source_.type(copy.dst);
   std::string layout = layout::print(source_.layouts.mem(target.layout));
@@ -55,6 +76,29 @@ void Lowering::lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy)
   });
 }
 
+// Each lane moves its part, as much at once as the call allows, and arrives for it.
+void Lowering::copy_by_lanes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit) {
+  std::vector<int> extents(copy.shape.begin(), copy.shape.end());
+  Region from{copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds};
+  Region to{copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds};
+  const Guard source{from, copy.shape};
+  const layout::Shape shape(extents);
+  WideCopy at_once = wide_copy(from, to, shape);
+  if (at_once.count == 1) at_once.layout = layout::blocked(shape, machine_.lanes, int(warps_), 1);
+  bool may_run = at_once.count * byte_width(source_.type(copy.dst).element) >= kLeastAsync && tile_address(to, at_once.layout);
+  Slot slot = slot_of(commit.ring, commit.turn);
+  inside_or_guarded(std::span(&source, 1), [&]() -> Carried {
+    if (may_run && !guarded_) {
+      begin_wide(from, to, at_once);
+      builder_.add(ir::op::PhaseFollow{slot.ring.full, slot.index});
+      return {};
+    }
+    copy_elements(from, to, shape, copy.pad);
+    builder_.add(ir::op::PhaseArrive{slot.ring.full, slot.index, {}});
+    return {};
+  }, may_run ? at_once.condition : ValueId{});
+}
+
 const ir::op::Commit& Lowering::commit_of(ValueId token) const {
   for (OpId use : uses_[token.index])
     if (auto* commit = source_.op(use).get<ir::op::Commit>()) return *commit;
@@ -62,6 +106,7 @@ const ir::op::Commit& Lowering::commit_of(ValueId token) const {
 }
 
 void Lowering::lower_commit(const ir::op::Commit& commit) {
+  if (!has_engine()) return;
   int64_t bytes = 0;
   for (ValueId token : commit.tokens) {
     const ir::op::CopyAsync& copy = *source_.defined_by<ir::op::CopyAsync>(token);

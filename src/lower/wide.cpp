@@ -107,20 +107,33 @@ Lowering::WideCopy Lowering::wide_copy(const Region& from, const Region& to, con
   return {at_once.count, at_once.condition, std::move(layout)};
 }
 
-void Lowering::copy_wide(const Region& from, const Region& to, const WideCopy& at_once) {
+// Calls emit(place in device memory, place in the shared tile, mask) for each step of the copy.
+void Lowering::each_wide(const Region& from, const Region& to, const WideCopy& at_once,
+                         const std::function<void(ValueId far, ValueId near, ValueId mask)>& emit) {
   const layout::RegLayout& layout = at_once.layout;
   bool is_loaded = source_.type(to.buffer).space == Space::Shared;
+  const Region& device = is_loaded ? from : to;
   auto shared = tile_address(is_loaded ? to : from, layout);
   ValueId owners = owner_mask(layout);
   for (int64_t r = 0; r < layout.registers(); r += at_once.count) {
     Point point = point_at(layout, r);
-    const Region& device = is_loaded ? from : to;
     ValueId far = broadcast(address(device.buffer, region_coordinates(device, layout, point)));
-    ValueId near = broadcast(step_address(*shared, r)), mask = all(tile_mask(layout, point), owners);
-    ValueId moved = load_vector(from.buffer, is_loaded ? far : near, mask, at_once.count);
-    ValueId index = is_loaded ? near : far;
-    builder_.add(ir::op::MemStore{scalar_buffer(to.buffer), index, moved, mask, lane_stride(index)});
+    emit(far, broadcast(step_address(*shared, r)), all(tile_mask(layout, point), owners));
   }
+}
+
+void Lowering::copy_wide(const Region& from, const Region& to, const WideCopy& at_once) {
+  bool is_loaded = source_.type(to.buffer).space == Space::Shared;
+  each_wide(from, to, at_once, [&](ValueId far, ValueId near, ValueId mask) {
+    ValueId moved = load_vector(from.buffer, is_loaded ? far : near, mask, at_once.count), index = is_loaded ? near : far;
+    builder_.add(ir::op::MemStore{scalar_buffer(to.buffer), index, moved, mask, lane_stride(index)});
+  });
+}
+
+void Lowering::begin_wide(const Region& from, const Region& to, const WideCopy& at_once) {
+  each_wide(from, to, at_once, [&](ValueId far, ValueId near, ValueId mask) {
+    builder_.add(ir::op::CopyLanes{scalar_buffer(from.buffer), far, scalar_buffer(to.buffer), near, mask, at_once.count});
+  });
 }
 
 }  // namespace tilec::lower

@@ -46,6 +46,7 @@ bool reads_memory(const Op& op) {
     case OpKind::Copy:
     case OpKind::CopyAsync:
     case OpKind::CopyBox:
+    case OpKind::CopyLanes:
     case OpKind::Gemm:
     case OpKind::GemmAsync:
     case OpKind::GroupProduct:

@@ -34,6 +34,15 @@ class Numbering {
       if (auto* copy = kernel.op(id).get<op::CopyBox>())
         if (auto barriers = number(copy->barriers)) filled_by_[*barriers].insert(*number(copy->dst));
     });
+    // What lanes have begun to move is there where a phase has followed it, of whichever barriers.
+    Buffers moved;
+    each_op(kernel, body, [&](OpId id) {
+      if (auto* copy = kernel.op(id).get<op::CopyLanes>()) moved.insert(*number(copy->dst));
+    });
+    each_op(kernel, body, [&](OpId id) {
+      if (auto* follow = kernel.op(id).get<op::PhaseFollow>())
+        if (auto barriers = number(follow->barriers)) filled_by_[*barriers].insert(moved.begin(), moved.end());
+    });
   }
   const std::vector<SharedBuffer>& buffers() const { return buffers_; }
 
@@ -43,6 +52,7 @@ class Numbering {
       if (auto n = number(v)) set.insert(*n);
     };
     if (auto* o = op.get<op::CopyBox>()) return put(t.filled, o->dst), put(t.phases, o->barriers), t;
+    if (auto* o = op.get<op::CopyLanes>()) return put(t.filled, o->dst), t;
     if (auto* o = op.get<op::GroupProduct>()) return put(t.by_products, o->a), put(t.by_products, o->b), t;
     if (auto* o = op.get<op::PhaseWait>()) {
       put(t.phases, o->barriers);
@@ -50,7 +60,7 @@ class Numbering {
       if (filled != filled_by_.end()) t.by_threads = filled->second;
       return t;
     }
-    bool is_phase = op.is<op::PhaseInit>() || op.is<op::PhaseArrive>() || op.is<op::PhaseExpect>();
+    bool is_phase = op.is<op::PhaseInit>() || op.is<op::PhaseArrive>() || op.is<op::PhaseExpect>() || op.is<op::PhaseFollow>();
     each_operand(op.data, [&](ValueId v) { put(is_phase ? t.phases : t.by_threads, v); });
     return t;
   }

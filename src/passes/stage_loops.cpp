@@ -192,6 +192,8 @@ class Stager {
     b.add(std::move(fill));
   }
 
+  CopyClass copy_class() const { return machine_.has(Cap::BulkCopy) ? CopyClass::Bulk : CopyClass::Async; }
+
   // As the schedule calls the pipeline.
   std::string ring_name() const {
     if (!name_.empty()) return name_;
@@ -222,7 +224,7 @@ class Stager {
       for (int64_t& axis : copy.dst_axes) ++axis;
       BoundsList inside(copy.dst_offsets.size(), Bounds::Inside);
       tokens.push_back(b.value(op::CopyAsync{copy.src, copy.src_offsets, copy.src_axes, copy.src_bounds, staged.versions,
-                                             copy.dst_offsets, copy.dst_axes, inside, copy.shape, copy.pad, CopyClass::Bulk, copy.label},
+                                             copy.dst_offsets, copy.dst_axes, inside, copy.shape, copy.pad, copy_class(), copy.label},
                                plain_type(TypeKind::Token)));
     }
     b.add(op::Commit{ring_, turn, tokens});
@@ -314,7 +316,8 @@ void tell_all(const Kernel& kernel, const Machine& machine, Diagnostics& diagnos
 
 void stage_loops(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
   kernel.form = Form::Staged;
-  if (!machine.has(Cap::BulkCopy) || !machine.has(Cap::PhaseBarriers)) return tell_all(kernel, machine, diagnostics);
+  bool has_copies = machine.has(Cap::BulkCopy) || machine.has(Cap::AsyncCopy);
+  if (!has_copies || !machine.has(Cap::PhaseBarriers)) return tell_all(kernel, machine, diagnostics);
   std::vector<RegionId> launches;
   each_op(kernel, kernel.body, [&](OpId id) {
     if (const op::Launch* launch = kernel.op(id).get<op::Launch>()) launches.push_back(launch->body);

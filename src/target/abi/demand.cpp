@@ -13,7 +13,8 @@ bool starts_at_first_lane(const Type& buffer, const Type& index, int64_t lane_st
 bool has_effect(const Op& op) {
   switch (op.kind()) {
     case OpKind::MemStore: case OpKind::MemAtomic: case OpKind::Fault: case OpKind::Launch: case OpKind::Yield:
-    case OpKind::BlockBarrier: case OpKind::NamedBarrier: case OpKind::Alloc: case OpKind::Prefetch: return true;
+    case OpKind::BlockBarrier: case OpKind::NamedBarrier: case OpKind::Alloc: case OpKind::Prefetch:
+    case OpKind::PhaseInit: case OpKind::PhaseArrive: case OpKind::PhaseWait: case OpKind::PhaseFollow: case OpKind::CopyLanes: return true;
     default: return false;
   }
 }

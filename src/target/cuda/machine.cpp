@@ -31,7 +31,8 @@ constexpr atoms::OuterAtoms kOuterAtoms = atoms::outer_products(kBlock, kBlock);
 constexpr auto kAtoms80 = atoms::joined(kWarpAtoms, kOuterAtoms);
 constexpr auto kAtoms89 = atoms::joined(kWarpAtoms, kByteFloatAtoms, kOuterAtoms);
 
-constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfConvert});
+constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfConvert, Cap::AsyncCopy,
+                                       Cap::PhaseBarriers});
 
 constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t caps, std::span<const MatrixAtom> atoms) {
   return {.name = name, .target = "cuda", .lanes = 32, .max_warps = 16, .default_warps = 4, .role_warps = 4, .registers_per_lane = 255,
@@ -45,7 +46,7 @@ constexpr Machine kMachines[] = {
 
 // The version of the language in which the generation's instructions can be said.
 constexpr DeviceCode kCodes[] = {
-    {.machine = &kMachines[0], .cpu = "sm_80", .features = "+ptx70"},
+    {.machine = &kMachines[0], .cpu = "sm_80", .features = "+ptx71"},
     {.machine = &kMachines[1], .cpu = "sm_89", .features = "+ptx84"},
     {.machine = &kMachines[2], .cpu = "sm_90a", .features = "+ptx84"},
 };

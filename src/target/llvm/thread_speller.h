@@ -27,6 +27,13 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::BlockBarrier& x);
   void one(const ir::Op& op, const ir::op::NamedBarrier& x);
   void one(const ir::Op& op, const ir::op::Atom& x);
+  // Phases and copies in flight (thread_phases.cpp).
+  void one(const ir::Op& op, const ir::op::PhaseInit& x);
+  void one(const ir::Op& op, const ir::op::PhaseArrive& x);
+  void one(const ir::Op& op, const ir::op::PhaseWait& x);
+  void one(const ir::Op& op, const ir::op::PhaseFollow& x);
+  void one(const ir::Op& op, const ir::op::CopyLanes& x);
+  llvm::Value* phase_pointer(ir::ValueId barriers, ir::ValueId index);
   template <class T> void one(const ir::Op& op, const T&) {
     UNREACHABLE("no machine of this kind asks for `" + std::string(ir::name(op.kind())) + "` yet");
   }
