@@ -183,6 +183,13 @@ void Emitter::on(const op::CopyLanes& o, const Op&) {
   i.imm = o.count | int64_t(target) << 16;
   i.lanes = uint16_t(frame_->width);
 }
+void Emitter::on(const op::LoadMatrices& o, const Op& op) {
+  uint32_t buffer = view(o.buffer), index = reg(o.index);
+  Location to = define(op.result());
+  Instr& i = emit(do_load_matrices);
+  i.dst = to.slot, i.a = buffer, i.b = index, i.imm = o.count, i.fast = o.transposed;
+  i.lanes = uint16_t(frame_->width);
+}
 void Emitter::on(const op::PhaseFollow& o, const Op&) {
   Instr& i = emit(do_phase_follow);
   i.a = view(o.barriers), i.b = reg(o.index);

@@ -93,6 +93,7 @@ Status do_atom(Strand&, const Instr&);
 Status do_engine_fence(Strand&, const Instr&);
 Status do_is_aligned(Strand&, const Instr&);
 Status do_copy_lanes(Strand&, const Instr&);
+Status do_load_matrices(Strand&, const Instr&);
 Status do_phase_follow(Strand&, const Instr&);
 Status do_group_fence(Strand&, const Instr&);
 Status do_group_product(Strand&, const Instr&);

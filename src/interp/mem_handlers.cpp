@@ -211,6 +211,35 @@ Status do_copy_lanes(Strand& s, const Instr& i) {
   return Status::Next;
 }
 
+// Lane 8 j + r reads row r of matrix j for all lanes.
+Status do_load_matrices(Strand& s, const Instr& i) {
+  constexpr int kRowBytes = 16, kRows = 8, kLaneBytes = 4;
+  const View& view = s.views[i.a];
+  if (s.mask != s.full) return fail(s, FaultKind::Uniformity, i, "not all lanes of " + s.name + " load matrices");
+  const Slot* index = s.at(i.b);
+  Slot* d = s.at(i.dst);
+  int width = byte_width(view.element), row_elements = kRowBytes / width, each = kLaneBytes / width;
+  for (int j = 0; j < int(i.imm); ++j) {
+    int64_t rows[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      int lane = kRows * j + r;
+      int64_t place = index[lane].i;
+      rows[r] = (view.base + place) * width;
+      if (place < 0 || place > view.reach - row_elements || rows[r] % kRowBytes)
+        return fail(s, FaultKind::OutOfBounds, i,
+                    "the row of lane " + std::to_string(lane) + " begins at place " + std::to_string(place) + " of " + name_of(*view.memory));
+      if (!view.memory->is_plain() && !touch_bytes(toucher(s, i), *view.memory, rows[r], kRowBytes, lane, Touch::Read)) return Status::Stop;
+    }
+    for (int lane = 0; lane < int(s.width); ++lane)
+      for (int e = 0; e < each; ++e) {
+        int row = i.fast ? 2 * (lane % 4) + e : lane / 4, column = i.fast ? lane / 4 : lane % 4 * each + e;
+        d[uint32_t(j * each + e) * s.width + uint32_t(lane)] = load_element(view.element, view.memory->data + rows[row] + column * width);
+      }
+  }
+  s.run->counters().loaded[int(Space::Shared)] += uint64_t(i.imm) * kRows * kRowBytes;
+  return Status::Next;
+}
+
 Status do_mem_atomic(Strand& s, const Instr& i) {
   const TileData& data = s.code->data[size_t(i.imm)];
   const View& view = s.views[i.a];

@@ -84,6 +84,18 @@ class Thread {
     check_.require(o.count > 0, Code::V066, "lanes copy ", o.count, " elements each");
     mask(o.mask);
   }
+  void operator()(const op::LoadMatrices& o) {
+    const Type &memory = type(o.buffer), &result = check_.result_type();
+    bool is_shared = memory.is_buffer() && memory.space == Space::Shared && bit_width(memory.element) % 8 == 0 && byte_width(memory.element) <= 4;
+    check_.require(is_shared && check_.is_index(o.index), Code::V033, "matrices of ", memory, " at ", type(o.index));
+    if (!is_shared) return;
+    int64_t count = o.count * 4 / byte_width(memory.element);
+    bool is_fine = (o.count == 1 || o.count == 2 || o.count == 4) && (!o.transposed || byte_width(memory.element) == 2) &&
+                   equal_but_varying(result, vector_type(memory.element, count));
+    check_.require(is_fine, Code::V065, check_.result(), " is ", result, ", of ", o.count, " matrices of ", memory);
+    derives(check_.result(), o.buffer);
+    derives(check_.result(), o.index);
+  }
   void operator()(const op::PhaseFollow& o) { phase(o.barriers, o.index); }
   void operator()(const op::PhaseArrive& o) {
     phase(o.barriers, o.index);

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "ir/builder.h"
+#include "layout/matrix_rows.h"
 #include "layout/product.h"
 #include "layout/transform.h"
 #include "lower/digits.h"
@@ -188,6 +189,7 @@ class Lowering {
     };
     ValueId lane, rest;        // `rest`: what offsets outside the tile's axes add, if anything
     std::vector<Step> steps;   // by register
+    std::vector<int64_t> offsets = {};  // of the tile in its root
     int vector = 1;            // so many consecutive registers are consecutive, aligned addresses
   };
   std::optional<TileAddress> tile_address(const Region& region, const layout::RegLayout& layout);
@@ -195,6 +197,9 @@ class Lowering {
                                                                std::span<const int64_t> offsets);
   int register_vector(const layout::MemLayout& mem, const layout::RegLayout& layout, std::span<const int64_t> offsets, Scalar element) const;
   ValueId step_address(const TileAddress& address, int64_t register_index);
+  // Registers that instructions which deal rows to lanes can fill. (tile_address.cpp)
+  std::optional<layout::MatrixRows> matrix_load(const Region& region, const layout::RegLayout& layout);
+  void load_matrices(const Region& region, const layout::MatrixRows& load, Home& home, Scalar element);
   bool load_registers(const Region& region, const layout::RegLayout& layout, Home& home, Scalar element, ir::Number pad);
   bool store_registers(const Region& region, const layout::RegLayout& layout, const Home& home);
   ValueId load_vector(ValueId buffer, ValueId index, ValueId mask, int count);

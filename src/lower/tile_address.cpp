@@ -117,7 +117,7 @@ std::optional<Lowering::TileAddress> Lowering::tile_address(const Region& region
   }
   auto steps = register_steps(mem, layout, constants);
   if (!steps) return std::nullopt;
-  TileAddress result{.steps = std::move(*steps)};
+  TileAddress result{.steps = std::move(*steps), .offsets = constants};
   // Which copy of a stack: its index shares no address bit with the tile.
   std::vector<ValueId> outside(rank, builder_.index(0));
   std::vector<Coordinate> first(rank, {builder_.index(0), {}});
@@ -159,8 +159,34 @@ ValueId Lowering::load_vector(ValueId buffer, ValueId index, ValueId mask, int c
   return builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, mask, lane_stride(index)}, type);
 }
 
+std::optional<layout::MatrixRows> Lowering::matrix_load(const Region& region, const layout::RegLayout& layout) {
+  const Type& type = source_.type(region.buffer);
+  bool may_deal = machine_.has(Cap::MatrixLoads) && type.space == Space::Shared && type.element != Scalar::Bool && bit_width(type.element) >= 8;
+  if (!may_deal) return std::nullopt;
+  ValueId root = region.buffer;
+  while (const ir::op::Subview* view = source_.defined_by<ir::op::Subview>(root)) root = view->buffer;
+  auto address = tile_address(region, layout);
+  if (!address) return std::nullopt;
+  const layout::MemLayout& mem = source_.layouts.mem(source_.type(root).layout);
+  auto found = layout::matrix_rows(mem, layout, byte_width(type.element), address->offsets);
+  return found && tile_address(region, found->rows) ? found : std::nullopt;
+}
+
+void Lowering::load_matrices(const Region& region, const layout::MatrixRows& load, Home& home, Scalar element) {
+  auto address = tile_address(region, load.rows);
+  Scalar stored = source_.type(region.buffer).element;
+  int64_t at_once = int64_t(load.count) * load.each;
+  for (int64_t r = 0; r < load.rows.registers(); ++r) {
+    ValueId loaded = builder_.value(ir::op::LoadMatrices{scalar_buffer(region.buffer), broadcast(step_address(*address, r)), load.count, load.transposed},
+                                    ir::vector_type(stored, at_once));
+    for (int64_t i = 0; i < at_once; ++i)
+      home.registers[size_t(r * at_once + i)] = builder_.convert(builder_.value(ir::op::VectorElement{loaded, i}, ir::scalar_type(stored, true)), element);
+  }
+}
+
 bool Lowering::load_registers(const Region& region, const layout::RegLayout& layout, Home& home, Scalar element, ir::Number pad) {
   if (!home.in_registers()) return false;
+  if (auto rows = matrix_load(region, layout)) return load_matrices(region, *rows, home, element), true;
   auto address = tile_address(region, layout);
   if (!address) return false;
   Scalar stored = source_.type(region.buffer).element;

@@ -21,6 +21,7 @@ enum class Cap : uint8_t {
   RegisterBudgets,    // roles may trade registers
   HalfArithmetic,     // f16 and bf16 arithmetic of its own; without it they are computed in f32 and rounded
   HalfConvert,        // f16 to f32 and back in one instruction, even where f16 has no arithmetic
+  MatrixLoads,        // one instruction deals rows of 16 bytes of shared memory to the lanes of a warp, as its products want them
   Prefetch,           // memory can be asked for before it is read, and the blocks of a thread follow one another
   NativeMath,         // exp2, log2, rsqrt and their like are instructions; without it they expand to polynomials
 };

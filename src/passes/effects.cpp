@@ -42,6 +42,7 @@ bool reads_memory(const Op& op) {
   switch (op.kind()) {
     case OpKind::ElementLoad:
     case OpKind::MemLoad:
+    case OpKind::LoadMatrices:
     case OpKind::Load:
     case OpKind::Copy:
     case OpKind::CopyAsync:
@@ -69,6 +70,7 @@ bool has_effect(const Kernel& kernel, const Op& op) {
       return !condition || condition->i != 0;
     }
     case OpKind::MemLoad:
+    case OpKind::LoadMatrices:
     case OpKind::Shuffle:
     case OpKind::Vote:
     case OpKind::WarpReduce:

@@ -7,6 +7,8 @@
 
 #include "diag/diag.h"
 #include "layout/access.h"
+#include "layout/build.h"
+#include "layout/matrix_rows.h"
 #include "layout/notation.h"
 #include "layout/swizzle.h"
 #include "passes/products.h"
@@ -62,11 +64,22 @@ class Chooser {
     if (auto* load = op.get<op::Load>()) note(load->buffer, load->axes, layout_of(op.result()), false, op.span);
     if (auto* store = op.get<op::Store>()) note(store->buffer, store->axes, layout_of(store->tile), true, op.span);
     if (auto* copy = op.get<op::Copy>()) {
-      RegLayout moved = layout::blocked(layout::Shape(std::vector<int>(copy->shape.begin(), copy->shape.end())), machine_.lanes, int(warps_), 1);
+      RegLayout moved = moved_by_copy(*copy);
       note(copy->src, copy->src_axes, moved, false, op.span);
       note(copy->dst, copy->dst_axes, moved, true, op.span);
     }
     if (auto* gemm = op.get<op::Gemm>()) collect_product(op, *gemm);
+  }
+
+  // Lanes move as many elements at once as the machine can, if there are enough for all.
+  RegLayout moved_by_copy(const op::Copy& copy) const {
+    layout::Shape shape(std::vector<int>(copy.shape.begin(), copy.shape.end()));
+    Scalar element = kernel_.type(copy.src).element;
+    int64_t count = 1;
+    for (int64_t extent : copy.shape) count *= extent;
+    int vector = machine_.simd_bytes || bit_width(element) < 8 ? 1 : std::max(1, machine_.vector_bytes / byte_width(element));
+    while (vector > 1 && count < int64_t(machine_.lanes) * warps_ * vector) vector /= 2;
+    return layout::blocked(shape, machine_.lanes, int(warps_), vector);
   }
 
   void collect_product(const Op& op, const op::Gemm& gemm) {
@@ -97,6 +110,14 @@ class Chooser {
     for (const auto* side : {&touchers.writers, &touchers.readers})
       for (const RegLayout& reg : *side) {
         if (reg.shape != mem.shape) continue;
+        if (side == &touchers.readers && machine_.has(Cap::MatrixLoads) && element_bits >= 8) {
+          constexpr int64_t kCorner[layout::kMaxRank] = {};
+          auto matrices = layout::matrix_rows(mem, reg, element_bits / 8, kCorner);
+          if (matrices) {
+            sum += layout::matrix_turns(mem, *matrices, element_bits / 8, kCorner);
+            continue;
+          }
+        }
         int vector = std::min(layout::vector_width(mem, reg), std::max(1, machine_.vector_bytes * 8 / element_bits));
         sum += reg.registers() / vector * layout::bank_conflicts(mem, reg, element_bits, vector, {machine_.banks, 4});
       }

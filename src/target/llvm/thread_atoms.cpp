@@ -1,6 +1,8 @@
 // Matrix instructions of one warp, whose operands are registers of its lanes.
 #include <llvm/IR/InlineAsm.h>
 
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
 #include "target/llvm/thread_speller.h"
 
 namespace tilec::target {
@@ -69,6 +71,25 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::Atom& x) {
   llvm::cast<llvm::CallInst>(made)->addFnAttr(llvm::Attribute::Convergent);
   Held h;
   for (size_t i = 0; i < results; ++i) h.parts.push_back(b_.CreateExtractValue(made, unsigned(i)));
+  held_[op.result().index] = std::move(h);
+}
+
+void ThreadSpeller::one(const ir::Op& op, const ir::op::LoadMatrices& x) {
+  namespace I = llvm::Intrinsic;
+  const I::ID kPlain[] = {I::nvvm_ldmatrix_sync_aligned_m8n8_x1_b16, I::nvvm_ldmatrix_sync_aligned_m8n8_x2_b16, I::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16};
+  const I::ID kTurned[] = {I::nvvm_ldmatrix_sync_aligned_m8n8_x1_trans_b16, I::nvvm_ldmatrix_sync_aligned_m8n8_x2_trans_b16,
+                           I::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16};
+  Value* pointer = element_pointer(x.buffer, x.index);
+  int size = std::countr_zero(uint64_t(x.count));
+  Value* words = b_.CreateIntrinsic((x.transposed ? kTurned : kPlain)[size], {pointer->getType()}, {pointer});
+  llvm::Type* element = memory_type(type(x.buffer).element);
+  unsigned each = 4 / unsigned(byte_width(type(x.buffer).element));
+  Held h;
+  for (unsigned j = 0; j < unsigned(x.count); ++j) {
+    Value* word = x.count == 1 ? words : b_.CreateExtractValue(words, j);
+    Value* parts = b_.CreateBitCast(word, each == 1 ? element : llvm::FixedVectorType::get(element, each));
+    for (unsigned e = 0; e < each; ++e) h.parts.push_back(from_memory(type(x.buffer).element, each == 1 ? parts : b_.CreateExtractElement(parts, uint64_t(e))));
+  }
   held_[op.result().index] = std::move(h);
 }
 

@@ -33,6 +33,7 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::PhaseWait& x);
   void one(const ir::Op& op, const ir::op::PhaseFollow& x);
   void one(const ir::Op& op, const ir::op::CopyLanes& x);
+  void one(const ir::Op& op, const ir::op::LoadMatrices& x);
   llvm::Value* phase_pointer(ir::ValueId barriers, ir::ValueId index);
   template <class T> void one(const ir::Op& op, const T&) {
     UNREACHABLE("no machine of this kind asks for `" + std::string(ir::name(op.kind())) + "` yet");
