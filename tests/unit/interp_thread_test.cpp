@@ -205,8 +205,10 @@ TEST_CASE("interp: masks and vectors of memory accesses") {
       "mem_store %z, %i, %p, mask=%in, lane_stride=4"));
   CHECK(v.z.real(4) == v.x.real(5));
   CHECK(v.z.real(61) == v.x.real(60));
+  const std::string pairs = "%two = constant 2 : int\n%i = binary.mul %t, %two : varying int\n";
+  check_fault(v.run_warps(pairs + "%v = mem_load %x, %i, lane_stride=2 : varying vector<2 f32>"), FaultKind::OutOfBounds, "place 64 to 65 of lane");
   check_fault(v.run_warps("%v = mem_load %x, %t, lane_stride=1 : varying vector<2 f32>"), FaultKind::OutOfBounds,
-              "place 63 to 64 of lane 31");
+              "is not where a vector of 2 elements may begin");
 }
 
 TEST_CASE("interp: lanes that write one place at once must agree") {

@@ -8,6 +8,7 @@
 #include "ir/verify.h"
 #include "lower/lower.h"
 #include "target/model/machine.h"
+#include "target/target.h"
 
 using namespace tilec;
 using namespace tilec::agreement;
@@ -167,10 +168,27 @@ TEST_SUITE("mutation") {
         {"every lane arrives with the bytes", R"((phase_expect .*), mask=%\d+)", "$1", 1, "barrier", "barrier"},
         {"a copy that is missing", R"(^ *copy_box .*$)", "", 1, "deadlock", "deadlock"},
         {"a box in another layout than its readers'", R"((copy_box .*)r4 r5\))", "$1r5 r4)", 1, "numbers", "numbers"},
-        {"every warp issues a copy", R"(compare\.eq)", "compare.ge", 4, "race", "race"},
+        {"every warp issues a copy", R"(compare\.eq)", "compare.ge", 6, "race", "race"},
         {"a box beyond the stack of versions", R"(dst_shape=\[3,)", "dst_shape=[2,", 3, "out of bounds", "out of bounds"},
     };
     check_noticed(product().thread, product(), kMutations);
+  }
+
+  TEST_CASE("faults seeded into copies by lanes are noticed, in the program of one thread") {
+    const Texts texts = texts_of("matrix_product", {{64, 256}, {256, 64}, {64, 64}}, *target::machine_named("sm_80")->machine);
+    constexpr Mutation kMutations[] = {
+        {"nobody tells of a copy", R"(^ *phase_follow .*$)", "", 1, "deadlock", "deadlock"},
+        {"lanes arrive before their copies", R"(phase_follow )", "phase_arrive ", 1, "race", "race", R"(phase_follow )", "phase_arrive "},
+        {"a copy that is missing", R"(^ *copy_lanes .*$)", "", 1, "uninitialised", "uninitialised"},
+        {"half of a copy", R"(count=8)", "count=4", 1, "uninitialised", "uninitialised"},
+        {"twice as much as lanes have", R"((copy_lanes .*)count=8)", "$1count=16", 1, "out of bounds", "out of bounds"},
+        {"nobody waits for a full slot", R"(^ *phase_wait .*$)", "", 2, "race", "race"},
+        {"nobody waits for an empty slot", R"(^ *phase_wait .*$)", "", 3, "uninitialised", "uninitialised"},
+        {"fewer arrivals than come", R"(arrivals=256)", "arrivals=128", 1, "uninitialised", "uninitialised"},
+        {"matrices that are not turned", R"((load_matrices .*), transposed=true)", "$1", 1, "numbers", "numbers"},
+        {"fewer matrices", R"((load_matrices .*), count=4)", "$1, count=2", 1, "V065", "V065"},
+    };
+    check_noticed(texts.thread, texts, kMutations);
   }
 
   TEST_CASE("faults seeded into products in flight are noticed, staged") {
