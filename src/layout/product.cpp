@@ -25,6 +25,19 @@ Deal deal(int units, int row_atoms, int column_atoms) {
   return result;
 }
 
+Deal deal_least_read(int units, int row_atoms, int column_atoms, int m, int n) {
+  auto share_of = [](int atoms, int count) { return (atoms + count - 1) / count; };
+  Deal best = deal(units, row_atoms, column_atoms);
+  auto read = [&](const Deal& d) { return share_of(row_atoms, d.rows) * m + share_of(column_atoms, d.columns) * n; };
+  for (int rows = best.rows - 1; rows > 0; --rows) {
+    if (units % rows) continue;
+    Deal other{.rows = rows, .columns = share(units / rows, column_atoms)};
+    other.replicas = units / other.rows / other.columns;
+    if (other.replicas <= best.replicas && read(other) < read(best)) best = other;
+  }
+  return best;
+}
+
 RegLayout accumulator(const RegLayout& atom, const Shape& shape, Deal deal) {
   std::vector<WarpStep> steps;
   for (WarpStep step : {WarpStep{0, deal.rows}, WarpStep{1, deal.columns}, WarpStep{kReplica, deal.replicas}})

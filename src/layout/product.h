@@ -12,6 +12,9 @@ struct Deal {
   int rows = 1, columns = 1, replicas = 1;
 };
 Deal deal(int units, int row_atoms, int column_atoms);
+// The same, so that a unit reads as little of both operands as can be: an atom has `m` rows of the left one and `n` columns of
+// the right one. Of equals the one with more rows.
+Deal deal_least_read(int units, int row_atoms, int column_atoms, int m, int n);
 RegLayout accumulator(const RegLayout& atom, const Shape& shape, Deal deal);
 
 // The steps of the warps beyond the atom's own, read off an accumulator made of `atom`.

@@ -37,6 +37,7 @@ class Placer {
     RegionId body = launch.body;
     divisors_.emplace(kernel_, kernel_.body);
     collect(body);
+    keeps_rows_ = std::ranges::any_of(ops_, [&](OpId id) { return keeps_rows(kernel_.op(id)); });
     groups_.unite_all(kernel_, ops_);
     demand_of_schedule();
     demand_of_products();
@@ -60,6 +61,13 @@ class Placer {
       }
     };
     walk(region);
+  }
+
+  // What goes along rows of an accumulator, or on into another product, stays in a warp that has whole rows.
+  bool keeps_rows(const Op& op) const {
+    const op::Gemm* gemm = op.get<op::Gemm>();
+    bool reads_tile = gemm && (kernel_.type(gemm->a).is_tile() || kernel_.type(gemm->b).is_tile());
+    return reads_tile || op.is<op::Reduce>() || op.is<op::Scan>();
   }
 
   layout::Shape shape_of(ValueId v) { return passes::shape_of(kernel_.type(v)); }
@@ -96,7 +104,7 @@ class Placer {
   }
 
   RegLayout accumulator(const MatrixAtom& atom, const layout::Shape& shape) {
-    return layout::accumulator(layout::reg_layout(atom.c_layout, "mn"), shape, deal_of(atom, shape[0], shape[1], warps_));
+    return layout::accumulator(layout::reg_layout(atom.c_layout, "mn"), shape, deal_of(atom, shape[0], shape[1], warps_, keeps_rows_));
   }
 
   // Made of whole fragments, and of none that lies beyond the tile: no operand has elements for it.
@@ -382,6 +390,7 @@ class Placer {
   Diagnostics& diagnostics_;
   Groups groups_;
   int64_t warps_ = 1;
+  bool keeps_rows_ = true;  // warps keep whole rows of accumulators
   std::optional<Divisors> divisors_;
   std::vector<OpId> ops_;
   std::vector<ValueId> tiles_;

@@ -30,8 +30,10 @@ const MatrixAtom* find_atom(const Machine& machine, std::string_view name) {
   return nullptr;
 }
 
-layout::Deal deal_of(const MatrixAtom& atom, int64_t m, int64_t n, int64_t warps) {
-  return layout::deal(int(warps / atom.warps), int((m + atom.m - 1) / atom.m), int((n + atom.n - 1) / atom.n));
+layout::Deal deal_of(const MatrixAtom& atom, int64_t m, int64_t n, int64_t warps, bool keeps_rows) {
+  int units = int(warps / atom.warps), rows = int((m + atom.m - 1) / atom.m), columns = int((n + atom.n - 1) / atom.n);
+  bool is_read_by_warps = atom.kind == AtomKind::Warp;
+  return is_read_by_warps && !keeps_rows ? layout::deal_least_read(units, rows, columns, atom.m, atom.n) : layout::deal(units, rows, columns);
 }
 
 layout::RegLayout operand_layout(const Kernel& kernel, const op::Gemm& gemm, const MatrixAtom& atom, layout::Side side,

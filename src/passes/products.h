@@ -10,7 +10,8 @@ namespace tilec::passes {
 int64_t computing_warps(const ir::Kernel& kernel, const ir::op::Launch& launch, const Machine& machine);
 
 const MatrixAtom* find_atom(const Machine& machine, std::string_view name);
-layout::Deal deal_of(const MatrixAtom& atom, int64_t m, int64_t n, int64_t warps);
+// How warps share a product: whole rows each where `keeps_rows`, else so that they read least.
+layout::Deal deal_of(const MatrixAtom& atom, int64_t m, int64_t n, int64_t warps, bool keeps_rows = true);
 
 // What the warps that hold `accumulator` want of an operand of `gemm`.
 layout::RegLayout operand_layout(const ir::Kernel& kernel, const ir::op::Gemm& gemm, const MatrixAtom& atom, layout::Side side,

@@ -9,6 +9,7 @@
 #include "layout/convert.h"
 #include "layout/matrix_rows.h"
 #include "layout/notation.h"
+#include "layout/product.h"
 #include "layout/swizzle.h"
 
 using namespace tilec::layout;
@@ -394,5 +395,15 @@ TEST_SUITE("layout") {
     CHECK_FALSE(matrix_rows(row_major({16, 32}), reg_layout("reg(c3 r3 c0 c4) lane(c1 c2 r0 r1 r2)"), 2, kCorner));
     CHECK(matrix_rows(row_major({32, 32}), left, 2, kBelow));
     CHECK_FALSE(matrix_rows(row_major({16, 64}), left, 2, kBeside));
+  }
+
+  TEST_CASE("warps share a product along its rows, or so that each reads least") {
+    auto is = [](const Deal& d, int rows, int columns, int replicas) { return d.rows == rows && d.columns == columns && d.replicas == replicas; };
+    CHECK(is(deal(8, 8, 16), 8, 1, 1));
+    CHECK(is(deal_least_read(8, 8, 16, 16, 8), 4, 2, 1));
+    CHECK(is(deal_least_read(4, 2, 64, 16, 8), 1, 4, 1));
+    CHECK(is(deal_least_read(8, 8, 1, 16, 8), 8, 1, 1));
+    CHECK(is(deal_least_read(8, 1, 1, 16, 8), 1, 1, 8));
+    CHECK(is(deal_least_read(1, 8, 8, 16, 8), 1, 1, 1));
   }
 }
