@@ -34,10 +34,10 @@ class Placer {
  private:
   void run_launch(op::Launch& launch) {
     launch.warps = warps_ = launch.warps ? launch.warps : computing_warps(kernel_, launch, machine_);
-    RegionId body = launch.body;
     divisors_.emplace(kernel_, kernel_.body);
+    RegionId body = launch.body;
     collect(body);
-    keeps_rows_ = std::ranges::any_of(ops_, [&](OpId id) { return keeps_rows(kernel_.op(id)); });
+    keeps_rows_ = std::ranges::any_of(ops_, [&](OpId id) { return keeps_rows(kernel_, kernel_.op(id)); });
     groups_.unite_all(kernel_, ops_);
     demand_of_schedule();
     demand_of_products();
@@ -61,13 +61,6 @@ class Placer {
       }
     };
     walk(region);
-  }
-
-  // What goes along rows of an accumulator, or on into another product, stays in a warp that has whole rows.
-  bool keeps_rows(const Op& op) const {
-    const op::Gemm* gemm = op.get<op::Gemm>();
-    bool reads_tile = gemm && (kernel_.type(gemm->a).is_tile() || kernel_.type(gemm->b).is_tile());
-    return reads_tile || op.is<op::Reduce>() || op.is<op::Scan>();
   }
 
   layout::Shape shape_of(ValueId v) { return passes::shape_of(kernel_.type(v)); }
@@ -249,8 +242,7 @@ class Placer {
   }
 
   Span span_of(ValueId v) {
-    const Op* op = kernel_.definition(v);
-    return op ? op->span : kernel_.span;
+    return kernel_.definition(v) ? kernel_.definition(v)->span : kernel_.span;
   }
 
   void write_types() {

@@ -30,6 +30,12 @@ const MatrixAtom* find_atom(const Machine& machine, std::string_view name) {
   return nullptr;
 }
 
+bool keeps_rows(const Kernel& kernel, const Op& op) {
+  const op::Gemm* gemm = op.get<op::Gemm>();
+  bool reads_tile = gemm && (kernel.type(gemm->a).is_tile() || kernel.type(gemm->b).is_tile());
+  return reads_tile || op.is<op::Reduce>() || op.is<op::Scan>();
+}
+
 layout::Deal deal_of(const MatrixAtom& atom, int64_t m, int64_t n, int64_t warps, bool keeps_rows) {
   int units = int(warps / atom.warps), rows = int((m + atom.m - 1) / atom.m), columns = int((n + atom.n - 1) / atom.n);
   bool is_read_by_warps = atom.kind == AtomKind::Warp;

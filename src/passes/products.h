@@ -10,6 +10,8 @@ namespace tilec::passes {
 int64_t computing_warps(const ir::Kernel& kernel, const ir::op::Launch& launch, const Machine& machine);
 
 const MatrixAtom* find_atom(const Machine& machine, std::string_view name);
+// What goes along rows of an accumulator, or on into another product, stays in a warp that has whole rows.
+bool keeps_rows(const ir::Kernel& kernel, const ir::Op& op);
 // How warps share a product: whole rows each where `keeps_rows`, else so that they read least.
 layout::Deal deal_of(const MatrixAtom& atom, int64_t m, int64_t n, int64_t warps, bool keeps_rows = true);
 
