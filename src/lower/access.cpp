@@ -220,6 +220,17 @@ std::vector<Coordinate> Lowering::region_coordinates(const Region& region, const
   return out;
 }
 
+void Lowering::report_indices(const Region& region, Span span) {
+  for (size_t axis = 0; axis < region.offsets.size(); ++axis) {
+    bool is_proved = region.bounds.size() <= axis || region.bounds[axis] == ir::Bounds::Inside;
+    if (is_proved || std::ranges::find(region.axes, int64_t(axis)) != region.axes.end()) continue;
+    ValueId index = region.offsets[axis], reach = extent(region.buffer, int(axis)), inside;
+    if (!is_nonnegative(index)) inside = builder_.compare(CompareFn::Ge, index, builder_.index(0));
+    inside = all(inside, builder_.compare(CompareFn::Lt, index, reach));
+    builder_.add(ir::op::Fault{builder_.logical_not(inside), index, int64_t(span.begin), ir::FaultCause::Outside, reach});
+  }
+}
+
 ValueId Lowering::tile_mask(const layout::RegLayout& layout, const Point& point) {
   ValueId mask;
   for (int axis = 0; axis < layout.shape.rank; ++axis) {

@@ -165,6 +165,8 @@ class Lowering {
   std::vector<Coordinate> region_coordinates(const Region& region, const layout::RegLayout& layout, const Point& point);
   ValueId region_mask(const Region& region, const layout::RegLayout& layout, std::span<const Coordinate> coordinates,
                       const Point& point, bool check_bounds);
+  // A dimension that the region has one index of is not clipped: an index outside is reported.
+  void report_indices(const Region& region, Span span);
   ValueId tile_mask(const layout::RegLayout& layout, const Point& point);  // none when the layout covers no more than the tile
   ValueId is_inside(const Guard& guard);  // none when it always is
   ValueId load_element(ValueId buffer, ValueId index, ValueId mask, ir::Number pad);
@@ -208,8 +210,8 @@ class Lowering {
   // --- tile operations, one file each
   void lower_tile(const ir::Op& op);
   void lower_load(const ir::Op& op, const ir::op::Load& load);
-  void lower_store(const ir::op::Store& store);
-  void lower_copy(const ir::op::Copy& copy);
+  void lower_store(const ir::Op& op, const ir::op::Store& store);
+  void lower_copy(const ir::Op& op, const ir::op::Copy& copy);
   void copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad);
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);
   void lower_map(const ir::Op& op, const ir::op::Map& map);

@@ -74,8 +74,8 @@ bool Lowering::has_effects(RegionId body) const {
 
 void Lowering::lower_tile(const ir::Op& op) {
   if (auto* o = op.get<ir::op::Load>()) return lower_load(op, *o);
-  if (auto* o = op.get<ir::op::Store>()) return lower_store(*o);
-  if (auto* o = op.get<ir::op::Copy>()) return lower_copy(*o);
+  if (auto* o = op.get<ir::op::Store>()) return lower_store(op, *o);
+  if (auto* o = op.get<ir::op::Copy>()) return lower_copy(op, *o);
   if (auto* o = op.get<ir::op::Splat>()) return lower_splat(op, *o);
   if (auto* o = op.get<ir::op::Map>()) return lower_map(op, *o);
   if (auto* o = op.get<ir::op::Gemm>()) return lower_gemm(op, *o);

@@ -26,6 +26,7 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
   const layout::RegLayout& layout = reg_layout(type.layout);
   Region region{load.buffer, scalars(load.offsets), load.axes, load.bounds};
   const Guard guard{region, type.shape};
+  report_indices(region, op.span);
   auto element = [this, guard, &layout, &load, &type, next = next_block_distance(op.result())](const Point& point) {
     std::vector<Coordinate> coordinates = region_coordinates(guard.region, layout, point);
     if (next.valid() && !guarded_) prefetch(load.buffer, coordinates, next);
@@ -52,11 +53,12 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
   bind_home(op.result(), std::move(home));
 }
 
-void Lowering::lower_store(const ir::op::Store& store) {
+void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
   const Type& type = source_.type(store.tile);
   const layout::RegLayout& layout = reg_layout(type.layout);
   const Home& from = home(store.tile);
   Region region{store.buffer, scalars(store.offsets), store.axes, store.bounds};
+  report_indices(region, op.span);
   if (store_registers(region, layout, from)) return;
   std::vector<Guard> all_guards = guards(from);
   all_guards.push_back({region, type.shape});
@@ -120,11 +122,12 @@ void Lowering::copy_elements(const Region& from, const Region& to, const layout:
   });
 }
 
-void Lowering::lower_copy(const ir::op::Copy& copy) {
+void Lowering::lower_copy(const ir::Op& op, const ir::op::Copy& copy) {
   layout::Shape shape(std::vector<int>(copy.shape.begin(), copy.shape.end()));
   Region from{copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds};
   Region to{copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds};
   const Guard source_guard{from, copy.shape};
+  for (const Region* region : {&from, &to}) report_indices(*region, op.span);
   bool is_guarded = is_inside({to, copy.shape}).valid();
   if (is_guarded) return copy_elements(from, to, shape, copy.pad);
   WideCopy at_once = wide_copy(from, to, shape);

@@ -10,32 +10,37 @@ namespace {
 
 // What one block may read ahead and still find in its core's share of the caches when it comes to it.
 constexpr int64_t kMostAhead = 256 << 10;
+// Indices of more steps than this are followed no further: values may be shared, and be met again on every way.
+constexpr int kMostSteps = 8;
 
 // What two loads differ in may be the loops that they stand in, nothing else.
-bool equal_but_for_loops(const Kernel& kernel, ValueId a, ValueId b) {
+bool equal_but_for_loops(const Kernel& kernel, ValueId a, ValueId b, int steps = kMostSteps) {
   if (a == b) return true;
+  if (steps == 0) return false;
   const ir::Op *x = kernel.definition(a), *y = kernel.definition(b);
   if (!x || !y) return !x && !y && kernel.value(a).region != kernel.body && kernel.value(b).region != kernel.body;
   const auto *p = x->get<ir::op::Binary>(), *q = y->get<ir::op::Binary>();
-  if (p && q) return p->fn == q->fn && equal_but_for_loops(kernel, p->a, q->a) && equal_but_for_loops(kernel, p->b, q->b);
+  if (p && q) return p->fn == q->fn && equal_but_for_loops(kernel, p->a, q->a, steps - 1) && equal_but_for_loops(kernel, p->b, q->b, steps - 1);
   auto m = kernel.constant(a), n = kernel.constant(b);
   return m && n && m->i == n->i;
 }
 
 // By how much `v` grows with `index`; none where that is not a constant.
-std::optional<int64_t> growth(const Kernel& kernel, ValueId v, ValueId index) {
+std::optional<int64_t> growth(const Kernel& kernel, ValueId v, ValueId index, int steps = kMostSteps) {
   if (v == index) return 1;
+  if (steps == 0) return {};
   const ir::Op* op = kernel.definition(v);
   if (!op) return 0;
   const auto* binary = op->get<ir::op::Binary>();
   if (!binary) {
     bool depends = false;
-    ir::each_operand(op->data, [&](ValueId x) { depends |= growth(kernel, x, index) != 0; });
+    ir::each_operand(op->data, [&](ValueId x) { depends |= growth(kernel, x, index, steps - 1) != 0; });
     return depends ? std::nullopt : std::optional<int64_t>(0);
   }
-  std::optional<int64_t> a = growth(kernel, binary->a, index), b = growth(kernel, binary->b, index);
+  std::optional<int64_t> a = growth(kernel, binary->a, index, steps - 1), b = growth(kernel, binary->b, index, steps - 1);
   if (!a || !b) return {};
   if (*a == 0 && *b == 0) return 0;
+  if (std::abs(*a) >= kMostAhead || std::abs(*b) >= kMostAhead) return {};
   auto factor = kernel.constant(*b == 0 ? binary->b : binary->a);
   switch (binary->fn) {
     case BinaryFn::Add: return *a + *b;

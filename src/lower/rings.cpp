@@ -65,6 +65,7 @@ void Lowering::lower_acquire(const ir::op::Acquire& acquire) {
 // The engine counts what it moves, and what it fills with zeros, at the barrier of the slot.
 void Lowering::lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy) {
   const ir::op::Commit& commit = commit_of(op.result());
+  report_indices({copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds}, op.span);
   if (!has_engine()) return copy_by_lanes(copy, commit);
   std::vector<ValueId> from = scalars(copy.src_offsets), to = scalars(copy.dst_offsets);
   const Type& target = source_.type(copy.dst);
