@@ -200,12 +200,10 @@ int main(int argc, char **argv) {
   EXPECT("nothing to do is no launch", add_one(x, y, 0, stream) == TILE_OK);
   EXPECT("a misaligned pointer", add_one((float *)((char *)x + 2), y, 100, stream) == TILE_ALIGNMENT);
   EXPECT("an overlap", add_one(x, x, 100, stream) == TILE_ALIAS);
-  EXPECT("a grid that is too large", add_one(x, y, -1, stream) == TILE_SHAPE);
-  uint64_t place = 0;
+  EXPECT("a negative extent", add_one(x, y, -1, stream) == TILE_SHAPE);
   EXPECT("a workspace that is too small", total(x, sum, kCount, y, 8, stream) == TILE_OUT_OF_MEMORY);
   EXPECT("a workspace at a wrong place", total(x, sum, kCount, (char *)y + 4, 4096, stream) == TILE_ALIGNMENT);
   EXPECT("a workspace of the caller's", total(x, sum, kCount, y, 4096, stream) == TILE_OK && total_check(stream) == TILE_OK);
-  (void)place;
   capture(stream, x, y, sum);
   faults(stream, x, y);
   cuCtxSetCurrent(NULL);
