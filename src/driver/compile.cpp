@@ -177,7 +177,10 @@ bool is_for_machines(const std::string& emit, const Chosen& chosen) {
   bool is_spelled = std::ranges::find(target.emits, emit) != target.emits.end();
   bool is_fine = !is_spelled || !target.assemble || chosen.machines.size() == 1;
   if (!is_fine) std::fprintf(stderr, "tilec: one `%s` is for one machine; %zu are named\n", emit.c_str(), chosen.machines.size());
-  return is_fine;
+  if (!is_fine || !target.assemble || emit != target.image || !chosen.images.front().is_text) return is_fine;
+  std::string machine(chosen.machines.front()->name);
+  std::fprintf(stderr, "tilec: '%s' is text alone; a `%s` is for '%s'\n", chosen.named.c_str(), emit.c_str(), machine.c_str());
+  return false;
 }
 
 // What the object carries for machines other than its host's: text, and code where an assembler is there or named.
@@ -191,7 +194,7 @@ int add_images(Session& session, const Chosen& chosen, Compiled& compiled) {
   });
   for (size_t i = 0; i < images.size(); ++i) {
     const target::Target& of = *chosen.images[i].target;
-    if (!made[i].problem.empty() && !made[i].is_missing) return session.cannot_assemble(of, made[i].problem);
+    if (!made[i].problem.empty() && !made[i].is_missing) return session.cannot_assemble(chosen.images[i], made[i].problem);
     images[i].code = made[i].image;
     compiled.library.images.push_back({std::string(images[i].machine->name), images[i].text.size(), images[i].code.size(), made[i].by});
     auto launcher = of.launcher(chosen.target->triple);
@@ -212,10 +215,10 @@ std::string stream_of(const Chosen& chosen) {
 
 // An image of one machine's kernels.
 int write_image(Session& session, const Chosen& chosen, const Outputs& paths, const Compiled& compiled) {
-  const target::Target& target = *chosen.target;
-  std::string text = target.spell(compiled.program, target.emits.front());
-  target::Assembled made = target.assemble(text, *chosen.machines.front(), session.options.assembler);
-  if (!made.problem.empty()) return session.cannot_assemble(target, made.problem);
+  const target::MachineChoice& of = chosen.images.front();
+  std::string text = of.target->spell(compiled.program, of.target->emits.front());
+  target::Assembled made = of.target->assemble(text, *of.machine, session.options.assembler);
+  if (!made.problem.empty()) return session.cannot_assemble(of, made.problem);
   return write_outputs(session, paths, made.image, &compiled);
 }
 
@@ -238,7 +241,7 @@ int compile_command(const Options& options) {
   if (std::ranges::find(target::planned_emits(), options.emit) != target::planned_emits().end())
     return session.not_yet("`--emit=" + options.emit + "`");
   std::string emit = emitted_form(options, *chosen->target);
-  if (emit.empty()) return session.cannot_emit(*chosen->target, options.emit);
+  if (emit.empty()) return session.cannot_emit(*chosen, options.emit);
   if (!is_for_machines(emit, *chosen)) return kUsage;
   bool is_image = chosen->target->assemble && emit == chosen->target->image;
   Outputs paths{path_of(emit, is_image), options.header};

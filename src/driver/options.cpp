@@ -203,6 +203,12 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   }
   std::vector<std::string>& rest = words.rest;
   for (std::string& word : rest) word = spelled(word);
+  // The parser would take the next word.
+  for (const std::string& word : rest)
+    if (word.starts_with("--") && word.ends_with("=")) {
+      std::fprintf(stderr, "tilec: '%s' has no value\n", word.c_str());
+      return {std::nullopt, kUsage};
+    }
   CLI::App app{kSummary};
   declare_options(app, o);
   if (is_misread(rest)) return {std::nullopt, kUsage};

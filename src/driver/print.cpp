@@ -14,14 +14,20 @@ Json targets_json() {
     Json machines = Json::array(), emits = Json::array();
     for (const Machine& machine : target->machines()) machines.push(std::string(machine.name));
     for (std::string_view emit : target->emits) emits.push(std::string(emit));
-    list.push(Json::object().set("name", std::string(target->name)).set("machines", machines).set("emits", emits));
+    Json row = Json::object().set("name", std::string(target->name)).set("machines", machines).set("emits", emits);
+    if (target->assemble) row.set("text", std::string(target->emits.front()));  // TEXT:MACHINE is a name too
+    list.push(row);
   }
   return list;
 }
 
 std::string targets_text() {
   std::string text;
-  for (const Machine* machine : all_machines()) text += std::string(machine->name) + "\n";
+  for (const target::Target* target : target::targets())
+    for (const Machine& machine : target->machines()) {
+      text += std::string(machine.name) + "\n";
+      if (target->assemble) text += std::string(target->emits.front()) + ":" + std::string(machine.name) + "\n";
+    }
   return text;
 }
 

@@ -61,6 +61,14 @@ struct Difference {
   std::string where;
 };
 
+// Numbers of the tensor's type from one to the next, at `x`: results that lie between two of them may be rounded to either.
+double step_at(Scalar type, double x) {
+  if (!is_float(type)) return 0;
+  FloatFormat format = float_format(type);
+  int exponent = x == 0 ? 1 - format.bias : std::max(std::ilogb(x), 1 - format.bias);
+  return std::ldexp(1.0, exponent - format.mantissa_bits);
+}
+
 Difference compare(const ir::Kernel& kernel, const Data& got, const Data& want) {
   Difference out;
   for (size_t i = 0; i < kernel.params.size(); ++i) {
@@ -71,6 +79,7 @@ Difference compare(const ir::Kernel& kernel, const Data& got, const Data& want) 
     for (int64_t k = 0; k < want.tensors[i].size(); ++k) {
       double a = got.tensors[i].real(k), b = want.tensors[i].real(k);
       if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+      if (std::fabs(a - b) <= step_at(kernel.type(kernel.params[i].value).element, std::max(std::fabs(a), std::fabs(b)))) continue;
       double error = std::isfinite(a) && std::isfinite(b) ? std::fabs(a - b) / scale : INFINITY;
       if (error > out.greatest) out = {error, kernel.params[i].name + "[" + std::to_string(k) + "]"};
     }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/scalar_eval.h"
+#include "ir/sources.h"
 
 namespace tilec {
 
@@ -34,10 +35,11 @@ int64_t default_of(const ir::Kernel& kernel, const ir::Dim& dim) {
 
 // Which dims and integer parameters a value of the body hangs on.
 void add_names(const ir::Kernel& kernel, ir::ValueId v, std::set<std::string>& names) {
-  for (const ir::Dim& dim : kernel.dims)
-    if (dim.value == v) return void(names.insert(dim.name));
-  if (const ir::Param* p = kernel.param_of(v); p && is_integer_parameter(kernel, *p)) names.insert(p->name);
-  if (const ir::Op* op = kernel.definition(v)) ir::each_operand(op->data, [&](ir::ValueId operand) { add_names(kernel, operand, names); });
+  ir::each_source(kernel, v, [&](ir::ValueId x) {
+    for (const ir::Dim& dim : kernel.dims)
+      if (dim.value == x) return void(names.insert(dim.name));
+    if (const ir::Param* p = kernel.param_of(x); p && is_integer_parameter(kernel, *p)) names.insert(p->name);
+  });
 }
 
 // A requirement, or that a tensor has elements.
@@ -186,42 +188,59 @@ RunDims dims_of(const Dims& said, const ir::Kernel& kernel) {
   return result;
 }
 
-std::optional<int64_t> host_value(const ir::Kernel& kernel, ir::ValueId v, const Dims& dims) {
-  auto named = [&](const std::string& name) {
-    auto found = dims.find(name);
-    return found == dims.end() ? std::nullopt : std::optional(found->second);
-  };
-  for (const ir::Dim& dim : kernel.dims)
-    if (dim.value == v) return named(dim.name);
-  if (const ir::Param* p = kernel.param_of(v)) return is_integer_parameter(kernel, *p) ? named(p->name) : std::nullopt;
-  const ir::Op* op = kernel.definition(v);
-  if (!op) return std::nullopt;
-  Scalar type = kernel.type(v).element;
-  auto number = [](std::optional<ir::Number> x) { return x ? std::optional(x->i) : std::nullopt; };
-  auto operand = [&](ir::ValueId x) { return is_float(kernel.type(x).element) ? std::nullopt : host_value(kernel, x, dims); };
-  if (is_float(type)) return std::nullopt;
-  if (auto* c = op->get<ir::op::Constant>()) return c->number.i;
-  if (auto* u = op->get<ir::op::Unary>()) {
-    auto x = operand(u->x);
-    return x ? number(ir::evaluate(u->fn, type, ir::Number::integer(*x))) : std::nullopt;
+namespace {
+
+struct HostValues {
+  const ir::Kernel& kernel;
+  const Dims& dims;
+  std::map<ir::ValueId, std::optional<int64_t>> known = {};
+
+  std::optional<int64_t> of(ir::ValueId v) {
+    auto [found, is_new] = known.try_emplace(v);
+    return is_new ? known[v] = derive(v) : found->second;
   }
-  if (auto* b = op->get<ir::op::Binary>()) {
-    auto x = operand(b->a), y = operand(b->b);
-    return x && y ? number(ir::evaluate(b->fn, type, ir::Number::integer(*x), ir::Number::integer(*y))) : std::nullopt;
+
+  std::optional<int64_t> derive(ir::ValueId v) {
+    auto named = [&](const std::string& name) {
+      auto found = dims.find(name);
+      return found == dims.end() ? std::nullopt : std::optional(found->second);
+    };
+    for (const ir::Dim& dim : kernel.dims)
+      if (dim.value == v) return named(dim.name);
+    if (const ir::Param* p = kernel.param_of(v)) return is_integer_parameter(kernel, *p) ? named(p->name) : std::nullopt;
+    const ir::Op* op = kernel.definition(v);
+    if (!op) return std::nullopt;
+    Scalar type = kernel.type(v).element;
+    auto number = [](std::optional<ir::Number> x) { return x ? std::optional(x->i) : std::nullopt; };
+    auto operand = [&](ir::ValueId x) { return is_float(kernel.type(x).element) ? std::nullopt : of(x); };
+    if (is_float(type)) return std::nullopt;
+    if (auto* c = op->get<ir::op::Constant>()) return c->number.i;
+    if (auto* u = op->get<ir::op::Unary>()) {
+      auto x = operand(u->x);
+      return x ? number(ir::evaluate(u->fn, type, ir::Number::integer(*x))) : std::nullopt;
+    }
+    if (auto* b = op->get<ir::op::Binary>()) {
+      auto x = operand(b->a), y = operand(b->b);
+      return x && y ? number(ir::evaluate(b->fn, type, ir::Number::integer(*x), ir::Number::integer(*y))) : std::nullopt;
+    }
+    if (auto* c = op->get<ir::op::Convert>()) {
+      auto x = operand(c->x);
+      return x ? std::optional(ir::evaluate_convert(kernel.type(c->x).element, type, c->mode, ir::Number::integer(*x)).i) : std::nullopt;
+    }
+    if (auto* s = op->get<ir::op::Select>()) {
+      auto c = operand(s->condition);
+      return c ? operand(*c ? s->a : s->b) : std::nullopt;
+    }
+    if (auto* c = op->get<ir::op::Compare>()) {
+      auto x = operand(c->a), y = operand(c->b);
+      if (x && y) return ir::evaluate(c->fn, kernel.type(c->a).element, ir::Number::integer(*x), ir::Number::integer(*y));
+    }
+    return std::nullopt;
   }
-  if (auto* c = op->get<ir::op::Convert>()) {
-    auto x = operand(c->x);
-    return x ? std::optional(ir::evaluate_convert(kernel.type(c->x).element, type, c->mode, ir::Number::integer(*x)).i) : std::nullopt;
-  }
-  if (auto* s = op->get<ir::op::Select>()) {
-    auto c = operand(s->condition);
-    return c ? operand(*c ? s->a : s->b) : std::nullopt;
-  }
-  if (auto* c = op->get<ir::op::Compare>()) {
-    auto x = operand(c->a), y = operand(c->b);
-    if (x && y) return ir::evaluate(c->fn, kernel.type(c->a).element, ir::Number::integer(*x), ir::Number::integer(*y));
-  }
-  return std::nullopt;
-}
+};
+
+}  // namespace
+
+std::optional<int64_t> host_value(const ir::Kernel& kernel, ir::ValueId v, const Dims& dims) { return HostValues{kernel, dims}.of(v); }
 
 }  // namespace tilec

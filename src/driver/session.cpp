@@ -115,14 +115,14 @@ int Session::cannot_read(const std::string& path, const std::string& why) const 
 int Session::cannot_write(const std::string& path, const std::string& why) const {
   return tell_alone([&](Place at) { at.error(diag::CannotWrite, path == "-" ? "standard output" : path, why); }, kEnvironment);
 }
-int Session::cannot_emit(const target::Target& target, std::string_view kind) const {
+int Session::cannot_emit(const Chosen& chosen, std::string_view kind) const {
   return tell_alone([&](Place at) {
-    Report report = at.error(diag::EmitNotOffered, target.name, kind);
-    if (target.emits.empty()) report.help("it is for `tilec run` and `tilec explain`");
+    Report report = at.error(diag::EmitNotOffered, chosen.named, kind);
+    if (chosen.target->emits.empty()) report.help("it is for `tilec run` and `tilec explain`");
   }, kNoTarget);
 }
-int Session::cannot_assemble(const target::Target& target, const std::string& problem) const {
-  return tell_alone([&](Place at) { at.error(diag::EmitNotOffered, target.name, target.image).help(problem); }, kEnvironment);
+int Session::cannot_assemble(const target::MachineChoice& of, const std::string& problem) const {
+  return tell_alone([&](Place at) { at.error(diag::NoImage, of.target->image, of.machine->name, problem); }, kEnvironment);
 }
 int Session::not_yet(const std::string& what) const {
   return tell_alone([&](Place at) { at.error(diag::NotSupportedYet, what); }, kNoTarget);
@@ -164,32 +164,37 @@ std::optional<Chosen> Session::machines() const {
   if (options.targets.empty()) {
     const target::Target* c = options.emit == "c" ? target::target_named("c") : nullptr;
     out.target = c ? c : &host_target();
+    out.named = out.target->name;
     add_all(*out.target, out.machines);
     return out;
   }
-  std::string of;  // what `out.target` was named by
   for (const std::string& name : options.targets) {
     auto choice = machine_of(name);
     if (!choice) return std::nullopt;
-    if (std::ranges::find(out.machines, choice->machine) != out.machines.end()) continue;
+    if (std::ranges::find(out.machines, choice->machine) != out.machines.end()) {
+      for (target::MachineChoice& image : out.images) image.is_text &= image.machine != choice->machine || choice->is_text;
+      continue;
+    }
     out.machines.push_back(choice->machine);
     if (choice->target->image_of) {
       out.images.push_back(*choice);
       continue;
     }
     if (out.target && out.target != choice->target) {
-      std::fprintf(stderr, "tilec: '%s' cannot go into one output with '%s'\n", name.c_str(), of.c_str());
+      std::fprintf(stderr, "tilec: '%s' cannot go into one output with '%s'\n", name.c_str(), out.named.c_str());
       return std::nullopt;
     }
     out.target = choice->target;
-    of = name;
+    out.named = name;
   }
   if (out.target && !out.images.empty() && out.target->triple.empty()) {
-    not_yet("one output for `" + of + "` and `" + std::string(out.images.front().machine->name) + "`");
+    not_yet("one output for `" + out.named + "` and `" + std::string(out.images.front().machine->name) + "`");
     return std::nullopt;
   }
   // Without a host among them, an object is this computer's; everything else is the device's own.
-  if (!out.target) out.target = options.emit == "obj" ? &host_target() : out.images.front().target;
+  if (out.target) return out;
+  out.target = options.emit == "obj" ? &host_target() : out.images.front().target;
+  out.named = options.targets.front();
   return out;
 }
 

@@ -17,6 +17,7 @@ struct Chosen {
   const target::Target* target = nullptr;  // that makes the output
   std::vector<const Machine*> machines;
   std::vector<target::MachineChoice> images;  // those of them whose code the output only carries
+  std::string named;  // what `target` was named by, or its name
 };
 
 struct Session {
@@ -47,8 +48,8 @@ struct Session {
   // What keeps the command from its work is told at once, in the format asked for; the answer is the exit code.
   int cannot_read(const std::string& path, const std::string& why) const;
   int cannot_write(const std::string& path, const std::string& why) const;
-  int cannot_emit(const target::Target& target, std::string_view kind) const;
-  int cannot_assemble(const target::Target& target, const std::string& problem) const;
+  int cannot_emit(const Chosen& chosen, std::string_view kind) const;
+  int cannot_assemble(const target::MachineChoice& of, const std::string& problem) const;
   int not_yet(const std::string& what) const;  // of a target that is to come
   // The machines that --target names; none: every level of this computer's CPU. An unknown name is told.
   std::optional<Chosen> machines() const;

@@ -177,6 +177,13 @@ class Lowering {
   bool is_nonnegative(ValueId v) const;
   bool is_below(ValueId v, int64_t limit) const;
   bool is_multiple(ValueId v, int64_t unit) const;
+  // Values may be shared: each is looked at once for each property.
+  enum class Property : uint8_t { Nonnegative, Below, Multiple, LaneStride };
+  int64_t known(Property property, ValueId v, int64_t number = 0) const;
+  bool derive_nonnegative(ValueId v) const;
+  bool derive_below(ValueId v, int64_t limit) const;
+  bool derive_multiple(ValueId v, int64_t unit) const;
+  int64_t derive_lane_stride(ValueId index) const;
   ValueId all(ValueId a, ValueId b);  // conjunction, either may be none
   // Emits the code twice, for where all regions lie inside their buffers (and `also` holds), and for elsewhere, when `guarded_`
   // holds.
@@ -334,6 +341,7 @@ class Lowering {
   std::set<uint32_t> repeated_loads_;              // results, of the launch: they read what it has read before
   ValueId next_block_;                             // the index of the launch that steps first
   std::set<uint32_t> signed_args_;                 // lowered region arguments that may be negative
+  mutable std::map<std::tuple<Property, uint32_t, int64_t>, int64_t> known_;  // of lowered values
   Threads* threads_ = nullptr;                     // inside a simt region that is split
   const Uniformity* uniform_ = nullptr;            // inside a simt region that runs as it stands
   bool guarded_ = false;                           // in the code for regions that cross an edge

@@ -131,10 +131,16 @@ ValueId Lowering::reduce_lanes(const layout::RegLayout& layout, int axis, Reduce
   if (distances.empty()) return value;
   Scalar element = target_.type(value).element;
   value = broadcast(value);
-  bool is_whole_warp = distances.size() == layout.lane.size();
+  // Where no lane keeps a part of its own, the result is one number of the warp; of lanes that hold the same, one counts.
+  bool is_of_warp = std::ranges::all_of(layout.lane, [&](layout::Vec v) { return (v & ~layout::axis_mask(rank, axis)) == 0; });
   ReduceFn combine = fn == ReduceFn::AbsMax ? ReduceFn::Max : fn;
-  if (is_whole_warp && machine_.simd_bytes > 0)
+  if (is_of_warp && machine_.simd_bytes > 0) {
+    layout::RegLayout lanes = layout;
+    lanes.warp.clear(), lanes.grids.clear();
+    if (ValueId owner = owner_mask(lanes); owner.valid())
+      value = builder_.select(owner, value, builder_.constant(element, ir::identity(fn, element)));
     return builder_.value(ir::op::WarpReduce{combine, value}, ir::scalar_type(element));
+  }
   for (int64_t distance : distances) {
     ValueId other = builder_.value(ir::op::Shuffle{ir::ShuffleKind::Xor, value, builder_.index(distance)}, ir::scalar_type(element, true));
     value = builder_.binary(step_of(fn), value, other);

@@ -2,6 +2,7 @@
 
 #include "diag/diag.h"
 #include "ir/source_words.h"
+#include "ir/sources.h"
 #include "passes/region.h"
 #include "passes/rewrite.h"
 
@@ -71,10 +72,9 @@ struct Check {
       });
   }
   void each_division(ValueId v, const std::function<void(OpId)>& f) {
-    const Op* op = kernel.definition(v);
-    if (!op) return;
-    if (auto* binary = op->get<op::Binary>(); binary && is_division(*binary)) f(kernel.value(v).op);
-    each_operand(op->data, [&](ValueId operand) { each_division(operand, f); });
+    each_source(kernel, v, [&](ValueId x) {
+      if (auto* binary = kernel.defined_by<op::Binary>(x); binary && is_division(*binary)) f(kernel.value(x).op);
+    });
   }
   bool is_division(const op::Binary& binary) const {
     return (binary.fn == BinaryFn::Div || binary.fn == BinaryFn::Rem) && is_integer(kernel.type(binary.a).element);

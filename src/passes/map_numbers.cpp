@@ -125,24 +125,40 @@ struct Run {
 
 }  // namespace
 
-Numbers scalar_numbers(const Kernel& kernel, ValueId v, const NumbersOf& known) {
-  if (auto found = known.find(v); found != known.end()) return found->second;
-  const Type& type = kernel.type(v);
-  auto of = [&](ValueId x) { return scalar_numbers(kernel, x, known); };
-  auto element = [&](ValueId x) { return kernel.type(x).element; };
-  const Op* op = kernel.definition(v);
-  if (!op) return kernel.value(v).region == kernel.body ? by_contract(kernel, v) : anything(type.element);
-  if (auto* o = op->get<op::Constant>()) return exactly(type.element, o->number);
-  if (auto* o = op->get<op::Unary>()) return apply(o->fn, element(o->x), of(o->x));
-  if (auto* o = op->get<op::Binary>()) return apply(o->fn, element(o->a), of(o->a), of(o->b));
-  if (auto* o = op->get<op::Fma>())
-    return apply(BinaryFn::Add, type.element, apply(BinaryFn::Mul, type.element, of(o->a), of(o->b)), of(o->c));
-  if (auto* o = op->get<op::Compare>()) return apply(o->fn, element(o->a), of(o->a), of(o->b));
-  if (auto* o = op->get<op::Convert>()) return apply_convert(element(o->x), type.element, o->mode, of(o->x));
-  if (auto* o = op->get<op::Select>()) return joined(of(o->a), of(o->b));
-  if (op->is<op::ElementLoad>()) return data(type.element);
-  return anything(type.element);
-}
+namespace {
+
+struct ScalarNumbers {
+  const Kernel& kernel;
+  const NumbersOf& known;
+  NumbersOf found = {};
+
+  Numbers of(ValueId v) {
+    if (auto at = known.find(v); at != known.end()) return at->second;
+    if (auto at = found.find(v); at != found.end()) return at->second;
+    return found.insert_or_assign(v, derive(v)).first->second;
+  }
+
+  Numbers derive(ValueId v) {
+    const Type& type = kernel.type(v);
+    auto element = [&](ValueId x) { return kernel.type(x).element; };
+    const Op* op = kernel.definition(v);
+    if (!op) return kernel.value(v).region == kernel.body ? by_contract(kernel, v) : anything(type.element);
+    if (auto* o = op->get<op::Constant>()) return exactly(type.element, o->number);
+    if (auto* o = op->get<op::Unary>()) return apply(o->fn, element(o->x), of(o->x));
+    if (auto* o = op->get<op::Binary>()) return apply(o->fn, element(o->a), of(o->a), of(o->b));
+    if (auto* o = op->get<op::Fma>())
+      return apply(BinaryFn::Add, type.element, apply(BinaryFn::Mul, type.element, of(o->a), of(o->b)), of(o->c));
+    if (auto* o = op->get<op::Compare>()) return apply(o->fn, element(o->a), of(o->a), of(o->b));
+    if (auto* o = op->get<op::Convert>()) return apply_convert(element(o->x), type.element, o->mode, of(o->x));
+    if (auto* o = op->get<op::Select>()) return joined(of(o->a), of(o->b));
+    if (op->is<op::ElementLoad>()) return data(type.element);
+    return anything(type.element);
+  }
+};
+
+}  // namespace
+
+Numbers scalar_numbers(const Kernel& kernel, ValueId v, const NumbersOf& known) { return ScalarNumbers{kernel, known}.of(v); }
 
 MapResults run_on_numbers(prove::Prover& prover, const Kernel& kernel, RegionId body, NumbersOf known,
                           const prove::Formula& assumption) {

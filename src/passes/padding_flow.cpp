@@ -2,6 +2,7 @@
 #include "passes/padding_flow.h"
 
 #include "diag/diag.h"
+#include "ir/sources.h"
 
 namespace tilec::passes {
 
@@ -125,7 +126,7 @@ Numbers PaddingFlow::outside_result(const op::Map& map, int64_t axis, unsigned p
   bool is_inside = false;  // of something that has an edge of its own along the axis
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     ValueId arg = args[map.shape.size() + i];
-    if (!depends_on(results.same[r], arg)) continue;
+    if (!depends_on(kernel_, results.same[r], arg)) continue;
     if (padded >> i & 1) return results.numbers[r];
     TileState input = state(map.inputs[i]);
     for (size_t a = 0; a < input.axes.size(); ++a) {
@@ -173,19 +174,11 @@ void PaddingFlow::check_divisors(const op::Map& map, unsigned padded, const Numb
     auto divisor = known.find(binary->b);
     if (divisor == known.end() || !divisor->second.kinds || !divisor->second.is_within(kZero)) return;
     for (size_t i = 0; i < map.inputs.size(); ++i) {
-      if (!(padded >> i & 1) || !depends_on(binary->b, args[map.shape.size() + i])) continue;
+      if (!(padded >> i & 1) || !depends_on(kernel_, binary->b, args[map.shape.size() + i])) continue;
       for (const AxisPadding& axis : state(map.inputs[i]).axes)
         if (axis.is_padded && axis.numbers.is_within(kZero)) return report(axis, map.inputs[i], "division", "1", kernel_.op(id));
     }
   });
-}
-
-bool PaddingFlow::depends_on(ValueId v, ValueId arg) const {
-  if (v == arg) return true;
-  const Op* op = kernel_.definition(v);
-  bool found = false;
-  if (op) each_operand(op->data, [&](ValueId x) { found = found || depends_on(x, arg); });
-  return found;
 }
 
 void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {

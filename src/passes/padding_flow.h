@@ -44,7 +44,6 @@ class PaddingFlow {
   MapResults map_results(const ir::op::Map& op, int64_t axis, unsigned padded, const std::optional<Edge>& edge);
   Numbers outside_result(const ir::op::Map& op, int64_t axis, unsigned padded, const MapResults& results, size_t r);
   void check_divisors(const ir::op::Map& op, unsigned padded, const NumbersOf& known);
-  bool depends_on(ir::ValueId v, ir::ValueId arg) const;
   TileState reshaped(ir::ValueId from, ir::ValueId to) const;
 
   // The state of a tile, of a buffer, or of a view of one.

@@ -23,6 +23,11 @@ Divisors::Divisors(const Kernel& kernel, RegionId body) : kernel_(kernel) {
 }
 
 int64_t Divisors::of(ValueId index) const {
+  if (auto found = known_.find(index); found != known_.end()) return found->second;
+  return known_[index] = derive(index);
+}
+
+int64_t Divisors::derive(ValueId index) const {
   if (auto constant = kernel_.constant(index)) return std::abs(constant->i);
   if (auto found = loop_of_.find(kernel_.value(index).region); found != loop_of_.end()) {
     bool is_counter = kernel_.region(found->first).args[0] == index;

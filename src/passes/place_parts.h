@@ -17,6 +17,8 @@ class Divisors {
  private:
   const ir::Kernel& kernel_;
   std::map<ir::RegionId, ir::OpId> loop_of_;  // by body
+  mutable std::map<ir::ValueId, int64_t> known_;
+  int64_t derive(ir::ValueId index) const;
 };
 
 // A part of `tile`: offsets along all its axes, and for each axis of the part the tile's. None where its elements lie in

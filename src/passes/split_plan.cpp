@@ -9,6 +9,7 @@ using namespace ir;
 
 namespace {
 
+constexpr int kMostSteps = 256;   // through conditions, for one claim: some may be met on many ways
 constexpr int64_t kFewTrips = 4;  // of the loop, before a comparison turns: the main part lies behind
 
 // The operations of a region when some conditions are decided. Constants and yields are none.
@@ -77,6 +78,7 @@ class Planner {
   std::vector<std::pair<ValueId, Claim>> claims_;  // by condition, in program order
   bool holds_memory_ = false;
   bool follows_truth_ = true;  // the main part lies where comparisons of unknown numbers are true
+  int steps_ = 0;              // of the claim that is sought
 
   void mark_inside(RegionId region) {
     for (ValueId v : kernel_.region(region).args) is_inside_[v.index] = true;
@@ -113,6 +115,7 @@ class Planner {
     for (bool follows_truth : {true, false})
       for (bool says : {true, false}) {
         follows_truth_ = follows_truth;
+        steps_ = 0;
         Claim claim{.says = says};
         bool is_better = assume(condition, says, claim) && claim.turns() > 0 && (!best || (claim.is_exact && !best->is_exact));
         if (is_better) best = std::move(claim);
@@ -129,6 +132,7 @@ class Planner {
 
   // Adds what makes `v` say `says` in the main part; false if nothing does.
   bool assume(ValueId v, bool says, Claim& claim) {
+    if (++steps_ > kMostSteps) return false;
     if (auto constant = kernel_.constant(v)) return (constant->i != 0) == says;
     if (stays(v)) return add(claim, {v, says});
     if (!kernel_.value(v).op.valid() || !every_iteration_.contains(kernel_.value(v).op.index)) return false;

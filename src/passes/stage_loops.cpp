@@ -14,6 +14,7 @@
 #include <set>
 
 #include "diag/diag.h"
+#include "ir/sources.h"
 #include "passes/effects.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
@@ -117,14 +118,15 @@ class Stager {
 
   // Do the values depend on the loop's index alone, by arithmetic?
   bool is_known_ahead(const std::vector<ValueId>& values) const {
-    return std::ranges::all_of(values, [&](ValueId v) { return v == index() || !is_inside(v) || is_arithmetic(v); });
+    bool is_known = true;
+    std::set<ValueId> seen;
+    for (ValueId v : values)
+      each_source(kernel_, v, seen, [&](ValueId x) { is_known = is_known && (x == index() || !is_inside(x) || is_arithmetic(x)); });
+    return is_known;
   }
   bool is_arithmetic(ValueId v) const {
     const Op* op = kernel_.definition(v);
-    if (!op || !is_pure(*op) || std::ranges::find(body(), kernel_.value(v).op) == body().end()) return false;
-    std::vector<ValueId> operands;
-    each_operand(op->data, [&](ValueId used) { operands.push_back(used); });
-    return is_known_ahead(operands);
+    return op && is_pure(*op);
   }
   bool is_inside(ValueId v) const {
     const Value& value = kernel_.value(v);

@@ -1,4 +1,5 @@
 // What holds inside a region, from the operations around it.
+#include "ir/sources.h"
 #include "prove/prover.h"
 
 namespace tilec::prove {
@@ -107,12 +108,11 @@ void Prover::add_turn(Facts& facts, const op::While& loop, RegionId region, Twin
 namespace {
 
 // A contract that holds has a value: nothing in it is divided by zero.
-void each_divisor(const Kernel& kernel, ValueId v, const std::function<void(ValueId)>& f) {
-  const Op* op = kernel.definition(v);
-  if (!op) return;
-  auto* binary = op->get<op::Binary>();
-  if (binary && is_integer(kernel.type(v).element) && (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem)) f(binary->b);
-  each_operand(op->data, [&](ValueId operand) { each_divisor(kernel, operand, f); });
+void each_divisor(const Kernel& kernel, ValueId v, std::set<ValueId>& seen, const std::function<void(ValueId)>& f) {
+  each_source(kernel, v, seen, [&](ValueId x) {
+    auto* binary = kernel.defined_by<op::Binary>(x);
+    if (binary && is_integer(kernel.type(x).element) && (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem)) f(binary->b);
+  });
 }
 
 }  // namespace
@@ -122,9 +122,10 @@ void Prover::add_contract(Facts& facts) {
   auto add = [&](Formula f) {
     if (!f.is_true()) facts.formulas.push_back(std::move(f));
   };
+  std::set<ValueId> seen;
   for (const Requirement& r : kernel.requirements) {
     add(condition(r.condition));
-    each_divisor(kernel, r.condition, [&](ValueId divisor) {
+    each_divisor(kernel, r.condition, seen, [&](ValueId divisor) {
       Linear x = value(divisor);
       add(terms().range(x).low >= 0 ? at_least(x, 1) : negation(equal(x, 0)));
     });

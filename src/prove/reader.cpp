@@ -156,14 +156,16 @@ ValueId Reader::thread_around(RegionId region) const {
 
 namespace {
 
+constexpr int kMostJoined = 8;  // conditions joined by `and`, on one way
+
 // What the condition, or each of two conditions, says that `index` is below.
-std::optional<ValueId> end_of_count(const Kernel& kernel, ValueId condition, ValueId index) {
+std::optional<ValueId> end_of_count(const Kernel& kernel, ValueId condition, ValueId index, int steps = kMostJoined) {
   if (auto* compare = kernel.defined_by<op::Compare>(condition))
     return compare->fn == CompareFn::Lt && compare->a == index ? std::optional(compare->b) : std::nullopt;
   auto* both = kernel.defined_by<op::Binary>(condition);
-  if (!both || both->fn != BinaryFn::And) return std::nullopt;
-  auto end = end_of_count(kernel, both->a, index);
-  return end ? end : end_of_count(kernel, both->b, index);
+  if (!both || both->fn != BinaryFn::And || steps == 0) return std::nullopt;
+  auto end = end_of_count(kernel, both->a, index, steps - 1);
+  return end ? end : end_of_count(kernel, both->b, index, steps - 1);
 }
 
 }  // namespace

@@ -8,8 +8,9 @@ namespace {
 
 constexpr int kMostRuns = 4, kLastBit = 61;
 // A number that hangs on a long chain of decisions is any number of its type: what a question says would grow with the chain.
-constexpr int kDeepest = 24;
+constexpr int kDeepest = 24, kDeep = 4;
 constexpr size_t kMostParts = 128;  // of a product: it has the product of those of its factors
+constexpr size_t kMostFactors = 8;  // extents, strides and indices; solvers count no steps while they multiply out longer ones
 
 Interval quotient_range(Interval a, Interval b) {
   if (b.is_point() && b.low > 0) return floor_divide(a, b.low);
@@ -77,6 +78,7 @@ Linear Terms::defined(Atom atom) { return depth(atom) > kDeepest ? lost() : Line
 
 Linear Terms::monomial(std::vector<AtomId> factors) {
   if (factors.size() == 1) return factors[0];
+  if (factors.size() > kMostFactors) return lost();
   std::sort(factors.begin(), factors.end());
   Interval range{1, 1};
   for (AtomId f : factors) range = range * atoms_[f.index].range;
@@ -236,6 +238,13 @@ void Terms::each_atom(const Formula& f, std::vector<bool>& seen, std::vector<Ato
 }
 
 std::optional<int64_t> Terms::evaluate(AtomId id, const Model& model) const {
+  // Definitions may be shared: deep ones are looked at once for a model.
+  if (atoms_[id.index].depth < kDeep) return derive(id, model);
+  if (auto found = model.derived.find(id.index); found != model.derived.end()) return found->second;
+  return model.derived[id.index] = derive(id, model);
+}
+
+std::optional<int64_t> Terms::derive(AtomId id, const Model& model) const {
   const Atom& atom = atoms_[id.index];
   auto a = atom.kind >= AtomKind::Quotient ? evaluate(atom.a, model) : std::nullopt;
   auto b = atom.kind >= AtomKind::Quotient ? evaluate(atom.b, model) : std::nullopt;

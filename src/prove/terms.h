@@ -61,8 +61,13 @@ class Model {
   void set(AtomId id, int64_t value) {
     if (id.index >= values_.size()) values_.resize(id.index + 1);
     values_[id.index] = value;
+    derived.clear();
   }
-  void clear(AtomId id) { values_[id.index].reset(); }
+  void clear(AtomId id) {
+    values_[id.index].reset();
+    derived.clear();
+  }
+  mutable std::unordered_map<uint32_t, std::optional<int64_t>> derived;  // what deep definitions come to under these
   // Those of `other` that there are none of here.
   void add(const Model& other) {
     for (uint32_t i = 0; i < other.values_.size(); ++i)
@@ -122,6 +127,7 @@ class Terms {
   Linear monomial(std::vector<AtomId> factors);
   Linear divided(const Linear& a, const Linear& b, Interval range);
   std::optional<int64_t> evaluate(AtomId id, const Model& model) const;
+  std::optional<int64_t> derive(AtomId id, const Model& model) const;
 
   std::deque<Atom> atoms_;  // they stay where they are while others come
   std::unordered_map<std::string, AtomId> ids_;

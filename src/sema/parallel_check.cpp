@@ -1,42 +1,45 @@
 // Independence of the iterations of a `parallel` loop, as far as it is seen without a prover: what one iteration writes
 // no
 // other may read, and an element is written by one iteration only.
+#include "ir/sources.h"
 #include "sema/parallel.h"
 
 namespace tilec::sema {
 namespace {
 
-bool same(const ir::Kernel& kernel, ir::ValueId a, ir::ValueId b);
-
-bool same(const ir::Kernel& kernel, const std::vector<ir::ValueId>& a, const std::vector<ir::ValueId>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](auto x, auto y) { return same(kernel, x, y); });
-}
-
 // Do both values always agree? Looks through pure scalar operations.
-bool same(const ir::Kernel& kernel, ir::ValueId a, ir::ValueId b) {
-  if (a == b) return true;
-  const ir::Op *x = kernel.definition(a), *y = kernel.definition(b);
-  if (!x || !y || x->kind() != y->kind() || kernel.type(a) != kernel.type(b)) return false;
-  if (auto* c = x->get<op::Constant>()) return c->number == y->as<op::Constant>().number;
-  if (auto* u = x->get<op::Unary>()) return u->fn == y->as<op::Unary>().fn && same(kernel, u->x, y->as<op::Unary>().x);
-  if (auto* c = x->get<op::Convert>())
-    return c->mode == y->as<op::Convert>().mode && same(kernel, c->x, y->as<op::Convert>().x);
-  if (auto* p = x->get<op::Binary>()) {
-    const auto& q = y->as<op::Binary>();
-    return p->fn == q.fn && same(kernel, p->a, q.a) && same(kernel, p->b, q.b);
+struct Sameness {
+  const ir::Kernel& kernel;
+  std::set<std::pair<ir::ValueId, ir::ValueId>> met = {};  // one pair that differs ends it all
+
+  bool of(const std::vector<ir::ValueId>& a, const std::vector<ir::ValueId>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](auto x, auto y) { return of(x, y); });
   }
-  if (auto* l = x->get<op::ElementLoad>())
-    return l->buffer == y->as<op::ElementLoad>().buffer && same(kernel, l->indices, y->as<op::ElementLoad>().indices);
-  return false;
-}
+
+  bool of(ir::ValueId a, ir::ValueId b) {
+    if (a == b || !met.insert({a, b}).second) return true;
+    const ir::Op *x = kernel.definition(a), *y = kernel.definition(b);
+    if (!x || !y || x->kind() != y->kind() || kernel.type(a) != kernel.type(b)) return false;
+    if (auto* c = x->get<op::Constant>()) return c->number == y->as<op::Constant>().number;
+    if (auto* u = x->get<op::Unary>()) return u->fn == y->as<op::Unary>().fn && of(u->x, y->as<op::Unary>().x);
+    if (auto* c = x->get<op::Convert>()) return c->mode == y->as<op::Convert>().mode && of(c->x, y->as<op::Convert>().x);
+    if (auto* p = x->get<op::Binary>()) {
+      const auto& q = y->as<op::Binary>();
+      return p->fn == q.fn && of(p->a, q.a) && of(p->b, q.b);
+    }
+    if (auto* l = x->get<op::ElementLoad>())
+      return l->buffer == y->as<op::ElementLoad>().buffer && of(l->indices, y->as<op::ElementLoad>().indices);
+    return false;
+  }
+};
 
 // Can the value change with `index`? What comes out of branches and loops may.
-bool depends_on(const ir::Kernel& kernel, ir::ValueId value, ir::ValueId index) {
-  if (value == index) return true;
-  const ir::Op* o = kernel.definition(value);
-  if (!o) return false;
-  bool found = o->is<op::If>() || o->is<op::For>() || o->is<op::While>();
-  ir::each_operand(o->data, [&](ir::ValueId operand) { found = found || depends_on(kernel, operand, index); });
+bool may_change(const ir::Kernel& kernel, ir::ValueId value, ir::ValueId index) {
+  bool found = false;
+  ir::each_source(kernel, value, [&](ir::ValueId v) {
+    const ir::Op* o = kernel.definition(v);
+    found |= v == index || (o && (o->is<op::If>() || o->is<op::For>() || o->is<op::While>()));
+  });
   return found;
 }
 
@@ -76,14 +79,14 @@ void check_independence(Instance& in, ir::RegionId region, const Shape& extents)
   for (const Touch& write : touches.writes) {
     for (size_t i = 0; i < extents.size() && !write.is_conditional; ++i) {
       bool moves = extents[i] == 1 || std::any_of(write.indices.begin(), write.indices.end(),
-                                                  [&](ir::ValueId v) { return depends_on(kernel, v, args[i]); });
+                                                  [&](ir::ValueId v) { return may_change(kernel, v, args[i]); });
       if (moves) continue;
       in.at(write.span).error(diag::IterationsCollide, kernel.value(args[i]).hint, buffer_name(kernel, write.buffer))
           .help("use an atomic, or a reduction over that axis");
       break;
     }
     for (const Touch& read : touches.reads) {
-      if (read.buffer != write.buffer || same(kernel, read.indices, write.indices)) continue;
+      if (read.buffer != write.buffer || Sameness{kernel}.of(read.indices, write.indices)) continue;
       in.at(read.span).error(diag::IterationDependence,
           buffer_name(kernel, read.buffer), "they are at different indices").mark(write.span, "written here");
     }

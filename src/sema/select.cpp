@@ -11,36 +11,56 @@ namespace {
 struct Linear {
   std::map<ir::ValueId, int64_t> terms;
   int64_t constant = 0;
+  bool is_far = false;  // a number left 64 bits: nothing is known
   void add(const Linear& other, int64_t factor) {
-    for (auto [value, n] : other.terms)
-      if ((terms[value] += n * factor) == 0) terms.erase(value);
-    constant += other.constant * factor;
+    is_far |= other.is_far;
+    for (auto [value, n] : other.terms) {
+      add(terms[value], n, factor);
+      if (terms[value] == 0) terms.erase(value);
+    }
+    add(constant, other.constant, factor);
+  }
+  void add(int64_t& sum, int64_t n, int64_t factor) {
+    is_far |= __builtin_mul_overflow(n, factor, &n) || __builtin_add_overflow(sum, n, &sum);
   }
 };
 
-Linear linear(const ir::Kernel& kernel, ir::ValueId v) {
-  Linear result;
-  if (auto c = kernel.constant(v)) return result.constant = c->i, result;
-  auto* b = kernel.defined_by<op::Binary>(v);
-  auto factor = b && b->fn == ir::BinaryFn::Mul ? kernel.constant(b->b) : std::nullopt;
-  if (b && (b->fn == ir::BinaryFn::Add || b->fn == ir::BinaryFn::Sub)) {
-    result.add(linear(kernel, b->a), 1);
-    result.add(linear(kernel, b->b), b->fn == ir::BinaryFn::Add ? 1 : -1);
-  } else if (factor) {
-    result.add(linear(kernel, b->a), factor->i);
-  } else {
-    result.terms[v] = 1;
+struct LinearReader {
+  const ir::Kernel& kernel;
+  std::map<ir::ValueId, Linear> known = {};
+
+  const Linear& of(ir::ValueId v) {
+    if (auto found = known.find(v); found != known.end()) return found->second;
+    Linear sum = derive(v);
+    if (sum.is_far) sum = {.terms = {{v, 1}}};
+    return known[v] = std::move(sum);
   }
-  return result;
-}
+
+  Linear derive(ir::ValueId v) {
+    Linear result;
+    if (auto c = kernel.constant(v)) return result.constant = c->i, result;
+    auto* b = kernel.defined_by<op::Binary>(v);
+    auto factor = b && b->fn == ir::BinaryFn::Mul ? kernel.constant(b->b) : std::nullopt;
+    if (b && (b->fn == ir::BinaryFn::Add || b->fn == ir::BinaryFn::Sub)) {
+      result.add(of(b->a), 1);
+      result.add(of(b->b), b->fn == ir::BinaryFn::Add ? 1 : -1);
+    } else if (factor) {
+      result.add(of(b->a), factor->i);
+    } else {
+      result.terms[v] = 1;
+    }
+    return result;
+  }
+};
 
 std::optional<Extent> difference(Instance& in, const Operand& high, ir::ValueId low) {
   ir::ValueId end = index_value(in, high);
   if (!end.valid()) return std::nullopt;
   if (!low.valid()) low = in.builder.index(0);
-  Linear length = linear(in.kernel, end);
-  length.add(linear(in.kernel, low), -1);
-  if (length.terms.empty()) return Extent{length.constant, {}};
+  LinearReader reader{in.kernel};
+  Linear length = reader.of(end);
+  length.add(reader.of(low), -1);
+  if (length.terms.empty() && !length.is_far) return Extent{length.constant, {}};
   return Extent{ir::kDynamic, in.builder.sub(end, low)};
 }
 

@@ -19,16 +19,23 @@ int cuGetErrorString(int code, const char **text) {
 }
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
   int most_shared = 227 << 10;
+  if (fake_driver.device_code) return fake_driver.device_code;
   *value = attribute == kMajor ? fake_driver.major[device] : attribute == kMajor + 1 ? fake_driver.minor[device] : most_shared;
   return 0;
 }
 int cuDevicePrimaryCtxRetain(void **context, int device) {
   *context = &fake_driver.primary[device];
+  fake_driver.retained++;
+  return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int device) {
+  (void)device;
+  fake_driver.released++;
   return 0;
 }
 int cuCtxGetCurrent(void **context) {
   *context = current;
-  return 0;
+  return fake_driver.current_code;
 }
 int cuCtxSetCurrent(void *context) {
   current = context;
@@ -58,7 +65,7 @@ int cuStreamGetCtx(void *stream, void **context) {
 }
 int cuStreamIsCapturing(void *stream, int *status) {
   *status = stream ? ((fake_stream *)stream)->is_capturing : 0;
-  return 0;
+  return fake_driver.capture_code;
 }
 int cuStreamSynchronize(void *stream) {
   (void)stream;
@@ -144,6 +151,6 @@ int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
 }
 int cuMemHostGetDevicePointer_v2(uint64_t *pointer, void *memory, unsigned flags) {
   (void)flags;
-  *pointer = (uint64_t)(uintptr_t)memory;
+  *pointer = (uint64_t)(uintptr_t)memory + (uint64_t)fake_driver.map_offset;
   return 0;
 }

@@ -23,14 +23,16 @@ typedef struct {
 
 typedef struct {
   // What the functions answer.
-  int init_code, load_code, kernel_code, attribute_code, launch_code, allocate_code, register_code, wait_code;
+  int init_code, load_code, kernel_code, attribute_code, launch_code, allocate_code, register_code, wait_code, device_code,
+      current_code, capture_code;
+  int64_t map_offset;  // of what a device sees of the host's memory
   int major[FAKE_DEVICES], minor[FAKE_DEVICES];
   fake_context primary[FAKE_DEVICES];
   fake_memory memory[FAKE_MEMORIES];
   int memories;
   int64_t fault_word;  // left by the next launch that has a place for it
   // What they were called for.
-  _Atomic int loads, launches, allocations, frees, registered, waits;
+  _Atomic int loads, launches, allocations, frees, registered, waits, retained, released;
   int loaded_text;  // the last image was text
   unsigned blocks, threads, shared;
   int dynamic_shared;  // asked for by an attribute

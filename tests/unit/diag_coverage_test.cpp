@@ -28,6 +28,7 @@ constexpr Exception kNotInFiles[] = {
     {"CannotWrite", "driver_test"},
     {"UnknownTarget", "driver_test"},
     {"EmitNotOffered", "driver_test"},
+    {"NoImage", "driver_outputs_test"},
     // What schedules, layouts and resources of a machine decide: reported by the passes behind the checks.
     {"SharedMemoryExceeded", "of a machine"},
     {"ScheduleRefused", "schedule_test"},

@@ -193,6 +193,48 @@ TEST_CASE("long chains of conditions and of touches are checked") {
   checks(chain("", [](const std::string& j) { return "if t == 0 && i < " + j + " { C[i] = x; }\n"; }));
 }
 
+// Each link is used twice: following both uses would not end. A product of all would have a degree that no solver bears.
+TEST_CASE("long chains of numbers that are used twice each are compiled") {
+  Folder folder;
+  auto chain = [](const std::string& first, const std::string& link) {
+    std::string text = "let a0 = " + first + ";\n";
+    for (int i = 0; i < 40; ++i) {
+      std::string next = link;
+      for (size_t at; (at = next.find('@')) != std::string::npos;) next.replace(at, 1, "a" + std::to_string(i));
+      text += "let a" + std::to_string(i + 1) + " = " + next + ";\n";
+    }
+    return text;
+  };
+  auto compiles = [&](const std::string& type, const std::string& launch) {
+    folder.write("k.tile", "export kernel k(X: " + type + "[M, N], out Y: " + type + "[M, N]) {\n" + launch + "}\n");
+    for (const char* target : {"x86-64-v4", "ptx:sm_90a"}) {
+      Ran ran = folder.tilec("compile -o k.o k.tile --target=" + std::string(target));
+      CHECK_MESSAGE(ran.code == 0, ran.out.substr(0, 500));
+    }
+  };
+  for (const char* link : {"@ * @", "@ - @ / 2", "min(@, @ + 1)", "@ & (@ | 1)", "if @ > 3 { @ } else { @ + 1 }"}) {
+    compiles("f32", "launch (i in M) {\n" + chain("i", link) + "Y[i, 0 +: 256] = X[a40 +: 1, 0 +: 256].reshape[256];\n}\n");
+    compiles("f32", "launch (i in M) {\n" + chain("i", link) + "if a40 > 5 { Y[i, 0 +: 256] = X[i, 0 +: 256]; }\n}\n");
+    compiles("i32", "launch (i in M) {\nfor j in parallel(256) {\n" + chain("j", link) + "if j < N && a40 < N { Y[i, j] = X[i, max(a40, 0)]; }\n}\n}\n");
+  }
+  for (const char* link : {"@ + @", "max(@, @ - 1)"}) {
+    compiles("f32", chain("M", link) + "launch (i in min(a40, M)) { Y[i, 0 +: 256] = X[i, 0 +: 256]; }\n");
+    compiles("f32", "launch (i in M) {\n" + chain("X[i, 0 +: 256]", link) + "Y[i, 0 +: 256] = a40;\n}\n");
+  }
+}
+
+// A machine with more lanes than a row has elements: some hold what others hold.
+TEST_CASE("a row that fewer lanes hold than a warp has is summed once") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(X: f32[M, N], out Y: f32[M, N]) {\n    launch (i in M) {\n        var s: fragment f32[1] = 0;\n        var q: shared f32[1, 6];\n"
+               "        for k in 0..ceildiv(N, 6) { q = X.tile(i, k); s += q.sum(axis = 1); }\n"
+               "        for k in 0..ceildiv(N, 6) { q = X.tile(i, k); Y.tile(i, k) = q + s[:, _]; }\n    }\n}\n");
+  for (const char* target : {"x86-64", "x86-64-v3", "x86-64-v4", "aarch64", "sm_90a"}) {
+    Ran ran = folder.tilec("run --after-each k.tile --target=" + std::string(target));
+    CHECK_MESSAGE((ran.code == 0 && ran.says("after lower: agrees") && !ran.says("DIFFERS")), ran.out);
+  }
+}
+
 TEST_CASE("a number beyond the greatest int is a u64, and stays the one it is") {
   Folder folder;
   folder.write("k.tile", "export kernel k(u: u64[N], out c: u64[N]) {\n    launch (i in N) { c[i] = u[i] / 9223372036854775809 + (9223372036854775808 + 7); }\n}\n");

@@ -6,10 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 extern char** environ;
 
@@ -22,6 +25,8 @@ namespace fs = std::filesystem;
 bool is_program(const fs::path& path) { return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path); }
 
 std::string contents(const fs::path& path) {
+  std::error_code none;
+  if (!fs::is_regular_file(path, none)) return {};
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -40,8 +45,8 @@ struct Workplace {
   }
 };
 
-// Its exit code, or -1 where it could not be run or was killed; what it says goes to `said`.
-int run(const std::vector<std::string>& words, const fs::path& said) {
+// How it ended: empty where it did with 0. What it says goes to `said`.
+std::string run(const std::vector<std::string>& words, const fs::path& said) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -52,10 +57,25 @@ int run(const std::vector<std::string>& words, const fs::path& said) {
   pid_t child = 0;
   int failure = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
+  if (failure) return "cannot be started: " + std::string(std::strerror(failure));
   int status = 0;
-  if (failure || waitpid(child, &status, 0) < 0 || !WIFEXITED(status)) return -1;
-  return WEXITSTATUS(status);
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return "was lost: " + std::string(std::strerror(errno));
+  if (WIFSIGNALED(status)) return "was ended by signal " + std::to_string(WTERMSIG(status));
+  return WEXITSTATUS(status) ? "ended with " + std::to_string(WEXITSTATUS(status)) : "";
 }
+
+// The first line that says something, as far as it can be printed.
+std::string first_line(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::erase_if(line, [](char c) { return uint8_t(c) < 32 || c == 127; });
+    if (line.find_first_not_of(' ') != line.npos) return line;
+  }
+  return "";
+}
+
+bool is_image(std::string_view bytes) { return bytes.starts_with("\177ELF"); }
 
 // An image says which release of the toolkit has made it.
 std::string version_in(const std::string& image) {
@@ -88,12 +108,13 @@ Assembled assemble(std::string_view text, const Machine& machine, const std::str
   Workplace place;
   fs::path from = place.path / "kernels.ptx", to = place.path / "kernels.cubin", said = place.path / "said";
   if (place.path.empty() || !(std::ofstream(from, std::ios::binary) << text << std::flush)) return {.problem = "its files cannot be written to the folder for temporary ones"};
-  int code = run({assembler.string(), "-arch=" + std::string(machine.name), from.string(), "-o", to.string()}, said);
+  std::string ending = run({assembler.string(), "-arch=" + std::string(machine.name), from.string(), "-o", to.string()}, said);
   std::string image = contents(to);
   std::string by = version_in(image);
-  if (code == 0 && !image.empty()) return {.image = std::move(image), .by = "ptxas" + (by.empty() ? "" : " " + by)};
-  std::string words = contents(said);
-  return {.problem = "`" + assembler.string() + "` says: " + (words.empty() ? "nothing, and ends with " + std::to_string(code) : words.substr(0, words.find('\n')))};
+  if (ending.empty() && is_image(image)) return {.image = std::move(image), .by = "ptxas" + (by.empty() ? "" : " " + by)};
+  if (ending.empty()) ending = image.empty() ? "made no file" : "made a file that is no image";
+  std::string words = first_line(contents(said));
+  return {.problem = "`" + assembler.string() + "` " + ending + (words.empty() ? "" : ": " + words)};
 }
 
 }  // namespace tilec::target::cuda

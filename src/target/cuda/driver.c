@@ -2,13 +2,13 @@
 
 enum {
   TILE_CU_OUT_OF_MEMORY = 2,
-  TILE_CU_NO_DEVICE = 100,
   TILE_CU_INVALID_IMAGE = 200,
   TILE_CU_NO_BINARY = 209,
   TILE_CU_INVALID_TEXT = 218,
   TILE_CU_NO_COMPILER = 221,
   TILE_CU_TEXT_VERSION = 222,
   TILE_CU_WRONG_CONTEXT = 201,
+  TILE_CU_NOT_MAPPED = 211,
   TILE_CU_WRONG_HANDLE = 400,
   TILE_CU_CAPTURE_RELAXED = 2,
   TILE_CU_POINTER_CONTEXT = 1,
@@ -37,6 +37,7 @@ enum {
   F(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, int device))                                \
   F(primary_context, "cuDevicePrimaryCtxRetain", (void **context, int device))                                        \
   F(current_context, "cuCtxGetCurrent", (void **context))                                                             \
+  F(release_primary, "cuDevicePrimaryCtxRelease_v2", (int device))                                                    \
   F(push_context, "cuCtxPushCurrent_v2", (void *context))                                                             \
   F(pop_context, "cuCtxPopCurrent_v2", (void **context))                                                              \
   F(context_device, "cuCtxGetDevice", (int *device))                                                                  \

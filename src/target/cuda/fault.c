@@ -32,7 +32,9 @@ static int tile_cu_map(struct tile_cu_page *page, uint64_t id) {
   if (code) return code;
   int place = 0;
   while (place < TILE_CU_CONTEXTS - 1 && atomic_load(&page->contexts[place])) place++;
-  if (mapped == (uint64_t)(uintptr_t)page) atomic_store_explicit(&page->contexts[place], id + 1, memory_order_release);
+  // Its address is the host's where both share one space, as on all machines that the driver is for.
+  if (mapped != (uint64_t)(uintptr_t)page) return TILE_CU_NOT_MAPPED;
+  atomic_store_explicit(&page->contexts[place], id + 1, memory_order_release);
   return 0;
 }
 

@@ -15,11 +15,19 @@ static int32_t tile_cu_generation(const struct tile_kernel *kernel, int32_t devi
   return major * 10 + minor;
 }
 
+static char tile_cu_refused;  // in the place of a library: the driver does not take the compiled code
+
+static int tile_cu_is_unusable(int code) {
+  return code == TILE_CU_INVALID_IMAGE || code == TILE_CU_NO_BINARY || code == TILE_CU_INVALID_TEXT ||
+         code == TILE_CU_NO_COMPILER || code == TILE_CU_TEXT_VERSION;
+}
+
 // TILE_CODE or TILE_TEXT, or -1 where the device runs neither.
 static int tile_cu_form(const struct tile_image *image, int32_t generation) {
   int is_same = generation == image->generation, is_newer = generation > image->generation;
   if (image->is_exact && !is_same) return -1;
-  if (image->code && (is_same || (is_newer && generation / 10 == image->generation / 10))) return TILE_CODE;
+  int is_refused = atomic_load_explicit(&image->loaded->handle[TILE_CODE], memory_order_relaxed) == &tile_cu_refused;
+  if (image->code && !is_refused && (is_same || (is_newer && generation / 10 == image->generation / 10))) return TILE_CODE;
   return is_same || is_newer ? TILE_TEXT : -1;
 }
 
@@ -27,6 +35,7 @@ static int tile_cu_form(const struct tile_image *image, int32_t generation) {
 static int tile_cu_load_function(const struct tile_image *image, const struct tile_launch *launch, int form, int32_t device) {
   void *library = atomic_load(&image->loaded->handle[form]), *kernel = NULL, *function;
   int code = 0;
+  if (library == &tile_cu_refused) return TILE_CU_NO_BINARY;
   if (!library) {
     code = tile_cu.load_library(&library, form == TILE_CODE ? image->code : image->text, NULL, NULL, 0, NULL, NULL, 0);
     if (code) return code;
@@ -44,10 +53,8 @@ static int tile_cu_load_function(const struct tile_image *image, const struct ti
 
 static int32_t tile_cu_refuse_image(const struct tile_kernel *kernel, const struct tile_image *image, const struct tile_launch *launch,
                                     int code, int32_t device) {
-  int is_unusable = code == TILE_CU_INVALID_IMAGE || code == TILE_CU_NO_BINARY || code == TILE_CU_INVALID_TEXT ||
-                    code == TILE_CU_NO_COMPILER || code == TILE_CU_TEXT_VERSION;
   int most = 0;
-  if (is_unusable) {
+  if (tile_cu_is_unusable(code)) {
     return tile_fail(TILE_NO_DEVICE_CODE, "%s: the code for %s is not for device %d and its driver: %s", kernel->info.name,
                      image->machine, (int)device, tile_cu_text(code));
   }
@@ -59,13 +66,19 @@ static int32_t tile_cu_refuse_image(const struct tile_kernel *kernel, const stru
 }
 
 static __attribute__((noinline)) int32_t tile_cu_prepare(const struct tile_kernel *kernel, const struct tile_image *image,
-                                                         const struct tile_launch *launch, int form, int32_t device) {
+                                                         const struct tile_launch *launch, int *form, int32_t device) {
   int mode = TILE_CU_CAPTURE_RELAXED;  // this is no work of the stream's, which may be captured
   pthread_mutex_lock(&tile_cu.loading);
   tile_cu.capture_mode(&mode);
-  int code = tile_cu_load_function(image, launch, form, device);
+  int code = tile_cu_load_function(image, launch, *form, device);
+  // An older driver may not know what a newer toolkit has made; the text is there for that.
+  if (*form == TILE_CODE && tile_cu_is_unusable(code)) {
+    atomic_store(&image->loaded->handle[TILE_CODE], (void *)&tile_cu_refused);
+    *form = TILE_TEXT;
+    code = tile_cu_load_function(image, launch, *form, device);
+  }
   tile_cu.capture_mode(&mode);
-  if (!code && device < TILE_CU_DEVICES) atomic_fetch_or(&launch->loaded->prepared[form], (uint64_t)1 << device);
+  if (!code && device < TILE_CU_DEVICES) atomic_fetch_or(&launch->loaded->prepared[*form], (uint64_t)1 << device);
   pthread_mutex_unlock(&tile_cu.loading);
   return code ? tile_cu_refuse_image(kernel, image, launch, code, device) : TILE_OK;
 }
@@ -74,22 +87,24 @@ static int32_t tile_cu_function(const struct tile_kernel *kernel, const struct t
                                 int form, int32_t device, void **function) {
   uint64_t prepared = atomic_load_explicit(&launch->loaded->prepared[form], memory_order_acquire);
   int32_t status = TILE_OK;
-  if (device >= TILE_CU_DEVICES || !(prepared >> device & 1)) status = tile_cu_prepare(kernel, image, launch, form, device);
+  if (device >= TILE_CU_DEVICES || !(prepared >> device & 1)) status = tile_cu_prepare(kernel, image, launch, &form, device);
   if (!status) *function = atomic_load_explicit(&launch->loaded->handle[form], memory_order_relaxed);
   return status;
 }
 
-// The first instance that the device runs and whose guard holds, or NULL after a message.
-static const struct tile_instance *tile_cu_choose(const struct tile_kernel *kernel, const int64_t *plan, int32_t device, int *form) {
+// The first instance that the device runs and whose guard holds.
+static int32_t tile_cu_choose(const struct tile_kernel *kernel, const int64_t *plan, int32_t device, const struct tile_instance **chosen,
+                              int *form) {
   int32_t generation = tile_cu_generation(kernel, device);
-  if (!generation) return NULL;
+  if (!generation) return TILE_DRIVER;
   for (int32_t i = 0; i < kernel->instance_count; i++) {
     const struct tile_instance *instance = &kernel->instances[i];
     if (!instance->image || (plan && !(plan[TILE_PLAN_GUARDS] >> i & 1))) continue;
     *form = tile_cu_form(instance->image, generation);
-    if (*form >= 0) return instance;
+    if (*form < 0) continue;
+    *chosen = instance;
+    return TILE_OK;
   }
-  tile_fail(TILE_NO_DEVICE_CODE, "%s: the object holds code for %s; device %d is of generation %d.%d", kernel->info.name,
-            kernel->info.targets, (int)device, (int)generation / 10, (int)generation % 10);
-  return NULL;
+  return tile_fail(TILE_NO_DEVICE_CODE, "%s: the object holds code for %s; device %d is of generation %d.%d", kernel->info.name,
+                   kernel->info.targets, (int)device, (int)generation / 10, (int)generation % 10);
 }

@@ -66,8 +66,9 @@ static int32_t tile_cu_run_with_workspace(const struct tile_kernel *kernel, cons
 static int32_t tile_cu_run_in(const struct tile_kernel *kernel, const struct tile_cu_place *place, int64_t *slots, const int64_t *plan,
                               void *stream) {
   int form = TILE_TEXT;
-  const struct tile_instance *instance = tile_cu_choose(kernel, plan, place->device, &form);
-  if (!instance) return TILE_NO_DEVICE_CODE;
+  const struct tile_instance *instance = NULL;
+  int32_t status = tile_cu_choose(kernel, plan, place->device, &instance, &form);
+  if (status) return status;
   for (int32_t i = 0; i < instance->launch_count; i++) {
     if (tile_grid_blocks(kernel, &instance->launches[i], plan) < 0) return TILE_GRID;
   }
@@ -106,18 +107,17 @@ static int32_t tile_cu_takes(const struct tile_kernel *kernel, const int64_t *sl
   return 0;
 }
 
+// The instances of the first image that the device runs; calls take others only where no guard of these holds.
 static int32_t tile_cu_load_in(const struct tile_kernel *kernel, const struct tile_cu_place *place) {
   int form = TILE_TEXT;
-  int32_t status = TILE_NO_DEVICE_CODE;
+  const struct tile_instance *first = NULL;
   int64_t *fault;
   void *function;
-  int32_t generation = tile_cu_generation(kernel, place->device);
-  if (!tile_cu_choose(kernel, NULL, place->device, &form)) return status;
-  status = tile_cu_fault_word(kernel, place, &fault);
+  int32_t status = tile_cu_choose(kernel, NULL, place->device, &first, &form);
+  if (!status) status = tile_cu_fault_word(kernel, place, &fault);
   for (int32_t i = 0; i < kernel->instance_count && !status; i++) {
     const struct tile_instance *instance = &kernel->instances[i];
-    form = instance->image ? tile_cu_form(instance->image, generation) : -1;
-    for (int32_t k = 0; k < instance->launch_count && form >= 0 && !status; k++) {
+    for (int32_t k = 0; instance->image == first->image && k < instance->launch_count && !status; k++) {
       status = tile_cu_function(kernel, instance->image, &instance->launches[k], form, place->device, &function);
     }
   }
@@ -147,9 +147,10 @@ static int32_t tile_cu_check(const struct tile_kernel *kernel, void *stream) {
   if (!stream && (tile_cu.current_context(&current) || !current)) return tile_cu_earlier_fault(kernel);
   int32_t status = tile_cu_enter(kernel, NULL, stream, 1, &place);
   if (status) return status;
-  int code = tile_cu.stream_capture(stream, &capture);
-  if (!code && capture != TILE_CU_CAPTURING) code = tile_cu.stream_wait(stream);
+  int is_asked = tile_cu.stream_capture(stream, &capture);
+  int code = !is_asked && capture != TILE_CU_CAPTURING ? tile_cu.stream_wait(stream) : 0;
   tile_cu_leave(&place);
+  if (is_asked) return tile_cu_fail(kernel, "whether this stream is captured", is_asked);
   if (code) return tile_fail(TILE_LAUNCH_FAILED, "%s: what ran on this stream failed: %s", kernel->info.name, tile_cu_text(code));
   return tile_cu_earlier_fault(kernel);
 }

@@ -2,6 +2,7 @@
 
 struct tile_cu_place {
   int32_t is_pushed;
+  int32_t retained;  // a device whose primary context the call holds, or -1
   int32_t device;
   void *context;
 };
@@ -22,7 +23,7 @@ static struct tile_cu_memory tile_cu_memory_at(uint64_t pointer) {
   return memory;
 }
 
-static void *tile_cu_context_of_tensors(const struct tile_kernel *kernel, const int64_t *slots) {
+static void *tile_cu_context_of_tensors(const struct tile_kernel *kernel, const int64_t *slots, int32_t *retained) {
   for (int32_t i = 0; slots && i < kernel->param_count; i++) {
     const struct tile_param *param = &kernel->params[i];
     if (param->kind != TILE_TENSOR || !slots[param->slot]) continue;
@@ -30,38 +31,41 @@ static void *tile_cu_context_of_tensors(const struct tile_kernel *kernel, const 
     if (memory.kind == 0) continue;
     if (memory.context) return memory.context;
     void *context = NULL;
-    if (memory.device >= 0 && !tile_cu.primary_context(&context, memory.device)) return context;
+    if (memory.device < 0 || tile_cu.primary_context(&context, memory.device)) continue;
+    *retained = memory.device;
+    return context;
   }
   return NULL;
+}
+
+static void tile_cu_leave(const struct tile_cu_place *place) {
+  void *popped;
+  if (place->is_pushed) tile_cu.pop_context(&popped);
+  if (place->retained >= 0) tile_cu.release_primary(place->retained);
 }
 
 // `by_stream`: the stream's comes before the current one.
 static int32_t tile_cu_enter(const struct tile_kernel *kernel, const int64_t *slots, void *stream, int32_t by_stream,
                              struct tile_cu_place *place) {
   void *current = NULL, *wanted = NULL;
+  int32_t retained = -1;
   int code = tile_cu.current_context(&current);
+  if (code) return tile_cu_fail(kernel, "the current context", code);
   if ((by_stream || !current) && (uintptr_t)stream > TILE_CU_FEW_STREAMS) {
     code = tile_cu.stream_context(stream, &wanted);
     if (code) return tile_cu_fail(kernel, "the context of the stream", code);
   }
   if (!wanted) wanted = current;
-  if (!wanted) wanted = tile_cu_context_of_tensors(kernel, slots);
+  if (!wanted) wanted = tile_cu_context_of_tensors(kernel, slots, &retained);
   if (!wanted) {
     return tile_fail(TILE_NO_CONTEXT, "%s: no context is current, none is the stream's, and no argument is memory of a device",
                      kernel->info.name);
   }
-  *place = (struct tile_cu_place){wanted != current, 0, wanted};
-  if (place->is_pushed) {
-    code = tile_cu.push_context(wanted);
-    if (code) return tile_cu_fail(kernel, "the context of the call", code);
-  }
-  code = tile_cu.context_device(&place->device);
+  *place = (struct tile_cu_place){0, retained, 0, wanted};
+  if (wanted != current) code = tile_cu.push_context(wanted);
+  place->is_pushed = wanted != current && !code;
+  if (!code) code = tile_cu.context_device(&place->device);
   if (!code) return TILE_OK;
-  if (place->is_pushed) tile_cu.pop_context(&current);
-  return tile_cu_fail(kernel, "the device of the context", code);
-}
-
-static void tile_cu_leave(const struct tile_cu_place *place) {
-  void *popped;
-  if (place->is_pushed) tile_cu.pop_context(&popped);
+  tile_cu_leave(place);
+  return tile_cu_fail(kernel, "the context of the call", code);
 }

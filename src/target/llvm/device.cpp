@@ -86,25 +86,26 @@ void add_kernel(llvm::Module& module, const Export& exported, const Abi& abi, in
   speller.builder().CreateRetVoid();
 }
 
+constexpr int kMostTerms = 32;  // of a formula that people read
+
 // A number of the kernel's body as a formula over its dims and scalars.
-std::string formula(const ir::Kernel& kernel, ir::ValueId v) {
+std::string formula(const ir::Kernel& kernel, ir::ValueId v, int& terms) {
+  if (++terms > kMostTerms) return "?";
   if (auto known = kernel.constant(v)) return std::to_string(known->i);
   for (const ir::Dim& dim : kernel.dims)
     if (dim.value == v) return dim.name;
   for (const ir::Param& param : kernel.params)
     if (param.value == v) return param.name;
-  const ir::Op* op = kernel.definition(v);
-  if (const auto* binary = op ? op->get<ir::op::Binary>() : nullptr) {
-    std::string a = formula(kernel, binary->a), b = formula(kernel, binary->b);
-    switch (binary->fn) {
-      case ir::BinaryFn::Add: return "(" + a + " + " + b + ")";
-      case ir::BinaryFn::Sub: return "(" + a + " - " + b + ")";
-      case ir::BinaryFn::Mul: return "(" + a + " * " + b + ")";
-      case ir::BinaryFn::Div: return "(" + a + " / " + b + ")";
-      default: return std::string(ir::name(binary->fn)) + "(" + a + ", " + b + ")";
-    }
+  const auto* binary = kernel.defined_by<ir::op::Binary>(v);
+  if (!binary) return "?";
+  std::string a = formula(kernel, binary->a, terms), b = formula(kernel, binary->b, terms);
+  switch (binary->fn) {
+    case ir::BinaryFn::Add: return "(" + a + " + " + b + ")";
+    case ir::BinaryFn::Sub: return "(" + a + " - " + b + ")";
+    case ir::BinaryFn::Mul: return "(" + a + " * " + b + ")";
+    case ir::BinaryFn::Div: return "(" + a + " / " + b + ")";
+    default: return std::string(ir::name(binary->fn)) + "(" + a + ", " + b + ")";
   }
-  return "?";
 }
 
 // What who launches a kernel by hand has to know: a line of comment for each.
@@ -117,7 +118,10 @@ std::string requirements(const Export& exported, const Abi& abi, int index, int 
     if (abi.dims[i].slot >= 0) slots[size_t(abi.dims[i].slot)] = kernel.dims[i].name;
   for (const WorkspaceAbi& w : abi.instances[index].workspaces) slots[size_t(w.slot)] = w.name;
   std::vector<std::string> blocks;
-  for (ir::ValueId v : launch.extents) blocks.push_back(formula(kernel, v));
+  for (ir::ValueId v : launch.extents) {
+    int terms = 0;
+    blocks.push_back(formula(kernel, v, terms));
+  }
   return launch_name(exported, index, number) + ": " + std::to_string(threads_of(launch, code)) + " threads; " +
          std::to_string(ir::packed_bytes(kernel, launch.body)) + " bytes of shared memory; blocks " + join(blocks, ", ") + "; slots " + join(slots, ", ");
 }

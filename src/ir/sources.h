@@ -1,0 +1,17 @@
+// What a value is computed from.
+#pragma once
+#include <set>
+
+#include "ir/kernel.h"
+
+namespace tilec::ir {
+
+// Calls `f` with `v` and with every value that it is computed from, each once, however many ways lead to it. `seen` may be kept
+// from call to call, for values of several.
+void each_source(const Kernel& kernel, ValueId v, std::set<ValueId>& seen, const std::function<void(ValueId)>& f);
+void each_source(const Kernel& kernel, ValueId v, const std::function<void(ValueId)>& f);
+
+// Is `v` that value, or computed from it?
+bool depends_on(const Kernel& kernel, ValueId v, ValueId source);
+
+}  // namespace tilec::ir
