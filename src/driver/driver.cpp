@@ -1,5 +1,9 @@
 #include "driver/driver.h"
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
 #include "base/text.h"
 #include "diag/explain.h"
 #include "driver/files.h"
@@ -99,7 +103,9 @@ int doctor_command(const Options&) {
   return kDone;
 }
 
-int run_driver(int argc, const char* const* argv) {
+namespace {
+
+int run_words(int argc, const char* const* argv) {
   ExpandedWords words = expand_option_files({argv + 1, argv + std::max(argc, 1)});
   if (!words.unreadable.empty()) return Session(Options{}).cannot_read(words.unreadable, words.why);
   std::vector<const char*> all{"tilec"};
@@ -113,6 +119,14 @@ int run_driver(int argc, const char* const* argv) {
   for (auto [verb, command] : kCommands)
     if (verb == parsed.options->verb) return command(*parsed.options);
   return kUsage;
+}
+
+}  // namespace
+
+int run_driver(int argc, const char* const* argv) {
+  int code = run_words(argc, argv);
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+  return Session(Options{}).cannot_write("-", std::strerror(errno));
 }
 
 }  // namespace tilec

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 namespace tilec {
 
@@ -71,7 +72,11 @@ bool write_file(const std::string& path, std::string_view content, bool keep_if_
 bool is_same_file(const std::string& a, const std::string& b) {
   struct stat one{}, other{};
   bool exist = stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0;
-  return exist ? S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino : a == b;
+  if (exist) return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+  // What is not there yet may be named in several ways.
+  std::error_code none;
+  auto place = [&](const std::string& path) { return std::filesystem::weakly_canonical(std::filesystem::absolute(path, none), none); };
+  return a == b || (place(a) == place(b) && !place(a).empty());
 }
 
 std::string folder_of(const std::string& path) {

@@ -189,6 +189,8 @@ bool Lowering::load_registers(const Region& region, const layout::RegLayout& lay
   if (auto rows = matrix_load(region, layout)) return load_matrices(region, *rows, home, element), true;
   auto address = tile_address(region, layout);
   if (!address) return false;
+  // One number for all lanes is read as one.
+  if (is_uniform(layout)) return false;
   Scalar stored = source_.type(region.buffer).element;
   for (int64_t r = 0; r < layout.registers(); r += address->vector) {
     ValueId mask = tile_mask(layout, point_at(layout, r));

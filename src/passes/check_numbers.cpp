@@ -3,6 +3,7 @@
 #include "diag/diag.h"
 #include "ir/source_words.h"
 #include "ir/sources.h"
+#include "passes/host_contract.h"
 #include "passes/region.h"
 #include "passes/rewrite.h"
 
@@ -32,11 +33,12 @@ struct Check {
   Diagnostics& diagnostics;
   prove::Prover& prover;
   struct HostCheck {
+    RegionId region;
     OpId op;
     FaultCause cause;
     friend bool operator==(const HostCheck&, const HostCheck&) = default;
   };
-  std::vector<HostCheck> of_the_host = {};  // of the kernel's own level: divisions by what may be 0, what may leave 64 bits
+  std::vector<HostCheck> of_the_host = {};  // of the host's part: divisions by what may be 0, what may leave 64 bits
   std::vector<Span> guarded = {};      // what may leave 64 bits in a block
   std::set<ValueId> counted = {};      // the next indices of loops that count: they stay, by the law of such loops
 
@@ -53,7 +55,7 @@ struct Check {
     if (answer.is_proved()) return;
     if (answer.is_refuted())
       return void(at.error(diag::IntegerFault, what, example_text(prover, answer.model) + "the divisor is 0").help(kKeepFromZero));
-    if (region == kernel.body) return of_the_host.push_back({id, FaultCause::Division});
+    if (is_of_host(kernel, region)) return of_the_host.push_back({region, id, FaultCause::Division});
     at.remark(diag::DivisionGuarded, what);
     binary.guarded = true;
   }
@@ -67,7 +69,7 @@ struct Check {
         Linear divisor = prover.value(kernel.op(id).as<op::Binary>().b);
         bool is_known = !prover.terms().range(divisor).holds(0) ||
                         prover.proves(as_written, negation(equal(divisor, 0)), prove::Effort::Quick);
-        HostCheck check{id, FaultCause::Division};
+        HostCheck check{kernel.body, id, FaultCause::Division};
         if (!is_known && std::find(of_the_host.begin(), of_the_host.end(), check) == of_the_host.end()) of_the_host.push_back(check);
       });
   }
@@ -82,26 +84,26 @@ struct Check {
 
   // No code of the kernel runs where a contract fails.
   void require_value(const HostCheck& check) {
-    if (check.cause == FaultCause::Division) require_divisor(check.op);
-    else require_range(check.op);
+    if (check.cause == FaultCause::Division) require_divisor(check.region, check.op);
+    else require_range(check.region, check.op);
   }
-  void require_range(OpId id) {
+  void require_range(RegionId region, OpId id) {
     OpData data = kernel.op(id).data;
     ValueId condition;
-    insert_before(kernel, kernel.body, id, [&](Builder& b) {
+    insert_before(kernel, region, id, [&](Builder& b) {
       if (auto* unary = data.get<op::Unary>()) condition = b.compare(CompareFn::Ne, unary->x, b.index(INT64_MIN));
       if (auto* binary = data.get<op::Binary>()) condition = b.logical_not(b.overflows(binary->fn, binary->a, binary->b));
     });
-    kernel.requirements.push_back({condition, source_words(kernel, kernel.op(id).result()) + " to fit in 64 bits", kernel.op(id).span});
+    kernel.requirements.push_back({in_body(kernel, region, condition), source_words(kernel, kernel.op(id).result()) + " to fit in 64 bits", kernel.op(id).span});
   }
-  void require_divisor(OpId id) {
+  void require_divisor(RegionId region, OpId id) {
     ValueId divisor = kernel.op(id).as<op::Binary>().b, condition;
-    insert_before(kernel, kernel.body, id, [&](Builder& b) {
+    insert_before(kernel, region, id, [&](Builder& b) {
       condition = b.compare(CompareFn::Ne, divisor, b.constant(kernel.type(divisor).element, Number::integer(0)));
     });
     bool is_sum = kernel.defined_by<op::Binary>(divisor);
     std::string text = source_words(kernel, divisor);
-    kernel.requirements.push_back({condition, (is_sum ? "(" + text + ")" : text) + " != 0", kernel.op(id).span});
+    kernel.requirements.push_back({in_body(kernel, region, condition), (is_sum ? "(" + text + ")" : text) + " != 0", kernel.op(id).span});
   }
 
   // Contracts that no call can keep prove everything.
@@ -167,7 +169,7 @@ struct Check {
   }
 
   void guard(RegionId region, OpId id, bool& is_guarded) {
-    if (region == kernel.body) return of_the_host.push_back({id, FaultCause::Overflow});
+    if (is_of_host(kernel, region)) return of_the_host.push_back({region, id, FaultCause::Overflow});
     guarded.push_back(kernel.op(id).span);
     is_guarded = true;
   }

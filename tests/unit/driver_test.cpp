@@ -87,6 +87,8 @@ TEST_CASE("what keeps the command from its work has a code and an exit code") {
   gives("a.tile --target=x86-64,sm_90a --ptxas=./none", 3, "error: no `cubin` for `sm_90a`: `./none` is no program [T0605]");
   gives("a.tile --target=sm_90a --emit=asm", 6, "the target `sm_90a` cannot emit `asm` [T0603]");
   gives("a.tile --target=ptx:sm_90a --emit=cubin", 2, "'ptx:sm_90a' is text alone; a `cubin` is for 'sm_90a'");
+  gives("a.tile -o q.o --header ./q.o", 2, "`q.o` would be written over");
+  gives("a.tile -o q.o --header q.h --manifest $PWD/q.h", 2, "would be written over");
   gives("--target= a.tile", 2, "'--target=' has no value");
   gives("a.tile --target=ptx:sm_90a,sm_90a --ptxas=./none", 3, "`./none` is no program");
   gives("check a.tile --stop-after foo", 2, "--stop-after");
@@ -132,6 +134,15 @@ TEST_CASE("exports get names that C leaves to them") {
   Ran prefixed = folder.tilec("a.tile --prefix my_");
   CHECK_MESSAGE(prefixed.out.find("two exports are named `my_f_load`") != std::string::npos, prefixed.out);
   CHECK_MESSAGE(prefixed.out.find("is not allowed") == std::string::npos, prefixed.out);
+}
+
+TEST_CASE("what cannot be written is told, whoever writes it") {
+  Folder folder;
+  folder.write("a.tile", kCopy);
+  for (const char* words : {"run a.tile", "explain a.tile --target=x86-64", "--print-targets", "--version", "doctor"}) {
+    Ran ran = folder.run("{ '" TILEC_BINARY "' " + std::string(words) + " 2>&1 >/dev/full; }");
+    CHECK_MESSAGE((ran.code == 3 && ran.says("cannot write `standard output`: No space left on device [T0601]")), words << "\n" << ran.out);
+  }
 }
 
 TEST_CASE("what tilec says of itself") {

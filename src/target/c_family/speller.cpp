@@ -121,6 +121,9 @@ void CSpeller::open_body(const std::vector<ir::ValueId>& roots) {
   std::vector<ir::OpId> ops = body_ops_for(kernel_, roots);
   for (ir::OpId id : ops) {
     ir::each_operand(kernel_.op(id).data, [&](ir::ValueId v) { used.insert(v.index); });
+    ir::each_region(kernel_.op(id).data, [&](ir::RegionId region) {
+      for (ir::ValueId v : captured_values(kernel_, region)) used.insert(v.index);
+    });
     for (ir::ValueId v : shape_operands(kernel_, kernel_.op(id))) used.insert(v.index);
   }
   auto slot = [](int index) { return "slots[" + std::to_string(index) + "]"; };

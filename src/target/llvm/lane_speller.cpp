@@ -24,6 +24,7 @@ void LaneSpeller::open_launch(const ir::op::Launch& launch, Value* scratch, Valu
     Place& place = places_[op.result().index];
     if (!home.on_stack) {
       place.pointer = b_.CreateConstGEP1_64(b_.getInt8Ty(), scratch, uint64_t(home.offset));
+      place.low = home.offset, place.high = home.offset + home.elements * byte_width(type(op.result()).element);
       continue;
     }
     auto* array = llvm::ArrayType::get(memory_type(type(op.result()).element), uint64_t(home.elements));

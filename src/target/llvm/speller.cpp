@@ -52,7 +52,8 @@ void Speller::open_body(Value* slots, const std::vector<ir::ValueId>& roots) {
   for (ir::OpId id : body_ops_for(kernel_, roots)) spell_op(id);
 }
 
-// Says which buffers never meet: all, but for read-only parameters, of which no write is seen, and those marked `alias`.
+// Says which buffers never meet: all, but for read-only parameters, of which no write is seen, those marked `alias`, and buffers
+// of a block of which one lies where the other has been.
 void Speller::scope_places() {
   llvm::MDBuilder metadata(context_);
   llvm::MDNode* domain = metadata.createAnonymousAliasScopeDomain();
@@ -66,6 +67,7 @@ void Speller::scope_places() {
     for (auto& [other_value, other] : in_order) {
       const ir::Param* param = kernel_.param_of({other_value});
       bool may_meet = own && param && (own->may_alias || param->may_alias);
+      may_meet |= place->low < other->high && other->low < place->high;
       if (other != place && !may_meet) disjoint.push_back(other->scope->getOperand(0));
     }
     place->disjoint = llvm::MDNode::get(context_, disjoint);

@@ -49,6 +49,7 @@ class Speller {
   };
   struct Place {
     llvm::Value* pointer = nullptr;
+    int64_t low = 0, high = 0;         // bytes of the block's memory in which others may lie as well; none where both are 0
     llvm::MDNode* scope = nullptr;     // accesses of this buffer
     llvm::MDNode* disjoint = nullptr;  // scopes that it never meets
     llvm::Value* streams = nullptr;    // whether what is written here is better not kept in caches; null: it is kept

@@ -27,7 +27,8 @@ void ThreadSpeller::open_launch(const ir::op::Launch& launch, Value* shared, Val
     const ir::Type& memory = type(buffer);
     if (memory.space == ir::Space::Shared) {
       INVARIANT(alloc->offset != ir::kUnplaced, "shared memory is packed before it is spelled");
-      places_[buffer.index].pointer = b_.CreateConstGEP1_64(b_.getInt8Ty(), shared, uint64_t(alloc->offset));
+      places_[buffer.index] = {.pointer = b_.CreateConstGEP1_64(b_.getInt8Ty(), shared, uint64_t(alloc->offset)), .low = alloc->offset,
+                               .high = alloc->offset + memory.element_count() * byte_width(memory.element)};
       return;
     }
     INVARIANT(memory.space == ir::Space::Private, "a block has shared and private buffers");
