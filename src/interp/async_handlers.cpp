@@ -16,7 +16,7 @@ uint32_t take_off(Strand& s, const Instr& i, std::string name) {
   f.agent = new_agent(block, std::move(name));
   f.known = s.clock.knowledge();
   f.time = ++block.agent_times[f.agent];
-  fence(block, f.agent, f.time);
+  f.fenced = s.fenced;
   return id;
 }
 
@@ -38,7 +38,9 @@ namespace {
 
 uint32_t take_off(Strand& s, const Instr& i, std::string name, const TileData& data) {
   uint32_t id = interp::take_off(s, i, std::move(name));
-  s.block->flying[id].data = &data;
+  Flying& f = s.block->flying[id];
+  f.data = &data;
+  fence(*s.block, f.agent, f.time);  // an engine's own
   return id;
 }
 

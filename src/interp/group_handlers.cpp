@@ -39,10 +39,11 @@ std::optional<OperandBlock> find_block(Strand& s, const Instr& i, const GroupArr
   return OperandBlock{array, s.views[view], inside / columns, inside % columns, element - inside};
 }
 
-// Has whoever wrote the byte fenced it behind that, as far as the issuer knows?
+// Has whoever wrote the byte fenced it behind that, as far as the issuer knows? Or the issuer itself, behind what told it of it?
 bool is_fenced(const Block& block, const Flying& f, Stamp written) {
   uint32_t agent = agent_of(written);
   if (written == 0 || time_of(written) <= block.run->base_time) return true;
+  if (f.fenced && agent < f.fenced->size() && time_of(written) <= (*f.fenced)[agent]) return true;
   if (agent >= block.fences.size()) return false;
   const std::vector<uint64_t>& fences = block.fences[agent];
   auto fence = std::lower_bound(fences.begin(), fences.end(), time_of(written));
@@ -109,6 +110,7 @@ std::vector<Slot> gathered(const Strand& s, const GroupMember& member, const std
 
 Status do_engine_fence(Strand& s, const Instr&) {
   fence(*s.block, s.clock.agent, s.clock.now);
+  s.fenced = std::make_shared<std::vector<uint64_t>>(s.clock.knowledge());
   advance(*s.block, s.clock);
   return Status::Next;
 }

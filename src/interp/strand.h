@@ -60,6 +60,7 @@ struct Strand {
   std::deque<Allocation> private_memory;
   std::unordered_map<uint32_t, Allocation*> own;  // allocations by op: private ones of this strand
   std::vector<uint32_t> begun;                    // copies by its lanes that no phase follows yet
+  std::shared_ptr<const std::vector<uint64_t>> fenced;  // what it knew at its last fence for engines
   std::vector<uint32_t> open_products;            // in the order of their issue; of a group's, those of no batch yet
   std::vector<std::vector<uint32_t>> batches;     // of products of groups
 
@@ -127,6 +128,7 @@ struct Flying {
   std::unique_ptr<GroupPart> part;           // of a product of a group
   std::unique_ptr<LaneMoves> lanes;          // of a copy by lanes
   std::vector<uint64_t> known;               // what the issuer knew: the operation happens after that
+  std::shared_ptr<const std::vector<uint64_t>> fenced;  // what it knew at its last fence for engines
 };
 
 struct RingSlot {

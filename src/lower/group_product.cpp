@@ -123,7 +123,7 @@ void Lowering::lower_gemm_async(const ir::Op& op, const ir::op::GemmAsync& gemm)
   if (is_in_registers) vectors = left_vectors(gemm, atom, reg_layout(type.layout));
   else a = group_operand(gemm.a, gemm.transpose_a, Side::Left, blocks, atom);
   GroupOperand b = group_operand(gemm.b, gemm.transpose_b, Side::Right, blocks, atom);
-  if (goes_on && is_in_registers) builder_.add(ir::op::GroupFence{});
+  if (goes_on) builder_.add(ir::op::GroupFence{});
   std::vector<ValueId> flights = goes_on ? home(gemm.acc).registers : begin_flights(gemm.acc, atom);
   int depth = int(source_.type(gemm.a).shape[gemm.transpose_a ? 0 : 1]);
   for (int k = 0; k < depth; k += atom.k)

@@ -126,6 +126,8 @@ void Lowering::lower_commit(const ir::op::Commit& commit) {
 void Lowering::lower_wait(const ir::op::Wait& wait) {
   Slot slot = slot_of(wait.ring, wait.turn);
   builder_.add(ir::op::PhaseWait{slot.ring.full, slot.index, slot.parity});
+  // What lanes have copied is no engine's; products in flight read it.
+  if (!has_engine() && machine_.has(Cap::AsyncMatrix)) builder_.add(ir::op::EngineFence{});
 }
 
 void Lowering::lower_release(const ir::op::Release& release) {

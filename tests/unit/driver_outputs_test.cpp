@@ -1,5 +1,7 @@
 // What the command writes, and where: usual names, dependencies for Make, schedules, remarks, and the bundle that a mistake of
 // its own leaves behind.
+#include <regex>
+
 #include <doctest/doctest.h>
 
 #include "command.h"
@@ -158,6 +160,35 @@ TEST_CASE("kernels for threads are text that says how they are launched") {
     CHECK_MESSAGE(ran.code == 0, ran.out);
     CHECK_MESSAGE(ran.times("0 bytes spill stores") == 2, ran.out);
   }
+}
+
+TEST_CASE("products of four warps find their operands by descriptors, and are awaited") {
+  Folder folder;
+  auto product = [](const std::string& name, const std::string& type, const std::string& a, const std::string& b, const std::string& what) {
+    return "export kernel " + name + "(A: " + type + "[" + a + "], B: " + type + "[" + b + "], out C: f32[M, N]) {\n"
+           "    launch (i in ceildiv(N, 128), j in ceildiv(M, 128)) threads 256 {\n        var acc: fragment f32[128, 128] = 0;\n"
+           "        for k in pipelined(ceildiv(K, 64), stages = 3) { " + what + " }\n        C.tile(j, i) = acc;\n    }\n}\n";
+  };
+  const std::string rows = "var a: shared f16[128, 64] = A.tile(j, k); ", columns = "var b: shared f16[64, 128] = B.tile(k, i); ";
+  folder.write("k.tile", product("plain", "f16", "M, K", "K, N", rows + columns + "acc += a @ b;") +
+                             product("turned", "f16", "K, M", "N, K", "var a: shared f16[64, 128] = A.tile(k, j); var b: shared f16[128, 64] = B.tile(i, k); acc += a.T @ b.T;") +
+                             product("of_registers", "f16", "M, K", "K, N", rows + columns + "acc += (a * 2) @ b;") +
+                             product("of_bytes", "f8e4m3", "M, K", "N, K", "var a: shared f8e4m3[128, 64] = A.tile(j, k); var b: shared f8e4m3[128, 64] = B.tile(i, k); acc += a @ b.T;"));
+  Ran ran = folder.tilec("k.tile --emit=ptx -o k.ptx --target=sm_90a && cat k.ptx");
+  REQUIRE_MESSAGE(ran.code == 0, ran.out);
+  const std::string statement = R"(wgmma\.mma_async\.sync\.aligned\.m64n128k)";
+  auto has = [&](const std::string& rest) { return std::regex_search(ran.out, std::regex(statement + rest)); };
+  CHECK(has(R"(16\.f32\.f16\.f16 \{[^}]*\}, %rd\d+, %rd\d+, p, 1, 1, 0, 1; \})"));                       // rows of A along k, of B along n
+  CHECK(has(R"(16\.f32\.f16\.f16 \{[^}]*\}, %rd\d+, %rd\d+, p, 1, 1, 1, 0; \})"));
+  CHECK(has(R"(16\.f32\.f16\.f16 \{[^}]*\}, \{%r\d+, %r\d+, %r\d+, %r\d+\}, %rd\d+, p, 1, 1, 1; \})"));
+  CHECK(has(R"(32\.f32\.e4m3\.e4m3 \{[^}]*\}, %rd\d+, %rd\d+, p, 1, 1; \})"));
+  CHECK(ran.says("fence.proxy.async.shared::cta;"));
+  CHECK(ran.says("wgmma.wait_group.sync.aligned 1;"));
+  CHECK_FALSE(ran.says("mma.sync"));
+  if (folder.run("command -v ptxas || test -x /usr/local/cuda/bin/ptxas").code != 0) return;
+  ran = folder.run("PATH=$PATH:/usr/local/cuda/bin; ptxas -v -arch=sm_90a k.ptx -o k.cubin");
+  CHECK_MESSAGE(ran.times("0 bytes spill stores") == 4, ran.out);
+  CHECK_FALSE(ran.says("(C75"));  // what serialises products
 }
 
 TEST_CASE("what crosses lanes that are threads names those that take part") {

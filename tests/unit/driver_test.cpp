@@ -87,8 +87,8 @@ TEST_CASE("what keeps the command from its work has a code and an exit code") {
   gives("a.tile --target=x86-64,sm_90a --ptxas=./none", 3, "error: no `cubin` for `sm_90a`: `./none` is no program [T0605]");
   gives("a.tile --target=sm_90a --emit=asm", 6, "the target `sm_90a` cannot emit `asm` [T0603]");
   gives("a.tile --target=ptx:sm_90a --emit=cubin", 2, "'ptx:sm_90a' is text alone; a `cubin` is for 'sm_90a'");
-  gives("a.tile -o q.o --header ./q.o", 2, "`q.o` would be written over");
-  gives("a.tile -o q.o --header q.h --manifest $PWD/q.h", 2, "would be written over");
+  gives("a.tile -o q.o --header ./q.o", 2, "`./q.o` would be written over");
+  gives("a.tile -o q.o --header q.h --manifest \"$PWD/q.h\"", 2, "would be written over");
   gives("--target= a.tile", 2, "'--target=' has no value");
   gives("a.tile --target=ptx:sm_90a,sm_90a --ptxas=./none", 3, "`./none` is no program");
   gives("check a.tile --stop-after foo", 2, "--stop-after");

@@ -126,9 +126,18 @@ TEST_SUITE("interp group products") {
     check_judged("      group_commit\n", "", FaultKind::Flight, "leaves the product in flight");
   }
 
-  TEST_CASE("engines read what is fenced before the barrier") {
+  TEST_CASE("engines read what is fenced before the barrier by whoever wrote it, or behind it by whoever starts them") {
     check_judged("    engine_fence\n", "", FaultKind::Race, "did not fence");
-    check_judged("    engine_fence\n    block_barrier\n", "    block_barrier\n    engine_fence\n", FaultKind::Race, "did not fence");
+    const std::string fenced = "    engine_fence\n    block_barrier\n", behind = "    block_barrier\n    engine_fence\n";
+    for (Completion completion : {Completion::Late, Completion::Early}) {
+      Product p;
+      check_fine(p.run(changed(std::string(kProduct), fenced, behind), completion));
+      CHECK(p.is_right());
+    }
+    // Neither the one nor the other: of two warps that write for each other, the first fences early, and the second not at all.
+    const std::string some = "    %is_first = compare.eq %warp, %zero : bool\n    if %is_first {\n      engine_fence\n      yield\n    } else_body {\n      yield\n    }\n";
+    check_judged(fenced, some + "    block_barrier\n", FaultKind::Race, "did not fence");
+    check_judged(fenced, "    block_barrier\n" + some, FaultKind::Race, "did not fence");
     check_judged("    engine_fence\n    block_barrier\n", "    engine_fence\n", FaultKind::Uninitialised, "never written");
   }
 

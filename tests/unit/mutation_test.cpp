@@ -191,6 +191,16 @@ TEST_SUITE("mutation") {
     check_noticed(texts.thread, texts, kMutations);
   }
 
+  TEST_CASE("products in flight of what lanes have copied are fenced") {
+    const Texts texts = texts_of("matrix_product", {{64, 256}, {256, 64}, {64, 64}}, target::model::with_lanes());
+    constexpr Mutation kMutations[] = {
+        {"nobody fences what lanes have copied", R"(^ *engine_fence$)", "", 1, "race", "race"},
+        {"the fence stands before the wait", R"(^( *)(phase_wait .*)$)", "$1engine_fence\n$1$2", 2, "race", "race", R"(^ *engine_fence$)", "", 2},
+        {"a slot given back before its product is awaited", R"(^ *group_wait in_flight=1$)", "", 1, "race", "race"},
+    };
+    check_noticed(texts.thread, texts, kMutations);
+  }
+
   TEST_CASE("faults seeded into products in flight are noticed, staged") {
     constexpr Mutation kMutations[] = {
         {"one product too many in flight", "(await_gemm .*)in_flight=1", "$1in_flight=2", 1, "race", "race"},
@@ -261,7 +271,7 @@ TEST_SUITE("mutation") {
     const Texts texts = texts_of("scaled_product", {{64, 64}, {64, 64}, {64, 64}});
     constexpr Mutation kMutations[] = {
         {"a missing fence", R"(^ *engine_fence$)", "", 1, "race", "race"},
-        {"a fence behind the barrier", R"(^ *engine_fence$)", "", 1, "race", "race", R"(^( *)block_barrier.*$)", "$1block_barrier\n$1engine_fence", 2},
+        {"a fence before the writes", R"(^ *engine_fence$)", "", 1, "race", "race", R"(^( *)block_barrier.*$)", "$1block_barrier\n$1engine_fence", 1},
         {"no barrier between the writes and the product", R"(^ *block_barrier.*$)", "", 2, "uninitialised", "uninitialised"},
         {"no barrier between the product and the next writes", R"(^ *block_barrier.*$)", "", 1, "race", "race"},
         {"a wait that leaves the product open", R"(= group_wait (\[%\d+\]))", "= group_wait $1, in_flight=1", 1, "flight", "flight"},

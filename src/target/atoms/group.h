@@ -13,6 +13,8 @@ struct GroupElement {
   Scalar input, accumulator;
   int k;
   std::string_view a;  // its layout, where it is in registers
+  bool k_major_only = false;
+  std::string_view types = {};  // as the instruction's text ends
 };
 constexpr std::string_view kGroupTwoBytes = "reg(k0 m3 k3) lane(k1 k2 m0 m1 m2) warp(m4 m5)";
 constexpr std::string_view kGroupOneByte = "reg(k0 k1 m3 k4) lane(k2 k3 m0 m1 m2) warp(m4 m5)";
@@ -51,6 +53,15 @@ inline constexpr auto kGroupAccumulators = [] {
   for (int i = 0; i < kWidths; ++i) texts[i] = accumulator_layout(kWidest - i * kWidthStep);
   return texts;
 }();
+// "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16"; empty where nothing is spelled.
+template <const auto& Elements>
+inline constexpr auto kGroupTexts = [] {
+  std::array<Text, kWidths * std::size(Elements)> texts;
+  for (size_t e = 0; e < std::size(Elements); ++e)
+    for (int i = 0; i < kWidths && !Elements[e].types.empty(); ++i)
+      texts[e * kWidths + i] << "wgmma.mma_async.sync.aligned.m64n" << kWidest - i * kWidthStep << "k" << Elements[e].k << "." << Elements[e].types;
+  return texts;
+}();
 template <const auto& Elements>
 inline constexpr auto kGroupNames = [] {
   std::array<Text, kWidths * std::size(Elements)> texts;
@@ -71,7 +82,8 @@ constexpr auto group_atoms() {
       atoms[e * kWidths + i] = {.name = kGroupNames<Elements>[e * kWidths + i].view(), .kind = AtomKind::Group, .m = 64, .n = n,
                                 .k = element.k, .a = element.input, .b = element.input, .c = element.accumulator,
                                 .a_layout = element.a, .b_layout = "", .c_layout = kGroupAccumulators[i].view(), .warps = 4,
-                                .cycles = {.issue = n / 2, .latency = n / 2 + 30}};
+                                .cycles = {.issue = n / 2, .latency = n / 2 + 30},
+                                .text = kGroupTexts<Elements>[e * kWidths + i].view(), .k_major_only = element.k_major_only};
     }
   return atoms;
 }

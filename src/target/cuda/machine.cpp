@@ -24,12 +24,21 @@ constexpr std::array kByteFloatAtoms = {
     warp_atom("mma.m16n8k32.f8e5m2", kOneByte, Scalar::F8E5M2, Scalar::F32, "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32"),
 };
 
+// --- products of four warps, from shared memory ---------------------------------------------------------------------
+constexpr atoms::GroupElement kGroupElements[] = {
+    {"f16", Scalar::F16, Scalar::F32, 16, atoms::kGroupTwoBytes, false, "f32.f16.f16"},
+    {"bf16", Scalar::BF16, Scalar::F32, 16, atoms::kGroupTwoBytes, false, "f32.bf16.bf16"},
+    {"f8e4m3", Scalar::F8E4M3, Scalar::F32, 32, atoms::kGroupOneByte, true, "f32.e4m3.e4m3"},
+    {"f8e5m2", Scalar::F8E5M2, Scalar::F32, 32, atoms::kGroupOneByte, true, "f32.e5m2.e5m2"},
+};
+
 // --- what has no instruction: f32, which is never rounded to fewer bits, and wide integers --------------------------
 constexpr atoms::OuterBlock kBlock = {4, 32, 4, "reg(m0 m1) lane(_ _ _ _ _)", "lane(n0 n1 n2 n3 n4)", "reg(m0 m1) lane(n0 n1 n2 n3 n4)"};
 constexpr atoms::OuterAtoms kOuterAtoms = atoms::outer_products(kBlock, kBlock);
 
 constexpr auto kAtoms80 = atoms::joined(kWarpAtoms, kOuterAtoms);
 constexpr auto kAtoms89 = atoms::joined(kWarpAtoms, kByteFloatAtoms, kOuterAtoms);
+constexpr auto kAtoms90 = atoms::joined(atoms::group_atoms<kGroupElements>(), kWarpAtoms, kByteFloatAtoms, kOuterAtoms);
 
 constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfConvert, Cap::AsyncCopy,
                                        Cap::PhaseBarriers, Cap::MatrixLoads});
@@ -41,7 +50,7 @@ constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t 
 constexpr Machine kMachines[] = {
     machine("sm_80", 163 << 10, kThreads, kAtoms80),
     machine("sm_89", 99 << 10, kThreads, kAtoms89),
-    machine("sm_90a", 227 << 10, kThreads, kAtoms89),
+    machine("sm_90a", 227 << 10, kThreads | cap_set({Cap::AsyncMatrix}), kAtoms90),
 };
 
 // The version of the language in which the generation's instructions can be said.

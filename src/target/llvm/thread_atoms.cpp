@@ -11,12 +11,6 @@ using llvm::Value;
 
 namespace {
 
-const MatrixAtom& atom_named(const Machine& machine, std::string_view name) {
-  for (const MatrixAtom& atom : machine.matrix_atoms)
-    if (atom.name == name) return atom;
-  UNREACHABLE("an atom is one of the machine's table");
-}
-
 // How a register of this type is named in the text of an instruction.
 char constraint(llvm::Type* type) {
   if (type->isFloatTy()) return 'f';
@@ -24,6 +18,12 @@ char constraint(llvm::Type* type) {
 }
 
 }  // namespace
+
+const MatrixAtom& ThreadSpeller::atom_named(std::string_view name) const {
+  for (const MatrixAtom& atom : machine_.matrix_atoms)
+    if (atom.name == name) return atom;
+  UNREACHABLE("an atom is one of the machine's table");
+}
 
 // The registers of a fragment: elements narrower than 32 bits share one, the first in the low bits.
 Values ThreadSpeller::packed(ir::ValueId v) {
@@ -42,7 +42,7 @@ Values ThreadSpeller::packed(ir::ValueId v) {
 
 // TEXT {results}, {a}, {b}, {c};
 void ThreadSpeller::one(const ir::Op& op, const ir::op::Atom& x) {
-  const MatrixAtom& atom = atom_named(machine_, x.name);
+  const MatrixAtom& atom = atom_named(x.name);
   INVARIANT(!atom.text.empty() && x.operands.size() == 3, "a matrix instruction says how it is spelled, and takes a, b and c");
   const ir::Type result = type(op.result());
   size_t results = size_t(part_count(result));

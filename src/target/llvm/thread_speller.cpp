@@ -21,6 +21,7 @@ void ThreadSpeller::open_launch(const ir::op::Launch& launch, Value* shared, Val
   fault_ = fault;
   demand_ = demand_of(kernel_, launch.body, Addresses::OfEachLane);
   ir::each_op(kernel_, launch.body, [&](ir::OpId id) {
+    if (const auto* product = kernel_.op(id).get<ir::op::GroupProduct>()) operands_[product->a.index];
     const auto* alloc = kernel_.op(id).get<ir::op::Alloc>();
     if (!alloc) return;
     ir::ValueId buffer = kernel_.op(id).result();

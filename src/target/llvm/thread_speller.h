@@ -34,6 +34,16 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::PhaseFollow& x);
   void one(const ir::Op& op, const ir::op::CopyLanes& x);
   void one(const ir::Op& op, const ir::op::LoadMatrices& x);
+  // Products of groups, in flight (thread_groups.cpp).
+  void one(const ir::Op& op, const ir::op::EngineFence& x);
+  void one(const ir::Op& op, const ir::op::GroupFence& x);
+  void one(const ir::Op& op, const ir::op::GroupProduct& x);
+  void one(const ir::Op& op, const ir::op::GroupCommit& x);
+  void one(const ir::Op& op, const ir::op::GroupWait& x);
+  void one(const ir::Op& op, const ir::op::VectorMake& x);
+  Values tied(const std::string& text, llvm::ArrayRef<llvm::Value*> registers, llvm::ArrayRef<llvm::Value*> before);
+  void pass_on(const ir::Op& op, const std::string& text, llvm::ArrayRef<ir::ValueId> values);
+  llvm::Value* descriptor(ir::ValueId array, ir::ValueId place, const ir::Ints& shape, const std::string& layout);
   llvm::Value* phase_pointer(ir::ValueId barriers, ir::ValueId index);
   template <class T> void one(const ir::Op& op, const T&) {
     UNREACHABLE("no machine of this kind asks for `" + std::string(ir::name(op.kind())) + "` yet");
@@ -62,9 +72,11 @@ class ThreadSpeller final : public Speller {
   void fence(ir::MemoryOrder order, bool is_before);
 
   // Matrix instructions (thread_atoms.cpp).
+  const MatrixAtom& atom_named(std::string_view name) const;
   Values packed(ir::ValueId v);
 
   llvm::Value* members_ = nullptr;  // null: all
+  std::map<uint32_t, Values> operands_;  // of groups' products, in registers, by value: packed
 };
 
 }  // namespace tilec::target

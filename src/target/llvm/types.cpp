@@ -27,7 +27,9 @@ llvm::Type* Speller::part_type(const ir::Type& type) const {
   return type.varying && width_ > 1 ? llvm::FixedVectorType::get(element, width_) : element;
 }
 
-int Speller::part_count(const ir::Type& type) { return type.kind == ir::TypeKind::Vector ? int(type.shape[0]) : 1; }
+int Speller::part_count(const ir::Type& type) {
+  return type.kind == ir::TypeKind::Vector || type.kind == ir::TypeKind::Flight ? int(type.shape[0]) : 1;
+}
 
 Value* Speller::constant(Scalar element, ir::Number number) const {
   llvm::Type* type = scalar_type(element);

@@ -36,6 +36,7 @@ constexpr auto kAtoms = atoms::joined(atoms::group_atoms<kGroupElements>(), kWar
 constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfArithmetic,
                                        Cap::NativeMath});
 constexpr uint64_t kEngines = cap_set({Cap::AsyncCopy, Cap::BulkCopy, Cap::AsyncMatrix, Cap::PhaseBarriers});
+constexpr uint64_t kLanes = cap_set({Cap::AsyncCopy, Cap::AsyncMatrix, Cap::PhaseBarriers});
 constexpr uint64_t kRoles = cap_set({Cap::NamedBarriers, Cap::RegisterBudgets});
 constexpr int64_t kSharedBytes = 227 << 10;
 
@@ -44,7 +45,7 @@ constexpr Machine machine(std::string_view name, uint64_t caps, std::span<const 
           .shared_bytes = kSharedBytes, .banks = 32, .vector_bytes = 16, .simd_bytes = 0, .caps = caps, .matrix_atoms = atoms};
 }
 constexpr Machine kMachines[] = {machine("model", kThreads | kEngines | kRoles, kAtoms), machine("model-no-roles", kThreads | kEngines, kAtoms),
-                                   machine("model-sync", kThreads, kWarpAtoms)};
+                                 machine("model-sync", kThreads, kWarpAtoms), machine("model-lanes", kThreads | kLanes, kAtoms)};
 
 }  // namespace
 
@@ -52,5 +53,6 @@ std::span<const Machine> machines() { return kMachines; }
 const Machine& asynchronous() { return kMachines[0]; }
 const Machine& without_roles() { return kMachines[1]; }
 const Machine& synchronous() { return kMachines[2]; }
+const Machine& with_lanes() { return kMachines[3]; }
 
 }  // namespace tilec::target::model

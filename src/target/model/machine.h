@@ -1,4 +1,5 @@
-// The made-up GPU: with all that it can, without roles of warps, and without asynchronous engines.
+// The made-up GPU: with all that it can, without roles of warps, without asynchronous engines, and with lanes that copy for
+// products in flight.
 #pragma once
 #include "machine/machine.h"
 
@@ -8,5 +9,6 @@ std::span<const Machine> machines();
 const Machine& asynchronous();  // `model`
 const Machine& without_roles(); // `model-no-roles`
 const Machine& synchronous();   // `model-sync`
+const Machine& with_lanes();    // `model-lanes`
 
 }  // namespace tilec::target::model

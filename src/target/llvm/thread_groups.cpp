@@ -1,0 +1,132 @@
+// Products of groups of warps, which an engine runs beside the threads. It finds operands in shared memory by descriptors; the
+// accumulator's registers are its own from a fence to a wait, so each statement that may touch them ties them.
+#include <llvm/IR/InlineAsm.h>
+
+#include "layout/notation.h"
+#include "target/llvm/thread_speller.h"
+
+namespace tilec::target {
+
+using llvm::Value;
+
+namespace {
+
+const char* register_of(llvm::Type* type) { return type->isFloatTy() ? "f" : type->isDoubleTy() ? "d" : "r"; }
+
+// A swizzled array as its descriptor says it: rows of `swizzle` bytes, eight of them `stride` bytes from the next eight, and the
+// columns behind them `leading` bytes away.
+struct MatrixArray {
+  int64_t swizzle = 0, stride = 0, leading = 0;
+};
+
+MatrixArray matrix_array(Scalar element, const ir::Ints& shape, const std::string& text) {
+  std::vector<int> matrix(shape.end() - 2, shape.end());
+  for (int bytes : {128, 64, 32}) {
+    auto one = layout::swizzled(layout::Shape(matrix), 1, 0, bit_width(element), bytes);
+    if (!one || layout::print(shape.size() == 3 ? layout::stacked(*one, int(shape[0])) : *one) != text) continue;
+    return {bytes, bytes * 8, int64_t(matrix[0]) * bytes};
+  }
+  UNREACHABLE("an operand of a group's product has a layout that engines know");
+}
+
+constexpr int64_t kUnit = 16;  // bytes, in which descriptors count
+
+uint64_t fixed_part(const MatrixArray& array) {
+  uint64_t mode = array.swizzle == 128 ? 1 : array.swizzle == 64 ? 2 : 3;
+  return mode << 62 | uint64_t(array.stride / kUnit) << 32 | uint64_t(array.leading / kUnit) << 16;
+}
+
+}  // namespace
+
+// A statement that takes these registers and gives them back; `before` are its other operands, of which the first is called
+// by the number of registers.
+Values ThreadSpeller::tied(const std::string& text, llvm::ArrayRef<Value*> registers, llvm::ArrayRef<Value*> before) {
+  std::string outputs, inputs, ties;
+  llvm::SmallVector<llvm::Type*, 64> types, given;
+  llvm::SmallVector<Value*, 64> arguments(before.begin(), before.end());
+  for (Value* v : before) {
+    inputs += v->getType()->isIntegerTy(64) ? ",l" : "," + std::string(register_of(v->getType()));
+    given.push_back(v->getType());
+  }
+  for (size_t i = 0; i < registers.size(); ++i) {
+    outputs += (i ? ",=" : "=") + std::string(register_of(registers[i]->getType()));
+    ties += "," + std::to_string(i);
+    types.push_back(registers[i]->getType());
+    given.push_back(types.back());
+    arguments.push_back(registers[i]);
+  }
+  std::string constraints = outputs + inputs + ties + ",~{memory}";
+  if (constraints[0] == ',') constraints.erase(0, 1);
+  llvm::Type* result = types.empty() ? b_.getVoidTy() : types.size() == 1 ? types[0] : llvm::StructType::get(context_, types);
+  auto* function = llvm::FunctionType::get(result, given, false);
+  llvm::CallInst* call = b_.CreateCall(llvm::InlineAsm::get(function, text, constraints, true), arguments);
+  call->addFnAttr(llvm::Attribute::Convergent);
+  Values out;
+  for (unsigned i = 0; i < types.size(); ++i) out.push_back(types.size() == 1 ? call : b_.CreateExtractValue(call, i));
+  return out;
+}
+
+// The same of the registers of several values, each of which becomes one of the results.
+void ThreadSpeller::pass_on(const ir::Op& op, const std::string& text, llvm::ArrayRef<ir::ValueId> values) {
+  Values all;
+  for (ir::ValueId v : values) all.append(held(v).parts);
+  Values passed = tied(text, all, {});
+  auto next = passed.begin();
+  for (size_t i = 0; i < values.size(); ++i) {
+    size_t count = held(values[i]).parts.size();
+    Held h;
+    h.parts.assign(next, next + ptrdiff_t(count));
+    next += ptrdiff_t(count);
+    held_[op.results[i].index] = std::move(h);
+  }
+}
+
+Value* ThreadSpeller::descriptor(ir::ValueId array, ir::ValueId place, const ir::Ints& shape, const std::string& layout) {
+  Value* address = b_.CreateTrunc(b_.CreatePtrToInt(element_pointer(array, place), b_.getInt64Ty()), b_.getInt32Ty());
+  constexpr uint32_t kReach = 0x3FFFF;
+  Value* units = b_.CreateLShr(b_.CreateAnd(address, kReach), b_.getInt32(std::countr_zero(uint64_t(kUnit))));
+  return b_.CreateOr(b_.CreateZExt(units, b_.getInt64Ty()), fixed_part(matrix_array(type(array).element, shape, layout)));
+}
+
+// The registers that a product will read are made before the fence that it stands behind: the engine reads them after that.
+void ThreadSpeller::one(const ir::Op& op, const ir::op::VectorMake& x) {
+  Speller::one(op, x);
+  if (auto operand = operands_.find(op.result().index); operand != operands_.end()) operand->second = tied("", packed(op.result()), {});
+}
+
+void ThreadSpeller::one(const ir::Op&, const ir::op::EngineFence&) { tied("fence.proxy.async.shared::cta;", {}, {}); }
+
+void ThreadSpeller::one(const ir::Op& op, const ir::op::GroupFence& x) { pass_on(op, "wgmma.fence.sync.aligned;", x.registers); }
+
+void ThreadSpeller::one(const ir::Op&, const ir::op::GroupCommit&) { tied("wgmma.commit_group.sync.aligned;", {}, {}); }
+
+void ThreadSpeller::one(const ir::Op& op, const ir::op::GroupWait& x) {
+  pass_on(op, "wgmma.wait_group.sync.aligned " + std::to_string(x.in_flight) + ";", x.flights);
+}
+
+// TEXT {accumulator}, A, B, accumulates, [scales], [which operands run along m or n];
+void ThreadSpeller::one(const ir::Op& op, const ir::op::GroupProduct& x) {
+  const MatrixAtom& atom = atom_named(x.atom);
+  const Values registers = held(x.acc).parts;
+  size_t count = registers.size();
+  bool is_in_registers = type(x.a).kind == ir::TypeKind::Vector;
+  auto list = [](size_t from, size_t number) {
+    std::string text = "{";
+    for (size_t i = 0; i < number; ++i) text += (i ? ", $" : "$") + std::to_string(from + i);
+    return text + "}";
+  };
+  Values operands;
+  if (is_in_registers) operands = operands_.at(x.a.index);
+  else operands.push_back(descriptor(x.a, x.a_place, x.a_shape, x.a_layout));
+  std::string a = is_in_registers ? list(count, operands.size()) : "$" + std::to_string(count);
+  std::string b = "$" + std::to_string(count + operands.size());
+  operands.push_back(descriptor(x.b, x.b_place, x.b_shape, x.b_layout));
+  std::string text = "{ .reg .pred p; setp.ne.b32 p, 1, 0; " + std::string(atom.text) + " " + list(0, count) + ", " + a + ", " + b + ", p";
+  if (is_float(atom.c)) text += ", 1, 1";
+  if (!atom.k_major_only) text += (is_in_registers ? "" : x.transpose_a ? ", 1" : ", 0") + std::string(x.transpose_b ? ", 0" : ", 1");
+  Held h;
+  h.parts = tied(text + "; }", registers, operands);
+  held_[op.result().index] = std::move(h);
+}
+
+}  // namespace tilec::target
