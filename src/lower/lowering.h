@@ -148,6 +148,7 @@ class Lowering {
   void lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy);
   bool has_engine() const { return machine_.has(Cap::BulkCopy); }  // else lanes copy
   int64_t copies_of(ValueId ring) const;
+  bool has_flights() const;  // products that an engine runs
   void copy_by_lanes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit);
   void lower_commit(const ir::op::Commit& commit);
   void lower_wait(const ir::op::Wait& wait);

@@ -123,11 +123,17 @@ void Lowering::lower_commit(const ir::op::Commit& commit) {
   });
 }
 
+bool Lowering::has_flights() const {
+  bool found = false;
+  each_op(source_, source_.body, [&](OpId id) { found |= source_.op(id).is<ir::op::GemmAsync>(); });
+  return found;
+}
+
 void Lowering::lower_wait(const ir::op::Wait& wait) {
   Slot slot = slot_of(wait.ring, wait.turn);
   builder_.add(ir::op::PhaseWait{slot.ring.full, slot.index, slot.parity});
   // What lanes have copied is no engine's; products in flight read it.
-  if (!has_engine() && machine_.has(Cap::AsyncMatrix)) builder_.add(ir::op::EngineFence{});
+  if (!has_engine() && has_flights()) builder_.add(ir::op::EngineFence{});
 }
 
 void Lowering::lower_release(const ir::op::Release& release) {
