@@ -79,8 +79,9 @@ Difference compare(const ir::Kernel& kernel, const Data& got, const Data& want) 
     for (int64_t k = 0; k < want.tensors[i].size(); ++k) {
       double a = got.tensors[i].real(k), b = want.tensors[i].real(k);
       if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-      if (std::fabs(a - b) <= step_at(kernel.type(kernel.params[i].value).element, std::max(std::fabs(a), std::fabs(b)))) continue;
-      double error = std::isfinite(a) && std::isfinite(b) ? std::fabs(a - b) / scale : INFINITY;
+      bool are_finite = std::isfinite(a) && std::isfinite(b);
+      if (are_finite && std::fabs(a - b) <= step_at(kernel.type(kernel.params[i].value).element, std::max(std::fabs(a), std::fabs(b)))) continue;
+      double error = are_finite ? std::fabs(a - b) / scale : INFINITY;
       if (error > out.greatest) out = {error, kernel.params[i].name + "[" + std::to_string(k) + "]"};
     }
   }

@@ -38,6 +38,7 @@ struct Check {
     FaultCause cause;
     friend bool operator==(const HostCheck&, const HostCheck&) = default;
   };
+  const std::set<RegionId> of_host = regions_of_host(kernel);
   std::vector<HostCheck> of_the_host = {};  // of the host's part: divisions by what may be 0, what may leave 64 bits
   std::vector<Span> guarded = {};      // what may leave 64 bits in a block
   std::set<ValueId> counted = {};      // the next indices of loops that count: they stay, by the law of such loops
@@ -55,7 +56,7 @@ struct Check {
     if (answer.is_proved()) return;
     if (answer.is_refuted())
       return void(at.error(diag::IntegerFault, what, example_text(prover, answer.model) + "the divisor is 0").help(kKeepFromZero));
-    if (is_of_host(kernel, region)) return of_the_host.push_back({region, id, FaultCause::Division});
+    if (of_host.contains(region)) return of_the_host.push_back({region, id, FaultCause::Division});
     at.remark(diag::DivisionGuarded, what);
     binary.guarded = true;
   }
@@ -169,7 +170,7 @@ struct Check {
   }
 
   void guard(RegionId region, OpId id, bool& is_guarded) {
-    if (is_of_host(kernel, region)) return of_the_host.push_back({region, id, FaultCause::Overflow});
+    if (of_host.contains(region)) return of_the_host.push_back({region, id, FaultCause::Overflow});
     guarded.push_back(kernel.op(id).span);
     is_guarded = true;
   }

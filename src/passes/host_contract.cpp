@@ -57,9 +57,9 @@ ValueId hand_on(Kernel& kernel, const Around& outer, RegionId from, ValueId cond
   }
   ValueId begin = always(kernel, outer.region, outer.op);
   if (kernel.op(outer.op).is<op::For>()) {
-    op::For& loop = kernel.op(outer.op).as<op::For>();
-    loop.inits.push_back(begin);
-    yield_too(kernel, loop.body, condition, kernel.new_arg(loop.body, truth));
+    kernel.op(outer.op).as<op::For>().inits.push_back(begin);
+    RegionId body = kernel.op(outer.op).as<op::For>().body;
+    yield_too(kernel, body, condition, kernel.new_arg(body, truth));
     return add_result(kernel, outer.op);
   }
   INVARIANT(kernel.op(outer.op).is<op::While>(), "the host's part branches and loops");
@@ -71,13 +71,17 @@ ValueId hand_on(Kernel& kernel, const Around& outer, RegionId from, ValueId cond
 
 }  // namespace
 
-bool is_of_host(const Kernel& kernel, RegionId region) {
-  while (region != kernel.body) {
-    Around outer = around(kernel, region);
-    if (!outer.op.valid() || kernel.op(outer.op).is<op::Launch>()) return false;
-    region = outer.region;
+std::set<RegionId> regions_of_host(const Kernel& kernel) {
+  std::set<RegionId> found;
+  std::vector<RegionId> open{kernel.body};
+  while (!open.empty()) {
+    RegionId region = open.back();
+    open.pop_back();
+    found.insert(region);
+    for (OpId id : kernel.region(region).ops)
+      if (!kernel.op(id).is<op::Launch>()) each_region(kernel.op(id).data, [&](RegionId inner) { open.push_back(inner); });
   }
-  return true;
+  return found;
 }
 
 ValueId in_body(Kernel& kernel, RegionId region, ValueId condition) {
