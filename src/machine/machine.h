@@ -24,6 +24,7 @@ enum class Cap : uint8_t {
   MatrixLoads,        // one instruction deals rows of 16 bytes of shared memory to the lanes of a warp, as its products want them
   Prefetch,           // memory can be asked for before it is read, and the blocks of a thread follow one another
   NativeMath,         // exp2, log2, rsqrt and their like are instructions; without it they expand to polynomials
+  NativeExp2,         // exp2 of f32 is one, within two units in the last place, results too small for its exponent are 0
 };
 std::string_view name(Cap cap);
 

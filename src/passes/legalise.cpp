@@ -85,7 +85,8 @@ class Legaliser : public Rebuilder {
   }
 
   bool unary(const op::Unary& o, ValueId result) {
-    if (is_math(o.fn) && !machine_.has(Cap::NativeMath))
+    bool is_native = machine_.has(Cap::NativeMath) || (o.fn == UnaryFn::Exp2 && element(o.x) != Scalar::F64 && machine_.has(Cap::NativeExp2));
+    if (is_math(o.fn) && !is_native)
       return round(result, math(element(o.x)).unary(o.fn, math_operand(o.x)));
     if (!is_narrow(o.x)) return false;
     ValueId x = wide(o.x);

@@ -191,6 +191,19 @@ TEST_CASE("products of four warps find their operands by descriptors, and are aw
   CHECK_FALSE(ran.says("(C75"));  // what serialises products
 }
 
+TEST_CASE("what is an instruction of its own is one") {
+  Folder folder;
+  auto text_of = [&](const std::string& type, const char* target) {
+    folder.write("k.tile", "export kernel k(A: " + type + "[N], out B: " + type + "[N]) {\n    launch (i in ceildiv(N, 256)) { B.tile[256](i) = exp2(A.tile(i)); }\n}\n");
+    return folder.tilec("k.tile --emit=ptx -o - --target=" + std::string(target));
+  };
+  for (const char* target : {"sm_80", "sm_90a"}) {
+    CHECK(text_of("f32", target).times("ex2.approx.ftz.f32") == 2);
+    CHECK(text_of("f16", target).times("ex2.approx.ftz.f32") > 1);  // computed in f32
+    CHECK(text_of("f64", target).times("ex2.approx") == 0);
+  }
+}
+
 TEST_CASE("what crosses lanes that are threads names those that take part") {
   Folder folder;
   folder.write("part.tile",

@@ -41,7 +41,7 @@ constexpr auto kAtoms89 = atoms::joined(kWarpAtoms, kByteFloatAtoms, kOuterAtoms
 constexpr auto kAtoms90 = atoms::joined(atoms::group_atoms<kGroupElements>(), kWarpAtoms, kByteFloatAtoms, kOuterAtoms);
 
 constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfConvert, Cap::AsyncCopy,
-                                       Cap::PhaseBarriers, Cap::MatrixLoads});
+                                       Cap::PhaseBarriers, Cap::MatrixLoads, Cap::NativeExp2});
 
 constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t caps, std::span<const MatrixAtom> atoms) {
   return {.name = name, .target = "cuda", .lanes = 32, .max_warps = 16, .default_warps = 4, .role_warps = 4, .registers_per_lane = 255,

@@ -39,6 +39,14 @@ void ThreadSpeller::open_launch(const ir::op::Launch& launch, Value* shared, Val
   scope_places();
 }
 
+// What is left of math functions is an instruction.
+void ThreadSpeller::one(const ir::Op& op, const ir::op::Unary& x) {
+  if (x.fn != ir::UnaryFn::Exp2) return Speller::one(op, x);
+  Held h;
+  for (Value* part : parts_as(x.x, type(op.result()))) h.parts.push_back(b_.CreateIntrinsic(llvm::Intrinsic::nvvm_ex2_approx_ftz_f, {}, {part}));
+  held_[op.result().index] = std::move(h);
+}
+
 Value* ThreadSpeller::block_number() { return b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {}); }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::BlockBarrier&) { b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {}); }

@@ -15,6 +15,7 @@ class ThreadSpeller final : public Speller {
   using Speller::one;
   void spell_op(ir::OpId id) override;
   void one(const ir::Op& op, const ir::op::If& x);
+  void one(const ir::Op& op, const ir::op::Unary& x);
   void one(const ir::Op& op, const ir::op::ThreadIndex& x);
   void one(const ir::Op& op, const ir::op::LaneIndex& x);
   void one(const ir::Op& op, const ir::op::WarpIndex& x);
