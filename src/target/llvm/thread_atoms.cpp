@@ -9,15 +9,10 @@ namespace tilec::target {
 
 using llvm::Value;
 
-namespace {
-
-// How a register of this type is named in the text of an instruction.
-char constraint(llvm::Type* type) {
+char ThreadSpeller::constraint(llvm::Type* type) {
   if (type->isFloatTy()) return 'f';
-  return type->isDoubleTy() ? 'd' : 'r';
+  return type->isDoubleTy() ? 'd' : type->isIntegerTy(64) ? 'l' : 'r';
 }
-
-}  // namespace
 
 const MatrixAtom& ThreadSpeller::atom_named(std::string_view name) const {
   for (const MatrixAtom& atom : machine_.matrix_atoms)

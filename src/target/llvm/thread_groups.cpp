@@ -11,8 +11,6 @@ using llvm::Value;
 
 namespace {
 
-const char* register_of(llvm::Type* type) { return type->isFloatTy() ? "f" : type->isDoubleTy() ? "d" : "r"; }
-
 // A swizzled array as its descriptor says it: rows of `swizzle` bytes, eight of them `stride` bytes from the next eight, and the
 // columns behind them `leading` bytes away.
 struct MatrixArray {
@@ -45,11 +43,11 @@ Values ThreadSpeller::tied(const std::string& text, llvm::ArrayRef<Value*> regis
   llvm::SmallVector<llvm::Type*, 64> types, given;
   llvm::SmallVector<Value*, 64> arguments(before.begin(), before.end());
   for (Value* v : before) {
-    inputs += v->getType()->isIntegerTy(64) ? ",l" : "," + std::string(register_of(v->getType()));
+    inputs += std::string(",") + constraint(v->getType());
     given.push_back(v->getType());
   }
   for (size_t i = 0; i < registers.size(); ++i) {
-    outputs += (i ? ",=" : "=") + std::string(register_of(registers[i]->getType()));
+    outputs += std::string(i ? ",=" : "=") + constraint(registers[i]->getType());
     ties += "," + std::to_string(i);
     types.push_back(registers[i]->getType());
     given.push_back(types.back());

@@ -74,6 +74,7 @@ class ThreadSpeller final : public Speller {
 
   // Matrix instructions (thread_atoms.cpp).
   const MatrixAtom& atom_named(std::string_view name) const;
+  static char constraint(llvm::Type* type);  // a register of this type, in the text of an instruction
   Values packed(ir::ValueId v);
 
   llvm::Value* members_ = nullptr;  // null: all
