@@ -198,7 +198,11 @@ void Emitter::on(const op::IsAligned& o, const Op& op) {
   Instr& i = emit(do_is_aligned);
   i.a = view(o.buffer), i.dst = define(op.result()).slot, i.imm = o.bytes;
 }
+void Emitter::on(const op::HasBoxes&, const Op& op) {
+  code().constants.push_back({define(op.result()).slot, Slot{.i = 1}});
+}
 void Emitter::on(const op::Prefetch&, const Op&) {}  // time is not judged here
+void Emitter::on(const op::RegisterBudget&, const Op&) {}
 void Emitter::on(const op::EngineFence&, const Op&) { emit(do_engine_fence); }
 void Emitter::on(const op::GroupCommit&, const Op&) { emit(do_group_commit); }
 

@@ -48,6 +48,12 @@ class Thread {
     bool is_fine = memory.is_buffer() && std::has_single_bit(uint64_t(o.bytes)) && result == scalar_type(Scalar::Bool);
     check_.require(is_fine, Code::V033, "whether ", memory, " is aligned to ", o.bytes, " is ", result);
   }
+  void operator()(const op::HasBoxes& o) {
+    const Type &memory = type(o.buffer), &result = check_.result_type();
+    bool is_fine = memory.is_buffer() && memory.space == Space::Global && result == scalar_type(Scalar::Bool);
+    check_.require(is_fine, Code::V033, "whether ", memory, " has boxes is ", result);
+  }
+  void operator()(const op::RegisterBudget& o) { check_.require(o.registers > 0, Code::V066, "a budget of ", o.registers, " registers"); }
   void operator()(const op::VectorMake& o) {
     const Type& t = check_.result_type();
     bool is_good = t.kind == TypeKind::Vector && t.shape[0] == int64_t(o.elements.size());

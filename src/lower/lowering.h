@@ -7,6 +7,7 @@
 #include "layout/matrix_rows.h"
 #include "layout/product.h"
 #include "layout/transform.h"
+#include "layout/widen.h"
 #include "lower/digits.h"
 #include "lower/simt.h"
 #include "machine/machine.h"
@@ -121,6 +122,7 @@ class Lowering {
   // --- the warps that run (warps.cpp)
   ValueId warp_index();          // among those of the role, or of the block
   ValueId thread_index();        // likewise
+  ValueId is_first_lane();
   void barrier(std::string why);  // of the same warps; `why`: for people
   bool is_for_block() const;
   bool is_written(ValueId buffer) const;
@@ -130,12 +132,16 @@ class Lowering {
   // --- roles (roles.cpp)
   int64_t warps_of_block(const ir::op::Launch& launch) const;
   void lower_roles(const ir::op::Roles& roles);
+  int64_t threads_with(const std::function<bool(const ir::Op&)>& wanted) const;
   int64_t consuming_threads(ValueId ring) const;
+  int64_t filling_threads(ValueId ring) const;
 
   // --- rings (rings.cpp)
   struct Ring {
     ValueId full, empty;  // barriers with phases, one of each a slot
     int64_t depth = 1;
+    bool is_bulk = false;  // an engine fills it, where `boxes` holds (none: always); elsewhere lanes do
+    ValueId boxes = {};
   };
   struct Slot {
     const Ring& ring;
@@ -146,8 +152,11 @@ class Lowering {
   void lower_ring_alloc(const ir::Op& op);
   void lower_acquire(const ir::op::Acquire& acquire);
   void lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy);
-  bool has_engine() const { return machine_.has(Cap::BulkCopy); }  // else lanes copy
-  int64_t copies_of(ValueId ring) const;
+  std::vector<ir::op::CopyAsync> copies_of(ValueId ring) const;  // of one turn
+  ValueId boxes_hold(std::span<const ir::op::CopyAsync> copies);
+  // Emits what is done for a ring that an engine fills, for one that lanes fill, or both.
+  void by_filler(const Ring& ring, const std::function<void()>& engine, const std::function<void()>& lanes);
+  void copy_boxes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit);
   bool has_flights() const;  // products that an engine runs
   void copy_by_lanes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit);
   void lower_commit(const ir::op::Commit& commit);
@@ -243,6 +252,12 @@ class Lowering {
   void begin_wide(const Region& from, const Region& to, const WideCopy& at_once);  // the same, in flight
   ValueId begins_at_multiples(ValueId buffer, int64_t count);
   Wide wide(const Region& region, const layout::RegLayout& layout);
+  // How the registers are dealt anew for wider accesses, which `at_once` then is; none where they are as wide as they get.
+  std::optional<layout::Widening> wider(const Region& region, const layout::RegLayout& layout, Wide& at_once);
+  // --- registers dealt anew within a warp (exchange.cpp)
+  ValueId packed_word(std::span<const ValueId> elements);
+  std::vector<ValueId> unpacked_word(ValueId word, int64_t count, Scalar element);
+  std::vector<ValueId> exchanged(const layout::Widening& dealt, std::span<const ValueId> registers, Scalar element);
   void load_wide(const Region& region, const layout::RegLayout& layout, int count, Scalar element, ir::Number pad, Home& home);
   void store_wide(const Region& region, const layout::RegLayout& layout, int count, const Home& home);
 

@@ -63,7 +63,14 @@ void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
   std::vector<Guard> all_guards = guards(from);
   all_guards.push_back({region, type.shape});
   Wide at_once = from.in_registers() ? wide(region, layout) : Wide{};
+  std::optional<layout::Widening> dealt;
+  if (from.in_registers()) dealt = wider(region, layout, at_once);
   inside_or_guarded(all_guards, [&] {
+    if (dealt && !guarded_) {
+      Scalar stored = source_.type(store.buffer).element;
+      store_wide(region, dealt->layout, at_once.count, {.layout = {}, .registers = exchanged(*dealt, from.registers, stored), .memory = {}});
+      return Carried{};
+    }
     if (at_once.count > 1 && !guarded_) {
       store_wide(region, layout, at_once.count, from);
       return Carried{};

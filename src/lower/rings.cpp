@@ -2,10 +2,13 @@
 //
 //   full[slot]   its phase ends when the first warp has said how many bytes are coming and all of them are there; or, where
 //                lanes copy, when each lane has arrived for each of the slot's copies, behind its part of it
-//   empty[slot]  its phase ends when every thread that reads the slot has given it back
+//   empty[slot]  its phase ends when every warp that reads the slot has given it back
 //
 // Turn t is the phase t / depth of slot t mod depth. The producer waits for the phase before it of `empty`, which a slot's
 // first turn finds ended, as the phase before a barrier's first counts as over.
+#include <set>
+
+#include "layout/engine_rows.h"
 #include "layout/notation.h"
 #include "lower/lowering.h"
 
@@ -17,28 +20,76 @@ namespace {
 
 constexpr int64_t kLeastAsync = 4;  // bytes that a lane can move beside its other work
 
+// Calls emit(origin, shape) for each box of a region; the last ones of an axis may be smaller.
+void each_box(const ir::Ints& region, const ir::Ints& box, const std::function<void(const ir::Ints&, const ir::Ints&)>& emit) {
+  ir::Ints origin(region.size(), 0), shape(region.size());
+  for (size_t axis = 0;;) {
+    for (size_t i = 0; i < region.size(); ++i) shape[i] = std::min(box[i], region[i] - origin[i]);
+    emit(origin, shape);
+    for (axis = region.size(); axis-- > 0;) {
+      if ((origin[axis] += box[axis]) < region[axis]) break;
+      origin[axis] = 0;
+    }
+    if (axis == size_t(-1)) return;
+  }
+}
+
 }  // namespace
 
-// How many copies fill a slot: all turns alike.
-int64_t Lowering::copies_of(ValueId ring) const {
-  int64_t copies = 0;
+// All turns are filled alike.
+std::vector<ir::op::CopyAsync> Lowering::copies_of(ValueId ring) const {
+  std::vector<ir::op::CopyAsync> copies;
   each_op(source_, source_.body, [&](OpId id) {
     const ir::op::Commit* commit = source_.op(id).get<ir::op::Commit>();
-    if (commit && commit->ring == ring) copies = std::max(copies, int64_t(commit->tokens.size()));
+    if (!commit || commit->ring != ring || !copies.empty()) return;
+    for (ValueId token : commit->tokens) copies.push_back(*source_.defined_by<ir::op::CopyAsync>(token));
   });
   return copies;
 }
 
+// Do the call's addresses and strides suit the engine?
+ValueId Lowering::boxes_hold(std::span<const ir::op::CopyAsync> copies) {
+  ValueId holds;
+  std::set<ValueId> asked;
+  RegionId here = builder_.region();
+  builder_.set_region(prelude_);
+  for (const ir::op::CopyAsync& copy : copies) {
+    if (!machine_.boxes.unit || !asked.insert(copy.src).second) continue;
+    holds = all(holds, begins_at_multiples(copy.src, machine_.boxes.unit / byte_width(source_.type(copy.src).element)));
+    holds = all(holds, builder_.value(ir::op::HasBoxes{scalar_buffer(copy.src)}, ir::scalar_type(Scalar::Bool)));
+  }
+  builder_.set_region(here);
+  return holds;
+}
+
+void Lowering::by_filler(const Ring& ring, const std::function<void()>& engine, const std::function<void()>& lanes) {
+  if (!ring.is_bulk) return lanes();
+  if (!ring.boxes.valid()) return engine();
+  RegionId outer = builder_.region(), boxes = target_.new_region(), other = target_.new_region();
+  builder_.set_region(boxes);
+  engine();
+  builder_.yield({});
+  builder_.set_region(other);
+  lanes();
+  builder_.yield({});
+  builder_.set_region(outer);
+  builder_.add(ir::op::If{ring.boxes, boxes, other});
+}
+
 void Lowering::lower_ring_alloc(const ir::Op& op) {
-  int64_t depth = source_.type(op.result()).shape[0], threads = consuming_threads(op.result());
-  int64_t fillers = has_engine() ? 1 : warps_ * machine_.lanes * copies_of(op.result());
-  Ring ring{scratch(Scalar::U64, depth, "full"), scratch(Scalar::U64, depth, "empty"), depth};
+  int64_t depth = source_.type(op.result()).shape[0], warps = consuming_threads(op.result()) / machine_.lanes;
+  std::vector<ir::op::CopyAsync> copies = copies_of(op.result());
+  int64_t lanes = filling_threads(op.result()) * int64_t(copies.size());
+  Ring ring{.full = scratch(Scalar::U64, depth, "full"), .empty = scratch(Scalar::U64, depth, "empty"), .depth = depth,
+            .is_bulk = copies.front().copy_class == ir::CopyClass::Bulk};
+  if (ring.is_bulk) ring.boxes = boxes_hold(copies);
   const std::string& name = op.as<ir::op::RingAlloc>().name;
   barrier("the phases of ring `" + name + "` may be in use by the loop around");
   once([&] {
     for (int64_t slot = 0; slot < depth; ++slot) {
-      builder_.add(ir::op::PhaseInit{ring.full, builder_.index(slot), fillers});
-      builder_.add(ir::op::PhaseInit{ring.empty, builder_.index(slot), threads});
+      auto begin_full = [&](int64_t fillers) { return [&, fillers] { builder_.add(ir::op::PhaseInit{ring.full, builder_.index(slot), fillers}); }; };
+      by_filler(ring, begin_full(1), begin_full(lanes));
+      builder_.add(ir::op::PhaseInit{ring.empty, builder_.index(slot), warps});
     }
   });
   barrier("the phases of ring `" + name + "` are set by one thread");
@@ -58,22 +109,40 @@ void Lowering::lower_acquire(const ir::op::Acquire& acquire) {
     ValueId before = builder_.binary(BinaryFn::Xor, slot.parity, builder_.index(1));
     builder_.add(ir::op::PhaseWait{slot.ring.empty, slot.index, before});
   };
-  if (has_engine()) once(wait);
-  else wait();
+  by_filler(rings_.at(acquire.ring.index), [&] { once(wait); }, wait);
 }
 
-// The engine counts what it moves, and what it fills with zeros, at the barrier of the slot.
 void Lowering::lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy) {
   const ir::op::Commit& commit = commit_of(op.result());
   report_indices({copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds}, op.span);
-  if (!has_engine()) return copy_by_lanes(copy, commit);
-  std::vector<ValueId> from = scalars(copy.src_offsets), to = scalars(copy.dst_offsets);
+  by_filler(rings_.at(commit.ring.index), [&] { copy_boxes(copy, commit); }, [&] { copy_by_lanes(copy, commit); });
+}
+
+// The engine counts what it moves, and what it fills with zeros, at the barrier of the slot. A box has as many elements along an
+// axis as the engine takes at once, and no more than lie one behind the other in the tile.
+void Lowering::copy_boxes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit) {
   const Type& target = source_.type(copy.dst);
-  std::string layout = layout::print(source_.layouts.mem(target.layout));
+  const layout::MemLayout& layout = source_.layouts.mem(target.layout);
+  ir::Ints box = copy.shape;
+  if (machine_.boxes.unit) {
+    auto rows = layout::engine_rows(layout, bit_width(target.element));
+    INVARIANT(rows.has_value(), "a tile that an engine fills has a layout that it knows");
+    size_t rank = box.size();
+    for (size_t axis = 0; axis < rank; ++axis)
+      box[axis] = axis + 1 == rank ? rows->width : axis + 2 == rank ? std::min<int64_t>(box[axis], machine_.boxes.extent) : 1;
+  }
   once([&] {
     Slot slot = slot_of(commit.ring, commit.turn);
-    builder_.add(ir::op::CopyBox{scalar_buffer(copy.src), from, copy.src_axes, copy.src_bounds, scalar_buffer(copy.dst), to,
-                                 copy.dst_axes, target.shape, layout, copy.shape, slot.ring.full, slot.index});
+    each_box(copy.shape, box, [&](const ir::Ints& origin, const ir::Ints& shape) {
+      std::vector<ValueId> from = scalars(copy.src_offsets), to = scalars(copy.dst_offsets);
+      for (size_t axis = 0; axis < shape.size(); ++axis) {
+        ValueId step = builder_.index(origin[axis]);
+        ValueId &source = from[size_t(copy.src_axes[axis])], &place = to[size_t(copy.dst_axes[axis])];
+        source = builder_.add(source, step), place = builder_.add(place, step);
+      }
+      builder_.add(ir::op::CopyBox{scalar_buffer(copy.src), from, copy.src_axes, copy.src_bounds, scalar_buffer(copy.dst), to,
+                                   copy.dst_axes, target.shape, layout::print(layout), shape, slot.ring.full, slot.index});
+    });
   });
 }
 
@@ -107,7 +176,8 @@ const ir::op::Commit& Lowering::commit_of(ValueId token) const {
 }
 
 void Lowering::lower_commit(const ir::op::Commit& commit) {
-  if (!has_engine()) return;
+  const Ring& ring = rings_.at(commit.ring.index);
+  if (!ring.is_bulk) return;
   int64_t bytes = 0;
   for (ValueId token : commit.tokens) {
     const ir::op::CopyAsync& copy = *source_.defined_by<ir::op::CopyAsync>(token);
@@ -115,12 +185,11 @@ void Lowering::lower_commit(const ir::op::Commit& commit) {
     for (int64_t extent : copy.shape) count *= extent;
     bytes += count;
   }
-  once([&] {
+  auto expect = [&] {
     Slot slot = slot_of(commit.ring, commit.turn);
-    ValueId lane = builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true));
-    ValueId is_first = builder_.compare(ir::CompareFn::Eq, lane, builder_.index(0));
-    builder_.add(ir::op::PhaseExpect{slot.ring.full, slot.index, builder_.index(bytes), is_first});
-  });
+    builder_.add(ir::op::PhaseExpect{slot.ring.full, slot.index, builder_.index(bytes), is_first_lane()});
+  };
+  by_filler(ring, [&] { once(expect); }, [] {});
 }
 
 bool Lowering::has_flights() const {
@@ -133,12 +202,12 @@ void Lowering::lower_wait(const ir::op::Wait& wait) {
   Slot slot = slot_of(wait.ring, wait.turn);
   builder_.add(ir::op::PhaseWait{slot.ring.full, slot.index, slot.parity});
   // What lanes have copied is no engine's; products in flight read it.
-  if (!has_engine() && has_flights()) builder_.add(ir::op::EngineFence{});
+  if (has_flights()) by_filler(slot.ring, [] {}, [&] { builder_.add(ir::op::EngineFence{}); });
 }
 
 void Lowering::lower_release(const ir::op::Release& release) {
   Slot slot = slot_of(release.ring, release.turn);
-  builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, {}});
+  builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, is_first_lane()});
 }
 
 }  // namespace tilec::lower

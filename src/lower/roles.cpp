@@ -22,6 +22,7 @@ void Lowering::lower_roles(const ir::op::Roles& roles) {
     RegionId outer = builder_.region(), taken = target_.new_region(), other = target_.new_region();
     builder_.set_region(taken);
     warps_ = roles.warps[role], first_warp_ = first, barrier_id_ = int64_t(role) + 1;
+    if (roles.registers[role] && machine_.has(Cap::RegisterBudgets)) builder_.add(ir::op::RegisterBudget{roles.registers[role]});
     lower_region(roles.bodies[role]);
     builder_.yield({});
     builder_.set_region(other);
@@ -33,21 +34,26 @@ void Lowering::lower_roles(const ir::op::Roles& roles) {
   warps_ = all, first_warp_ = barrier_id_ = 0;
 }
 
-// Of the roles that wait for turns of a ring; of the block, where there are none.
-int64_t Lowering::consuming_threads(ValueId ring) const {
+// Of the roles that hold an operation; of the block, where there are none.
+int64_t Lowering::threads_with(const std::function<bool(const ir::Op&)>& wanted) const {
   int64_t warps = 0;
   each_op(source_, source_.body, [&](OpId id) {
     const ir::op::Roles* roles = source_.op(id).get<ir::op::Roles>();
     for (size_t role = 0; roles && role < roles->bodies.size(); ++role) {
-      bool waits = false;
-      each_op(source_, roles->bodies[role], [&](OpId inner) {
-        const ir::op::Wait* wait = source_.op(inner).get<ir::op::Wait>();
-        waits |= wait && wait->ring == ring;
-      });
-      if (waits) warps += roles->warps[role];
+      bool holds = false;
+      each_op(source_, roles->bodies[role], [&](OpId inner) { holds |= wanted(source_.op(inner)); });
+      if (holds) warps += roles->warps[role];
     }
   });
   return (warps ? warps : warps_) * machine_.lanes;
+}
+
+int64_t Lowering::consuming_threads(ValueId ring) const {
+  return threads_with([&](const ir::Op& op) { return op.is<ir::op::Wait>() && op.as<ir::op::Wait>().ring == ring; });
+}
+
+int64_t Lowering::filling_threads(ValueId ring) const {
+  return threads_with([&](const ir::Op& op) { return op.is<ir::op::Commit>() && op.as<ir::op::Commit>().ring == ring; });
 }
 
 }  // namespace tilec::lower

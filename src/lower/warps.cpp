@@ -13,6 +13,11 @@ ValueId Lowering::thread_index() {
   return first_warp_ ? builder_.sub(thread, builder_.index(first_warp_ * machine_.lanes)) : thread;
 }
 
+ValueId Lowering::is_first_lane() {
+  ValueId lane = builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true));
+  return builder_.compare(ir::CompareFn::Eq, lane, builder_.index(0));
+}
+
 void Lowering::barrier(std::string why) {
   if (warps_ == 1) return;
   if (barrier_id_) builder_.add(ir::op::NamedBarrier{barrier_id_, warps_, std::move(why)});

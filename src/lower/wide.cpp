@@ -58,6 +58,19 @@ Lowering::Wide Lowering::wide(const Region& region, const layout::RegLayout& lay
   return count > 1 ? Wide{int(count), begins_at_multiples(buffer, count)} : narrow;
 }
 
+std::optional<layout::Widening> Lowering::wider(const Region& region, const layout::RegLayout& layout, Wide& at_once) {
+  if (!machine_.has(Cap::Shuffles) || layout.shape.rank == 0) return std::nullopt;
+  int bits = std::countr_zero(unsigned(machine_.vector_bytes / byte_width(source_.type(region.buffer).element)));
+  for (; bits > 0 && int64_t(1) << bits > at_once.count; --bits) {
+    auto dealt = layout::widened(layout, layout.shape.rank - 1, bits);
+    Wide with = dealt ? wide(region, dealt->layout) : Wide{};
+    if (with.count != 1 << bits) continue;
+    at_once = with;
+    return dealt;
+  }
+  return std::nullopt;
+}
+
 // The registers of a region that lies inside its buffer.
 void Lowering::load_wide(const Region& region, const layout::RegLayout& layout, int count, Scalar element, ir::Number pad, Home& home) {
   Scalar stored = source_.type(region.buffer).element;

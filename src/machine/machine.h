@@ -54,6 +54,13 @@ struct MatrixAtom {
   bool k_major_only = false;   // of a Group: rows of its operands in shared memory run along k, not along m or n
 };
 
+// What the engine of BulkCopy can be asked for at once. Its arrays are as `layout/engine_rows.h` has them.
+struct BoxLimits {
+  int unit = 0;     // bytes that the tensor's address and its strides are multiples of; 0: it takes anything
+  int rank = 0;     // most dimensions of the tensor
+  int extent = 0;   // most elements along one dimension of a box
+};
+
 struct Machine {
   std::string_view name;
   std::string_view target;      // the row of targets.def that spells for it
@@ -68,6 +75,8 @@ struct Machine {
   int simd_bytes;               // widest vector register of a CPU; 0 elsewhere
   uint64_t caps;
   std::span<const MatrixAtom> matrix_atoms;  // best first
+  BoxLimits boxes = {};                      // of BulkCopy
+  int64_t block_registers = 0;               // that the roles of a block may share out; 0: none are traded
   bool has(Cap cap) const { return caps >> int(cap) & 1; }
 };
 

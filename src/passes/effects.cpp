@@ -18,6 +18,7 @@ bool is_pure(const Op& op) {
     case OpKind::Stride:
     case OpKind::Present:
     case OpKind::IsAligned:
+    case OpKind::HasBoxes:
     case OpKind::ThreadIndex:
     case OpKind::LaneIndex:
     case OpKind::WarpIndex:

@@ -38,6 +38,9 @@ void append_attribute(std::string& key, const T& value) {
   append(key, value);
 }
 
+template <class T, class... Ts>
+constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
+
 bool is_commutative(BinaryFn fn) {
   switch (fn) {
     case BinaryFn::Add: case BinaryFn::Mul: case BinaryFn::And: case BinaryFn::Or: case BinaryFn::Xor: return true;
@@ -124,8 +127,10 @@ class Merger {
     append(key, kernel_.value(op.result()).type);
     auto fields = [&](const auto& o) {
       using T = std::decay_t<decltype(o)>;
-      if constexpr (T::op_table == OpTable::Scalar || std::is_same_v<T, op::VectorElement> ||
-                    std::is_same_v<T, op::VectorMake>)
+      constexpr bool is_known = T::op_table == OpTable::Scalar || is_one_of<T, op::VectorElement, op::VectorMake, op::IsAligned, op::HasBoxes>;
+      if constexpr (!is_known)
+        each_field(o, [&](auto, const char* field, const auto&) { UNREACHABLE("`" + std::string(name(op.kind())) + "` is told apart by " + field); });
+      else
         each_field(o, [&](auto kind, const char*, const auto& value) {
           using Kind = decltype(kind);
           if constexpr (std::is_same_v<Kind, field::Values>)

@@ -76,9 +76,22 @@ class Scheduler {
     tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
     int64_t warps = computing();
     if (tiles.empty() || warps + machine_.role_warps > machine_.max_warps || warps % machine_.role_warps != 0) return;
-    schedule_.roles = {{std::string(kMathRole), warps, 0}, {std::string(kLoadRole), machine_.role_warps, 0}};
+    auto [math, load] = budgets(warps);
+    schedule_.roles = {{std::string(kMathRole), warps, math}, {std::string(kLoadRole), machine_.role_warps, load}};
     for (std::string& tile : tiles) schedule_.placements.push_back({std::move(tile), std::string(kLoadRole), 0, 0});
     schedule_.placements.push_back({std::string(kRest), std::string(kMathRole), 0, 0});
+  }
+
+  // Registers of a lane of each role, 0: as the block begins. Warps that only copy give theirs away, as far as the others can
+  // name them; a block that begins with as many has nothing to trade. They keep enough to copy by lanes without an engine.
+  std::pair<int64_t, int64_t> budgets(int64_t warps) const {
+    constexpr int64_t kStep = 8, kCopying = 104, kMost = 240;
+    if (!machine_.has(Cap::RegisterBudgets) || !machine_.block_registers) return {};
+    int64_t lanes = machine_.lanes, copying = machine_.role_warps * lanes * kCopying;
+    int64_t begins = machine_.block_registers / ((warps + machine_.role_warps) * lanes) / kStep * kStep;
+    int64_t computing = std::min(kMost, (machine_.block_registers - copying) / (warps * lanes) / kStep * kStep);
+    if (begins >= computing) return {};
+    return {computing, kCopying};
   }
 
   bool holds_product(RegionId region) const {

@@ -19,6 +19,8 @@ using namespace ir;
 
 namespace {
 
+// Lanes that copy do better as many; a role of their own pays where an engine does the work.
+bool starts_engine(const Op& op) { return op.is<op::CopyAsync>() && op.as<op::CopyAsync>().copy_class == CopyClass::Bulk; }
 bool fills_rings(const Op& op) { return op.is<op::Acquire>() || op.is<op::Commit>() || op.is<op::CopyAsync>(); }
 bool is_shared_by_roles(const Kernel& kernel, OpId id) {
   const Op& op = kernel.op(id);
@@ -203,7 +205,7 @@ void split_roles(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
   std::vector<OpId> launches;
   for (OpId id : kernel.region(kernel.body).ops)
     if (const op::Launch* launch = kernel.op(id).get<op::Launch>())
-      if (holds(kernel, launch->body, fills_rings)) launches.push_back(id);
+      if (holds(kernel, launch->body, schedule.are_roles_pinned ? fills_rings : starts_engine)) launches.push_back(id);
   std::string why = launches.empty() ? "no tile is filled ahead of time" : schedule.are_roles_pinned ? misplaced(kernel, schedule, *filling) : "";
   if (!why.empty()) launches.clear();
   bool is_split = false;

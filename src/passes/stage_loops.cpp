@@ -15,6 +15,7 @@
 
 #include "diag/diag.h"
 #include "ir/sources.h"
+#include "passes/boxes.h"
 #include "passes/effects.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
@@ -54,6 +55,7 @@ class Stager {
     find_copies(pipeline);
     if (copies_.empty()) return "no shared tile in it is filled by one copy from a parameter that nothing but the loop's index decides";
     if (pipeline) name_ = pipeline->name, in_flight_ = pipeline->in_flight;
+    choose_class();
     depth_ = depth(pipeline);
     write_down(pipeline, found);
     if (depth_ < 2) return "there is one version of its tiles, for lack of memory or because the program or its schedule says so";
@@ -194,7 +196,17 @@ class Stager {
     b.add(std::move(fill));
   }
 
-  CopyClass copy_class() const { return machine_.has(Cap::BulkCopy) ? CopyClass::Bulk : CopyClass::Async; }
+  // One class for all: a ring's barriers count either bytes or lanes.
+  void choose_class() {
+    if (!machine_.has(Cap::BulkCopy)) return;
+    class_ = CopyClass::Bulk;
+    for (const StagedCopy& staged : copies_) {
+      std::string why = why_no_box(kernel_, kernel_.op(staged.op).as<op::Copy>(), machine_);
+      if (why.empty()) continue;
+      class_ = CopyClass::Async;
+      diagnostics_.at(kernel_.op(staged.op).span).remark(diag::CopiedByLanes, name_of(staged.buffer), why);
+    }
+  }
 
   // As the schedule calls the pipeline.
   std::string ring_name() const {
@@ -226,7 +238,7 @@ class Stager {
       for (int64_t& axis : copy.dst_axes) ++axis;
       BoundsList inside(copy.dst_offsets.size(), Bounds::Inside);
       tokens.push_back(b.value(op::CopyAsync{copy.src, copy.src_offsets, copy.src_axes, copy.src_bounds, staged.versions,
-                                             copy.dst_offsets, copy.dst_axes, inside, copy.shape, copy.pad, copy_class(), copy.label},
+                                             copy.dst_offsets, copy.dst_axes, inside, copy.shape, copy.pad, class_, copy.label},
                                plain_type(TypeKind::Token)));
     }
     b.add(op::Commit{ring_, turn, tokens});
@@ -301,6 +313,7 @@ class Stager {
   op::For loop_;
   std::vector<StagedCopy> copies_;
   std::string name_;
+  CopyClass class_ = CopyClass::Async;
   int64_t depth_ = 0, in_flight_ = -1;
   ValueId ring_, turns_;
 };

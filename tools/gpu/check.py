@@ -6,8 +6,8 @@
 --quick prints what fails; --small takes small shapes alone and times nothing, for slow tools that watch the run.
 
 FOLDER holds NAME.MACHINE.ptx as `tools/gpu/build` makes them; beside one may lie NAME.MACHINE.cubin, which is taken in its
-place. Outputs are poisoned before each run; three runs, the last with tensors at odd addresses, must give the same bits. Needs PyTorch and the
-driver, no toolkit. Prints a table; the exit code tells whether all agree.
+place. Outputs are poisoned before each run; five runs, three of them with tensors at odd addresses, must give the same bits. Needs
+PyTorch and the driver, no toolkit. Prints a table; the exit code tells whether all agree.
 """
 import ctypes
 import pathlib
@@ -30,14 +30,40 @@ def call(name, *arguments):
         raise RuntimeError(f"{name}: {code} {(text.value or b'').decode()}")
 
 
+class Descriptors:
+    """What the engine that copies boxes is told of their tensors, then a byte each: whether it holds."""
+
+    def __init__(self, boxes, values):
+        self.memory = ctypes.create_string_buffer(64 + 129 * len(boxes))
+        self.address = (ctypes.addressof(self.memory) + 63) & ~63
+        for i, (name, extents, swizzle) in enumerate(boxes):
+            holds = self.describe(self.address + 128 * i, values[name], [int(n) for n in extents.split("x")], int(swizzle))
+            ctypes.c_char.from_address(self.address + 128 * len(boxes) + i).value = bytes([holds])
+
+    @staticmethod
+    def describe(place, tensor, extents, swizzle):
+        width = tensor.element_size()
+        strides = [stride * width for stride in tensor.stride()]
+        if tensor.data_ptr() % 16 or any(s % 16 or s < 16 for s in strides[:-1]) or strides[-1] != width or not tensor.numel():
+            return False
+        rank = len(extents)
+        code = cuda.cuTensorMapEncodeTiled(
+            ctypes.c_void_p(place), {1: 0, 2: 1, 4: 2, 8: 4}[width], rank, ctypes.c_void_p(tensor.data_ptr()),
+            (ctypes.c_uint64 * rank)(*reversed(tensor.shape)), (ctypes.c_uint64 * rank)(*reversed(strides[:-1])),
+            (ctypes.c_uint32 * rank)(*reversed(extents)), (ctypes.c_uint32 * rank)(*[1] * rank), 0,
+            {0: 0, 32: 1, 64: 2, 128: 3}[swizzle], 2, 0)
+        return code == 0
+
+
 class Kernel:
     """A launch of an export, as the comment at the head of the text describes it."""
 
     def __init__(self, line, module):
-        match = re.match(r"// (\S+): (\d+) threads; (\d+) bytes of shared memory; blocks (.*); slots (.*)", line)
+        match = re.match(r"// (\S+): (\d+) threads; (\d+) bytes of shared memory; blocks (.*); slots ([^;]*)(?:; boxes (.*))?", line)
         self.name, self.threads, self.shared = match[1], int(match[2]), int(match[3])
         self.blocks = [b.replace("/", "//") for b in re.split(r", (?![^(]*\))", match[4])]
         self.slots = match[5].split(", ")
+        self.boxes = [re.match(r"(\S+) (\S+) swizzle (\d+)", box).groups() for box in (match[6] or "").split(", ") if box]
         self.function = ctypes.c_void_p()
         call("cuModuleGetFunction", ctypes.byref(self.function), module, self.name.encode())
         call("cuFuncSetAttribute", self.function, 8, self.shared)  # the most dynamic shared memory
@@ -59,7 +85,8 @@ class Kernel:
             packed.append(v)
         slots = (ctypes.c_int64 * len(packed))(*packed)
         address = ctypes.c_uint64(fault.data_ptr())
-        parameters = (ctypes.c_void_p * 2)(ctypes.addressof(slots), ctypes.addressof(address))
+        descriptors = Descriptors(self.boxes, values)
+        parameters = (ctypes.c_void_p * 3)(ctypes.addressof(slots), ctypes.addressof(address), descriptors.address)
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
         call("cuLaunchKernel", self.function, blocks, 1, 1, self.threads, 1, 1, self.shared, stream, parameters, None)
 
@@ -247,15 +274,17 @@ def check(name, kernels, dims, quiet):
     values, wanted = CASES[case_of(name)][0](name, dims)
     fault = torch.zeros(1, device=DEVICE, dtype=torch.int64)
     bits = []
-    for run in range(3):
-        if run == 2:
-            values = {key: moved(value) for key, value in values.items()}
+    tensors = [key for key, value in values.items() if isinstance(value, torch.Tensor)]
+    # As they come, twice; then one tensor at an odd address, another one, all of them.
+    for odd in ([], [], tensors[:1], tensors[1:2], tensors):
+        placed = values | {key: moved(values[key]) for key in odd}
         for key in wanted:
-            values[key].zero_() if name in ("histogram", "diverge_count") else values[key].numel() and values[key].view(torch.uint8).fill_(0xFF)
+            out = placed[key]
+            out.zero_() if name in ("histogram", "diverge_count") else out.numel() and out.view(torch.uint8).fill_(0xFF)
         for kernel in kernels:
-            kernel.launch(values, fault)
+            kernel.launch(placed, fault)
         torch.cuda.synchronize()
-        bits.append([values[key].clone() for key in wanted])
+        bits.append([placed[key].clone() for key in wanted])
     worst, is_good = 0.0, True
     for (key, reference), first, *others in zip(wanted.items(), *bits):
         e = error(first, reference())

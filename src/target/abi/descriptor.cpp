@@ -1,6 +1,7 @@
 #include "target/abi/descriptor.h"
 
 #include "base/check.h"
+#include "target/abi/boxes.h"
 
 namespace tilec::target {
 
@@ -144,11 +145,26 @@ class DescriptorMaker {
       for (Datum d : {Datum(I64{scratch_[instance][k]}), Datum(I64{1})}) row.push_back(d);
       row.push_back(has_image ? Datum(Text{symbol}) : Datum(Address{}));
       row.push_back(Address{has_image ? add_loaded(tag) : ""});
+      std::vector<BoxAbi> boxes = has_image ? boxes_of(kernel, op.as<ir::op::Launch>().body) : std::vector<BoxAbi>{};
+      row.push_back(Address{add_boxes(tag, boxes)});
       int64_t threads = has_image ? std::max<int64_t>(op.as<ir::op::Launch>().warps, 1) * of.machine->lanes : 0;
-      for (int64_t n : {int64_t(launch.plan_extents.size()), threads}) row.push_back(I32{n});
+      for (int64_t n : {int64_t(launch.plan_extents.size()), threads, int64_t(boxes.size()), int64_t(0)}) row.push_back(I32{n});
       rows.push_back(std::move(row));
     }
     return add("launches" + std::to_string(instance), "struct tile_launch", std::move(rows));
+  }
+
+  std::string add_boxes(const std::string& tag, const std::vector<BoxAbi>& boxes) {
+    constexpr size_t kRank = 5;  // TILE_BOX_RANK
+    std::vector<std::vector<Datum>> rows;
+    for (const BoxAbi& box : boxes) {
+      INVARIANT(box.extents.size() <= kRank, "engines know tensors of few dimensions");
+      std::vector<Datum> row = {I32{box.param}, I32{box.swizzle}, Open{}};
+      for (size_t axis = 0; axis < kRank; ++axis) row.push_back(I32{axis < box.extents.size() ? box.extents[axis] : 0});
+      for (Datum d : {Datum(Close{}), Datum(I32{0})}) row.push_back(d);
+      rows.push_back(std::move(row));
+    }
+    return add("boxes" + tag, "struct tile_box", std::move(rows));
   }
 
   // Where devices leave their fault word: the address of one, which the launcher finds.

@@ -54,6 +54,9 @@ enum {
   F(kernel_attribute, "cuKernelSetAttribute", (int attribute, int value, void *kernel, int device))                   \
   F(launch, "cuLaunchKernel", (void *function, unsigned x, unsigned y, unsigned z, unsigned block_x, unsigned block_y, \
                                unsigned block_z, unsigned shared, void *stream, void **parameters, void **extra))     \
+  F(describe, "cuTensorMapEncodeTiled", (void *descriptor, int element, unsigned rank, void *tensor,                   \
+                                         const uint64_t *extents, const uint64_t *strides, const uint32_t *box,         \
+                                         const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))  \
   F(allocate, "cuMemAllocAsync", (uint64_t *pointer, size_t bytes, void *stream))                                     \
   F(free, "cuMemFreeAsync", (uint64_t pointer, void *stream))                                                         \
   F(register_memory, "cuMemHostRegister_v2", (void *memory, size_t bytes, unsigned flags))                            \

@@ -7,6 +7,7 @@
 #include "place.c"
 #include "image.c"
 #include "fault.c"
+#include "boxes.c"
 
 // A stream of another context than the current one cannot be launched on from there.
 static int32_t tile_cu_is_elsewhere(const struct tile_cu_place *place, void *stream) {
@@ -22,7 +23,8 @@ static int32_t tile_cu_run_launches(const struct tile_kernel *kernel, const stru
   for (int32_t i = 0; i < instance->launch_count && !status; i++) {
     const struct tile_launch *launch = &instance->launches[i];
     int64_t blocks = tile_grid_blocks(kernel, launch, plan);
-    void *function, *parameters[] = {slots, &fault};
+    char descriptors[tile_cu_descriptor_bytes(launch)];
+    void *function, *parameters[] = {slots, &fault, launch->box_count ? tile_cu_describe(kernel, launch, slots, plan, descriptors) : NULL};
     if (blocks == 0) continue;
     status = tile_cu_function(kernel, instance->image, launch, form, place->device, &function);
     if (status) break;

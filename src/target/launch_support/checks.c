@@ -10,7 +10,7 @@ struct tile_span {
   int32_t status;
 };
 
-static int64_t tile_number(struct tile_value value, const int64_t *slots, const int64_t *plan) {
+TILE_ENTRY int64_t tile_number(struct tile_value value, const int64_t *slots, const int64_t *plan) {
   switch (value.kind) {
     case TILE_SLOT: return slots[value.value];
     case TILE_PLAN: return plan[value.value];

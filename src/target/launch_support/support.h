@@ -98,6 +98,15 @@ struct tile_workspace {
 typedef void (*tile_blocks)(const int64_t *slots, const int64_t *plan, int64_t begin, int64_t end, void *scratch,
                             int64_t *fault);
 
+// A box that an engine copies out of a tensor: the launcher describes the tensor to it.
+#define TILE_BOX_RANK 5
+struct tile_box {
+  int32_t param;
+  int32_t swizzle;                 // bytes of the lines in which its 16-byte chunks are permuted; 0: none are
+  int32_t extents[TILE_BOX_RANK];  // along the tensor's dimensions
+  int32_t reserved;
+};
+
 struct tile_launch {
   const char *place;
   const char *const *index_names;  // `rank` of them
@@ -107,8 +116,11 @@ struct tile_launch {
   int64_t grain;                   // fewest blocks that are worth a thread
   const char *symbol;              // of the function in the instance's image
   struct tile_loaded *loaded;
+  const struct tile_box *boxes;  // `box_count` of them
   int32_t rank;
   int32_t threads;  // of a block on a device
+  int32_t box_count;
+  int32_t reserved;
 };
 
 // ---- Devices: processors beside the host's. A target adds images and the table of its launcher.
@@ -186,6 +198,7 @@ struct tile_device {
 // What launchers of devices use of this code.
 TILE_ENTRY int32_t tile_fail(int32_t status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 TILE_ENTRY int32_t tile_fault_status(const struct tile_kernel *kernel, const int64_t *slots, const int64_t *plan, int64_t fault);
+TILE_ENTRY int64_t tile_number(struct tile_value value, const int64_t *slots, const int64_t *plan);
 TILE_ENTRY int64_t tile_grid_blocks(const struct tile_kernel *kernel, const struct tile_launch *launch, const int64_t *plan);
 TILE_ENTRY int64_t tile_workspace_bytes(const struct tile_instance *instance, const int64_t *plan);
 TILE_ENTRY int32_t tile_check_given_workspace(const struct tile_kernel *kernel, const int64_t *slots, const int64_t *plan,
@@ -203,6 +216,6 @@ TILE_ENTRY int32_t tile_has_cpu_code(const struct tile_kernel *kernel);
 _Static_assert(sizeof(tile_info) == 48 && sizeof(struct tile_value) == 16, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_param) == 72 && sizeof(struct tile_dim) == 24, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_requirement) == 16 && sizeof(struct tile_site) == 40, "layout of a descriptor");
-_Static_assert(sizeof(struct tile_workspace) == 16 && sizeof(struct tile_launch) == 72, "layout of a descriptor");
+_Static_assert(sizeof(struct tile_workspace) == 16 && sizeof(struct tile_launch) == 88 && sizeof(struct tile_box) == 32, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_loaded) == 32 && sizeof(struct tile_image) == 48, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_instance) == 48 && sizeof(struct tile_kernel) == 152, "layout of a descriptor");

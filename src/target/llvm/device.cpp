@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "ir/packed.h"
+#include "target/abi/boxes.h"
 #include "target/llvm/optimise.h"
 #include "target/llvm/thread_speller.h"
 
@@ -40,11 +41,20 @@ llvm::Metadata* number(llvm::LLVMContext& context, int64_t n) {
 
 int64_t threads_of(const ir::op::Launch& launch, const DeviceCode& code) { return std::max<int64_t>(launch.warps, 1) * code.machine->lanes; }
 
-llvm::Function* new_kernel(llvm::Module& module, const std::string& name, const Abi& abi, const ir::op::Launch& launch, const DeviceCode& code) {
+// What the launcher tells the engine of each box's tensor, then whether it could, a byte for each.
+constexpr uint64_t kDescriptorBytes = 128, kDescriptorAlignment = 64;
+llvm::Type* descriptors_type(llvm::LLVMContext& context, size_t count) {
+  llvm::Type* byte = llvm::Type::getInt8Ty(context);
+  return llvm::ArrayType::get(byte, count * (kDescriptorBytes + 1));
+}
+
+llvm::Function* new_kernel(llvm::Module& module, const std::string& name, const Abi& abi, const ir::op::Launch& launch, const DeviceCode& code,
+                           size_t boxes) {
   llvm::LLVMContext& context = module.getContext();
   auto* slots = llvm::ArrayType::get(llvm::Type::getInt64Ty(context), uint64_t(std::max(abi.slot_count, 1)));
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                                       {llvm::PointerType::getUnqual(context), llvm::PointerType::get(context, kGlobalSpace)}, false);
+  std::vector<llvm::Type*> parameters = {llvm::PointerType::getUnqual(context), llvm::PointerType::get(context, kGlobalSpace)};
+  if (boxes) parameters.push_back(llvm::PointerType::getUnqual(context));
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), parameters, false);
   auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
   function->addFnAttr(llvm::Attribute::NoUnwind);
@@ -53,9 +63,15 @@ llvm::Function* new_kernel(llvm::Module& module, const std::string& name, const 
   function->addParamAttr(0, llvm::Attribute::getWithByValType(context, slots));
   function->addParamAttr(0, llvm::Attribute::getWithAlignment(context, llvm::Align(8)));
   function->addParamAttr(0, llvm::Attribute::ReadOnly);
+  if (boxes) {
+    function->addParamAttr(2, llvm::Attribute::getWithByValType(context, descriptors_type(context, boxes)));
+    function->addParamAttr(2, llvm::Attribute::getWithAlignment(context, llvm::Align(kDescriptorAlignment)));
+  }
   annotate(*function, "maxntidx", number(context, threads_of(launch, code)));
   annotate(*function, "minctasm", number(context, 1));
-  annotate(*function, "grid_constant", llvm::MDNode::get(context, {number(context, 1)}));
+  std::vector<llvm::Metadata*> constant = {number(context, 1)};  // counted from 1
+  if (boxes) constant.push_back(number(context, 3));
+  annotate(*function, "grid_constant", llvm::MDNode::get(context, constant));
   return function;
 }
 
@@ -76,12 +92,14 @@ llvm::SmallVector<Value*, 3> block_indices(ThreadSpeller& speller, const ir::op:
 void add_kernel(llvm::Module& module, const Export& exported, const Abi& abi, int index, int number, const DeviceCode& code) {
   const ir::Kernel& kernel = *exported.instances[index].kernel;
   const auto& launch = kernel.op(abi.instances[index].launches[number].launch).as<ir::op::Launch>();
-  llvm::Function* function = new_kernel(module, launch_name(exported, index, number), abi, launch, code);
+  std::vector<BoxAbi> boxes = boxes_of(kernel, launch.body);
+  llvm::Function* function = new_kernel(module, launch_name(exported, index, number), abi, launch, code, boxes.size());
   std::vector<ir::ValueId> roots = captured_values(kernel, launch.body);
   roots.insert(roots.end(), launch.extents.begin(), launch.extents.end());
   ThreadSpeller speller(*function, {kernel, abi, index, *code.machine, true});
   speller.open_body(function->getArg(0), roots);
   speller.open_launch(launch, shared_memory(module), function->getArg(1));
+  if (!boxes.empty()) speller.open_boxes(std::move(boxes), function->getArg(2), kDescriptorBytes);
   speller.spell_block(launch, block_indices(speller, launch));
   speller.builder().CreateRetVoid();
 }
@@ -108,6 +126,17 @@ std::string formula(const ir::Kernel& kernel, ir::ValueId v, int& terms) {
   }
 }
 
+// Of each box its tensor, its extents, the bytes of its swizzle.
+std::string described(const ir::Kernel& kernel, const std::vector<BoxAbi>& boxes) {
+  std::vector<std::string> texts;
+  for (const BoxAbi& box : boxes) {
+    std::vector<std::string> extents;
+    for (int64_t extent : box.extents) extents.push_back(std::to_string(extent));
+    texts.push_back(kernel.params[size_t(box.param)].name + " " + join(extents, "x") + " swizzle " + std::to_string(box.swizzle));
+  }
+  return texts.empty() ? "" : "; boxes " + join(texts, ", ");
+}
+
 // What who launches a kernel by hand has to know: a line of comment for each.
 std::string requirements(const Export& exported, const Abi& abi, int index, int number, const DeviceCode& code) {
   const ir::Kernel& kernel = *exported.instances[index].kernel;
@@ -123,7 +152,8 @@ std::string requirements(const Export& exported, const Abi& abi, int index, int 
     blocks.push_back(formula(kernel, v, terms));
   }
   return launch_name(exported, index, number) + ": " + std::to_string(threads_of(launch, code)) + " threads; " +
-         std::to_string(ir::packed_bytes(kernel, launch.body)) + " bytes of shared memory; blocks " + join(blocks, ", ") + "; slots " + join(slots, ", ");
+         std::to_string(ir::packed_bytes(kernel, launch.body)) + " bytes of shared memory; blocks " + join(blocks, ", ") + "; slots " +
+         join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ using llvm::Value;
 
 char ThreadSpeller::constraint(llvm::Type* type) {
   if (type->isFloatTy()) return 'f';
-  return type->isDoubleTy() ? 'd' : type->isIntegerTy(64) ? 'l' : 'r';
+  return type->isDoubleTy() ? 'd' : type->isIntegerTy(64) || type->isPointerTy() ? 'l' : 'r';
 }
 
 const MatrixAtom& ThreadSpeller::atom_named(std::string_view name) const {

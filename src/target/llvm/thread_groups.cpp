@@ -2,6 +2,7 @@
 // accumulator's registers are its own from a fence to a wait, so each statement that may touch them ties them.
 #include <llvm/IR/InlineAsm.h>
 
+#include "layout/engine_rows.h"
 #include "layout/notation.h"
 #include "target/llvm/thread_speller.h"
 
@@ -18,13 +19,11 @@ struct MatrixArray {
 };
 
 MatrixArray matrix_array(Scalar element, const ir::Ints& shape, const std::string& text) {
-  std::vector<int> matrix(shape.end() - 2, shape.end());
-  for (int bytes : {128, 64, 32}) {
-    auto one = layout::swizzled(layout::Shape(matrix), 1, 0, bit_width(element), bytes);
-    if (!one || layout::print(shape.size() == 3 ? layout::stacked(*one, int(shape[0])) : *one) != text) continue;
-    return {bytes, bytes * 8, int64_t(matrix[0]) * bytes};
-  }
-  UNREACHABLE("an operand of a group's product has a layout that engines know");
+  std::vector<int> extents(shape.begin(), shape.end());
+  auto layout = layout::parse_mem_layout(text, layout::Shape(extents));
+  auto rows = layout ? layout::engine_rows(*layout, bit_width(element)) : std::nullopt;
+  INVARIANT(rows && rows->swizzle, "an operand of a group's product has a layout that engines know");
+  return {rows->swizzle, rows->swizzle * 8, rows->panel * byte_width(element)};
 }
 
 constexpr int64_t kUnit = 16;  // bytes, in which descriptors count

@@ -17,20 +17,25 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseInit& x) {
   Value* lane = b_.CreateAnd(thread_number(), b_.getInt32(uint32_t(machine_.lanes - 1)));
   unless_clear(b_.CreateICmpEQ(lane, b_.getInt32(0)), false, [&] {
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mbarrier_init_shared, {}, {phase_pointer(x.barriers, x.index), b_.getInt32(uint32_t(x.arrivals))});
+    if (machine_.has(Cap::BulkCopy)) tied("fence.mbarrier_init.release.cluster;", {}, {});  // the engine counts there too
   });
 }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseArrive& x) {
   auto arrive = [&] { b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mbarrier_arrive_shared, {}, {phase_pointer(x.barriers, x.index)}); };
-  if (Value* mask = masked_or_null(x.mask)) unless_clear(mask, false, arrive);
-  else arrive();
+  Value* mask = masked_or_null(x.mask);
+  if (!mask) return arrive();
+  // Who arrives does it for its warp: what the others have done is done.
+  b_.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {}, {members()});
+  unless_clear(mask, false, arrive);
 }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseWait& x) {
   Value* pointer = phase_pointer(x.barriers, x.index);
   Value* parity = b_.CreateZExtOrTrunc(operand(x.parity, false), b_.getInt32Ty());
   auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {pointer->getType(), b_.getInt32Ty()}, false);
-  auto* test = llvm::InlineAsm::get(type, "{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [$1], $2; selp.b32 $0, 1, 0, p; }",
+  const char* how = machine_.has(Cap::BulkCopy) ? "try_wait" : "test_wait";  // the first sleeps for a while
+  auto* test = llvm::InlineAsm::get(type, std::string("{ .reg .pred p; mbarrier.") + how + ".parity.shared.b64 p, [$1], $2; selp.b32 $0, 1, 0, p; }",
                                     "=r,l,r,~{memory}", true);
   llvm::BasicBlock *again = new_block("wait"), *after = new_block("waited");
   b_.CreateBr(again);

@@ -19,6 +19,7 @@ void ThreadSpeller::spell_op(ir::OpId id) {
 
 void ThreadSpeller::open_launch(const ir::op::Launch& launch, Value* shared, Value* fault) {
   fault_ = fault;
+  threads_ = std::max<int64_t>(launch.warps, 1) * machine_.lanes;
   demand_ = demand_of(kernel_, launch.body, Addresses::OfEachLane);
   ir::each_op(kernel_, launch.body, [&](ir::OpId id) {
     if (const auto* product = kernel_.op(id).get<ir::op::GroupProduct>()) operands_[product->a.index];

@@ -1,5 +1,6 @@
 // Thread IR for machines whose lanes are threads: every value is a scalar of its thread, which branches by itself.
 #pragma once
+#include "target/abi/boxes.h"
 #include "target/llvm/speller.h"
 
 namespace tilec::target {
@@ -9,6 +10,8 @@ class ThreadSpeller final : public Speller {
   ThreadSpeller(llvm::Function& function, const Context& context);
   // Gives every buffer of the region a place: shared ones from `shared` on, private ones each thread's own.
   void open_launch(const ir::op::Launch& launch, llvm::Value* shared, llvm::Value* fault);
+  // Of copies by an engine: its descriptors, so many bytes each, then a byte each that says whether it holds.
+  void open_boxes(std::vector<BoxAbi> boxes, llvm::Value* descriptors, uint64_t bytes);
   llvm::Value* block_number();  // 32 bits
 
  private:
@@ -35,6 +38,12 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::PhaseFollow& x);
   void one(const ir::Op& op, const ir::op::CopyLanes& x);
   void one(const ir::Op& op, const ir::op::LoadMatrices& x);
+  // Copies by an engine (thread_boxes.cpp).
+  void one(const ir::Op& op, const ir::op::HasBoxes& x);
+  void one(const ir::Op& op, const ir::op::CopyBox& x);
+  llvm::Value* corner(const ir::op::CopyBox& x);
+  void one(const ir::Op& op, const ir::op::PhaseExpect& x);
+  void one(const ir::Op& op, const ir::op::RegisterBudget& x);
   // Products of groups, in flight (thread_groups.cpp).
   void one(const ir::Op& op, const ir::op::EngineFence& x);
   void one(const ir::Op& op, const ir::op::GroupFence& x);
@@ -78,6 +87,10 @@ class ThreadSpeller final : public Speller {
   Values packed(ir::ValueId v);
 
   llvm::Value* members_ = nullptr;  // null: all
+  int64_t threads_ = 0;             // of a block
+  std::vector<BoxAbi> boxes_;
+  llvm::Value* descriptors_ = nullptr;
+  uint64_t descriptor_bytes_ = 0;
   std::map<uint32_t, Values> operands_;  // of groups' products, in registers, by value: packed
 };
 

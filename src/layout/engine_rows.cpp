@@ -1,0 +1,32 @@
+#include "layout/engine_rows.h"
+
+#include <algorithm>
+
+namespace tilec::layout {
+
+namespace {
+
+bool is_stack_of(const MemLayout& layout, MemLayout core) {
+  for (int axis = layout.shape.rank - 3; axis >= 0; --axis) core = stacked(core, layout.shape[axis]);
+  return core == layout;
+}
+
+}  // namespace
+
+std::optional<EngineRows> engine_rows(const MemLayout& layout, int element_bits) {
+  const Shape& shape = layout.shape;
+  if (shape.rank == 0) return std::nullopt;
+  int width = shape[shape.rank - 1];
+  if (layout == row_major(shape)) return EngineRows{.width = width, .panel = width};
+  if (shape.rank < 2) return std::nullopt;
+  int rows = shape[shape.rank - 2];
+  for (int bytes : {128, 64, 32}) {
+    auto core = swizzled(Shape{rows, width}, 1, 0, element_bits, bytes);
+    if (!core || !is_stack_of(layout, *core)) continue;
+    int of_panel = bytes * 8 / element_bits;
+    return EngineRows{bytes, of_panel, width / of_panel, int64_t(rows) * of_panel};
+  }
+  return std::nullopt;
+}
+
+}  // namespace tilec::layout

@@ -1,0 +1,24 @@
+// The boxes that an engine copies out of parameters: each shape of them is described to the engine once a call.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "layout/engine_rows.h"
+
+namespace tilec::target {
+
+struct BoxAbi {
+  int param = 0;
+  int swizzle = 0;                // bytes of a line in which 16-byte chunks are permuted; 0: none are
+  std::vector<int64_t> extents;   // along the axes of the tensor
+  friend bool operator==(const BoxAbi&, const BoxAbi&) = default;
+};
+
+// The array that the copy writes.
+layout::EngineRows rows_of(const ir::Kernel& kernel, const ir::op::CopyBox& copy);
+BoxAbi box_of(const ir::Kernel& kernel, const ir::op::CopyBox& copy);
+// Those of a launch, each once.
+std::vector<BoxAbi> boxes_of(const ir::Kernel& kernel, ir::RegionId launch);
+
+}  // namespace tilec::target

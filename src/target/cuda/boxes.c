@@ -1,0 +1,52 @@
+// Descriptors of tensors for the engine that copies boxes out of them, handed to the kernel beside its slots; behind them a byte for
+// each says whether it holds. Where one of a tensor's does not, lanes copy.
+
+enum {
+  TILE_CU_DESCRIPTOR_BYTES = 128,
+  TILE_CU_DESCRIPTOR_ALIGNMENT = 64,
+  TILE_CU_LINES_OF_128 = 2,  // the second cache fetches so much at once
+  TILE_CU_BOX_UNIT = 16      // bytes
+};
+#define TILE_CU_FARTHEST (INT64_C(1) << 30)  // extents beyond which kernels do not say where a box lies
+
+// The one byte more is for launches without boxes: C has no array of nothing.
+static size_t tile_cu_descriptor_bytes(const struct tile_launch *launch) {
+  return 1 + (launch->box_count ? TILE_CU_DESCRIPTOR_ALIGNMENT + (size_t)launch->box_count * (TILE_CU_DESCRIPTOR_BYTES + 1) : 0);
+}
+
+// Elements by their width: 0 of one byte, 1 of two, 2 of four, 4 of eight. The engine only moves them.
+static int tile_cu_box_element(int32_t bits) { return bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 4; }
+static int tile_cu_box_swizzle(int32_t bytes) { return bytes == 32 ? 1 : bytes == 64 ? 2 : bytes == 128 ? 3 : 0; }
+
+static int tile_cu_describe_box(const struct tile_kernel *kernel, const struct tile_box *box, const int64_t *slots, const int64_t *plan,
+                                void *descriptor) {
+  const struct tile_param *param = &kernel->params[box->param];
+  uint64_t address = (uint64_t)slots[param->slot], extents[TILE_BOX_RANK], strides[TILE_BOX_RANK];
+  uint32_t shape[TILE_BOX_RANK], steps[TILE_BOX_RANK];
+  int64_t dense = 1, width = param->element_bits / 8;
+  if (!address || address % TILE_CU_BOX_UNIT || param->rank > TILE_BOX_RANK) return 0;
+  for (int32_t i = 0; i < param->rank; i++) {  // the engine counts from the last dimension
+    int32_t axis = param->rank - 1 - i;
+    int64_t extent = tile_number(param->extents[axis], slots, plan);
+    int64_t stride = param->strides ? tile_number(param->strides[axis], slots, plan) : dense;
+    if (extent < 1 || extent > TILE_CU_FARTHEST || (i == 0 && stride != 1)) return 0;
+    if (i > 0 && (stride < 1 || stride > INT64_MAX / width || stride * width % TILE_CU_BOX_UNIT)) return 0;
+    if (__builtin_mul_overflow(dense, extent, &dense)) return 0;
+    extents[i] = (uint64_t)extent, strides[i] = (uint64_t)(stride * width);
+    shape[i] = (uint32_t)box->extents[axis], steps[i] = 1;
+  }
+  return !tile_cu.describe(descriptor, tile_cu_box_element(param->element_bits), (unsigned)param->rank, (void *)(uintptr_t)address, extents,
+                           strides + 1, shape, steps, 0, tile_cu_box_swizzle(box->swizzle), TILE_CU_LINES_OF_128, 0);
+}
+
+// `memory` has tile_cu_descriptor_bytes; the kernel's parameter lies somewhere in it.
+static void *tile_cu_describe(const struct tile_kernel *kernel, const struct tile_launch *launch, const int64_t *slots, const int64_t *plan,
+                              char *memory) {
+  const uintptr_t mask = TILE_CU_DESCRIPTOR_ALIGNMENT - 1;
+  char *descriptors = (char *)(((uintptr_t)memory + mask) & ~mask);
+  char *holds = descriptors + (size_t)launch->box_count * TILE_CU_DESCRIPTOR_BYTES;
+  for (int32_t i = 0; i < launch->box_count; i++) {
+    holds[i] = (char)tile_cu_describe_box(kernel, &launch->boxes[i], slots, plan, descriptors + (size_t)i * TILE_CU_DESCRIPTOR_BYTES);
+  }
+  return descriptors;
+}
