@@ -21,6 +21,7 @@ SHAPES = {
     "batched_gemm": ["Z=2 " + shape for shape in PRODUCTS],
     "softmax": ROWS_AND_COLUMNS,
     "rms_norm": ROWS_AND_COLUMNS,
+    "layer_norm": ROWS_AND_COLUMNS,
     "attention": ["B=1 H=1 G=1 S=1 L=1", "B=1 H=2 G=1 S=33 L=65", "B=1 H=1 G=1 S=129 L=131", "B=2 H=2 G=2 S=16 L=16",
                   "B=1 H=3 G=3 S=7 L=130"],
     "transpose": ["M=1 N=1", "M=33 N=65", "M=64 N=32", "M=7 N=129", "M=0 N=3"],

@@ -1,0 +1,2 @@
+"""Data and references of attention in its forms."""
+CASES = {}

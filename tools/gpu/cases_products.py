@@ -1,0 +1,2 @@
+"""Data and references of products: layouts of operands, skinny ones, groups, scales."""
+CASES = {}
