@@ -17,6 +17,7 @@ PRODUCTS = ["M=1 N=1 K=1", "M=33 N=129 K=65", "M=130 N=7 K=100", "M=64 N=64 K=64
 SHAPES = {
     "vector_add": ["N=1", "N=33", "N=4096", "N=4097", "N=0"],
     "gemm": PRODUCTS,
+    "gemm_layouts": ["M=1 N=1 K=1", "M=33 N=65 K=33", "M=129 N=7 K=15", "M=64 N=64 K=64", "M=5 N=7 K=0"],
     "split_k": PRODUCTS,
     "batched_gemm": ["Z=2 " + shape for shape in PRODUCTS],
     "softmax": ROWS_AND_COLUMNS,

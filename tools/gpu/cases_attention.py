@@ -1,2 +1,6 @@
 """Data and references of attention in its forms."""
 CASES = {}
+
+
+def timings(beside):
+    pass

@@ -288,6 +288,8 @@ def timings(exports):
             return torch.nn.functional.scaled_dot_product_attention(q, k, v)
 
     beside("attention_f16", dict(B=1, H=16, G=16, S=4096, L=4096), lambda v: attend(v["Q"], v["K"], v["V"]))
+    cases_products.timings(beside)
+    cases_attention.timings(beside)
 
 
 def main():
