@@ -1,7 +1,7 @@
 """Data and references of products: layouts of operands, skinny ones, groups, scales."""
 import torch
 
-from tensors import F64, data, element, poisoned
+from tensors import DEVICE, F64, data, element, poisoned
 
 PRODUCTS = [dict(M=m, N=n, K=k) for m, n, k in [(1, 1, 1), (33, 129, 65), (130, 7, 100), (64, 64, 64), (5, 7, 0), (257, 255, 383),
                                                 (512, 384, 1024), (1000, 1001, 999), (1024, 1024, 1024)]]
@@ -17,7 +17,40 @@ def layouts_case(name, dims):
     return dict(dims, A=a, B=b, C=poisoned((m, n), t)), {"C": lambda: left.to(F64) @ right.to(F64)}
 
 
+def vector_case(name, dims):
+    t = element(name)
+    a, x = data((dims["M"], dims["K"]), t), data((dims["K"],), t)
+    return dict(dims, A=a, x=x, y=poisoned((dims["M"],), t)), {"y": lambda: a.to(F64) @ x.to(F64)}
+
+
+def skinny_case(name, dims):
+    t = element(name)
+    x, w = data((dims["M"], dims["K"]), t), data((dims["N"], dims["K"]), t)
+    return dict(dims, X=x, W=w, Y=poisoned((dims["M"], dims["N"]), t)), {"Y": lambda: x.to(F64) @ w.to(F64).T}
+
+
+def grouped_case(name, dims):
+    t = element(name)
+    m, n, k, groups = (dims[key] for key in "MNKG")
+    a, b, c = data((m, k), t), data((groups, k, n), t), poisoned((m, n), t)
+    cuts = torch.randint(0, m + 1, (groups - 1,)).sort()[0].tolist() if groups else []
+    offsets = [0, *cuts, m][: groups + 1]
+    values = dict(dims, A=a, B=b, offsets=torch.tensor(offsets, device=DEVICE, dtype=torch.int32), C=c)
+
+    def reference():
+        parts = [a[lo:hi].to(F64) @ b[g].to(F64) for g, (lo, hi) in enumerate(zip(offsets, offsets[1:]))]
+        return torch.cat(parts)
+
+    return values, {"C": reference}
+
+
 CASES = {
+    "gemv": (vector_case, [dict(M=m, K=k) for m, k in [(1, 1), (257, 4097), (1000, 512), (7, 100003), (33, 65), (5, 0), (0, 9), (4096, 4096)]]),
+    "skinny_gemm": (skinny_case, [dict(M=m, N=n, K=k) for m, n, k in [(1, 1, 1), (3, 65, 1025), (16, 512, 768), (15, 33, 129), (7, 1, 255),
+                                                                      (5, 7, 0), (0, 3, 9), (1, 4096, 4096), (13, 1001, 3999)]]),
+    "grouped_gemm": (grouped_case, [dict(M=m, N=n, K=k, G=g) for m, n, k, g in
+                                    [(1, 1, 1, 1), (33, 257, 129, 3), (257, 33, 65, 9), (128, 128, 64, 2), (5, 129, 33, 7), (7, 9, 0, 3), (0, 3, 9, 5),
+                                     (1025, 513, 511, 31), (4096, 1024, 512, 8)]]),
     **{f"gemm_{form}": (layouts_case, PRODUCTS) for form in ("nn", "nt", "tn", "tt")},
 }
 
@@ -28,3 +61,8 @@ def timings(beside):
     beside("gemm_nt_f16", dims, lambda v: torch.mm(v["A"], v["B"].T))
     beside("gemm_tn_f16", dims, lambda v: torch.mm(v["A"].T, v["B"]))
     beside("gemm_tt_f16", dims, lambda v: torch.mm(v["A"].T, v["B"].T))
+    beside("gemv_f16", dict(M=16384, K=8192), lambda v: torch.mv(v["A"], v["x"]))
+    beside("gemv_f32", dict(M=16384, K=8192), lambda v: torch.mv(v["A"], v["x"]))
+    for m in (1, 16):
+        beside("skinny_gemm_f16", dict(M=m, N=8192, K=8192), lambda v: torch.mm(v["X"], v["W"].T))
+    beside("grouped_gemm_f16", dict(M=8192, N=4096, K=4096, G=8), lambda v: [torch.mm(v["A"][i * 1024:(i + 1) * 1024], v["B"][i]) for i in range(8)])
