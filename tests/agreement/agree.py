@@ -20,6 +20,7 @@ SHAPES = {
     "gemm_layouts": ["M=1 N=1 K=1", "M=33 N=65 K=33", "M=129 N=7 K=15", "M=64 N=64 K=64", "M=5 N=7 K=0"],
     "gemv": ["M=1 N=1 K=1", "M=9 N=33 K=257", "M=15 N=65 K=513", "M=16 N=32 K=256", "M=5 N=7 K=0"],
     "grouped_gemm": ["M=1 N=1 K=1 G=1", "M=9 N=33 K=65 G=3", "M=65 N=7 K=33 G=5", "M=16 N=64 K=64 G=2", "M=5 N=7 K=0 G=1"],
+    "gemm_scaled": ["M=1 N=1 K=1", "M=9 N=33 K=129", "M=129 N=7 K=33", "M=16 N=64 K=128", "M=5 N=7 K=0"],
     "split_k": PRODUCTS,
     "batched_gemm": ["Z=2 " + shape for shape in PRODUCTS],
     "softmax": ROWS_AND_COLUMNS,

@@ -44,6 +44,34 @@ def grouped_case(name, dims):
     return values, {"C": reference}
 
 
+def spread(scales, extents, parts):
+    """A scale for each element: one stands for `parts` rows and columns."""
+    for axis, part in enumerate(parts):
+        scales = scales.to(F64).repeat_interleave(part, dim=axis).narrow(axis, 0, extents[axis])
+    return scales
+
+
+def scaled_case(name, dims):
+    result, operand = element(name), torch.int8 if "_i8_" in name else torch.float8_e4m3fn
+    m, n, k = dims["M"], dims["N"], dims["K"]
+    a, b = data((m, k), operand), data((n, k), operand)
+    scale = 1e-3 if operand == torch.int8 else 0.25  # f16 ends at 65504
+    if "blocks" in name:
+        scales_a, scales_b = data((m, (k + 127) // 128), torch.float32) * scale, data(((n + 127) // 128, (k + 127) // 128), torch.float32)
+        wide_a, wide_b = spread(scales_a, (m, k), (1, 128)), spread(scales_b, (n, k), (128, 128))
+        scales = {"scales_a": scales_a, "scales_b": scales_b}
+    elif operand == torch.int8:
+        scales_a, scales_b = data((m,), torch.float32) * scale, data((n,), torch.float32)
+        wide_a, wide_b = scales_a.to(F64)[:, None], scales_b.to(F64)[:, None]
+        scales = {"scales_a": scales_a, "scales_b": scales_b}
+    else:
+        scales_a, scales_b = data((1,), torch.float32) * scale, data((1,), torch.float32)
+        wide_a, wide_b = scales_a.to(F64), scales_b.to(F64)
+        scales = {"scale_a": scales_a, "scale_b": scales_b}
+    values = dict(dims, A=a, B=b, C=poisoned((m, n), result), **scales)
+    return values, {"C": lambda: (a.to(F64) * wide_a) @ (b.to(F64) * wide_b).T}
+
+
 CASES = {
     "gemv": (vector_case, [dict(M=m, K=k) for m, k in [(1, 1), (257, 4097), (1000, 512), (7, 100003), (33, 65), (5, 0), (0, 9), (4096, 4096)]]),
     "skinny_gemm": (skinny_case, [dict(M=m, N=n, K=k) for m, n, k in [(1, 1, 1), (3, 65, 1025), (16, 512, 768), (15, 33, 129), (7, 1, 255),
@@ -51,6 +79,7 @@ CASES = {
     "grouped_gemm": (grouped_case, [dict(M=m, N=n, K=k, G=g) for m, n, k, g in
                                     [(1, 1, 1, 1), (33, 257, 129, 3), (257, 33, 65, 9), (128, 128, 64, 2), (5, 129, 33, 7), (7, 9, 0, 3), (0, 3, 9, 5),
                                      (1025, 513, 511, 31), (4096, 1024, 512, 8)]]),
+    **{f"gemm_{form}": (scaled_case, PRODUCTS) for form in ("fp8", "i8")},
     **{f"gemm_{form}": (layouts_case, PRODUCTS) for form in ("nn", "nt", "tn", "tt")},
 }
 
@@ -66,3 +95,9 @@ def timings(beside):
     for m in (1, 16):
         beside("skinny_gemm_f16", dict(M=m, N=8192, K=8192), lambda v: torch.mm(v["X"], v["W"].T))
     beside("grouped_gemm_f16", dict(M=8192, N=4096, K=4096, G=8), lambda v: [torch.mm(v["A"][i * 1024:(i + 1) * 1024], v["B"][i]) for i in range(8)])
+    wide = dict(M=8192, N=8192, K=8192)
+    beside("gemm_fp8_bf16", wide, lambda v: torch._scaled_mm(v["A"], v["B"].T, v["scale_a"][0], v["scale_b"][0], out_dtype=torch.bfloat16))
+    # Beside the same without scales of blocks.
+    one = torch.ones((), device=DEVICE)
+    beside("gemm_fp8_blocks_bf16", wide, lambda v: torch._scaled_mm(v["A"], v["B"].T, one, one, out_dtype=torch.bfloat16))
+    beside("gemm_i8_f16", wide, lambda v: torch._int_mm(v["A"], v["B"].T))
