@@ -232,6 +232,7 @@ class Lowering {
   void copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad);
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);
   void lower_map(const ir::Op& op, const ir::op::Map& map);
+  layout::RegLayout map_layout(const ir::Op& op, const ir::op::Map& map, std::span<const ir::ValueId> whole);
   Carried map_element(const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, const Point& point);
 
   // --- wide accesses of device memory (wide.cpp)
@@ -315,8 +316,10 @@ class Lowering {
   std::pair<ValueId, int64_t> warp_along(const layout::RegLayout& layout, int axis, std::span<const int> warp_bits);
   void reduce_through_memory(const ir::op::Reduce& reduce, const layout::RegLayout& layout, const std::vector<ValueId>& partial,
                              const std::function<void(int64_t, ValueId)>& done);
-  ValueId owner_mask(const layout::RegLayout& layout);
+  enum class Touch { Store, Atomic };
+  ValueId owner_mask(const layout::RegLayout& layout, Touch touch = Touch::Store);
   bool has_effects(RegionId body) const;
+  bool has_atomics(RegionId body) const;
   ValueId reduce_lanes(const layout::RegLayout& layout, int axis, ir::ReduceFn fn, ValueId value);
   Carried multiply_block(const ir::op::Gemm& gemm, const MatrixAtom& atom, const layout::RegLayout& layout,
                          std::span<const Point> points, int64_t depth, Carried registers);
@@ -362,6 +365,7 @@ class Lowering {
   const Uniformity* uniform_ = nullptr;            // inside a simt region that runs as it stands
   bool guarded_ = false;                           // in the code for regions that cross an edge
   bool in_lanes_ = false;                          // inside a map or simt body: scalars may differ from lane to lane
+  ValueId owners_;                                 // inside a map with atomics: the lanes that do them, one for each element; none: all
   ValueId mask_;                                   // lanes that run, inside if-converted code; none: all
 };
 

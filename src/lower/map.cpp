@@ -20,20 +20,31 @@ Carried Lowering::map_element(const ir::op::Map& map, const layout::RegLayout& l
   return scalars(source_.terminator(map.body).as<ir::op::Yield>().values);
 }
 
-void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
-  // A map for its effects alone has no result whose layout it could take.
-  std::vector<int> extents(map.shape.begin(), map.shape.end());
-  layout::RegLayout layout = op.results.empty() ? layout::blocked(layout::Shape(extents), machine_.lanes, int(warps_), 1)
-                                                : reg_layout(source_.type(op.results[0]).layout);
-  std::vector<Home> inputs, outputs;
-  for (ValueId input : map.inputs) inputs.push_back(home(input));
-  if (may_defer_map(op, map)) return defer_map(op, map, std::move(inputs));
-  std::vector<ValueId> whole;  // inputs read at the map's own index: their homes may be taken over
+// Inputs that are read at the map's own index.
+static std::vector<ValueId> whole_inputs(const ir::op::Map& map) {
+  std::vector<ValueId> whole;
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     bool is_whole = map.input_axes[i].size() == map.shape.size();
     for (size_t a = 0; a < map.input_axes[i].size(); ++a) is_whole &= map.input_axes[i][a] == int64_t(a);
     if (is_whole) whole.push_back(map.inputs[i]);
   }
+  return whole;
+}
+
+// A map for its effects alone has no result whose layout it could take: `place` converts what it reads to this one.
+layout::RegLayout Lowering::map_layout(const ir::Op& op, const ir::op::Map& map, std::span<const ValueId> whole) {
+  if (!op.results.empty()) return reg_layout(source_.type(op.results[0]).layout);
+  if (!whole.empty()) return reg_layout(source_.type(whole[0]).layout);
+  std::vector<int> extents(map.shape.begin(), map.shape.end());
+  return layout::blocked(layout::Shape(extents), machine_.lanes, int(warps_), 1);
+}
+
+void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
+  std::vector<ValueId> whole = whole_inputs(map);  // their homes may be taken over
+  layout::RegLayout layout = map_layout(op, map, whole);
+  std::vector<Home> inputs, outputs;
+  for (ValueId input : map.inputs) inputs.push_back(home(input));
+  if (may_defer_map(op, map)) return defer_map(op, map, std::move(inputs));
   for (ValueId result : op.results) {
     outputs.push_back(result_home(op, result, whole));
     bind_home(result, outputs.back());
@@ -41,13 +52,15 @@ void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
   // Registers are named by constants: axes along which some tile lies in registers are unrolled, the others loop.
   unsigned unrolled = unrolled_axes(map, inputs);
   for (const Home& h : outputs) unrolled |= unrolled_axes(h);
+  bool acts_once = has_atomics(map.body);
   constexpr int64_t kMapUnroll = 4;
   Carried registers = inside_or_guarded(guards(inputs), [&] {
     nest(builder_, digits(layout), guarded_ ? 1 : kMapUnroll, {}, [&](const Point& point, const Carried&) -> Carried {
       ValueId outer = std::exchange(mask_, ValueId{});
       if (has_effects(map.body)) mask_ = all(tile_mask(layout, point), op.results.empty() ? owner_mask(layout) : ValueId{});
+      if (acts_once) owners_ = owner_mask(layout, Touch::Atomic);
       Carried yielded = map_element(map, layout, inputs, point);
-      mask_ = outer;
+      mask_ = outer, owners_ = {};
       for (size_t r = 0; r < outputs.size(); ++r) write(outputs[r], point, yielded[r]);
       return {};
     }, unrolled);
@@ -59,6 +72,12 @@ void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
     for (ValueId& v : outputs[r].registers) v = registers[next++];
     bind_home(op.results[r], std::move(outputs[r]));
   }
+}
+
+bool Lowering::has_atomics(RegionId body) const {
+  bool found = false;
+  each_op(source_, body, [&](OpId id) { found |= source_.op(id).is<ir::op::Atomic>(); });
+  return found;
 }
 
 // Touches memory, or may have something to report: its lanes outside the tile must not run.

@@ -88,15 +88,15 @@ void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
 }
 
 // A replica is written once: by the lanes and warps whose `_` bits are zero. None where every place holds its own.
-ValueId Lowering::owner_mask(const layout::RegLayout& layout) {
+ValueId Lowering::owner_mask(const layout::RegLayout& layout, Touch touch) {
   int64_t lanes = 0, warps = 0;
   for (size_t i = 0; i < layout.lane.size(); ++i)
     if (layout.lane[i] == 0) lanes |= int64_t(1) << i;
   for (size_t i = 0; i < layout.warp.size(); ++i)
     if (layout.warp[i] == 0) warps |= int64_t(1) << i;
   ValueId mask;
-  // Lanes that all hold the same store one number at one address: the store itself is uniform.
-  bool all_lanes_same = lanes + 1 == int64_t(1) << layout.lane.size();
+  // Lanes that all hold the same store one number at one address: the store itself is uniform. An atomic is not.
+  bool all_lanes_same = touch == Touch::Store && lanes + 1 == int64_t(1) << layout.lane.size();
   auto is_zero = [&](ValueId index, int64_t bits) {
     return builder_.compare(ir::CompareFn::Eq, builder_.binary(ir::BinaryFn::And, index, builder_.index(bits)), builder_.index(0));
   };

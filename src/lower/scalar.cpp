@@ -162,7 +162,7 @@ void Lowering::lower_scalar(const ir::Op& op) {
         e.index = l.broadcast(e.index);
         for (ValueId& v : operands) v = l.broadcast(v);
       }
-      ir::op::MemAtomic atomic{o.fn, o.order, l.scalar_buffer(o.buffer), e.index, operands, e.mask};
+      ir::op::MemAtomic atomic{o.fn, o.order, l.scalar_buffer(o.buffer), e.index, operands, l.all(e.mask, l.owners_)};
       if (op.results.empty()) {
         b.add(std::move(atomic));
         return {};

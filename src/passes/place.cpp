@@ -7,6 +7,7 @@
 #include "layout/transform.h"
 #include "passes/place_buffers.h"
 #include "passes/place_groups.h"
+#include "passes/place_maps.h"
 #include "passes/place_parts.h"
 #include "passes/products.h"
 #include "passes/region.h"
@@ -234,13 +235,6 @@ class Placer {
     return layout::normalized(reduction->result);
   }
 
-  static RegLayout projected(const RegLayout& whole, const Axes& axes) {
-    RegLayout result = whole;
-    for (int axis = whole.shape.rank - 1; axis >= 0; --axis)
-      if (std::find(axes.begin(), axes.end(), axis) == axes.end()) result = layout::project(result, axis);
-    return layout::normalized(std::move(result));
-  }
-
   Span span_of(ValueId v) {
     return kernel_.definition(v) ? kernel_.definition(v)->span : kernel_.span;
   }
@@ -328,12 +322,11 @@ class Placer {
   }
 
   void convert_inputs(RegionId region, OpId id) {
-    if (kernel_.op(id).results.empty()) return;
-    const RegLayout whole = typed_layout(kernel_.op(id).results[0]);
+    const RegLayout whole = map_layout(kernel_, kernel_.op(id), machine_.lanes, int(warps_));
     size_t count = kernel_.op(id).as<op::Map>().inputs.size();
     for (size_t i = 0; i < count; ++i) {
       op::Map map = kernel_.op(id).as<op::Map>();
-      RegLayout wanted = is_whole(map, i) ? whole : wanted_input(whole, map, i);
+      RegLayout wanted = input_layout(kernel_, whole, map, i);
       const Type type = kernel_.type(map.inputs[i]);
       layout::LayoutId layout = kernel_.layouts.intern(wanted);
       if (type.layout == layout) continue;
@@ -360,21 +353,6 @@ class Placer {
       insert_before(kernel_, region, id, [&](Builder& b) { operand = b.value(op::ConvertLayout{operand}, wanted); });
     }
     kernel_.op(id).data = gemm;
-  }
-
-  // What an input projected or permuted by its axes must look like so that each register of the map reads one of its own.
-  RegLayout wanted_input(const RegLayout& whole, const op::Map& map, size_t i) {
-    const Axes& axes = map.input_axes[i];
-    Axes sorted = axes;
-    std::sort(sorted.begin(), sorted.end());
-    RegLayout wanted = projected(whole, sorted);
-    if (sorted != axes) {
-      std::vector<int> order;
-      for (int64_t a : axes) order.push_back(int(std::find(sorted.begin(), sorted.end(), a) - sorted.begin()));
-      wanted = layout::transpose(wanted, order);
-    }
-    wanted.shape = shape_of(map.inputs[i]);
-    return layout::normalized(std::move(wanted));
   }
 
   Kernel& kernel_;

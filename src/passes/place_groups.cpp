@@ -1,15 +1,10 @@
 #include "passes/place_groups.h"
 
+#include "passes/place_maps.h"
+
 namespace tilec::passes {
 
 using namespace ir;
-
-bool is_whole(const op::Map& map, size_t input) {
-  const Axes& axes = map.input_axes[input];
-  for (size_t a = 0; a < axes.size(); ++a)
-    if (axes[a] != int64_t(a)) return false;
-  return axes.size() == map.shape.size();
-}
 
 namespace {
 

@@ -24,7 +24,4 @@ class Groups {
   std::vector<uint32_t> parent_;
 };
 
-// Does a map read this input at its own index?
-bool is_whole(const ir::op::Map& map, size_t input);
-
 }  // namespace tilec::passes

@@ -61,7 +61,7 @@ def cases(machine):
 
 def make(tilec, folder, machines):
     folder.mkdir(parents=True, exist_ok=True)
-    for path in [HERE / "check.py", pathlib.Path(__file__).resolve()]:
+    for path in HERE.glob("*.py"):
         shutil.copy(path, folder)
     missed = 0
     for machine in machines:

@@ -17,9 +17,11 @@ import sys
 
 import torch
 
+import cases_attention
+import cases_products
+from tensors import DEVICE, F64, data, element, poisoned
+
 cuda = ctypes.CDLL("libcuda.so.1")
-DEVICE = torch.device("cuda")
-F64 = torch.float64
 
 
 def call(name, *arguments):
@@ -108,31 +110,6 @@ def load(path):
 
 # ---- data and references, by export
 
-DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32, "i8": torch.int8,
-          "u8": torch.uint8, "f8e4m3": torch.float8_e4m3fn}
-
-
-def data(shape, dtype):
-    if dtype in (torch.int32, torch.int8):
-        return torch.randint(-100, 100, shape, device=DEVICE, dtype=torch.int32).to(dtype)
-    if dtype == torch.uint8:
-        return torch.randint(0, 256, shape, device=DEVICE, dtype=torch.int32).to(dtype)
-    return torch.randn(shape, device=DEVICE).clamp(-4, 4).to(dtype)
-
-
-def poisoned(shape, dtype):
-    out = torch.empty(shape, device=DEVICE, dtype=dtype)
-    out.view(torch.uint8).fill_(0xFF) if out.numel() else None
-    return out
-
-
-def element(name):
-    for part in reversed(name.split("_")):
-        if part in DTYPES:
-            return DTYPES[part]
-    return torch.uint8
-
-
 def product_case(name, dims):
     t = element(name)
     result = {torch.float8_e4m3fn: torch.float16, torch.int8: torch.int32}.get(t, t)
@@ -161,8 +138,11 @@ def row_case(name, dims):
     values = dict(dims, X=x, Y=poisoned(x.shape, t))
     if name.startswith("softmax"):
         return values, {"Y": lambda: torch.softmax(x.to(F64), dim=1)}
-    weight = data((dims["N"],), t)
-    values |= {"weight": weight, "epsilon": 1e-5}
+    weight, bias = data((dims["N"],), t), data((dims["N"],), t)
+    values |= {"weight": weight, "bias": bias, "epsilon": 1e-5}
+    if name.startswith("layer_norm"):
+        one = [v.to(F64) for v in (x, weight, bias)]
+        return values, {"Y": lambda: torch.nn.functional.layer_norm(one[0], (dims["N"],), one[1], one[2], 1e-5)}
     return values, {"Y": lambda: x.to(F64) * torch.rsqrt((x.to(F64) ** 2).mean(1, keepdim=True) + 1e-5) * weight.to(F64)}
 
 
@@ -235,10 +215,13 @@ CASES = {
     "batched_gemm": (product_case, [dict(p, Z=2) for p in PRODUCTS]),
     "softmax": (row_case, ROWS),
     "rms_norm": (row_case, ROWS),
+    "layer_norm": (row_case, ROWS),
     "attention": (attention_case, [dict(B=b, H=h, G=g, S=s, L=n) for b, h, g, s, n in
                                    [(1, 1, 1, 1, 1), (1, 2, 1, 33, 65), (1, 1, 1, 129, 131), (2, 2, 2, 16, 16), (1, 3, 3, 7, 130),
                                     (1, 8, 2, 1024, 1024), (2, 4, 4, 257, 1031), (1, 4, 1, 512, 777)]]),
     "transpose": (other_case, [dict(M=m, N=n) for m, n in [(1, 1), (33, 65), (64, 32), (7, 129), (0, 3), (1000, 1001), (4096, 4096), (129, 4097)]]),
+    **cases_products.CASES,
+    **cases_attention.CASES,
     "diverge": (diverging_case, [dict(N=n) for n in (1, 31, 32, 33, 40, 255, 1000, 4097)]),
     "histogram": (other_case, [dict(N=n) for n in (1, 255, 1000, 4097, 0, 65537, 1 << 20, 10000019)]),
 }
@@ -327,12 +310,15 @@ def timings(exports):
     beside("gemm_relu_f32", dict(M=2048, N=2048, K=2048), lambda v: torch.mm(v["A"], v["B"]))
     beside("softmax_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
     beside("rms_norm_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
+    beside("layer_norm_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
     beside("transpose_f32", dict(M=8192, N=8192), lambda v: v["B"].copy_(v["A"]))
     def attend(q, k, v):
         with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.CUDNN_ATTENTION):
             return torch.nn.functional.scaled_dot_product_attention(q, k, v)
 
     beside("attention_f16", dict(B=1, H=16, G=16, S=4096, L=4096), lambda v: attend(v["Q"], v["K"], v["V"]))
+    cases_products.timings(beside)
+    cases_attention.timings(beside)
 
 
 def main():

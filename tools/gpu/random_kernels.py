@@ -24,7 +24,7 @@ def make(tilec, folder, first, count, machines):
     from kernels import Kernel
 
     folder.mkdir(parents=True, exist_ok=True)
-    for path in [*RANDOM.glob("*.py"), HERE / "check.py", pathlib.Path(__file__).resolve()]:
+    for path in [*RANDOM.glob("*.py"), *HERE.glob("*.py")]:
         shutil.copy(path, folder)
     made = 0
     for number in range(first, first + count):

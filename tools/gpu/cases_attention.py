@@ -1,0 +1,103 @@
+"""Data and references of attention in its forms."""
+import torch
+
+from tensors import DEVICE, F64, data, element, poisoned
+
+LOG2E = 1.4426950408889634
+
+
+def attend(q, k, v, seen, scale):
+    """Softmax of the scores that are seen, times the values; zeros where none are. `scale` is in powers of two."""
+    scores = (q.to(F64) @ k.to(F64).transpose(-1, -2) * scale).masked_fill(~seen, -torch.inf)
+    return torch.nan_to_num(torch.softmax(scores / LOG2E, -1)) @ v.to(F64)
+
+
+def depth_of(name):
+    digits = name.split("_")[1][1:]
+    return int(digits) if digits.isdigit() else 64
+
+
+def dense_case(name, dims):
+    t, d = element(name), depth_of(name)
+    b, h, g, s, length, window = (dims[key] for key in ("B", "H", "G", "S", "L", "window"))
+    q, k, v = data((b, h, s, d), t), data((b, g, length, d), t), data((b, g, length, d), t)
+    scale = LOG2E / d**0.5
+    row, column = torch.arange(s, device=DEVICE)[:, None], torch.arange(length, device=DEVICE)[None, :]
+    seen = (column <= row) & (column > row - window) if "window" in name else column >= 0 * row
+
+    def reference():
+        wide = [x.repeat_interleave(h // g, dim=1) for x in (k, v)]
+        return attend(q, *wide, seen, scale)
+
+    return dict(dims, Q=q, K=k, V=v, O=poisoned(q.shape, t), scale=scale), {"O": reference}
+
+
+def packed_case(name, dims):
+    t, d = element(name), 64
+    n, h, g, edges = dims["N"], dims["H"], dims["G"], dims["E"]
+    q, k, v = data((n, h, d), t), data((n, g, d), t), data((n, g, d), t)
+    offsets = torch.tensor([0, *torch.randint(0, n + 1, (max(edges - 2, 0),)).sort()[0].tolist(), n][:edges], device=DEVICE, dtype=torch.int32)
+    scale = LOG2E / d**0.5
+    row = torch.arange(n, device=DEVICE)
+    # What lies before the first sequence or behind the last is of none.
+    sequence = torch.searchsorted(offsets.to(torch.int64), row, right=True)
+    inside = (sequence > 0) & (sequence < edges)
+    seen = (sequence[:, None] == sequence[None, :]) & inside[:, None]
+    if "causal" in name:
+        seen &= row[None, :] <= row[:, None]
+
+    def reference():
+        wide = [x.repeat_interleave(h // g, dim=1).transpose(0, 1) for x in (k, v)]
+        return attend(q.transpose(0, 1), *wide, seen, scale).transpose(0, 1)
+
+    return dict(dims, Q=q, K=k, V=v, O=poisoned(q.shape, t), offsets=offsets, scale=scale), {"O": reference}
+
+
+def lengths_of(count, most):
+    """From `most` down to 0, in no order."""
+    steps = torch.linspace(1, 0, count)[torch.randperm(count)] if count > 1 else torch.ones(count)
+    return (steps * most).to(DEVICE, torch.int32)
+
+
+def decoding_case(name, dims):
+    t = element(name)
+    b, h, g, length, splits, d = *(dims[key] for key in ("B", "H", "G", "L", "splits")), 64 if "bf16" in name else 128
+    q, k, v = data((b, h, d), t), data((b, g, length, d), t), data((b, g, length, d), t)
+    lengths, scale = lengths_of(b, length), LOG2E / d**0.5
+    values = dict(dims, Q=q, K=k, V=v, O=poisoned(q.shape, t), lengths=lengths, scale=scale,
+                  part=poisoned((b, g, splits, 16, d), torch.float32), lse=poisoned((b, g, splits, 16), torch.float32))
+
+    def reference():
+        seen = torch.arange(length, device=DEVICE)[None, :] < lengths[:, None]
+        rows = attend(q.view(b, g, h // g, d), k, v, seen[:, None, None, :], scale)
+        return rows.reshape(b, h, d)
+
+    return values, {"O": reference}
+
+
+DENSE = [dict(B=b, H=h, G=g, S=s, L=n, window=w) for b, h, g, s, n, w in
+         [(1, 1, 1, 1, 1, 1), (1, 2, 1, 33, 65, 7), (1, 1, 1, 129, 131, 100), (2, 2, 2, 16, 16, 16), (1, 3, 3, 7, 130, 5), (1, 1, 1, 200, 33, 9),
+          (2, 4, 4, 257, 1031, 65), (1, 8, 2, 1024, 1024, 300)]]
+PACKED = [dict(N=n, H=h, G=g, E=e) for n, h, g, e in
+          [(1, 1, 1, 2), (33, 2, 1, 4), (131, 3, 3, 8), (256, 2, 2, 2), (7, 1, 1, 1), (0, 1, 1, 3), (1031, 4, 2, 9), (4096, 4, 1, 33)]]
+DECODING = [dict(B=b, H=h, G=g, L=n, splits=p) for b, h, g, n, p in
+            [(1, 1, 1, 1, 1), (3, 6, 2, 257, 3), (2, 16, 1, 1000, 8), (4, 8, 8, 64, 2), (1, 5, 5, 4097, 7), (5, 3, 1, 33, 16), (3, 9, 3, 0, 5),
+             (16, 32, 8, 4001, 8)]]
+CASES = {
+    "flash_decoding": (decoding_case, DECODING),
+    "attention_d": (dense_case, DENSE),
+    "attention_window": (dense_case, DENSE),
+    "attention_packed": (packed_case, PACKED),
+}
+
+
+def timings(beside):
+    def fused(v, causal=False):
+        return torch.nn.functional.scaled_dot_product_attention(v["Q"], v["K"], v["V"], is_causal=causal)
+
+    for name in ("attention_d64_f16", "attention_d96_f16", "attention_d128_bf16", "attention_d192_f16", "attention_d256_f16"):
+        beside(name, dict(B=1, H=16, G=16, S=4096, L=4096, window=1), fused)
+    # Beside a causal one without a window.
+    beside("attention_window_f16", dict(B=1, H=16, G=16, S=8192, L=8192, window=1024), lambda v: fused(v, True))
+    beside("flash_decoding_f16", dict(B=1, H=32, G=8, L=65536, splits=32),
+           lambda v: torch.nn.functional.scaled_dot_product_attention(v["Q"][:, :, None], v["K"], v["V"], enable_gqa=True))

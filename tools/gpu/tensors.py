@@ -1,0 +1,29 @@
+"""Random tensors on the GPU, and outputs that hold what no kernel writes."""
+import torch
+
+DEVICE = torch.device("cuda")
+F64 = torch.float64
+
+DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32, "i8": torch.int8,
+          "u8": torch.uint8, "f8e4m3": torch.float8_e4m3fn}
+
+
+def data(shape, dtype):
+    if dtype in (torch.int32, torch.int8):
+        return torch.randint(-100, 100, shape, device=DEVICE, dtype=torch.int32).to(dtype)
+    if dtype == torch.uint8:
+        return torch.randint(0, 256, shape, device=DEVICE, dtype=torch.int32).to(dtype)
+    return torch.randn(shape, device=DEVICE).clamp(-4, 4).to(dtype)
+
+
+def poisoned(shape, dtype):
+    out = torch.empty(shape, device=DEVICE, dtype=dtype)
+    out.view(torch.uint8).fill_(0xFF) if out.numel() else None
+    return out
+
+
+def element(name):
+    for part in reversed(name.split("_")):
+        if part in DTYPES:
+            return DTYPES[part]
+    return torch.uint8
