@@ -181,6 +181,35 @@ static void loading(fake_stream *stream) {
   set_current(NULL);
 }
 
+// ---- What the engine is told of tensors, and when it is not used.
+
+static int holds(int a, int b) { return fake->holds[0] == a && fake->holds[1] == b; }
+
+// Two products of 32 x 16 and 16 x 24.
+static int32_t multiply(const void *a, int64_t batch, int64_t row, int64_t n) {
+  return products((const tile_f16 *)a, (const tile_f16 *)device_y, device_x, 2, 32, 16, batch, row, n, NULL);
+}
+
+static void boxes(void) {
+  const char *a = (const char *)device_y + 4096;
+  fake->reads_descriptors = 1;
+  EXPECT(says(multiply(a, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->blocks == 2);
+  // From the last dimension on: elements of two bytes, strides in bytes, lines of 128 bytes.
+  fake_descriptor of_a = fake->descriptors[0], of_b = fake->descriptors[1];
+  EXPECT(of_a.tensor == (uint64_t)(uintptr_t)a && of_a.rank == 3 && of_a.element == 1 && of_a.swizzle == 3);
+  EXPECT(of_a.extents[0] == 16 && of_a.extents[1] == 32 && of_a.extents[2] == 2 && of_a.strides[0] == 32 && of_a.strides[1] == 1024);
+  EXPECT(of_a.box[0] == 64 && of_a.box[1] == 64 && of_a.box[2] == 1 && of_b.box[0] == 64 && of_b.box[1] == 64 && of_b.box[2] == 1);
+  EXPECT(of_b.extents[0] == 24 && of_b.extents[1] == 16 && of_b.strides[0] == 48 && of_b.strides[1] == 768);
+  // One matrix for the batch, rows that are no multiple of 16 bytes, a tensor that begins elsewhere: lanes copy.
+  EXPECT(says(multiply(a, 0, 16, 24), TILE_OK, "") && holds(0, 1));
+  EXPECT(says(multiply(a, 32 * 17, 17, 24), TILE_OK, "") && holds(0, 1));
+  EXPECT(says(multiply(a + 2, 32 * 16, 16, 24), TILE_OK, "") && holds(0, 1));
+  EXPECT(says(multiply(a, 32 * 16, 16, 23), TILE_OK, "") && holds(1, 0));
+  fake->describe_code = 1;
+  EXPECT(says(multiply(a, 32 * 16, 16, 24), TILE_OK, "") && holds(0, 0));
+  fake->describe_code = fake->reads_descriptors = 0;
+}
+
 static void with_driver(void) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW), *symbol = library ? dlsym(library, "cuCtxSetCurrent") : NULL;
   fake = library ? dlsym(library, "fake_driver") : NULL;
@@ -199,6 +228,7 @@ static void with_driver(void) {
   refusals(&stream);
   workspaces(&stream);
   faults(&stream);
+  boxes();
 }
 
 static void without_driver(const char *why) {

@@ -5,7 +5,7 @@
 
 fake_state fake_driver = {.major = {9, 8, 7, 9}, .primary = {{0, 100}, {1, 101}, {2, 102}, {3, 103}}};
 
-enum { kOutOfMemory = 2, kWrongHandle = 400, kNotFound = 500, kMajor = 75, kHostMemory = 1 };
+enum { kOutOfMemory = 2, kWrongHandle = 400, kNotFound = 500, kMajor = 75, kHostMemory = 1, kInvalidValue = 1 };
 
 static _Thread_local fake_context *current;
 
@@ -124,8 +124,28 @@ int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned 
   fake_driver.blocks = x, fake_driver.threads = block_x, fake_driver.shared = shared;
   fake_driver.stream = stream, fake_driver.launch_context = current;
   memcpy(fake_driver.slots, parameters[0], 3 * sizeof(int64_t));
+  const char *described = fake_driver.reads_descriptors ? parameters[2] : NULL;
+  for (int i = 0; described && i < FAKE_DESCRIPTORS; i++) {
+    memcpy(&fake_driver.descriptors[i], described + 128 * i, sizeof fake_driver.descriptors[i]);
+    fake_driver.holds[i] = described[128 * FAKE_DESCRIPTORS + i];
+  }
   int64_t *fault = *(int64_t **)parameters[1];
   if (fault && fake_driver.fault_word) *fault = fake_driver.fault_word, fake_driver.fault_word = 0;
+  return 0;
+}
+// The real one is opaque too: 128 bytes at a multiple of 64.
+int cuTensorMapEncodeTiled(void *descriptor, int element, unsigned rank, void *tensor, const uint64_t *extents, const uint64_t *strides,
+                           const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill) {
+  fake_descriptor told = {.tensor = (uint64_t)(uintptr_t)tensor, .rank = (int)rank, .element = element, .swizzle = swizzle};
+  (void)promotion;
+  if (fake_driver.describe_code || rank < 1 || rank > FAKE_RANK || (uintptr_t)descriptor % 64 || interleave || fill) return kInvalidValue;
+  for (unsigned i = 0; i < rank; i++) {
+    if (steps[i] != 1 || !extents[i] || box[i] < 1 || box[i] > 256) return kInvalidValue;
+    told.extents[i] = extents[i], told.box[i] = box[i];
+    if (i + 1 < rank) told.strides[i] = strides[i];
+    if (i + 1 < rank && strides[i] % 16) return kInvalidValue;
+  }
+  memcpy(descriptor, &told, sizeof told);
   return 0;
 }
 int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) {

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAKE_DEVICES = 4, FAKE_MEMORIES = 16, FAKE_SLOTS = 8 };
+enum { FAKE_DEVICES = 4, FAKE_MEMORIES = 16, FAKE_SLOTS = 8, FAKE_RANK = 5, FAKE_DESCRIPTORS = 2 };
 
 typedef struct {
   int device;
@@ -21,9 +21,16 @@ typedef struct {
   int device, kind, is_managed;
 } fake_memory;
 
+// What the engine is told of a tensor, and of the boxes that are copied out of it.
+typedef struct {
+  uint64_t tensor, extents[FAKE_RANK], strides[FAKE_RANK];  // strides: from the second dimension on
+  uint32_t box[FAKE_RANK];
+  int rank, element, swizzle;
+} fake_descriptor;
+
 typedef struct {
   // What the functions answer.
-  int init_code, load_code, kernel_code, attribute_code, launch_code, allocate_code, register_code, wait_code, device_code,
+  int describe_code, init_code, load_code, kernel_code, attribute_code, launch_code, allocate_code, register_code, wait_code, device_code,
       current_code, capture_code;
   int64_t map_offset;  // of what a device sees of the host's memory
   int major[FAKE_DEVICES], minor[FAKE_DEVICES];
@@ -39,4 +46,8 @@ typedef struct {
   void *stream;
   fake_context *launch_context;
   int64_t slots[FAKE_SLOTS];
+  // Of the last launch of two described boxes: each, and whether the kernel was told that it holds.
+  int reads_descriptors;
+  fake_descriptor descriptors[FAKE_DESCRIPTORS];
+  char holds[FAKE_DESCRIPTORS];
 } fake_state;

@@ -11,9 +11,11 @@ PyTorch and the driver, no toolkit. Prints a table; the exit code tells whether 
 """
 import ctypes
 import pathlib
+import random
 import re
 import struct
 import sys
+import time
 
 import torch
 
@@ -280,18 +282,30 @@ def check(name, kernels, dims, quiet):
     return is_good
 
 
-def median_ms(run, rounds=20):
-    for _ in range(3):
+IN_A_ROW, SAMPLES, REST = 8, 11, 0.02
+
+
+def sample_ms(run):
+    """One launch of several in a row, so that the first waits for no host; a rest before them, as clocks follow the load."""
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    run()
+    torch.cuda.synchronize()
+    time.sleep(REST)
+    start.record()
+    for _ in range(IN_A_ROW):
         run()
-    times = []
-    for _ in range(rounds):
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        run()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(start.elapsed_time(end))
-    return sorted(times)[rounds // 2]
+    end.record()
+    torch.cuda.synchronize()
+    return start.elapsed_time(end) / IN_A_ROW
+
+
+def medians_ms(runs):
+    """Of each, taken in turn, each time in another order."""
+    times = [[] for _ in runs]
+    for _ in range(SAMPLES):
+        for i in random.sample(range(len(runs)), len(runs)):
+            times[i].append(sample_ms(runs[i]))
+    return [sorted(t)[SAMPLES // 2] for t in times]
 
 
 def timings(exports):
@@ -301,8 +315,7 @@ def timings(exports):
         if name not in exports:
             return
         values, _ = CASES[case_of(name)][0](name, dims)
-        own = median_ms(lambda: [k.launch(values, fault) for k in exports[name]])
-        other = median_ms(lambda: reference(values))
+        own, other = medians_ms([lambda: [k.launch(values, fault) for k in exports[name]], lambda: reference(values)])
         print(f"time {name} {dims}: {own:.3f} ms, reference {other:.3f} ms, ratio {other / own:.2f}", flush=True)
 
     for n in (4096, 8192):

@@ -1,0 +1,182 @@
+// Copies by an engine that knows boxes of tensors and rows of shared tiles; where a call's tensors do not suit it, lanes copy.
+#include <map>
+#include <regex>
+
+#include "agreement.h"
+#include "layout/engine_rows.h"
+#include "layout/notation.h"
+#include "layout/widen.h"
+#include "pipeline/compile.h"
+#include "syntax/parse.h"
+#include "target/cuda/machine.h"
+
+using namespace tilec;
+using namespace tilec::agreement;
+
+namespace {
+
+const Machine& with_boxes() { return target::cuda::machines().back(); }
+
+struct Made {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  Ast ast;
+  Program program;
+  ir::Kernel typed, thread;
+
+  static Policy all_remarks() {
+    Policy policy;
+    policy.all_remarks = true;
+    return policy;
+  }
+  explicit Made(const std::string& text) : diagnostics(all_remarks()) {
+    ast = parse(sources.add("boxes.tile", text), sources, diagnostics);
+    program = analyse(ast, sources, embedded_library(), diagnostics);
+    REQUIRE(!diagnostics.has_errors());
+    typed = thread = kernel_for(program.exports.at(0), with_boxes());
+    REQUIRE(run_passes(thread, with_boxes(), diagnostics, {}));
+  }
+  std::string remark(std::string_view name) const {
+    for (const Diagnostic& d : diagnostics.all())
+      if (d.name == name) return d.message;
+    return "";
+  }
+};
+
+// `strides`: of A and B, as they are written.
+std::string product(const std::string& a_strides, const std::string& b_strides) {
+  return "kernel product(A: f16[M, K" + a_strides + "], B: f16[K, N" + b_strides + "], out C: f32[M, N])" + R"({
+    launch (i in ceildiv(N, 64), j in ceildiv(M, 64)) threads 128 {
+        var a: shared f16[64, 128];
+        var b: shared f16[128, 64];
+        var acc: fragment f32[64, 64] = 0;
+        for k in pipelined(ceildiv(K, 128), stages = 3) {
+            a = A.tile(j, k);
+            b = B.tile(k, i);
+            acc += a @ b;
+        }
+        C.tile(j, i) = acc;
+    }
+}
+export product;
+)";
+}
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t n = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_SUITE("boxes") {
+  TEST_CASE("engines know swizzled rows, panels of them and stacks, and rows as they come") {
+    using namespace layout;
+    for (int bytes : {32, 64, 128}) {
+      MemLayout two = *swizzled(Shape{24, 128}, 1, 0, 16, bytes);
+      auto rows = engine_rows(stacked(stacked(two, 3), 2), 16);
+      REQUIRE(rows);
+      CHECK(rows->swizzle == bytes);
+      CHECK(rows->width == bytes / 2);
+      CHECK(rows->count == 256 / bytes);
+      // Element by element: the chunk of 16 bytes is that of the line, flipped by the number of the line's 128-byte neighbour.
+      for (int r = 0; r < 24; ++r)
+        for (int c = 0; c < 128; ++c) {
+          int64_t byte = rows->panel * 2 * (c / rows->width) + int64_t(r) * bytes + c % rows->width * 2;
+          int64_t flipped = byte ^ (byte >> 7 & (bytes / 16 - 1)) << 4;
+          REQUIRE(two.address({r, c}) * 2 == flipped);
+        }
+    }
+    auto plain = engine_rows(row_major(Shape{3, 5, 40}), 32);
+    REQUIRE(plain);
+    CHECK(plain->swizzle == 0);
+    CHECK(plain->width == 40);
+    CHECK(engine_rows(row_major(Shape{100}), 16)->width == 100);
+    CHECK(!engine_rows(panels(Shape{64, 64}, 1, 8), 16));
+    CHECK(!engine_rows(mem_layout("addr(c0 c1 c2 c3^r0 c4 r0 r1 r2)"), 16));
+  }
+
+  TEST_CASE("registers that are dealt anew hold neighbours, and the exchange says where each came from") {
+    using namespace layout;
+    struct Case { const char* text; int bits; bool is_possible; };
+    for (auto [text, bits, is_possible] : {Case{"reg(c0 r3 c3 c4 c5) lane(c1 c2 r0 r1 r2) warp(r4)", 3, true},
+                                           Case{"reg(c0 r3 c3 c4) lane(c1 c2 r0 r1 r2) grid(c 3)", 2, true},
+                                           Case{"reg(r3 r4) lane(c0 c1 c2 r0 r1) warp(r2)", 2, true},
+                                           Case{"reg(c0 r3) lane(c1 r0 r1 r2 _) warp(c2)", 3, false},
+                                           Case{"reg(c0) lane(c1 c2 r0 r1 r2)", 3, false}}) {
+      CAPTURE(text);
+      RegLayout before = reg_layout(text);
+      auto dealt = widened(before, 1, bits);
+      REQUIRE(dealt.has_value() == is_possible);
+      if (!dealt) continue;
+      CHECK(flaw(dealt->layout) == "");
+      for (int64_t r = 0; r < before.registers(); ++r)
+        for (int lane = 0; lane < 32; ++lane)
+          for (int warp = 0; warp < before.warps(); ++warp) {
+            // Back through the order and the swaps, the last first.
+            int64_t from = r >> dealt->order.size() << dealt->order.size();
+            for (size_t bit = 0; bit < dealt->order.size(); ++bit) from |= (r >> bit & 1) << dealt->order[bit];
+            int at = lane;
+            for (size_t k = dealt->swaps.size(); k-- > 0;) {
+              auto [reg_bit, lane_bit] = dealt->swaps[k];
+              int64_t of_reg = from >> reg_bit & 1, of_lane = at >> lane_bit & 1;
+              from = (from & ~(int64_t(1) << reg_bit)) | of_lane << reg_bit;
+              at = int((at & ~(1 << lane_bit)) | of_reg << lane_bit);
+            }
+            REQUIRE(dealt->layout.coordinate(r, lane, warp) == before.coordinate(from, at, warp));
+            REQUIRE(dealt->layout.coordinate(r, lane, warp)[1] - dealt->layout.coordinate(r & -(1 << bits), lane, warp)[1] == (r & ((1 << bits) - 1)));
+          }
+    }
+  }
+
+  TEST_CASE("tiles are filled by the engine where the call's tensors suit it, by lanes elsewhere") {
+    Made dense(product("", ""));
+    std::string text = ir::print(dense.thread);
+    CHECK(count(text, "has_boxes") == 2);
+    // Panels of 64 elements: two boxes of A, one of B; ahead of the loop and in it.
+    CHECK(count(text, "copy_box") == 6);
+    CHECK(text.find("copy_lanes") != text.npos);
+    CHECK(dense.remark("CopiedByLanes") == "");
+    // Odd rows, and rows that suit the engine.
+    for (auto [m, n, k] : {std::array<int64_t, 3>{70, 65, 130}, {64, 128, 256}, {72, 136, 264}, {1, 8, 8}}) {
+      Shapes shapes{{m, k}, {k, n}, {m, n}};
+      check_agreement(dense.typed, shapes, with_boxes());
+      // A launcher may find that it cannot describe a tensor to the engine.
+      std::string error, without = std::regex_replace(text, std::regex("has_boxes %[A-Z]_[0-9]+"), "constant 0");
+      REQUIRE(without != text);
+      auto lanes = ir::parse(without, &error);
+      REQUIRE_MESSAGE(lanes, error);
+      Data reference = data_for(dense.typed, shapes);
+      interp::RunOptions options;
+      options.numeric = interp::Numeric::Wide;
+      REQUIRE(interp::run(dense.typed, reference.arguments, options).ok());
+      run_and_compare(*lanes, shapes, reference, with_boxes());
+    }
+  }
+
+  TEST_CASE("what the engine cannot copy is told with the rule") {
+    Made turned(product("; 1, lda", ""));
+    CHECK(turned.remark("CopiedByLanes") == "the engine does not copy `a`, lanes do: its rows are not contiguous in the tensor");
+    CHECK(ir::print(turned.thread).find("copy_box") == std::string::npos);
+    Made stepped(product("; lda, step", ""));
+    CHECK(stepped.remark("CopiedByLanes").find("not contiguous") != std::string::npos);
+    check_agreement(Made(product("; lda, 1", "; ldb, 1")).typed, {{64, 128}, {128, 64}, {64, 64}}, with_boxes());
+  }
+
+  TEST_CASE("roles of a large block trade registers, and those of a small one do not") {
+    CHECK(ir::print(Made(product("", "")).thread).find("register_budget") == std::string::npos);
+    std::string large = std::regex_replace(product("", ""), std::regex("threads 128"), "threads 256");
+    std::string text = ir::print(Made(large).thread);
+    CHECK(count(text, "register_budget registers=") == 2);
+  }
+
+  TEST_CASE("questions about different tensors are different questions") {
+    std::string text = ir::print(Made(product("", "")).thread);
+    for (const char* question : {"is_aligned", "has_boxes"})
+      for (const char* tensor : {"A", "B"}) {
+        CAPTURE(question);
+        CHECK(std::regex_search(text, std::regex(std::string(question) + " %" + tensor + "_[0-9]+")));
+      }
+  }
+}
