@@ -65,9 +65,9 @@ class DeadCode {
     }
   }
 
-  // The operation stays, and with it what decides whether and how it runs.
+  // The operation stays, and with it what decides whether and how it runs. A pass at work may have taken it out already.
   void keep(OpId id) {
-    if (live_ops_[id.index]) return;
+    if (live_ops_[id.index] || !region_of_[id.index].valid()) return;
     live_ops_[id.index] = true;
     if (OpId owner = owner_[region_of_[id.index].index]; owner.valid()) keep(owner);
     const Op& op = kernel_.op(id);

@@ -22,6 +22,8 @@ namespace {
 // Lanes that copy do better as many; a role of their own pays where an engine does the work.
 bool starts_engine(const Op& op) { return op.is<op::CopyAsync>() && op.as<op::CopyAsync>().copy_class == CopyClass::Bulk; }
 bool fills_rings(const Op& op) { return op.is<op::Acquire>() || op.is<op::Commit>() || op.is<op::CopyAsync>(); }
+// What may only report that it has no value is anybody's who needs the value.
+bool reports(const Op& op) { return op.is<op::ElementLoad>() || is_pure(op); }
 bool is_shared_by_roles(const Kernel& kernel, OpId id) {
   const Op& op = kernel.op(id);
   return op.is<op::RingAlloc>() || (op.is<op::Alloc>() && kernel.type(op.result()).space != Space::Private);
@@ -45,7 +47,7 @@ class Splitter {
     if (!has_rings_of_the_block()) return "a ring is made inside a loop";
     make_roles();
     drop_dead_code(kernel_);
-    while (drop_unread_loads()) drop_dead_code(kernel_);
+    while (drop_unread_reports()) drop_dead_code(kernel_);
     return flaw();
   }
 
@@ -102,7 +104,7 @@ class Splitter {
     for (OpId id : kernel_.region(region).ops) {
       const OpData data = kernel_.op(id).data;
       bool is_nest = data.is<op::For>() || data.is<op::If>();
-      bool is_needed_by_both = data.is<op::Yield>() || data.is<op::ElementLoad>();
+      bool is_needed_by_both = data.is<op::Yield>() || reports(kernel_.op(id));
       if (is_nest) each_region(data, [&](RegionId r) { keep_own(r, fills); });
       bool is_other = fills_rings(kernel_.op(id)) ? !fills : fills && has_effect(kernel_, kernel_.op(id));
       if (is_other && !is_nest && !is_needed_by_both) {
@@ -114,14 +116,14 @@ class Splitter {
     kernel_.region(region).ops = std::move(kept);
   }
 
-  // A guarded read of an element stays for its report, which the other role makes.
-  bool drop_unread_loads() {
+  // Reads and arithmetic that are guarded stay for their report, which the other role makes.
+  bool drop_unread_reports() {
     std::vector<int> uses = use_counts(kernel_);
     std::vector<RegionId> regions{filling_body_};
     bool found = false;
     for (size_t i = 0; i < regions.size(); ++i) {
       found |= std::erase_if(kernel_.region(regions[i]).ops, [&](OpId id) {
-        return kernel_.op(id).is<op::ElementLoad>() && !uses[kernel_.op(id).result().index];
+        return reports(kernel_.op(id)) && !uses[kernel_.op(id).result().index];
       }) > 0;
       for (OpId id : kernel_.region(regions[i]).ops)
         each_region(std::as_const(kernel_.op(id).data), [&](RegionId r) { regions.push_back(r); });

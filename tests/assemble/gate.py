@@ -17,19 +17,22 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # --- bytes of stack that a kernel may have, by machine and function (release 13.0); what is not named here has none
-LIMITS = {("sm_89", "attention_f16_0_launch0_sm_89"): 56, ("sm_89", "attention_causal_f16_0_launch0_sm_89"): 40,
-          ("sm_90a", "gemm_relu_f16_0_launch0_sm_90a"): 8, ("sm_90a", "gemm_relu_bf16_0_launch0_sm_90a"): 8,
+LIMITS = {("sm_89", "attention_f16_0_launch0_sm_89"): 40, ("sm_89", "attention_causal_f16_0_launch0_sm_89"): 48,
+          ("sm_80", "gemm_fp8_blocks_f16_0_launch0_sm_80"): 8, ("sm_80", "gemm_fp8_blocks_bf16_0_launch0_sm_80"): 8,
           ("sm_80", "rows_wide_0_launch0_sm_80"): 144, ("sm_89", "rows_wide_0_launch0_sm_89"): 120, ("sm_90a", "rows_wide_0_launch0_sm_90a"): 120,
           ("sm_80", "halves_f16_0_launch0_sm_80"): 256, ("sm_89", "halves_f16_0_launch0_sm_89"): 256, ("sm_90a", "halves_f16_0_launch0_sm_90a"): 256,
           ("sm_90a", "halves_odd_0_launch0_sm_90a"): 24}
 
 # --- instructions in the text of a kernel, by machine and function: (what to look for, how often)
 GROUP, WARP, ROWS, LANES, MEETING = r"wgmma\.mma_async", r"\bmma\.sync", r"ldmatrix", r"cp\.async\.c[ag]", r"bar\.sync"
+BOXES, BUDGETS, WIDE = r"cp\.async\.bulk\.tensor", r"setmaxnreg", r"st\.global\.v4"
 COUNTS = {("sm_80", "gemm_relu_f16_0_launch0_sm_80"): {WARP: 128, ROWS: 32, LANES: 24, MEETING: 2},
-          ("sm_90a", "gemm_relu_f16_0_launch0_sm_90a"): {GROUP: 8, WARP: 0, ROWS: 0, LANES: 24, MEETING: 2, r"fence\.proxy": 2},
+          ("sm_90a", "gemm_relu_f16_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 10, LANES: 48, BUDGETS: 2, MEETING: 2, "shfl": 64, WIDE: 16,
+                                                         r"fence\.proxy": 1},
           ("sm_90a", "gemm_relu_i8_0_launch0_sm_90a"): {GROUP: 0, WARP: 32, r"fence\.proxy": 0},
-          ("sm_80", "attention_f16_0_launch0_sm_80"): {WARP: 256, ROWS: 136, LANES: 32, MEETING: 3, "shfl": 8},
-          ("sm_90a", "attention_f16_0_launch0_sm_90a"): {GROUP: 16, WARP: 0, ROWS: 0, LANES: 32, MEETING: 3, "shfl": 8, r"ex2\.approx": 66}}
+          ("sm_80", "attention_f16_0_launch0_sm_80"): {WARP: 256, ROWS: 136, LANES: 32, MEETING: 3, "shfl": 41, WIDE: 8},
+          ("sm_90a", "attention_f16_0_launch0_sm_90a"): {GROUP: 16, WARP: 0, ROWS: 0, BOXES: 8, LANES: 64, BUDGETS: 2, MEETING: 2, "shfl": 41, WIDE: 8,
+                                                           r"ex2\.approx": 66}}
 
 SERIALISED = re.compile(r"\(C75\d\d\)[^\n]*in function '(\w+)'")
 FRAME = re.compile(r"Function properties for (\w+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")

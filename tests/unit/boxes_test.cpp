@@ -171,6 +171,45 @@ TEST_SUITE("boxes") {
     CHECK(count(text, "register_budget registers=") == 2);
   }
 
+  TEST_CASE("what roles need of each other's numbers is computed by both, or the block stays whole") {
+    // Arithmetic that is guarded decides how many turns there are; both roles count them.
+    const std::string guarded = R"(kernel parts(A: f16[M, 64], B: f16[64, 64], splits: int, out C: f32[M, 64]) requires splits >= 1 {
+    launch (i in ceildiv(M, 64)) threads 128 {
+        var acc: fragment f32[64, 64] = 0;
+        let first = i * splits;
+        let turns = clamp(ceildiv(M, 64) - first, 0, 1);
+        for k in pipelined(turns, stages = 2) {
+            var a: shared f16[64, 64];
+            a = A.tile(first + k, 0);
+            acc += a @ a.T;
+        }
+        C.tile(i, 0) = acc;
+    }
+}
+export parts;
+)";
+    // Where it begins is asked of memory, once.
+    const std::string counted = R"(kernel parts(A: f16[M, 64], inout next: i32[1], out C: f32[M, 64]) {
+    launch (i in 1) threads 128 {
+        var acc: fragment f32[64, 64] = 0;
+        let first = atomic_add(next[0], 0) as int;
+        for k in pipelined(ceildiv(M, 64), stages = 2) {
+            var a: shared f16[64, 64];
+            a = A.tile(k + first, 0);
+            acc += a @ a.T;
+        }
+        C.tile(0, 0) = acc;
+    }
+}
+export parts;
+)";
+    std::string with = ir::print(Made(guarded).thread), without = ir::print(Made(counted).thread);
+    CHECK(with.find("warps=8") != with.npos);
+    CHECK(without.find("warps=4") != without.npos);
+    CHECK(count(with, "copy_box") == 2);
+    CHECK(count(without, "copy_box") == 2);
+  }
+
   TEST_CASE("questions about different tensors are different questions") {
     std::string text = ir::print(Made(product("", "")).thread);
     for (const char* question : {"is_aligned", "has_boxes"})
