@@ -43,7 +43,7 @@ class Splitter {
     if (!has_rings_of_the_block()) return "a ring is made inside a loop";
     make_roles();
     drop_dead_code(kernel_);
-    while (drop_unread_loads()) drop_dead_code(kernel_);
+    while (drop_unread_numbers()) drop_dead_code(kernel_);
     return flaw();
   }
 
@@ -100,7 +100,7 @@ class Splitter {
     for (OpId id : kernel_.region(region).ops) {
       const OpData data = kernel_.op(id).data;
       bool is_nest = data.is<op::For>() || data.is<op::If>();
-      bool is_needed_by_both = data.is<op::Yield>() || data.is<op::ElementLoad>();
+      bool is_needed_by_both = data.is<op::Yield>() || data.is<op::ElementLoad>() || is_pure(kernel_.op(id));
       if (is_nest) each_region(data, [&](RegionId r) { keep_own(r, fills); });
       bool is_other = fills_rings(kernel_.op(id)) ? !fills : fills && has_effect(kernel_, kernel_.op(id));
       if (is_other && !is_nest && !is_needed_by_both) {
@@ -112,14 +112,15 @@ class Splitter {
     kernel_.region(region).ops = std::move(kept);
   }
 
-  // A guarded read of an element stays for its report, which the other role makes.
-  bool drop_unread_loads() {
+  // A guarded read of an element, and arithmetic that is guarded, stays for its report, which the other role makes.
+  bool drop_unread_numbers() {
     std::vector<int> uses = use_counts(kernel_);
     std::vector<RegionId> regions{filling_body_};
     bool found = false;
     for (size_t i = 0; i < regions.size(); ++i) {
       found |= std::erase_if(kernel_.region(regions[i]).ops, [&](OpId id) {
-        return kernel_.op(id).is<op::ElementLoad>() && !uses[kernel_.op(id).result().index];
+        const Op& op = kernel_.op(id);
+        return (op.is<op::ElementLoad>() || (is_pure(op) && is_guarded(op))) && !uses[op.result().index];
       }) > 0;
       for (OpId id : kernel_.region(regions[i]).ops)
         each_region(std::as_const(kernel_.op(id).data), [&](RegionId r) { regions.push_back(r); });
