@@ -53,9 +53,9 @@ def packed_case(name, dims):
     return dict(dims, Q=q, K=k, V=v, O=poisoned(q.shape, t), offsets=offsets, scale=scale), {"O": reference}
 
 
-def lengths_of(count, most):
-    """From `most` down to 0, in no order."""
-    steps = torch.linspace(1, 0, count)[torch.randperm(count)] if count > 1 else torch.ones(count)
+def lengths_of(count, most, dims):
+    """From `most` down to 0, in no order, or all full where times are taken."""
+    steps = torch.linspace(1, 0, count)[torch.randperm(count)] if count > 1 and "full" not in dims else torch.ones(count)
     return (steps * most).to(DEVICE, torch.int32)
 
 
@@ -63,7 +63,7 @@ def decoding_case(name, dims):
     t = element(name)
     b, h, g, length, splits, d = *(dims[key] for key in ("B", "H", "G", "L", "splits")), 64 if "bf16" in name else 128
     q, k, v = data((b, h, d), t), data((b, g, length, d), t), data((b, g, length, d), t)
-    lengths, scale = lengths_of(b, length), LOG2E / d**0.5
+    lengths, scale = lengths_of(b, length, dims), LOG2E / d**0.5
     values = dict(dims, Q=q, K=k, V=v, O=poisoned(q.shape, t), lengths=lengths, scale=scale,
                   part=poisoned((b, g, splits, 16, d), torch.float32), lse=poisoned((b, g, splits, 16), torch.float32))
 
@@ -75,6 +75,20 @@ def decoding_case(name, dims):
     return values, {"O": reference}
 
 
+def latent_case(name, dims):
+    t = element(name)
+    b, h, length = dims["B"], dims["H"], dims["L"]
+    latent, turned = (128, 32) if "small" in name else (512, 64)
+    qc, qr, c, r = data((b, h, latent), t), data((b, h, turned), t), data((b, length, latent), t), data((b, length, turned), t)
+    lengths, scale = lengths_of(b, length, dims), LOG2E / (latent + turned) ** 0.5
+
+    def reference():
+        seen = torch.arange(length, device=DEVICE)[None, :] < lengths[:, None]
+        return attend(torch.cat((qc, qr), -1), torch.cat((c, r), -1), c, seen[:, None, :], scale)
+
+    return dict(dims, Qc=qc, Qr=qr, C=c, R=r, O=poisoned(qc.shape, t), lengths=lengths, scale=scale), {"O": reference}
+
+
 DENSE = [dict(B=b, H=h, G=g, S=s, L=n, window=w) for b, h, g, s, n, w in
          [(1, 1, 1, 1, 1, 1), (1, 2, 1, 33, 65, 7), (1, 1, 1, 129, 131, 100), (2, 2, 2, 16, 16, 16), (1, 3, 3, 7, 130, 5), (1, 1, 1, 200, 33, 9),
           (2, 4, 4, 257, 1031, 65), (1, 8, 2, 1024, 1024, 300)]]
@@ -83,7 +97,9 @@ PACKED = [dict(N=n, H=h, G=g, E=e) for n, h, g, e in
 DECODING = [dict(B=b, H=h, G=g, L=n, splits=p) for b, h, g, n, p in
             [(1, 1, 1, 1, 1), (3, 6, 2, 257, 3), (2, 16, 1, 1000, 8), (4, 8, 8, 64, 2), (1, 5, 5, 4097, 7), (5, 3, 1, 33, 16), (3, 9, 3, 0, 5),
              (16, 32, 8, 4001, 8)]]
+LATENT = [dict(B=b, H=h, L=n) for b, h, n in [(1, 1, 1), (3, 5, 33), (1, 17, 257), (2, 65, 31), (1, 64, 128), (5, 3, 7), (2, 9, 0), (8, 128, 1025)]]
 CASES = {
+    "mla_decode": (latent_case, LATENT),
     "flash_decoding": (decoding_case, DECODING),
     "attention_d": (dense_case, DENSE),
     "attention_window": (dense_case, DENSE),
@@ -99,5 +115,12 @@ def timings(beside):
         beside(name, dict(B=1, H=16, G=16, S=4096, L=4096, window=1), fused)
     # Beside a causal one without a window.
     beside("attention_window_f16", dict(B=1, H=16, G=16, S=8192, L=8192, window=1024), lambda v: fused(v, True))
-    beside("flash_decoding_f16", dict(B=1, H=32, G=8, L=65536, splits=32),
-           lambda v: torch.nn.functional.scaled_dot_product_attention(v["Q"][:, :, None], v["K"], v["V"], enable_gqa=True))
+    for b, length, splits in ((1, 65536, 32), (64, 8192, 1)):
+        beside("flash_decoding_f16", dict(B=b, H=32, G=8, L=length, splits=splits, full=1),
+               lambda v: torch.nn.functional.scaled_dot_product_attention(v["Q"][:, :, None], v["K"], v["V"], enable_gqa=True))
+
+    def latent(v):
+        scores = v["Qc"] @ v["C"].transpose(1, 2) + v["Qr"] @ v["R"].transpose(1, 2)
+        return torch.softmax(scores / 24, -1) @ v["C"]
+
+    beside("mla_decode_f16", dict(B=132, H=128, L=4096, full=1), latent)
