@@ -53,9 +53,9 @@ def packed_case(name, dims):
     return dict(dims, Q=q, K=k, V=v, O=poisoned(q.shape, t), offsets=offsets, scale=scale), {"O": reference}
 
 
-def lengths_of(count, most):
-    """From `most` down to 0, in no order."""
-    steps = torch.linspace(1, 0, count)[torch.randperm(count)] if count > 1 else torch.ones(count)
+def lengths_of(count, most, dims):
+    """From `most` down to 0, in no order, or all full where times are taken."""
+    steps = torch.linspace(1, 0, count)[torch.randperm(count)] if count > 1 and "full" not in dims else torch.ones(count)
     return (steps * most).to(DEVICE, torch.int32)
 
 
@@ -63,7 +63,7 @@ def decoding_case(name, dims):
     t = element(name)
     b, h, g, length, splits, d = *(dims[key] for key in ("B", "H", "G", "L", "splits")), 64 if "bf16" in name else 128
     q, k, v = data((b, h, d), t), data((b, g, length, d), t), data((b, g, length, d), t)
-    lengths, scale = lengths_of(b, length), LOG2E / d**0.5
+    lengths, scale = lengths_of(b, length, dims), LOG2E / d**0.5
     values = dict(dims, Q=q, K=k, V=v, O=poisoned(q.shape, t), lengths=lengths, scale=scale,
                   part=poisoned((b, g, splits, 16, d), torch.float32), lse=poisoned((b, g, splits, 16), torch.float32))
 
@@ -75,6 +75,51 @@ def decoding_case(name, dims):
     return values, {"O": reference}
 
 
+def latent_case(name, dims):
+    t = element(name)
+    b, h, length = dims["B"], dims["H"], dims["L"]
+    latent, turned = (128, 32) if "small" in name else (512, 64)
+    qc, qr, c, r = data((b, h, latent), t), data((b, h, turned), t), data((b, length, latent), t), data((b, length, turned), t)
+    lengths, scale = lengths_of(b, length, dims), LOG2E / (latent + turned) ** 0.5
+
+    def reference():
+        seen = torch.arange(length, device=DEVICE)[None, :] < lengths[:, None]
+        return attend(torch.cat((qc, qr), -1), torch.cat((c, r), -1), c, seen[:, None, :], scale)
+
+    return dict(dims, Qc=qc, Qr=qr, C=c, R=r, O=poisoned(qc.shape, t), lengths=lengths, scale=scale), {"O": reference}
+
+
+def backward_case(name, dims):
+    t, d = element(name), 128 if "d128" in name else 64
+    b, h, g, s, length = (dims[key] for key in ("B", "H", "G", "S", "L"))
+    q, do, k, v = data((b, h, s, d), t), data((b, h, s, d), t), data((b, g, length, d), t), data((b, g, length, d), t)
+    scale = LOG2E / d**0.5
+    row, column = torch.arange(s, device=DEVICE)[:, None], torch.arange(length, device=DEVICE)[None, :]
+    hidden = (column > row) & ("causal" in name)
+
+    def scores():
+        return (q.to(F64) @ k.to(F64).repeat_interleave(h // g, 1).transpose(-1, -2) * scale).masked_fill(hidden, -torch.inf)
+
+    # What the forward pass leaves is rounded, and is the kernel's input.
+    lse = (torch.logsumexp(scores() / LOG2E, -1) * LOG2E).to(torch.float32)
+    o = (torch.exp2(scores() - lse.to(F64)[..., None]) @ v.to(F64).repeat_interleave(h // g, 1)).to(t)
+
+    def parts():
+        p = torch.exp2(scores() - lse.to(F64)[..., None])
+        delta = (do.to(F64) * o.to(F64)).sum(-1, keepdim=True)
+        return p, p * (do.to(F64) @ v.to(F64).repeat_interleave(h // g, 1).transpose(-1, -2) - delta) * (scale / LOG2E)
+
+    def over_heads(x):
+        return x.reshape(b, g, h // g, length, d).sum(2)
+
+    wanted = {"dQ": lambda: parts()[1] @ k.to(F64).repeat_interleave(h // g, 1),
+              "dK": lambda: over_heads(parts()[1].transpose(-1, -2) @ q.to(F64)),
+              "dV": lambda: over_heads(parts()[0].transpose(-1, -2) @ do.to(F64))}
+    values = dict(dims, Q=q, K=k, V=v, O=o, dO=do, lse=lse, scale=scale, delta=poisoned((b, h, s), torch.float32),
+                  dQ=poisoned(q.shape, torch.float32 if "atomic" in name else t), dK=poisoned(k.shape, t), dV=poisoned(v.shape, t))
+    return values, wanted
+
+
 DENSE = [dict(B=b, H=h, G=g, S=s, L=n, window=w) for b, h, g, s, n, w in
          [(1, 1, 1, 1, 1, 1), (1, 2, 1, 33, 65, 7), (1, 1, 1, 129, 131, 100), (2, 2, 2, 16, 16, 16), (1, 3, 3, 7, 130, 5), (1, 1, 1, 200, 33, 9),
           (2, 4, 4, 257, 1031, 65), (1, 8, 2, 1024, 1024, 300)]]
@@ -83,7 +128,18 @@ PACKED = [dict(N=n, H=h, G=g, E=e) for n, h, g, e in
 DECODING = [dict(B=b, H=h, G=g, L=n, splits=p) for b, h, g, n, p in
             [(1, 1, 1, 1, 1), (3, 6, 2, 257, 3), (2, 16, 1, 1000, 8), (4, 8, 8, 64, 2), (1, 5, 5, 4097, 7), (5, 3, 1, 33, 16), (3, 9, 3, 0, 5),
              (16, 32, 8, 4001, 8)]]
+LATENT = [dict(B=b, H=h, L=n) for b, h, n in [(1, 1, 1), (3, 5, 33), (1, 17, 257), (2, 65, 31), (1, 64, 128), (5, 3, 7), (2, 9, 0), (8, 128, 1025)]]
+BACKWARD = [dict(B=b, H=h, G=g, S=s, L=n) for b, h, g, s, n in
+            [(1, 1, 1, 1, 1), (1, 2, 1, 33, 65), (1, 1, 1, 129, 131), (2, 2, 2, 16, 16), (1, 3, 3, 7, 130), (1, 1, 1, 200, 33), (1, 1, 1, 0, 5),
+             (2, 4, 2, 257, 515), (1, 8, 2, 1024, 1024)]]
+# Beyond what rounding the result costs: weights are rounded on the way to results of f32.
+TOLERANCE = {"attention_backward_atomic": 5e-4}
+# Sums in no fixed order give other bits each time.
+UNORDERED = {("attention_backward_atomic", "dQ")}
 CASES = {
+    "attention_backward": (backward_case, BACKWARD),
+    "attention_backward_atomic": (backward_case, BACKWARD),
+    "mla_decode": (latent_case, LATENT),
     "flash_decoding": (decoding_case, DECODING),
     "attention_d": (dense_case, DENSE),
     "attention_window": (dense_case, DENSE),
@@ -99,5 +155,23 @@ def timings(beside):
         beside(name, dict(B=1, H=16, G=16, S=4096, L=4096, window=1), fused)
     # Beside a causal one without a window.
     beside("attention_window_f16", dict(B=1, H=16, G=16, S=8192, L=8192, window=1024), lambda v: fused(v, True))
-    beside("flash_decoding_f16", dict(B=1, H=32, G=8, L=65536, splits=32),
-           lambda v: torch.nn.functional.scaled_dot_product_attention(v["Q"][:, :, None], v["K"], v["V"], enable_gqa=True))
+    for b, length, splits in ((1, 65536, 32), (64, 8192, 1)):
+        beside("flash_decoding_f16", dict(B=b, H=32, G=8, L=length, splits=splits, full=1),
+               lambda v: torch.nn.functional.scaled_dot_product_attention(v["Q"][:, :, None], v["K"], v["V"], enable_gqa=True))
+
+    def latent(v):
+        scores = v["Qc"] @ v["C"].transpose(1, 2) + v["Qr"] @ v["R"].transpose(1, 2)
+        return torch.softmax(scores / 24, -1) @ v["C"]
+
+    beside("mla_decode_f16", dict(B=132, H=128, L=4096, full=1), latent)
+
+    def backward(v):
+        """PyTorch's forward pass is made once, outside of what is timed."""
+        if "graph" not in v:
+            leaves = [v[key].detach().requires_grad_() for key in "QKV"]
+            v["graph"] = torch.nn.functional.scaled_dot_product_attention(*leaves), leaves
+        out, leaves = v["graph"]
+        return torch.autograd.grad(out, leaves, v["dO"], retain_graph=True)
+
+    for name in ("attention_backward_f16", "attention_backward_atomic_f16", "attention_backward_d128_bf16"):
+        beside(name, dict(B=1, H=16, G=16, S=4096, L=4096), backward)
