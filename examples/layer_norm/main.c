@@ -19,6 +19,10 @@ static tile_status run_bf16(const void *x, const void *w, const void *b, void *y
   return layer_norm_bf16(x, w, b, y, kEpsilon, e[0], e[1], NULL);
 }
 
+static tile_status run_long_f32(const void *x, const void *w, const void *b, void *y, const int64_t *e) {
+  return layer_norm_long_f32(x, w, b, y, kEpsilon, e[0], e[1], NULL);
+}
+
 typedef struct {
   const char *name;
   element type;
@@ -33,6 +37,7 @@ static const variant kVariants[] = {
     {"layer_norm_f16", F16, true, true, run_f16},
     {"layer_norm_f16, plain", F16, false, false, run_f16},
     {"layer_norm_bf16", BF16, true, true, run_bf16},
+    {"layer_norm_long_f32", F32, true, true, run_long_f32},
 };
 
 // The mean is off by the roundings of a sum. An error e of the mean changes the sum of squares about it by its square

@@ -25,14 +25,23 @@ static void judge_row(judge *j, const tensor *x, const tensor *y, int64_t row, i
   }
 }
 
+static const struct {
+  const char *name;
+  element type;
+} kVariants[] = {{"softmax_f32", F32}, {"softmax_f16", F16}, {"softmax_long_f32", F32}};
+
+static tile_status call(size_t variant, const void *x, void *y, int64_t rows, int64_t columns) {
+  if (variant == 0) return softmax_f32(x, y, rows, columns, NULL);
+  return variant == 1 ? softmax_f16(x, y, rows, columns, NULL) : softmax_long_f32(x, y, rows, columns, NULL);
+}
+
 static void run(judge *j, const int64_t *extents) {
   int64_t rows = extents[0], columns = extents[1];
-  for (int is_half = 0; is_half < 2; ++is_half) {
-    element type = is_half ? F16 : F32;
+  for (size_t i = 0; i < sizeof kVariants / sizeof *kVariants; ++i) {
+    element type = kVariants[i].type;
     tensor x = tensor_random(type, (size_t)(rows * columns), 4), y = tensor_unwritten(type, (size_t)(rows * columns));
-    judge_begin(j, is_half ? "softmax_f16" : "softmax_f32");
-    tile_status status = is_half ? softmax_f16(x.bits, y.bits, rows, columns, NULL)
-                                 : softmax_f32(x.bits, y.bits, rows, columns, NULL);
+    judge_begin(j, kVariants[i].name);
+    tile_status status = call(i, x.bits, y.bits, rows, columns);
     bool is_intact = tensor_read(&y);
     for (int64_t row = 0; row < rows; ++row) judge_row(j, &x, &y, row, columns);
     judge_end(j, status, is_intact, kNames, extents, 2);
@@ -42,7 +51,7 @@ static void run(judge *j, const int64_t *extents) {
 
 int main(int argc, char **argv) {
   static const shape kShapes[] = {{{1, 1}},    {{33, 257}},   {{257, 33}}, {{8, 512}},
-                                  {{5, 4097}}, {{64, 1000}}, {{1, 100003}}};
+                                  {{5, 4097}}, {{64, 1000}}, {{0, 7}},   {{1, 100003}}};
   judge j = {0};
   each_shape(argc, argv, 2, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "softmax");

@@ -322,9 +322,9 @@ def timings(exports):
     for n in (4096, 8192):
         beside("gemm_relu_f16", dict(M=n, N=n, K=n), lambda v: torch.mm(v["A"], v["B"]))
     beside("gemm_relu_f32", dict(M=2048, N=2048, K=2048), lambda v: torch.mm(v["A"], v["B"]))
-    beside("softmax_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
-    beside("rms_norm_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
-    beside("layer_norm_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
+    beside("softmax_long_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
+    beside("rms_norm_long_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
+    beside("layer_norm_long_f32", dict(M=8192, N=8192), lambda v: v["Y"].copy_(v["X"]))
     beside("transpose_f32", dict(M=8192, N=8192), lambda v: v["B"].copy_(v["A"]))
     def attend(q, k, v):
         with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.CUDNN_ATTENTION):
