@@ -33,6 +33,7 @@ SHAPES = {
     "flash_decoding": ["B=1 H=1 G=1 L=1 splits=1", "B=3 H=5 G=1 L=7 splits=3", "B=1 H=6 G=3 L=129 splits=2", "B=2 H=16 G=1 L=64 splits=1", "B=1 H=2 G=2 L=0 splits=3"],
     "mla_decode": ["B=1 H=1 L=1", "B=3 H=5 L=7", "B=1 H=17 L=33", "B=1 H=16 L=16", "B=1 H=3 L=0"],
     "attention_backward": ["B=1 H=1 G=1 S=1 L=1", "B=1 H=2 G=1 S=5 L=33", "B=1 H=1 G=1 S=33 L=7", "B=1 H=2 G=2 S=16 L=16", "B=1 H=1 G=1 S=0 L=5"],
+    "linear_attention": ["B=1 H=1 S=1 N=1", "B=1 H=3 S=33 N=7", "B=1 H=1 S=129 N=33", "B=2 H=2 S=64 N=64", "B=1 H=2 S=0 N=5"],
     "transpose": ["M=1 N=1", "M=33 N=65", "M=64 N=32", "M=7 N=129", "M=0 N=3"],
     "histogram": ["N=1", "N=255", "N=1000", "N=4097", "N=0"],
 }

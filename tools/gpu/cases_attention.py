@@ -120,6 +120,21 @@ def backward_case(name, dims):
     return values, wanted
 
 
+def linear_case(name, dims):
+    t = element(name)
+    b, h, s, n, d = *(dims[key] for key in "BHSN"), {torch.float16: 64, torch.bfloat16: 128, torch.float32: 32}[t]
+    q, k, v = data((b, h, s, d), t), data((b, h, s, d), t), data((b, h, s, n), t)
+    # Sums stay within f16.
+    q, k = q * 0.25, k * 0.25
+    rates = -torch.arange(1, h + 1, device=DEVICE, dtype=torch.float32) / 16
+    row = torch.arange(s, device=DEVICE)
+    distance = (row[:, None] - row[None, :]).to(F64)
+    fading = torch.exp2(rates.to(F64)[:, None, None] * distance).masked_fill(distance < 0, 0)
+    # No state: a call would change what the next one begins with.
+    values = dict(dims, Q=q, K=k, V=v, O=poisoned(v.shape, t), rates=rates)
+    return values, {"O": lambda: (q.to(F64) @ k.to(F64).transpose(-1, -2) * fading) @ v.to(F64)}
+
+
 DENSE = [dict(B=b, H=h, G=g, S=s, L=n, window=w) for b, h, g, s, n, w in
          [(1, 1, 1, 1, 1, 1), (1, 2, 1, 33, 65, 7), (1, 1, 1, 129, 131, 100), (2, 2, 2, 16, 16, 16), (1, 3, 3, 7, 130, 5), (1, 1, 1, 200, 33, 9),
           (2, 4, 4, 257, 1031, 65), (1, 8, 2, 1024, 1024, 300)]]
@@ -136,7 +151,10 @@ BACKWARD = [dict(B=b, H=h, G=g, S=s, L=n) for b, h, g, s, n in
 TOLERANCE = {"attention_backward_atomic": 5e-4}
 # Sums in no fixed order give other bits each time.
 UNORDERED = {("attention_backward_atomic", "dQ")}
+LINEAR = [dict(B=b, H=h, S=s, N=n) for b, h, s, n in
+          [(1, 1, 1, 1), (2, 3, 33, 65), (1, 5, 257, 31), (1, 2, 128, 64), (3, 1, 65, 7), (1, 1, 1001, 3), (2, 2, 0, 5), (1, 8, 2048, 128)]]
 CASES = {
+    "linear_attention": (linear_case, LINEAR),
     "attention_backward": (backward_case, BACKWARD),
     "attention_backward_atomic": (backward_case, BACKWARD),
     "mla_decode": (latent_case, LATENT),
