@@ -81,6 +81,8 @@ void tensor_free(tensor *t) {
 
 double sum_error(int64_t count) { return 4 * sqrt((double)count + 1) * element_unit(F32); }
 
+double byte_sum_error(int64_t count) { return memory_is_on_device() ? 2 * sqrt(1.1 * (double)count + 1) * 0x1p-13 : 0; }
+
 void judge_begin(judge *j, const char *function) {
   j->function = function;
   j->worst = 0;

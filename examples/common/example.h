@@ -45,6 +45,7 @@ void *memory_get(size_t bytes);
 void memory_give(void *memory);
 // From here on memory is shared with a GPU, on which kernels then run; false where there is none.
 bool memory_on_device(void);
+bool memory_is_on_device(void);
 // Until the GPU has done what it was given; false when something failed there.
 bool memory_wait(void);
 
@@ -69,6 +70,9 @@ int judge_exit(const judge *j, const char *program);
 
 // An f32 sum of `count` products: what its roundings may add up to, relative to the sum of the products' magnitudes.
 double sum_error(int64_t count);
+// A sum of products of 8-bit floats on a GPU, whose matrix units may keep 13 binary places of each of the products and of the sum
+// so far beside the greatest of them (T0809): in units of the latter. What is cut off is as often above as below.
+double byte_sum_error(int64_t count);
 
 // ---- shapes: "257x33x129" for each case, the defaults when the command line has none
 

@@ -34,6 +34,8 @@ bool memory_on_device(void) {
   return device.is_open;
 }
 
+bool memory_is_on_device(void) { return device.is_open; }
+
 bool memory_wait(void) { return !device.is_open || device.wait() == 0; }
 
 void *memory_get(size_t bytes) {

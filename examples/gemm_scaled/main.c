@@ -61,23 +61,26 @@ typedef struct {
 } tensors;
 
 // Scales are applied to sums, in few roundings of f32: an element is off by those of an f32 sum, by some more and, once,
-// by that of the result. Sums of integers are exact.
+// by that of the result. Sums of integers are exact, those of bytes may be less exact than f32.
 static void judge_product(judge *j, const variant *v, const tensors *t, size s) {
   int64_t across = parts(s.k, v->shared.columns);
   double sum_bound = (v->operand == I8 ? 0 : sum_error(s.k)) + 8 * element_unit(F32);
+  double byte_bound = v->operand == I8 ? 0 : byte_sum_error(s.k);
   for (int64_t row = 0; row < s.m; ++row)
     for (int64_t column = 0; column < s.n; ++column) {
       const double *scales_a = t->scales_a.values + part_of(row, v->shared.rows_a) * across;
       const double *scales_b = t->scales_b.values + part_of(column, v->shared.rows_b) * across;
-      double sum = 0, magnitude = 0;
+      double sum = 0, magnitude = 0, greatest = 0;
       for (int64_t k = 0; k < s.k; ++k) {
         int64_t part = part_of(k, v->shared.columns);
         double product = t->a.values[row * s.k + k] * t->b.values[column * s.k + k] * scales_a[part] * scales_b[part];
         sum += product;
         magnitude += fabs(product);
+        greatest = fmax(greatest, fmax(fabs(product), fabs(sum)));
       }
       size_t at = (size_t)(row * s.n + column);
       double bound = element_unit(v->result) * fabs(sum) + element_step(v->result) + sum_bound * magnitude;
+      bound += byte_bound * greatest;
       judge_element(j, at, t->c.values[at], sum, bound);
     }
 }

@@ -52,6 +52,7 @@ struct MatrixAtom {
   Cycles cycles;
   std::string_view text = {};  // how the speller writes it
   bool k_major_only = false;   // of a Group: rows of its operands in shared memory run along k, not along m or n
+  int sum_bits = 0;            // binary places that a sum keeps behind its first, where they are fewer than those of `c`; else 0
 };
 
 // What the engine of BulkCopy can be asked for at once. Its arrays are as `layout/engine_rows.h` has them.

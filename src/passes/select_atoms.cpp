@@ -133,6 +133,7 @@ struct Selector {
 
   void tell(const MatrixAtom& atom, Span span, Scalar a, Scalar b) {
     diagnostics.at(span).remark(diag::GemmInstruction, name(a), name(b), atom.name);
+    if (atom.sum_bits) diagnostics.at(span).remark(diag::SumsKeepFewBits, atom.name, atom.sum_bits, name(atom.c));
     bool has_others = std::ranges::any_of(machine.matrix_atoms, [](const MatrixAtom& m) { return m.kind != AtomKind::OuterProduct; });
     if (atom.kind == AtomKind::OuterProduct && has_others)
       diagnostics.at(span).remark(diag::GemmOnScalars, "no matrix instruction of " + std::string(machine.name) +

@@ -164,6 +164,20 @@ TEST_SUITE("boxes") {
     check_agreement(Made(product("; lda, 1", "; ldb, 1")).typed, {{64, 128}, {128, 64}, {64, 64}}, with_boxes());
   }
 
+  TEST_CASE("sums that keep fewer places than their type are told") {
+    const std::string bytes = R"(kernel bytes(A: f8e4m3[M, 64], B: f8e4m3[64, 64], out C: f32[M, 64]) {
+    launch (i in ceildiv(M, 64)) threads 128 {
+        var a: shared f8e4m3[64, 64] = A.tile(i, 0);
+        var b: shared f8e4m3[64, 64] = B.tile(0, 0);
+        C.tile(i, 0) = a @ b.T;
+    }
+}
+export bytes;
+)";
+    CHECK(Made(bytes).remark("SumsKeepFewBits") == "group.m64n64k32.f8e4m3 keeps 13 binary places of its sums beside their greatest term, fewer than f32 has");
+    CHECK(Made(product("", "")).remark("SumsKeepFewBits") == "");
+  }
+
   TEST_CASE("roles of a large block trade registers, and those of a small one do not") {
     CHECK(ir::print(Made(product("", "")).thread).find("register_budget") == std::string::npos);
     std::string large = std::regex_replace(product("", ""), std::regex("threads 128"), "threads 256");

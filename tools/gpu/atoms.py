@@ -4,7 +4,8 @@
     atoms.py make TILEC FOLDER [MACHINE...]    here: MACHINE.tile and its text; says which row no kernel takes
     atoms.py check FOLDER                      there
 
-Operands are small whole numbers, so that sums are exact in every order and every accumulator.
+Operands are small whole numbers, so that sums are exact in every order and every accumulator. Then sums of 1 and a small power of
+two, which tell how many binary places a sum keeps.
 """
 import pathlib
 import re
@@ -21,6 +22,7 @@ GROUP_ROWS = [("f16", "f32", 16), ("bf16", "f32", 16), ("f8e4m3", "f32", 32), ("
 MACHINES = {"sm_80": (WARP_ROWS, []), "sm_89": (WARP_ROWS + BYTE_FLOAT_ROWS, []), "sm_90a": (WARP_ROWS + BYTE_FLOAT_ROWS, GROUP_ROWS)}
 WIDTHS = range(8, 257, 8)
 DEPTH = 3  # turns of the loop over k
+PLACES = {("g", "f8e4m3"): 13, ("g", "f8e5m2"): 13}  # binary places of sums as the tables state them; all other rows: those of f32
 
 # --- forms of a group's operands: how A and B lie. Bytes run along k alone; rows of B along n have 32 bytes or more.
 FORMS = {"nt": ("M, K", "N, K", "a @ b.T"), "nn": ("M, K", "K, N", "a @ b"), "tn": ("K, M", "K, N", "a.T @ b"), "tt": ("K, M", "N, K", "a.T @ b.T"),
@@ -80,15 +82,27 @@ def make(tilec, folder, machines):
     sys.exit(missed > 0)
 
 
+def places_kept(torch, run, element, m, n, k):
+    """The greatest p for which 1 + 2^-p is not 1, of the eight that stand in the first columns; one less than all of them: none is."""
+    first, low = (9, 8) if element.startswith("f8") else (17, 12)
+    a, b = torch.zeros(m, k), torch.zeros(k, n)
+    a[:, 0], a[:, 1], b[0, :8] = 1, 2.0**-low, 1
+    for column in range(8):
+        b[1, column] = 2.0 ** -(first + column - low)
+    c = run(a, b)
+    return first - 1 + int((c[0, :8] != 1).sum())
+
+
 def check(folder):
     sys.path.insert(0, str(folder))
     import torch
 
     import check as gpu
+    import tensors
 
     torch.manual_seed(1)
-    fault = torch.zeros(1, device=gpu.DEVICE, dtype=torch.int64)
-    types = {**gpu.DTYPES, "f64": torch.float64, "f8e5m2": torch.float8_e5m2}
+    fault = torch.zeros(1, device=tensors.DEVICE, dtype=torch.int64)
+    types = {**tensors.DTYPES, "f64": torch.float64, "f8e5m2": torch.float8_e5m2}
     good = bad = 0
     for path in sorted(folder.glob("atoms.*.ptx")):
         machine = path.name.split(".")[1]
@@ -98,19 +112,27 @@ def check(folder):
             total = re.search(r"out C: (\w+)\[", text)[1]
             m, n = map(int, re.search(r"fragment \w+\[(\d+), (\d+)\]", text).groups())
             k = DEPTH * int(re.search(r"ceildiv\(K, (\d+)\)", text)[1])
+
+            def run(a, b):
+                given = [(x.T if is_turned else x).contiguous().to(tensors.DEVICE, torch.float32).to(types[element])
+                         for x, is_turned in ((a, form[0] == "t"), (b, form[1] == "t"))]
+                c = tensors.poisoned((m, n), types[total])
+                for launch in exports[name]:
+                    launch.launch({"A": given[0], "B": given[1], "C": c, "M": m, "N": n, "K": k}, fault)
+                torch.cuda.synchronize()
+                return c.to(torch.float64)
+
             low = 0 if element == "u8" else -2
-            a, b = (torch.randint(low, 3, shape, device=gpu.DEVICE, dtype=torch.int32) for shape in ((m, k), (k, n)))
-            given = [(x.T if is_turned else x).contiguous().to(torch.float32).to(types[element]) for x, is_turned in ((a, form[0] == "t"), (b, form[1] == "t"))]
-            c = gpu.poisoned((m, n), types[total])
-            values = {"A": given[0], "B": given[1], "C": c, "M": m, "N": n, "K": k}
-            for launch in exports[name]:
-                launch.launch(values, fault)
-            torch.cuda.synchronize()
-            wanted = a.to(torch.float64) @ b.to(torch.float64)
-            wrong = int((c.to(torch.float64) != wanted).sum())
+            a, b = (torch.randint(low, 3, shape, device=tensors.DEVICE, dtype=torch.int32) for shape in ((m, k), (k, n)))
+            wrong = int((run(a, b) != a.to(torch.float64) @ b.to(torch.float64)).sum())
             good, bad = good + (wrong == 0), bad + (wrong > 0)
             if wrong:
                 print(f"BAD  {machine} {row} ({form}): {wrong} of {m * n} numbers", flush=True)
+            if total == "f32":
+                kept, stated = places_kept(torch, run, element, m, n, k), PLACES.get((name[0], element), 23)
+                bad += kept != stated and (kept < stated or name[0] == "g")
+                if kept != stated:
+                    print(f"{machine} {row}: keeps {kept} binary places of its sums, {stated} are stated", flush=True)
     print(f"{good} rows agree, {bad} do not")
     sys.exit(bad > 0)
 

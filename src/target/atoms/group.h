@@ -15,6 +15,7 @@ struct GroupElement {
   std::string_view a;  // its layout, where it is in registers
   bool k_major_only = false;
   std::string_view types = {};  // as the instruction's text ends
+  int sum_bits = 0;
 };
 constexpr std::string_view kGroupTwoBytes = "reg(k0 m3 k3) lane(k1 k2 m0 m1 m2) warp(m4 m5)";
 constexpr std::string_view kGroupOneByte = "reg(k0 k1 m3 k4) lane(k2 k3 m0 m1 m2) warp(m4 m5)";
@@ -83,7 +84,7 @@ constexpr auto group_atoms() {
                                 .k = element.k, .a = element.input, .b = element.input, .c = element.accumulator,
                                 .a_layout = element.a, .b_layout = "", .c_layout = kGroupAccumulators[i].view(), .warps = 4,
                                 .cycles = {.issue = n / 2, .latency = n / 2 + 30},
-                                .text = kGroupTexts<Elements>[e * kWidths + i].view(), .k_major_only = element.k_major_only};
+                                .text = kGroupTexts<Elements>[e * kWidths + i].view(), .k_major_only = element.k_major_only, .sum_bits = element.sum_bits};
     }
   return atoms;
 }

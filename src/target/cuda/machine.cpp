@@ -24,12 +24,15 @@ constexpr std::array kByteFloatAtoms = {
     warp_atom("mma.m16n8k32.f8e5m2", kOneByte, Scalar::F8E5M2, Scalar::F32, "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32"),
 };
 
+// What a sum of products of 8-bit floats keeps beside its greatest term: found by asking a device (tools/gpu/atoms.py).
+constexpr int kByteFloatSums = 13;
+
 // --- products of four warps, from shared memory ---------------------------------------------------------------------
 constexpr atoms::GroupElement kGroupElements[] = {
     {"f16", Scalar::F16, Scalar::F32, 16, atoms::kGroupTwoBytes, false, "f32.f16.f16"},
     {"bf16", Scalar::BF16, Scalar::F32, 16, atoms::kGroupTwoBytes, false, "f32.bf16.bf16"},
-    {"f8e4m3", Scalar::F8E4M3, Scalar::F32, 32, atoms::kGroupOneByte, true, "f32.e4m3.e4m3"},
-    {"f8e5m2", Scalar::F8E5M2, Scalar::F32, 32, atoms::kGroupOneByte, true, "f32.e5m2.e5m2"},
+    {"f8e4m3", Scalar::F8E4M3, Scalar::F32, 32, atoms::kGroupOneByte, true, "f32.e4m3.e4m3", kByteFloatSums},
+    {"f8e5m2", Scalar::F8E5M2, Scalar::F32, 32, atoms::kGroupOneByte, true, "f32.e5m2.e5m2", kByteFloatSums},
 };
 
 // --- what has no instruction: f32, which is never rounded to fewer bits, and wide integers --------------------------
