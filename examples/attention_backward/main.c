@@ -74,9 +74,9 @@ typedef struct {
   product delta;
 } query;
 
-// What one query and one key give to the sums for dQ, dK and dV and to the bounds of these, in this order. A weight p is
-// off, relatively, by what its logarithm is off by and by some roundings; it and its derivative ds are rounded to the
-// element type before they are multiplied. `count_error` is what sums over queries or keys are off by.
+// What one query and one key give to the sums for dQ, dK and dV and to the bounds of these, in this order. A weight p
+// is off, relatively, by what its logarithm is off by and by some roundings; it and its derivative ds are rounded to
+// the element type before they are multiplied. `count_error` is what sums over queries or keys are off by.
 static void add_pair(const variant *v, double scale, const query *row, const double *k, const double *value,
                      double count_error, double *const at[6]) {
   double unit = element_unit(F32), narrow = element_unit(v->type), step = element_step(v->type);
@@ -151,9 +151,15 @@ static void run(judge *j, const int64_t *e) {
     const variant *v = &kVariants[i];
     size_t rows = (size_t)(e[0] * e[1] * e[3]), own = rows * (size_t)v->depth;
     size_t shared = (size_t)(e[0] * e[2] * e[4] * v->depth);
-    tensors t = {tensor_random(v->type, own, 1),      tensor_random(v->type, shared, 1), tensor_random(v->type, shared, 1),
-                 tensor_unwritten(v->type, own),      tensor_random(v->type, own, 1),    tensor_unwritten(F32, rows),
-                 tensor_unwritten(v->dq_type, own),   tensor_unwritten(v->type, shared), tensor_unwritten(v->type, shared)};
+    tensors t = {.q = tensor_random(v->type, own, 1),
+                 .k = tensor_random(v->type, shared, 1),
+                 .v = tensor_random(v->type, shared, 1),
+                 .o = tensor_unwritten(v->type, own),
+                 .d_o = tensor_random(v->type, own, 1),
+                 .lse = tensor_unwritten(F32, rows),
+                 .dq = tensor_unwritten(v->dq_type, own),
+                 .dk = tensor_unwritten(v->type, shared),
+                 .dv = tensor_unwritten(v->type, shared)};
     float scale = (float)(1.4426950408889634 / sqrt((double)v->depth));
     forward(v, &t, e, (double)scale);
     judge_begin(j, v->name);
@@ -169,9 +175,9 @@ static void run(judge *j, const int64_t *e) {
 }
 
 int main(int argc, char **argv) {
-  static const shape kShapes[] = {{{1, 1, 1, 1, 1}},     {{1, 2, 1, 33, 33}},  {{2, 1, 1, 129, 65}}, {{1, 2, 2, 64, 128}},
-                                  {{1, 4, 2, 20, 20}},   {{3, 3, 1, 5, 131}}, {{1, 1, 1, 131, 17}}, {{2, 2, 2, 0, 9}},
-                                  {{1, 1, 1, 128, 128}}};
+  static const shape kShapes[] = {{{1, 1, 1, 1, 1}},    {{1, 2, 1, 33, 33}}, {{2, 1, 1, 129, 65}},
+                                  {{1, 2, 2, 64, 128}},  {{1, 4, 2, 20, 20}}, {{3, 3, 1, 5, 131}},
+                                  {{1, 1, 1, 131, 17}},  {{2, 2, 2, 0, 9}},   {{1, 1, 1, 128, 128}}};
   judge j = {0};
   each_shape(argc, argv, 5, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "attention_backward");

@@ -1,6 +1,6 @@
-// Attention with heads of many depths, with a window, and over packed sequences, compared with float64. Arguments: shapes
-// BxHxGxSxL (batch, heads of queries, heads of keys, queries, keys). Packed are B sequences in S + L rows: they grow, and
-// the first ones are short or empty. The window is L / 3 + 1 keys wide.
+// Attention with heads of many depths, with a window, and over packed sequences, compared with float64. Arguments:
+// shapes BxHxGxSxL (batch, heads of queries, heads of keys, queries, keys). Packed are B sequences in S + L rows: they
+// grow, and the first ones are short or empty. The window is L / 3 + 1 keys wide.
 #include <math.h>
 
 #include "../common/attention.h"

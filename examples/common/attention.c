@@ -35,8 +35,8 @@ static double weights_of(const attention_form *f, const double *query, const dou
   return worst;
 }
 
-// A weight is off by what its score is off by and by some roundings of f32; then it is rounded to the element type, and so
-// is the result.
+// A weight is off by what its score is off by and by some roundings of f32; then it is rounded to the element type, and
+// so is the result.
 attention_row attention_row_of(const attention_form *f, const double *query, const double *keys, const double *values,
                                int64_t count) {
   attention_row row = {numbers(f->value_depth), numbers(f->value_depth), -INFINITY, 0};

@@ -4,7 +4,7 @@
 
 #include "example.h"
 
-// Where keys and values lie, and how scores are scaled: base-2 logarithms of the weights are `scale` times the products.
+// Where keys and values lie, and how scores are scaled: base-2 logarithms of weights are `scale` times the products.
 typedef struct {
   element type;  // of all operands, of the weights when they are multiplied, and of the result
   int64_t depth, value_depth;
@@ -12,7 +12,8 @@ typedef struct {
   double scale;
 } attention_form;
 
-// The weighted mean of the values and its bounds, `value_depth` elements each; the base-2 logarithm of the weights' sum.
+// The weighted mean of the values and its bounds, `value_depth` elements each; the base-2 logarithm of the weights'
+// sum, and its bound.
 typedef struct {
   double *want, *bound;
   double lse, lse_bound;

@@ -60,8 +60,9 @@ typedef struct {
   tensor a, b, scales_a, scales_b, c;
 } tensors;
 
-// Scales are applied to sums, in few roundings of f32: an element is off by those of an f32 sum, by some more and, once,
-// by that of the result. Sums of integers are exact, those of bytes may be less exact than f32.
+// Scales are applied to sums, in few roundings of f32: an element is off by those of an f32 sum, by some more and,
+// once, by that of the result. Sums of integers are exact, those of bytes on a GPU
+// less exact than f32.
 static void judge_product(judge *j, const variant *v, const tensors *t, size s) {
   int64_t across = parts(s.k, v->shared.columns);
   double sum_bound = (v->operand == I8 ? 0 : sum_error(s.k)) + 8 * element_unit(F32);
@@ -104,8 +105,9 @@ static void run(judge *j, const int64_t *extents) {
 }
 
 int main(int argc, char **argv) {
-  static const shape kShapes[] = {{{1, 1, 1}},    {{33, 129, 129}}, {{129, 33, 385}},  {{128, 128, 256}}, {{1, 513, 33}},
-                                  {{513, 1, 17}}, {{64, 96, 300}},  {{130, 71, 127}}, {{5, 7, 0}},       {{0, 3, 9}}};
+  static const shape kShapes[] = {{{1, 1, 1}},    {{33, 129, 129}}, {{129, 33, 385}}, {{128, 128, 256}},
+                                  {{1, 513, 33}}, {{513, 1, 17}},   {{64, 96, 300}},  {{130, 71, 127}},
+                                  {{5, 7, 0}},    {{0, 3, 9}}};
   judge j = {0};
   each_shape(argc, argv, 3, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "gemm_scaled");

@@ -47,9 +47,9 @@ typedef struct {
   double state[128], magnitude[128];
 } column;
 
-// What an element is off by, relative to the magnitudes of what it is the sum of: the roundings of f32 sums, of powers of
-// the rate, and of a state that is multiplied once a chunk; twice that of the element type, for keys that have faded and
-// for a state or a weight that is an operand.
+// What an element is off by, relative to the magnitudes of what it is the sum of: the roundings of f32 sums, of powers
+// of the rate, and of a state that is multiplied once a chunk; twice that of the element type, for keys that have faded
+// and for a state or a weight that is an operand.
 static double relative_error(const variant *v, double rate, int64_t rows) {
   double unit = element_unit(F32), distance = (double)rows;
   double chunks = distance / 32 + 2;
@@ -90,7 +90,8 @@ static void judge_column(judge *j, const variant *v, tensors *t, const int64_t *
 }
 
 static tensors make(const variant *v, const int64_t *e) {
-  size_t heads = (size_t)(e[0] * e[1]), keys = heads * (size_t)(e[2] * v->depth), values = heads * (size_t)(e[2] * e[3]);
+  size_t heads = (size_t)(e[0] * e[1]), keys = heads * (size_t)(e[2] * v->depth);
+  size_t values = heads * (size_t)(e[2] * e[3]);
   size_t states = heads * (size_t)(v->depth * e[3]);
   tensors t = {tensor_random(v->type, keys, 0.5), tensor_random(v->type, keys, 0.5), tensor_random(v->type, values, 1),
                tensor_unwritten(F32, (size_t)e[1]), tensor_random(F32, states, 1), tensor_unwritten(v->type, values),
