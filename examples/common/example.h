@@ -70,8 +70,9 @@ int judge_exit(const judge *j, const char *program);
 
 // An f32 sum of `count` products: what its roundings may add up to, relative to the sum of the products' magnitudes.
 double sum_error(int64_t count);
-// A sum of products of 8-bit floats on a GPU, whose matrix units may keep 13 binary places of each of the products and of the sum
-// so far beside the greatest of them (T0809): in units of the latter. What is cut off is as often above as below.
+// A sum of products of 8-bit floats on a GPU, whose matrix units may keep 13 binary places of each of the products and
+// of the sum so far beside the greatest of them (T0809): in units of the latter. What is cut off is as often above as
+// below.
 double byte_sum_error(int64_t count);
 
 // ---- shapes: "257x33x129" for each case, the defaults when the command line has none

@@ -61,8 +61,8 @@ typedef struct {
 } tensors;
 
 // Scales are applied to sums, in few roundings of f32: an element is off by those of an f32 sum, by some more and,
-// once, by that of the result. Sums of integers are exact, those of bytes on a GPU
-// less exact than f32.
+// once, by that of the result. Sums of integers are exact, those of bytes
+// on a GPU less exact than f32.
 static void judge_product(judge *j, const variant *v, const tensors *t, size s) {
   int64_t across = parts(s.k, v->shared.columns);
   double sum_bound = (v->operand == I8 ? 0 : sum_error(s.k)) + 8 * element_unit(F32);

@@ -174,7 +174,7 @@ TEST_SUITE("boxes") {
 }
 export bytes;
 )";
-    CHECK(Made(bytes).remark("SumsKeepFewBits") == "group.m64n64k32.f8e4m3 keeps 13 binary places of its sums beside their greatest term, fewer than f32 has");
+    CHECK(Made(bytes).remark("SumsKeepFewBits") == "`group.m64n64k32.f8e4m3` keeps 13 binary places of its sums beside their greatest term, fewer than `f32` has");
     CHECK(Made(product("", "")).remark("SumsKeepFewBits") == "");
   }
 

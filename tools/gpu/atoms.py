@@ -83,14 +83,14 @@ def make(tilec, folder, machines):
 
 
 def places_kept(torch, run, element, m, n, k):
-    """The greatest p for which 1 + 2^-p is not 1, of the eight that stand in the first columns; one less than all of them: none is."""
+    """The greatest p for which 1 + 2^-p is not 1, and the greatest that was asked: operands of 8 bits reach no smaller product."""
     first, low = (9, 8) if element.startswith("f8") else (17, 12)
     a, b = torch.zeros(m, k), torch.zeros(k, n)
     a[:, 0], a[:, 1], b[0, :8] = 1, 2.0**-low, 1
     for column in range(8):
         b[1, column] = 2.0 ** -(first + column - low)
     c = run(a, b)
-    return first - 1 + int((c[0, :8] != 1).sum())
+    return first - 1 + int((c[0, :8] != 1).sum()), first + 7
 
 
 def check(folder):
@@ -129,9 +129,10 @@ def check(folder):
             if wrong:
                 print(f"BAD  {machine} {row} ({form}): {wrong} of {m * n} numbers", flush=True)
             if total == "f32":
-                kept, stated = places_kept(torch, run, element, m, n, k), PLACES.get((name[0], element), 23)
-                bad += kept != stated and (kept < stated or name[0] == "g")
-                if kept != stated:
+                (kept, most), stated = places_kept(torch, run, element, m, n, k), PLACES.get((name[0], element), 23)
+                is_as_stated = kept == min(stated, most)
+                bad += not is_as_stated
+                if not is_as_stated:
                     print(f"{machine} {row}: keeps {kept} binary places of its sums, {stated} are stated", flush=True)
     print(f"{good} rows agree, {bad} do not")
     sys.exit(bad > 0)

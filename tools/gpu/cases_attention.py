@@ -147,14 +147,15 @@ LATENT = [dict(B=b, H=h, L=n) for b, h, n in [(1, 1, 1), (3, 5, 33), (1, 17, 257
 BACKWARD = [dict(B=b, H=h, G=g, S=s, L=n) for b, h, g, s, n in
             [(1, 1, 1, 1, 1), (1, 2, 1, 33, 65), (1, 1, 1, 129, 131), (2, 2, 2, 16, 16), (1, 3, 3, 7, 130), (1, 1, 1, 200, 33), (1, 1, 1, 0, 5),
              (2, 4, 2, 257, 515), (1, 8, 2, 1024, 1024)]]
-# Beyond what rounding the result costs: weights are rounded on the way to results of f32.
-TOLERANCE = {"attention_backward_atomic": 5e-4}
+# Beyond what rounding the result costs: weights are rounded on the way to results of f32, and, of one row, two roundings to bf16 meet.
+TOLERANCE = {"attention_backward_atomic": 5e-4, "linear_attention_bf16": 8e-3}
 # Sums in no fixed order give other bits each time.
 UNORDERED = {("attention_backward_atomic", "dQ")}
 LINEAR = [dict(B=b, H=h, S=s, N=n) for b, h, s, n in
           [(1, 1, 1, 1), (2, 3, 33, 65), (1, 5, 257, 31), (1, 2, 128, 64), (3, 1, 65, 7), (1, 1, 1001, 3), (2, 2, 0, 5), (1, 8, 2048, 128)]]
 CASES = {
     "linear_attention": (linear_case, LINEAR),
+    "linear_attention_bf16": (linear_case, LINEAR),
     "attention_backward": (backward_case, BACKWARD),
     "attention_backward_atomic": (backward_case, BACKWARD),
     "mla_decode": (latent_case, LATENT),
