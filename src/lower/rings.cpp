@@ -2,7 +2,7 @@
 //
 //   full[slot]   its phase ends when the first warp has said how many bytes are coming and all of them are there; or, where
 //                lanes copy, when each lane has arrived for each of the slot's copies, behind its part of it
-//   empty[slot]  its phase ends when every warp that reads the slot has given it back
+//   empty[slot]  its phase ends when every thread that reads the slot has given it back
 //
 // Turn t is the phase t / depth of slot t mod depth. The producer waits for the phase before it of `empty`, which a slot's
 // first turn finds ended, as the phase before a barrier's first counts as over.
@@ -77,7 +77,7 @@ void Lowering::by_filler(const Ring& ring, const std::function<void()>& engine, 
 }
 
 void Lowering::lower_ring_alloc(const ir::Op& op) {
-  int64_t depth = source_.type(op.result()).shape[0], warps = consuming_threads(op.result()) / machine_.lanes;
+  int64_t depth = source_.type(op.result()).shape[0], threads = consuming_threads(op.result());
   std::vector<ir::op::CopyAsync> copies = copies_of(op.result());
   int64_t lanes = filling_threads(op.result()) * int64_t(copies.size());
   Ring ring{.full = scratch(Scalar::U64, depth, "full"), .empty = scratch(Scalar::U64, depth, "empty"), .depth = depth,
@@ -89,7 +89,7 @@ void Lowering::lower_ring_alloc(const ir::Op& op) {
     for (int64_t slot = 0; slot < depth; ++slot) {
       auto begin_full = [&](int64_t fillers) { return [&, fillers] { builder_.add(ir::op::PhaseInit{ring.full, builder_.index(slot), fillers}); }; };
       by_filler(ring, begin_full(1), begin_full(lanes));
-      builder_.add(ir::op::PhaseInit{ring.empty, builder_.index(slot), warps});
+      builder_.add(ir::op::PhaseInit{ring.empty, builder_.index(slot), threads});
     }
   });
   barrier("the phases of ring `" + name + "` are set by one thread");
@@ -207,7 +207,7 @@ void Lowering::lower_wait(const ir::op::Wait& wait) {
 
 void Lowering::lower_release(const ir::op::Release& release) {
   Slot slot = slot_of(release.ring, release.turn);
-  builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, is_first_lane()});
+  builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, {}});
 }
 
 }  // namespace tilec::lower

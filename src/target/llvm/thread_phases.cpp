@@ -23,11 +23,8 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseInit& x) {
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseArrive& x) {
   auto arrive = [&] { b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mbarrier_arrive_shared, {}, {phase_pointer(x.barriers, x.index)}); };
-  Value* mask = masked_or_null(x.mask);
-  if (!mask) return arrive();
-  // Who arrives does it for its warp: what the others have done is done.
-  b_.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {}, {members()});
-  unless_clear(mask, false, arrive);
+  if (Value* mask = masked_or_null(x.mask)) unless_clear(mask, false, arrive);
+  else arrive();
 }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseWait& x) {
