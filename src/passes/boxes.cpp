@@ -11,6 +11,8 @@ using namespace ir;
 
 namespace {
 
+constexpr int64_t kLine = 128;  // bytes, at whose multiples boxes begin in shared memory; swizzled ones do by their rows
+
 bool is_ascending(const Axes& axes) { return std::ranges::is_sorted(axes); }
 
 // Neighbours along the last axis of the tile are neighbours of the tensor.
@@ -37,6 +39,9 @@ std::string why_no_box(const Kernel& kernel, const op::Copy& copy, const Machine
   if (!rows) return "the engine cannot write the tile's layout, which its readers ask for";
   if (rows->width > limits.extent || rows->width * bits / 8 % limits.unit != 0)
     return "its rows are not a multiple of " + std::to_string(limits.unit) + " bytes, of at most " + std::to_string(limits.extent) + " elements";
+  int64_t array = int64_t(rows->width) * rows->count * bits / 8;
+  if (tile.rank() > 1) array *= tile.shape[size_t(tile.rank()) - 2];
+  if (array % kLine != 0) return "one version of it is not a multiple of " + std::to_string(kLine) + " bytes, at which the engine begins";
   return "";
 }
 

@@ -18,9 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # --- bytes of stack that a kernel may have, by machine and function (release 13.0); what is not named here has none
 LIMITS = {("sm_89", "attention_f16_0_launch0_sm_89"): 40, ("sm_89", "attention_causal_f16_0_launch0_sm_89"): 48,
-          ("sm_80", "attention_backward_d128_bf16_0_launch1_sm_80"): 8, ("sm_89", "attention_backward_causal_f16_0_launch1_sm_89"): 32,
+          ("sm_80", "attention_backward_d128_bf16_0_launch1_sm_80"): 8,
           ("sm_80", "attention_backward_causal_f16_0_launch1_sm_80"): 24, ("sm_80", "linear_attention_f16_0_launch0_sm_80"): 16,
-          ("sm_80", "gemm_fp8_blocks_f16_0_launch0_sm_80"): 8, ("sm_80", "gemm_fp8_blocks_bf16_0_launch0_sm_80"): 8,
           ("sm_90a", "grouped_gemm_f16_0_launch0_sm_90a"): 8, ("sm_90a", "grouped_gemm_bf16_0_launch0_sm_90a"): 8,
           ("sm_80", "rows_wide_0_launch0_sm_80"): 144, ("sm_89", "rows_wide_0_launch0_sm_89"): 120, ("sm_90a", "rows_wide_0_launch0_sm_90a"): 120,
           ("sm_80", "halves_f16_0_launch0_sm_80"): 256, ("sm_89", "halves_f16_0_launch0_sm_89"): 256, ("sm_90a", "halves_f16_0_launch0_sm_90a"): 256,

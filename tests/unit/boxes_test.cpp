@@ -161,6 +161,13 @@ TEST_SUITE("boxes") {
     CHECK(ir::print(turned.thread).find("copy_box") == std::string::npos);
     Made stepped(product("; lda, step", ""));
     CHECK(stepped.remark("CopiedByLanes").find("not contiguous") != std::string::npos);
+    // Rows as they come, of which versions lie one behind the other: 3 x 40 f32 are 480 bytes, 4 x 40 are 640.
+    for (int rows : {3, 4}) {
+      Made scaled("kernel scaled(X: f32[M, N], out Y: f32[M, N]) { launch (i in ceildiv(M, 3)) threads 32 { for j in pipelined(ceildiv(N, 40), stages = 2) {"
+                  " var x: shared f32[" + std::to_string(rows) + ", 40]; x = X.tile(i, j); Y.tile(i, j) = x * 2; } } } export scaled;");
+      CAPTURE(rows);
+      CHECK((scaled.remark("CopiedByLanes").find("128 bytes") != std::string::npos) == (rows == 3));
+    }
     check_agreement(Made(product("; lda, 1", "; ldb, 1")).typed, {{64, 128}, {128, 64}, {64, 64}}, with_boxes());
   }
 
