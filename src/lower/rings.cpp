@@ -79,6 +79,7 @@ void Lowering::by_filler(const Ring& ring, const std::function<void()>& engine, 
 void Lowering::lower_ring_alloc(const ir::Op& op) {
   int64_t depth = source_.type(op.result()).shape[0], threads = consuming_threads(op.result());
   std::vector<ir::op::CopyAsync> copies = copies_of(op.result());
+  INVARIANT(!copies.empty(), "a ring is filled by copies");
   int64_t lanes = filling_threads(op.result()) * int64_t(copies.size());
   Ring ring{.full = scratch(Scalar::U64, depth, "full"), .empty = scratch(Scalar::U64, depth, "empty"), .depth = depth,
             .is_bulk = copies.front().copy_class == ir::CopyClass::Bulk};

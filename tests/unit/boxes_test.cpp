@@ -1,5 +1,4 @@
 // Copies by an engine that knows boxes of tensors and rows of shared tiles; where a call's tensors do not suit it, lanes copy.
-#include <map>
 #include <regex>
 
 #include "agreement.h"

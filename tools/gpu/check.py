@@ -276,7 +276,8 @@ def check(name, kernels, dims, quiet):
         is_ordered = (case_of(name), key) not in cases_attention.UNORDERED
         same = not first.numel() or not is_ordered or all(torch.equal(first.view(torch.uint8), other.view(torch.uint8)) for other in others)
         limit = max(TOLERANCE.get(values[key].dtype, 0.0), cases_attention.TOLERANCE.get(case_of(name), 0.0))
-        if "f8" in name or "fp8" in name:  # sums of 8-bit floats keep 13 binary places (T0809)
+        # Sums of 8-bit floats keep 13 binary places in products of four warps (T0809), which one machine has.
+        if ("f8" in name or "fp8" in name) and kernels[0].name.endswith("sm_90a"):
             limit += 0.3 * 2.0**-13 * dims["K"] ** 0.5
         is_good &= same and e <= limit and not fault.item()
         worst = max(worst, e) if e == e else e

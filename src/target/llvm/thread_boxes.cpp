@@ -19,7 +19,7 @@ void ThreadSpeller::open_boxes(std::vector<BoxAbi> boxes, Value* descriptors, ui
   boxes_ = std::move(boxes), descriptors_ = descriptors, descriptor_bytes_ = bytes;
 }
 
-// A tensor that only copies of other machines' programs read has none.
+// False where no copy of the launch is left that reads the tensor.
 void ThreadSpeller::one(const ir::Op& op, const ir::op::HasBoxes& x) {
   Value* holds = nullptr;
   for (size_t i = 0; i < boxes_.size(); ++i) {
