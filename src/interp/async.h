@@ -6,6 +6,8 @@ namespace tilec::interp {
 
 // A new operation in flight that knows what its issuer knows.
 uint32_t take_off(Strand& s, const Instr& i, std::string name);
+// Of an engine, which fences what it writes itself.
+uint32_t take_off(Strand& s, const Instr& i, std::string name, const TileData& data);
 Clock clock_of(const Block& block, const Flying& f);
 // What this agent has written so far is there for engines that know of this.
 void fence(Block& block, uint32_t agent, uint64_t now);
@@ -13,6 +15,9 @@ void fence(Block& block, uint32_t agent, uint64_t now);
 // Moves the data now, if it has not moved yet.
 void land(Block& block, uint32_t id);
 void land_part(Block& block, Flying& f);  // of a group's product
+void land_box(Block& block, Flying& f);
+// Has whoever wrote the byte fenced it behind that, as far as the issuer knows? Or the issuer itself, behind what told it of it?
+bool is_fenced(const Block& block, const Flying& f, Stamp written);
 // The same, and orders what `s` does from now on after it.
 void join(Strand& s, uint32_t id);
 // Where the block ends: false when a warp has issued fewer products than others of its group.

@@ -29,6 +29,14 @@ Clock clock_of(const Block& block, const Flying& f) {
           .known = f.known};
 }
 
+uint32_t take_off(Strand& s, const Instr& i, std::string name, const TileData& data) {
+  uint32_t id = take_off(s, i, std::move(name));
+  Flying& f = s.block->flying[id];
+  f.data = &data;
+  fence(*s.block, f.agent, f.time);  // an engine's own
+  return id;
+}
+
 void fence(Block& block, uint32_t agent, uint64_t now) {
   if (block.fences.size() <= agent) block.fences.resize(agent + 1);
   block.fences[agent].push_back(now);
@@ -36,13 +44,6 @@ void fence(Block& block, uint32_t agent, uint64_t now) {
 
 namespace {
 
-uint32_t take_off(Strand& s, const Instr& i, std::string name, const TileData& data) {
-  uint32_t id = interp::take_off(s, i, std::move(name));
-  Flying& f = s.block->flying[id];
-  f.data = &data;
-  fence(*s.block, f.agent, f.time);  // an engine's own
-  return id;
-}
 
 std::string label(const TileData& data, std::string_view what) {
   return std::string(what) + (data.names.empty() || data.names[0].empty() ? "" : " `" + data.names[0] + "`");
@@ -58,60 +59,6 @@ bool judge(Strand& s, const Flying& f, const Region& region, Touch how) {
 
 namespace {
 
-// Calls f(element of the box, its place in the array of shared memory); `origin` is the element of the array at its corner.
-template <class F>
-bool each_place(const TileData& data, int64_t origin, F&& f) {
-  std::vector<int64_t> index(data.shape.size(), 0);
-  int64_t count = 1, element = origin;
-  for (int64_t extent : data.shape) count *= extent;
-  for (int64_t n = 0; n < count; ++n) {
-    if (!f(n, data.places[size_t(element)])) return false;
-    for (size_t a = data.shape.size(); a-- > 0;) {
-      element += data.axes[a];
-      if (++index[a] < data.shape[a]) break;
-      element -= data.axes[a] * data.shape[a];
-      index[a] = 0;
-    }
-  }
-  return true;
-}
-
-// None: the box leaves the array of shared memory, and a fault was recorded.
-std::optional<int64_t> origin_of(Strand& s, const Instr& i, const TileData& data) {
-  int64_t origin = 0;
-  for (size_t d = 0; d < data.operands.size(); ++d) {
-    int64_t offset = s.regs[data.operands[d].slot].i, extent = data.shapes[0][d];
-    if (offset < 0 || offset + data.counts[d] > extent) {
-      fail(s, FaultKind::OutOfBounds, i,
-           "a box covers " + std::to_string(offset) + " to " + std::to_string(offset + data.counts[d]) + " along axis " +
-               std::to_string(d) + " of a shared array whose extent is " + std::to_string(extent));
-      return std::nullopt;
-    }
-    origin = origin * extent + offset;
-  }
-  return origin;
-}
-
-bool judge_box(Strand& s, const Flying& f) {
-  Clock clock = clock_of(*s.block, f);
-  int width = byte_width(f.box.view.element);
-  return each_place(*f.data, f.box.origin, [&](int64_t, int64_t place) {
-    return touch_bytes({*s.run, s.block, clock, f.op}, *f.box.view.memory, (f.box.view.base + place) * width, width, 0, Touch::Write);
-  });
-}
-
-void land_box(Block& block, Flying& f) {
-  const View& to = f.box.view;
-  std::vector<Slot> numbers(size_t(f.source.count()));
-  read_region(f.source, Slot{.i = 0}, numbers.data());
-  int width = byte_width(to.element);
-  each_place(*f.data, f.box.origin, [&](int64_t n, int64_t place) {
-    store_element(to.element, to.memory->data + (to.base + place) * width, numbers[size_t(n)]);
-    return true;
-  });
-  count_bytes(block, f, int64_t(numbers.size()) * width);
-}
-
 void land_lanes(Block& block, Flying& f) {
   for (const LaneMoves::Move& move : f.lanes->moves)
     std::memcpy(f.lanes->to.memory->data + move.to, f.lanes->from.memory->data + move.from, size_t(f.lanes->bytes));
@@ -125,7 +72,7 @@ void land(Block& block, uint32_t id) {
   if (f.stage != Flying::Stage::Open) return;
   f.stage = Flying::Stage::Landed;
   Run& run = *block.run;
-  if (f.box.barrier) return land_box(block, f);
+  if (f.box.barrier || f.box.is_store) return land_box(block, f);
   if (f.lanes) return land_lanes(block, f);
   if (f.part) return land_part(block, f);
   if (!f.is_product) return move_region(run, *f.data, f.source, f.target);
@@ -170,24 +117,6 @@ Status do_copy_async(Strand& s, const Instr& i) {
   s.handles[i.dst] = id;
   if (s.run->options.completion == Completion::Early) land(*s.block, id);
   return Status::Next;
-}
-
-// Its bytes move as soon as it is issued, or when somebody waits at the barrier that counts them.
-Status do_copy_box(Strand& s, const Instr& i) {
-  const TileData& data = s.code->data[size_t(i.imm)];
-  PhaseBarrier* barrier = phase_barrier(s, i);
-  if (!barrier) return Status::Stop;
-  auto from = resolve(*s.run, i.op, data.first, s.views[data.first.view], offsets_of(s, data.first));
-  auto origin = origin_of(s, i, data);
-  if (!from || !origin) return Status::Stop;
-  uint32_t id = take_off(s, i, "copy to " + name_of(*s.views[i.c].memory), data);
-  Flying& f = s.block->flying[id];
-  f.source = *from;
-  f.box = {barrier, s.views[i.c], *origin};
-  barrier->copies.push_back(id);
-  if (!judge(s, f, *from, Touch::Read) || !judge_box(s, f)) return Status::Stop;
-  if (s.run->options.completion == Completion::Early) land(*s.block, id);
-  return s.run->result.fault ? Status::Stop : Status::Next;
 }
 
 Status do_await_copy(Strand& s, const Instr& i) {

@@ -1,5 +1,7 @@
 #include "interp/atomics.h"
 
+#include "interp/tile_memory.h"
+
 namespace tilec::interp {
 
 using namespace ir;
@@ -66,6 +68,19 @@ bool update(Strand& s, const Instr& i, const AtomicCall& call, Allocation& memor
   if (s.block) synchronise(s, call.order, memory, byte);
   ++s.run->counters().atomics;
   return true;
+}
+
+void add_region(Run& run, const Region& r, const Slot* values) {
+  AtomicCall call{AtomicFn::Add, MemoryOrder::Relaxed, r.view.element};
+  int width = byte_width(r.view.element), last = r.rank - 1;
+  int64_t low = r.rank ? r.low[last] : 0, high = r.rank ? r.high[last] : 1, step = r.rank ? r.stride[last] : 1;
+  each_row(r, [&](int64_t at, int64_t place, bool is_inside) {
+    for (int64_t k = low; is_inside && k < high; ++k) {
+      uint8_t* byte = r.view.memory->data + (place + k * step) * width;
+      store_element(call.type, byte, combined(call, run.options.numeric, load_element(call.type, byte), values[at + k], values[at + k]));
+    }
+    return true;
+  });
 }
 
 }  // namespace tilec::interp

@@ -154,24 +154,41 @@ void Emitter::note_array(bool is_covered) {
   program_.flaw_op = op_;
 }
 
+// A box of `shape` whose axes run along those of the array: what a step along each is there.
+static void describe_array(TileData& data, const Ints& array, const Axes& axes, const Ints& shape, const Text& layout) {
+  data.shape = shape;
+  data.shapes = {array};
+  data.counts.assign(array.size(), 1);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    data.counts[size_t(axes[i])] = shape[i];
+    int64_t stride = 1;
+    for (size_t d = size_t(axes[i]) + 1; d < array.size(); ++d) stride *= array[d];
+    data.axes.push_back(stride);
+  }
+  data.places = places_of(array, layout);
+}
+
 void Emitter::on(const op::CopyBox& o, const Op&) {
   TileData data;
   data.first = access(o.src, o.src_offsets, o.src_axes, o.src_bounds, o.shape);
   for (ValueId v : o.dst_offsets) data.operands.push_back(find(v));
-  data.shape = o.shape;
-  data.shapes = {o.dst_shape};
-  data.counts.assign(o.dst_shape.size(), 1);
-  for (size_t i = 0; i < o.shape.size(); ++i) {
-    data.counts[size_t(o.dst_axes[i])] = o.shape[i];
-    int64_t stride = 1;
-    for (size_t d = size_t(o.dst_axes[i]) + 1; d < o.dst_shape.size(); ++d) stride *= o.dst_shape[d];
-    data.axes.push_back(stride);
-  }
-  data.places = places_of(o.dst_shape, o.layout);
+  describe_array(data, o.dst_shape, o.dst_axes, o.shape, o.layout);
   note_array(!data.places.empty());
   uint32_t index = add_data(std::move(data));
   Instr& i = emit(do_copy_box);
   i.a = view(o.barriers), i.b = reg(o.slot), i.c = view(o.dst), i.imm = index;
+}
+
+void Emitter::on(const op::StoreBox& o, const Op&) {
+  TileData data;
+  data.first = access(o.dst, o.dst_offsets, o.dst_axes, o.dst_bounds, o.shape);
+  for (ValueId v : o.src_offsets) data.operands.push_back(find(v));
+  describe_array(data, o.src_shape, o.src_axes, o.shape, o.layout);
+  data.adds = o.adds;
+  note_array(!data.places.empty());
+  uint32_t index = add_data(std::move(data)), from = view(o.src);
+  Instr& i = emit(do_store_box);
+  i.c = from, i.imm = index;
 }
 
 void Emitter::on(const op::CopyLanes& o, const Op&) {
@@ -190,6 +207,19 @@ void Emitter::on(const op::LoadMatrices& o, const Op& op) {
   i.dst = to.slot, i.a = buffer, i.b = index, i.imm = o.count, i.fast = o.transposed;
   i.lanes = uint16_t(frame_->width);
 }
+void Emitter::on(const op::StoreMatrices& o, const Op&) {
+  uint32_t buffer = view(o.buffer), index = reg(o.index);
+  Location from = find(o.value);
+  Instr& i = emit(do_store_matrices);
+  i.dst = from.slot, i.a = buffer, i.b = index, i.imm = o.count, i.fast = o.transposed;
+  i.lanes = uint16_t(frame_->width);
+}
+void Emitter::on(const op::TurnMatrix& o, const Op& op) {
+  Location from = find(o.x), to = define(op.result());
+  Instr& i = emit(do_turn_matrix);
+  i.a = from.slot, i.dst = to.slot;
+  i.lanes = uint16_t(frame_->width);
+}
 void Emitter::on(const op::PhaseFollow& o, const Op&) {
   Instr& i = emit(do_phase_follow);
   i.a = view(o.barriers), i.b = reg(o.index);
@@ -204,6 +234,7 @@ void Emitter::on(const op::HasBoxes&, const Op& op) {
 void Emitter::on(const op::Prefetch&, const Op&) {}  // time is not judged here
 void Emitter::on(const op::RegisterBudget&, const Op&) {}
 void Emitter::on(const op::EngineFence&, const Op&) { emit(do_engine_fence); }
+void Emitter::on(const op::AwaitStores&, const Op&) { emit(do_await_stores); }
 void Emitter::on(const op::GroupCommit&, const Op&) { emit(do_group_commit); }
 
 void Emitter::on(const op::GroupFence& o, const Op& op) {

@@ -39,6 +39,7 @@ void Emitter::on(const op::Load& o, const Op& op) {
 void Emitter::on(const op::Store& o, const Op&) {
   TileData data{.first = access(o.buffer, o.offsets, o.axes, o.bounds, type(o.tile).shape)};
   data.type = type(o.tile).element;
+  data.adds = o.adds;
   uint32_t tile = reg(o.tile), index = add_data(std::move(data));
   Instr& i = emit(do_tile_store);
   i.a = tile, i.imm = index;
@@ -53,7 +54,9 @@ TileData Emitter::copy_data(const op::Copy& o) {
 }
 
 void Emitter::on(const op::Copy& o, const Op&) {
-  uint32_t index = add_data(copy_data(o));
+  TileData data = copy_data(o);
+  data.adds = o.adds;
+  uint32_t index = add_data(std::move(data));
   emit(do_tile_copy).imm = index;
 }
 
@@ -216,7 +219,7 @@ void Emitter::on(const op::Release& o, const Op&) {
 
 void Emitter::on(const op::CopyAsync& o, const Op& op) {
   TileData data = copy_data({o.src, o.src_offsets, o.src_axes, o.src_bounds, o.dst, o.dst_offsets, o.dst_axes,
-                             o.dst_bounds, o.shape, o.pad, o.copy_class, o.label});
+                             o.dst_bounds, o.shape, o.pad, o.copy_class, false, o.label});
   uint32_t to = define(op.result()).slot, index = add_data(std::move(data));
   Instr& i = emit(do_copy_async);
   i.dst = to, i.imm = index;

@@ -39,17 +39,6 @@ std::optional<OperandBlock> find_block(Strand& s, const Instr& i, const GroupArr
   return OperandBlock{array, s.views[view], inside / columns, inside % columns, element - inside};
 }
 
-// Has whoever wrote the byte fenced it behind that, as far as the issuer knows? Or the issuer itself, behind what told it of it?
-bool is_fenced(const Block& block, const Flying& f, Stamp written) {
-  uint32_t agent = agent_of(written);
-  if (written == 0 || time_of(written) <= block.run->base_time) return true;
-  if (f.fenced && agent < f.fenced->size() && time_of(written) <= (*f.fenced)[agent]) return true;
-  if (agent >= block.fences.size()) return false;
-  const std::vector<uint64_t>& fences = block.fences[agent];
-  auto fence = std::lower_bound(fences.begin(), fences.end(), time_of(written));
-  return fence != fences.end() && agent < f.known.size() && *fence <= f.known[agent];
-}
-
 bool judge_element(Strand& s, const Instr& i, const Flying& f, const Clock& clock, const View& view, std::optional<int64_t> place) {
   if (!place) {
     fail(s, FaultKind::OutOfBounds, i, "a block of the product leaves its operand's array");
@@ -107,6 +96,16 @@ std::vector<Slot> gathered(const Strand& s, const GroupMember& member, const std
 }
 
 }  // namespace
+
+bool is_fenced(const Block& block, const Flying& f, Stamp written) {
+  uint32_t agent = agent_of(written);
+  if (written == 0 || time_of(written) <= block.run->base_time) return true;
+  if (f.fenced && agent < f.fenced->size() && time_of(written) <= (*f.fenced)[agent]) return true;
+  if (agent >= block.fences.size()) return false;
+  const std::vector<uint64_t>& fences = block.fences[agent];
+  auto fence = std::lower_bound(fences.begin(), fences.end(), time_of(written));
+  return fence != fences.end() && agent < f.known.size() && *fence <= f.known[agent];
+}
 
 Status do_engine_fence(Strand& s, const Instr&) {
   fence(*s.block, s.clock.agent, s.clock.now);

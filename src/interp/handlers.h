@@ -100,9 +100,16 @@ Status do_group_product(Strand&, const Instr&);
 Status do_group_commit(Strand&, const Instr&);
 Status do_group_wait(Strand&, const Instr&);
 
+Status do_store_matrices(Strand&, const Instr&);
+Status do_turn_matrix(Strand&, const Instr&);
+
+// Boxes (box_handlers.cpp).
+Status do_copy_box(Strand&, const Instr&);
+Status do_store_box(Strand&, const Instr&);
+Status do_await_stores(Strand&, const Instr&);
+
 // Staged (async_handlers.cpp, ring_handlers.cpp).
 Status do_copy_async(Strand&, const Instr&);
-Status do_copy_box(Strand&, const Instr&);
 Status do_await_copy(Strand&, const Instr&);
 Status do_begin_flight(Strand&, const Instr&);
 Status do_gemm_async(Strand&, const Instr&);

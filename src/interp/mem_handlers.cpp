@@ -211,33 +211,72 @@ Status do_copy_lanes(Strand& s, const Instr& i) {
   return Status::Next;
 }
 
-// Lane 8 j + r reads row r of matrix j for all lanes.
-Status do_load_matrices(Strand& s, const Instr& i) {
-  constexpr int kRowBytes = 16, kRows = 8, kLaneBytes = 4;
+namespace {
+
+// Of matrices of eight rows of 16 bytes: where a row begins that a lane names, and which element of it a lane holds.
+constexpr int kMatrixRowBytes = 16, kMatrixRows = 8, kMatrixLaneBytes = 4;
+
+std::optional<int64_t> row_named(Strand& s, const Instr& i, const View& view, int lane, Touch how) {
+  int64_t place = s.at(i.b)[lane].i, width = byte_width(view.element), byte = (view.base + place) * width;
+  if (place < 0 || place > view.reach - kMatrixRowBytes / width || byte % kMatrixRowBytes) {
+    fail(s, FaultKind::OutOfBounds, i, "the row of lane " + std::to_string(lane) + " begins at place " + std::to_string(place) + " of " + name_of(*view.memory));
+    return std::nullopt;
+  }
+  if (!view.memory->is_plain() && !touch_bytes(toucher(s, i), *view.memory, byte, kMatrixRowBytes, lane, how)) return std::nullopt;
+  return byte;
+}
+
+struct MatrixPlace {
+  int row, column;
+};
+MatrixPlace matrix_place(int lane, int element, int each, bool is_transposed) {
+  return is_transposed ? MatrixPlace{2 * (lane % 4) + element, lane / 4} : MatrixPlace{lane / 4, lane % 4 * each + element};
+}
+
+// Calls f(register of the lane, byte in memory) for each element of the matrices; lane 8 j + r names row r of matrix j for all.
+Status each_of_matrices(Strand& s, const Instr& i, Touch how, const std::function<void(Slot&, uint8_t*)>& f) {
   const View& view = s.views[i.a];
-  if (s.mask != s.full) return fail(s, FaultKind::Uniformity, i, "not all lanes of " + s.name + " load matrices");
-  const Slot* index = s.at(i.b);
-  Slot* d = s.at(i.dst);
-  int width = byte_width(view.element), row_elements = kRowBytes / width, each = kLaneBytes / width;
+  if (s.mask != s.full) return fail(s, FaultKind::Uniformity, i, "not all lanes of " + s.name + " move matrices");
+  int width = byte_width(view.element), each = kMatrixLaneBytes / width;
   for (int j = 0; j < int(i.imm); ++j) {
-    int64_t rows[kRows];
-    for (int r = 0; r < kRows; ++r) {
-      int lane = kRows * j + r;
-      int64_t place = index[lane].i;
-      rows[r] = (view.base + place) * width;
-      if (place < 0 || place > view.reach - row_elements || rows[r] % kRowBytes)
-        return fail(s, FaultKind::OutOfBounds, i,
-                    "the row of lane " + std::to_string(lane) + " begins at place " + std::to_string(place) + " of " + name_of(*view.memory));
-      if (!view.memory->is_plain() && !touch_bytes(toucher(s, i), *view.memory, rows[r], kRowBytes, lane, Touch::Read)) return Status::Stop;
+    int64_t rows[kMatrixRows];
+    for (int r = 0; r < kMatrixRows; ++r) {
+      auto row = row_named(s, i, view, kMatrixRows * j + r, how);
+      if (!row) return Status::Stop;
+      rows[r] = *row;
     }
     for (int lane = 0; lane < int(s.width); ++lane)
       for (int e = 0; e < each; ++e) {
-        int row = i.fast ? 2 * (lane % 4) + e : lane / 4, column = i.fast ? lane / 4 : lane % 4 * each + e;
-        d[uint32_t(j * each + e) * s.width + uint32_t(lane)] = load_element(view.element, view.memory->data + rows[row] + column * width);
+        MatrixPlace at = matrix_place(lane, e, each, i.fast);
+        f(s.at(i.dst)[uint32_t(j * each + e) * s.width + uint32_t(lane)], view.memory->data + rows[at.row] + at.column * width);
       }
   }
-  s.run->counters().loaded[int(Space::Shared)] += uint64_t(i.imm) * kRows * kRowBytes;
+  auto& counts = how == Touch::Read ? s.run->counters().loaded : s.run->counters().stored;
+  counts[int(Space::Shared)] += uint64_t(i.imm) * kMatrixRows * kMatrixRowBytes;
   return Status::Next;
+}
+
+}  // namespace
+
+Status do_store_matrices(Strand& s, const Instr& i) {
+  Scalar element = s.views[i.a].element;
+  return each_of_matrices(s, i, Touch::Write, [&](Slot& held, uint8_t* byte) { store_element(element, byte, held); });
+}
+
+Status do_turn_matrix(Strand& s, const Instr& i) {
+  if (s.mask != s.full) return fail(s, FaultKind::Uniformity, i, "not all lanes of " + s.name + " turn a matrix");
+  std::vector<Slot> held(s.at(i.a), s.at(i.a) + 2 * s.width);
+  for (int lane = 0; lane < int(s.width); ++lane)
+    for (int e = 0; e < 2; ++e) {
+      MatrixPlace from = matrix_place(lane, e, 2, true);
+      s.at(i.dst)[uint32_t(e) * s.width + uint32_t(lane)] = held[uint32_t(from.column % 2) * s.width + uint32_t(4 * from.row + from.column / 2)];
+    }
+  return Status::Next;
+}
+
+Status do_load_matrices(Strand& s, const Instr& i) {
+  Scalar element = s.views[i.a].element;
+  return each_of_matrices(s, i, Touch::Read, [&](Slot& held, uint8_t* byte) { held = load_element(element, byte); });
 }
 
 Status do_mem_atomic(Strand& s, const Instr& i) {
@@ -245,15 +284,18 @@ Status do_mem_atomic(Strand& s, const Instr& i) {
   const View& view = s.views[i.a];
   Lanes at;
   at.acting = data.counts[0] ? masked(s.acting(i), s.at(i.c)) : s.acting(i);
-  if (!find_lanes(s, i, view, s.at(i.b), 1, at)) return Status::Stop;
+  int count = data.operands[0].count;
+  if (!find_lanes(s, i, view, s.at(i.b), count, at)) return Status::Stop;
   AtomicCall call{AtomicFn(data.counts[1]), MemoryOrder(data.counts[2]), i.type};
   Slot* d = s.at(i.dst);
   const Slot* first = s.at(data.operands[0].slot);
   const Slot* second = data.operands.size() > 1 ? s.at(data.operands[1].slot) : first;
   for (uint64_t left = at.acting; left; left &= left - 1) {
     int lane = std::countr_zero(left);
-    if (!update(s, i, call, *view.memory, at.bytes[lane], lane, first[lane], second[lane], d[lane]))
-      return Status::Stop;
+    for (int k = 0; k < count; ++k) {
+      uint32_t element = uint32_t(k) * s.width + uint32_t(lane);
+      if (!update(s, i, call, *view.memory, at.bytes[lane] + k * at.step, lane, first[element], second[element], d[lane])) return Status::Stop;
+    }
   }
   spread(s, i, d);
   return Status::Next;

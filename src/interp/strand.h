@@ -60,6 +60,7 @@ struct Strand {
   std::deque<Allocation> private_memory;
   std::unordered_map<uint32_t, Allocation*> own;  // allocations by op: private ones of this strand
   std::vector<uint32_t> begun;                    // copies by its lanes that no phase follows yet
+  std::vector<uint32_t> stores;                   // of boxes, that it has not waited for
   std::shared_ptr<const std::vector<uint64_t>> fenced;  // what it knew at its last fence for engines
   std::vector<uint32_t> open_products;            // in the order of their issue; of a group's, those of no batch yet
   std::vector<std::vector<uint32_t>> batches;     // of products of groups
@@ -84,9 +85,10 @@ struct PhaseBarrier;
 
 // Where an engine's box goes, and who is told.
 struct Box {
-  PhaseBarrier* barrier = nullptr;  // null: no box
+  PhaseBarrier* barrier = nullptr;  // null: no copy of a box
   View view;
   int64_t origin = 0;               // the element of the shared array at the box's corner
+  bool is_store = false;
 };
 
 // What the lanes of one instruction move: places by byte.

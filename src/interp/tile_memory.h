@@ -14,6 +14,8 @@ Region whole(const View& view);
 // Moves numbers without judging; elements outside read as `pad` and are not written.
 void read_region(const Region& region, Slot pad, Slot* out);
 void write_region(const Region& region, const Slot* values);
+// Each number is added to what is there.
+void add_region(Run& run, const Region& region, const Slot* values);
 // From region to region, converting the elements as data.types says.
 void move_region(Run& run, const TileData& data, const Region& from, const Region& to);
 // Judges the touches. False: a fault was recorded.

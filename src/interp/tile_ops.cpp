@@ -34,8 +34,9 @@ Status do_tile_load(Strand& s, const Instr& i) {
 Status do_tile_store(Strand& s, const Instr& i) {
   const TileData& data = s.code->data[size_t(i.imm)];
   auto region = region_of(s, i, data.first);
-  if (!region || !touch_region(toucher(s, i), *region, Touch::Write)) return Status::Stop;
-  write_region(*region, s.tiles[i.a].data());
+  if (!region || !touch_region(toucher(s, i), *region, data.adds ? Touch::Atomic : Touch::Write)) return Status::Stop;
+  if (data.adds) add_region(*s.run, *region, s.tiles[i.a].data());
+  else write_region(*region, s.tiles[i.a].data());
   s.run->counters().stored[int(region->view.memory->space)] += uint64_t(bytes_inside(*region));
   return Status::Next;
 }
@@ -45,7 +46,7 @@ Status do_tile_copy(Strand& s, const Instr& i) {
   auto from = region_of(s, i, data.first);
   if (!from) return Status::Stop;
   auto to = region_of(s, i, data.second);
-  if (!to || !touch_region(toucher(s, i), *from, Touch::Read) || !touch_region(toucher(s, i), *to, Touch::Write))
+  if (!to || !touch_region(toucher(s, i), *from, Touch::Read) || !touch_region(toucher(s, i), *to, data.adds ? Touch::Atomic : Touch::Write))
     return Status::Stop;
   move_region(*s.run, data, *from, *to);
   return Status::Next;
@@ -57,7 +58,8 @@ void move_region(Run& run, const TileData& data, const Region& from, const Regio
   if (data.types[0] != data.types[1])
     for (Slot& v : values)
       v = to_slot(evaluate_convert(data.types[0], data.types[1], ConvertMode::Nearest, to_number(data.types[0], v)));
-  write_region(to, values.data());
+  if (data.adds) add_region(run, to, values.data());
+  else write_region(to, values.data());
   run.counters().loaded[int(from.view.memory->space)] += uint64_t(bytes_inside(from));
   run.counters().stored[int(to.view.memory->space)] += uint64_t(bytes_inside(to));
 }

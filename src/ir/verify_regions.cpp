@@ -11,7 +11,8 @@ constexpr OpKind kWithoutResult[] = {
     OpKind::Release,     OpKind::AwaitCopy, OpKind::Roles,        OpKind::Barrier,      OpKind::MemStore,
     OpKind::Fault,       OpKind::PhaseInit, OpKind::PhaseArrive,  OpKind::PhaseExpect,  OpKind::PhaseWait,
     OpKind::NamedBarrier, OpKind::CopyBox,  OpKind::Fence,        OpKind::EngineFence,  OpKind::GroupCommit,
-    OpKind::Prefetch,    OpKind::CopyLanes, OpKind::PhaseFollow,  OpKind::RegisterBudget};
+    OpKind::Prefetch,    OpKind::CopyLanes, OpKind::PhaseFollow,  OpKind::RegisterBudget,
+    OpKind::StoreMatrices, OpKind::StoreBox, OpKind::AwaitStores};
 constexpr OpKind kWithOneOrNone[] = {OpKind::Atomic, OpKind::MemAtomic};
 constexpr OpKind kWithAny[] = {OpKind::For, OpKind::While, OpKind::If, OpKind::Map, OpKind::Atom, OpKind::GroupFence,
                                OpKind::GroupWait};

@@ -31,9 +31,10 @@ class Thread {
     check_.require(o.operands.size() == count, Code::V025, "`", name(o.fn), "` takes ", count, " operands, not ",
                    o.operands.size());
     Type element = scalar_type(type(o.buffer).element);
+    bool is_vector = check_.op().results.empty() && o.operands.size() == 1 && type(o.operands[0]).kind == TypeKind::Vector;
     for (ValueId v : o.operands)
-      check_.require(equal_but_varying(type(v), element), Code::V025, v, " is ", type(v), ", not the element of ",
-                     o.buffer);
+      check_.require(is_vector ? type(v).element == element.element : equal_but_varying(type(v), element), Code::V025, v, " is ", type(v),
+                     ", not the element of ", o.buffer);
     for (ValueId v : check_.op().results)
       check_.require(equal_but_varying(type(v), element), Code::V025, v, " is ", type(v), ", not the element of ",
                      o.buffer);
@@ -102,6 +103,35 @@ class Thread {
     derives(check_.result(), o.buffer);
     derives(check_.result(), o.index);
   }
+  void operator()(const op::StoreMatrices& o) {
+    const Type &memory = type(o.buffer), &value = type(o.value);
+    bool is_shared = memory.is_buffer() && memory.space == Space::Shared && bit_width(memory.element) % 8 == 0 && byte_width(memory.element) <= 4;
+    check_.require(is_shared && check_.is_index(o.index), Code::V033, "matrices to ", memory, " at ", type(o.index));
+    if (!is_shared) return;
+    bool is_fine = (o.count == 1 || o.count == 2 || o.count == 4) && (!o.transposed || byte_width(memory.element) == 2) &&
+                   equal_but_varying(value, vector_type(memory.element, o.count * 4 / byte_width(memory.element)));
+    check_.require(is_fine, Code::V065, o.value, " is ", value, ", no ", o.count, " matrices of ", memory);
+  }
+  void operator()(const op::TurnMatrix& o) {
+    const Type& x = type(o.x);
+    bool is_fine = x.kind == TypeKind::Vector && x.shape[0] == 2 && bit_width(x.element) == 16 && equal_but_varying(check_.result_type(), x);
+    check_.require(is_fine, Code::V065, check_.result(), " is ", check_.result_type(), ", the transpose of ", x);
+  }
+  void operator()(const op::StoreBox& o) {
+    const Type &from = type(o.src), &to = type(o.dst);
+    bool is_move = from.is_buffer() && from.space == Space::Shared && to.is_buffer() && to.space != Space::Shared;
+    check_.require(is_move && from.element == to.element, Code::V033, "a box of ", to, " comes from ", from);
+    if (!is_move) return;
+    check_.require(o.dst_offsets.size() == to.shape.size() && o.src_offsets.size() == o.src_shape.size(), Code::V030,
+                   "a box has ", o.src_offsets.size(), " and ", o.dst_offsets.size(), " offsets");
+    check_.require(is_choice(o.dst_axes, to.shape.size(), o.shape.size()) && is_choice(o.src_axes, o.src_shape.size(), o.shape.size()),
+                   Code::V031, "the axes of a box are not distinct dimensions");
+    for (size_t i = 0; i < std::min(o.src_axes.size(), o.shape.size()); ++i)
+      if (o.src_axes[i] >= 0 && o.src_axes[i] < int64_t(o.src_shape.size()))
+        check_.require(o.shape[i] <= o.src_shape[size_t(o.src_axes[i])], Code::V034, "a box of ", o.shape[i],
+                       " elements comes from ", o.src_shape[size_t(o.src_axes[i])]);
+  }
+  void operator()(const op::AwaitStores&) {}
   void operator()(const op::PhaseFollow& o) { phase(o.barriers, o.index); }
   void operator()(const op::PhaseArrive& o) {
     phase(o.barriers, o.index);

@@ -60,8 +60,12 @@ class Tiles {
     if (!check_.require_kind(TypeKind::Buffer, o.buffer) || !check_.require_kind(TypeKind::Tile, o.tile)) return;
     region({o.buffer, o.offsets, o.axes, o.bounds, type(o.tile).shape});
     moves(o.tile, o.buffer);
+    adds(o.adds, o.buffer);
   }
-  void operator()(const op::Copy& o) { copy(o); }
+  void operator()(const op::Copy& o) {
+    copy(o);
+    adds(o.adds, o.dst);
+  }
   void operator()(const op::CopyAsync& o) {
     copy(o);
     check_.require_kind(TypeKind::Token, check_.result());
@@ -135,6 +139,12 @@ class Tiles {
       case Level::Simt: return space == Space::Private;
       default: return space == Space::Shared || space == Space::Private || space == Space::TensorMemory;
     }
+  }
+
+  void adds(bool adds, ValueId buffer) {
+    const Type& t = type(buffer);
+    bool is_device = t.space == Space::Global || t.space == Space::Workspace;
+    check_.require(!adds || (is_device && t.element != Scalar::Bool), Code::V034, "a tile is added to ", t);
   }
 
   template <class AnyCopy>

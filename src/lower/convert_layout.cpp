@@ -10,9 +10,10 @@ void Lowering::lower_convert_layout(const ir::Op& op, const ir::op::ConvertLayou
   const layout::RegLayout& target = reg_layout(source_.type(op.result()).layout);
   const Home from = home(convert.x);
   Home to = result_home(op, op.result(), {});
+  Scalar element = source_.type(op.result()).element;
   bool is_within = !from.in_memory() && !to.in_memory() && layout::move_tier(source, target) <= layout::Tier::Lane &&
-                   convert_within_warps(source, target, from, to);
-  if (!is_within) convert_through_memory(source, target, from, to, source_.type(op.result()).element);
+                   (turn_matrices(source, target, from, to, element) || convert_within_warps(source, target, from, to));
+  if (!is_within) convert_through_memory(source, target, from, to, element);
   bind_home(op.result(), std::move(to));
 }
 
@@ -112,6 +113,49 @@ class Finder {
 };
 
 }  // namespace
+
+namespace {
+
+// The pair of the source's registers that is this pair of the target's once the machine has turned it: a matrix of 8 x 8 elements, of
+// which a lane holds two neighbours of a row before and of a column after.
+std::optional<int64_t> turned_from(const layout::RegLayout& source, const layout::RegLayout& target, int64_t pair) {
+  constexpr int kLanes = 32;
+  if (source.lanes() != kLanes || source.registers() % 2 || target.registers() % 2) return std::nullopt;
+  auto fits = [&](int64_t candidate) {
+    for (int warp = 0; warp < target.warps(); ++warp)
+      for (int lane = 0; lane < kLanes; ++lane)
+        for (int e = 0; e < 2; ++e) {
+          layout::Coordinate c = target.coordinate(2 * pair + e, lane, warp);
+          int row = 2 * (lane % 4) + e, column = lane / 4;
+          if (target.is_inside(c) && source.coordinate(2 * candidate + column % 2, 4 * row + column / 2, warp) != c) return false;
+        }
+    return true;
+  };
+  for (int64_t candidate = 0; candidate < source.registers() / 2; ++candidate)
+    if (fits(candidate)) return candidate;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool Lowering::turn_matrices(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to, Scalar element) {
+  if (!machine_.has(Cap::MatrixTurns) || bit_width(element) != 16 || layout::move_tier(source, target) < layout::Tier::Lane) return false;
+  std::vector<int64_t> origins;
+  for (int64_t pair = 0; pair < target.registers() / 2; ++pair) {
+    auto origin = turned_from(source, target, pair);
+    if (!origin) return false;
+    origins.push_back(*origin);
+  }
+  for (int64_t pair = 0; pair < target.registers() / 2; ++pair) {
+    std::vector<ValueId> elements;
+    for (int64_t e = 0; e < 2; ++e) elements.push_back(broadcast(from.registers[size_t(2 * origins[size_t(pair)] + e)]));
+    Type type = ir::vector_type(target_.type(elements[0]).element, 2);
+    ValueId turned = builder_.value(ir::op::TurnMatrix{builder_.value(ir::op::VectorMake{elements}, type)}, type);
+    for (int64_t e = 0; e < 2; ++e)
+      to.registers[size_t(2 * pair + e)] = builder_.value(ir::op::VectorElement{turned, e}, ir::scalar_type(type.element, true));
+  }
+  return true;
+}
 
 bool Lowering::convert_within_warps(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to) {
   if (source.warps() != target.warps() || source.lanes() != target.lanes()) return false;

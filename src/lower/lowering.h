@@ -153,10 +153,16 @@ class Lowering {
   void lower_acquire(const ir::op::Acquire& acquire);
   void lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy);
   std::vector<ir::op::CopyAsync> copies_of(ValueId ring) const;  // of one turn
-  ValueId boxes_hold(std::span<const ir::op::CopyAsync> copies);
   // Emits what is done for a ring that an engine fills, for one that lanes fill, or both.
   void by_filler(const Ring& ring, const std::function<void()>& engine, const std::function<void()>& lanes);
   void copy_boxes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit);
+  // --- regions as an engine moves them (boxes.cpp)
+  ValueId boxes_hold(std::span<const ValueId> tensors);
+  // Emits what an engine does where `holds`, and what lanes do elsewhere.
+  void by_engine(ValueId holds, const std::function<void()>& engine, const std::function<void()>& lanes);
+  ir::Ints box_shape(const ir::Ints& region, const Type& tile) const;
+  std::vector<ValueId> stepped(std::vector<ValueId> offsets, const ir::Axes& axes, const ir::Ints& by);
+  static void each_box(const ir::Ints& region, const ir::Ints& box, const std::function<void(const ir::Ints&, const ir::Ints&)>& emit);
   bool has_flights() const;  // products that an engine runs
   void copy_by_lanes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit);
   void lower_commit(const ir::op::Commit& commit);
@@ -217,9 +223,10 @@ class Lowering {
   int register_vector(const layout::MemLayout& mem, const layout::RegLayout& layout, std::span<const int64_t> offsets, Scalar element) const;
   ValueId step_address(const TileAddress& address, int64_t register_index);
   // Registers that instructions which deal rows to lanes can fill. (tile_address.cpp)
-  std::optional<layout::MatrixRows> matrix_load(const Region& region, const layout::RegLayout& layout);
+  std::optional<layout::MatrixRows> matrix_access(const Region& region, const layout::RegLayout& layout, Cap cap);
   void load_matrices(const Region& region, const layout::MatrixRows& load, Home& home, Scalar element);
   bool load_registers(const Region& region, const layout::RegLayout& layout, Home& home, Scalar element, ir::Number pad);
+  void store_matrices(const Region& region, const layout::MatrixRows& store, const Home& home);
   bool store_registers(const Region& region, const layout::RegLayout& layout, const Home& home);
   ValueId load_vector(ValueId buffer, ValueId index, ValueId mask, int count);
   Point point_at(const layout::RegLayout& layout, int64_t register_index);
@@ -229,7 +236,14 @@ class Lowering {
   void lower_load(const ir::Op& op, const ir::op::Load& load);
   void lower_store(const ir::Op& op, const ir::op::Store& store);
   void lower_copy(const ir::Op& op, const ir::op::Copy& copy);
-  void copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad);
+  void copy_by_threads(const ir::Op& op, const ir::op::Copy& copy);
+  void copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad, bool adds = false);
+  // --- by the engine (store.cpp)
+  ValueId rows_end_on_units(ValueId buffer);
+  void store_by_engine(const ir::Op& op, const ir::op::Copy& copy);
+  void store_boxes(const ir::op::Copy& copy);
+  int most_bytes(Scalar element, bool adds) const;
+  void add_element(ValueId buffer, ValueId index, ValueId value, ValueId mask);
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);
   void lower_map(const ir::Op& op, const ir::op::Map& map);
   layout::RegLayout map_layout(const ir::Op& op, const ir::op::Map& map, std::span<const ir::ValueId> whole);
@@ -248,19 +262,19 @@ class Lowering {
   };
   void each_wide(const Region& from, const Region& to, const WideCopy& at_once,
                  const std::function<void(ValueId far, ValueId near, ValueId mask)>& emit);
-  WideCopy wide_copy(const Region& from, const Region& to, const layout::Shape& shape);
-  void copy_wide(const Region& from, const Region& to, const WideCopy& at_once);
+  WideCopy wide_copy(const Region& from, const Region& to, const layout::Shape& shape, bool adds = false);
+  void copy_wide(const Region& from, const Region& to, const WideCopy& at_once, bool adds);
   void begin_wide(const Region& from, const Region& to, const WideCopy& at_once);  // the same, in flight
   ValueId begins_at_multiples(ValueId buffer, int64_t count);
-  Wide wide(const Region& region, const layout::RegLayout& layout);
+  Wide wide(const Region& region, const layout::RegLayout& layout, int most_bytes);
   // How the registers are dealt anew for wider accesses, which `at_once` then is; none where they are as wide as they get.
-  std::optional<layout::Widening> wider(const Region& region, const layout::RegLayout& layout, Wide& at_once);
+  std::optional<layout::Widening> wider(const Region& region, const layout::RegLayout& layout, Wide& at_once, int most_bytes);
   // --- registers dealt anew within a warp (exchange.cpp)
   ValueId packed_word(std::span<const ValueId> elements);
   std::vector<ValueId> unpacked_word(ValueId word, int64_t count, Scalar element);
   std::vector<ValueId> exchanged(const layout::Widening& dealt, std::span<const ValueId> registers, Scalar element);
   void load_wide(const Region& region, const layout::RegLayout& layout, int count, Scalar element, ir::Number pad, Home& home);
-  void store_wide(const Region& region, const layout::RegLayout& layout, int count, const Home& home);
+  void store_wide(const Region& region, const layout::RegLayout& layout, int count, const Home& home, bool adds);
 
   // --- what the next block reads (prefetch.cpp)
   void find_repeated_loads(RegionId launch);
@@ -312,6 +326,7 @@ class Lowering {
   void lower_gemm_async(const ir::Op& op, const ir::op::GemmAsync& gemm);
   void lower_await_gemm(const ir::Op& op, const ir::op::AwaitGemm& await);
   void convert_through_memory(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to, Scalar element);
+  bool turn_matrices(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to, Scalar element);
   bool convert_within_warps(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to);
   std::pair<ValueId, int64_t> warp_along(const layout::RegLayout& layout, int axis, std::span<const int> warp_bits);
   void reduce_through_memory(const ir::op::Reduce& reduce, const layout::RegLayout& layout, const std::vector<ValueId>& partial,

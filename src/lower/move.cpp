@@ -38,7 +38,7 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
     return bind_home(op.result(), {type.layout, {}, {}, std::make_shared<Deferred>(Deferred{element, {guard}, 0, {}})});
   Home home = result_home(op, op.result(), {});
   if (load_registers(region, layout, home, type.element, load.pad)) return bind_home(op.result(), std::move(home));
-  Wide at_once = home.in_registers() ? wide(region, layout) : Wide{};
+  Wide at_once = home.in_registers() ? wide(region, layout, machine_.vector_bytes) : Wide{};
   home.registers = inside_or_guarded(std::span(&guard, 1), [&] {
     if (at_once.count > 1 && !guarded_) {
       load_wide(region, layout, at_once.count, type.element, load.pad, home);
@@ -53,68 +53,8 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
   bind_home(op.result(), std::move(home));
 }
 
-void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
-  const Type& type = source_.type(store.tile);
-  const layout::RegLayout& layout = reg_layout(type.layout);
-  const Home& from = home(store.tile);
-  Region region{store.buffer, scalars(store.offsets), store.axes, store.bounds};
-  report_indices(region, op.span);
-  if (store_registers(region, layout, from)) return;
-  std::vector<Guard> all_guards = guards(from);
-  all_guards.push_back({region, type.shape});
-  Wide at_once = from.in_registers() ? wide(region, layout) : Wide{};
-  std::optional<layout::Widening> dealt;
-  if (from.in_registers()) dealt = wider(region, layout, at_once);
-  inside_or_guarded(all_guards, [&] {
-    if (dealt && !guarded_) {
-      Scalar stored = source_.type(store.buffer).element;
-      store_wide(region, dealt->layout, at_once.count, {.layout = {}, .registers = exchanged(*dealt, from.registers, stored), .memory = {}});
-      return Carried{};
-    }
-    if (at_once.count > 1 && !guarded_) {
-      store_wide(region, layout, at_once.count, from);
-      return Carried{};
-    }
-    int64_t unroll = from.in_registers() ? INT64_MAX : from.deferred && guarded_ ? 1 : kCopyUnroll;
-    nest(builder_, digits(layout), unroll, {}, [&](const Point& point, const Carried&) -> Carried {
-      std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
-      ValueId mask = region_mask(region, layout, coordinates, point, guarded_);
-      mask = all(mask, owner_mask(layout));
-      store_element(store.buffer, address(store.buffer, coordinates), read(from, point), mask);
-      return {};
-    }, unrolled_axes(from));
-    return Carried{};
-  }, at_once.condition);
-}
-
-// A replica is written once: by the lanes and warps whose `_` bits are zero. None where every place holds its own.
-ValueId Lowering::owner_mask(const layout::RegLayout& layout, Touch touch) {
-  int64_t lanes = 0, warps = 0;
-  for (size_t i = 0; i < layout.lane.size(); ++i)
-    if (layout.lane[i] == 0) lanes |= int64_t(1) << i;
-  for (size_t i = 0; i < layout.warp.size(); ++i)
-    if (layout.warp[i] == 0) warps |= int64_t(1) << i;
-  ValueId mask;
-  // Lanes that all hold the same store one number at one address: the store itself is uniform. An atomic is not.
-  bool all_lanes_same = touch == Touch::Store && lanes + 1 == int64_t(1) << layout.lane.size();
-  auto is_zero = [&](ValueId index, int64_t bits) {
-    return builder_.compare(ir::CompareFn::Eq, builder_.binary(ir::BinaryFn::And, index, builder_.index(bits)), builder_.index(0));
-  };
-  if (lanes && !(all_lanes_same && machine_.simd_bytes > 0))
-    mask = is_zero(builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true)), lanes);
-  if (warps) mask = all(mask, is_zero(warp_index(), warps));
-  int64_t divisor = int64_t(1) << layout.warp.size();
-  for (const layout::Grid& grid : layout.grids) {
-    if (grid.place != layout::GridPlace::Warp) continue;
-    ValueId step = builder_.binary(ir::BinaryFn::Rem, builder_.binary(ir::BinaryFn::Div, warp_index(), builder_.index(divisor)), builder_.index(grid.count));
-    if (grid.axis == layout::kReplica) mask = all(mask, builder_.compare(ir::CompareFn::Eq, step, builder_.index(0)));
-    divisor *= grid.count;
-  }
-  return mask;
-}
-
 // Element by element; `guarded_` says whether the source's edges are looked at, the target's are where they are not known.
-void Lowering::copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad) {
+void Lowering::copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad, bool adds) {
   layout::RegLayout layout = layout::blocked(shape, machine_.lanes, int(warps_), 1);
   std::vector<int64_t> extents;
   for (int axis = 0; axis < shape.rank; ++axis) extents.push_back(shape[axis]);
@@ -123,24 +63,31 @@ void Lowering::copy_elements(const Region& from, const Region& to, const layout:
     std::vector<Coordinate> source = region_coordinates(from, layout, point), target = region_coordinates(to, layout, point);
     ValueId mask = region_mask(from, layout, source, point, is_guarded || guarded_);
     ValueId value = load_element(from.buffer, address(from.buffer, source), mask, pad);
-    ValueId target_mask = all(region_mask(to, layout, target, point, is_guarded || guarded_), owner_mask(layout));
-    store_element(to.buffer, address(to.buffer, target), value, target_mask);
+    ValueId target_mask = all(region_mask(to, layout, target, point, is_guarded || guarded_), owner_mask(layout, adds ? Touch::Atomic : Touch::Store));
+    ValueId index = address(to.buffer, target);
+    if (adds) add_element(to.buffer, index, builder_.convert(value, source_.type(to.buffer).element), target_mask);
+    else store_element(to.buffer, index, value, target_mask);
     return {};
   });
 }
 
 void Lowering::lower_copy(const ir::Op& op, const ir::op::Copy& copy) {
+  if (copy.copy_class == ir::CopyClass::Bulk) return store_by_engine(op, copy);
+  copy_by_threads(op, copy);
+}
+
+void Lowering::copy_by_threads(const ir::Op& op, const ir::op::Copy& copy) {
   layout::Shape shape(std::vector<int>(copy.shape.begin(), copy.shape.end()));
   Region from{copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds};
   Region to{copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds};
   const Guard source_guard{from, copy.shape};
   for (const Region* region : {&from, &to}) report_indices(*region, op.span);
   bool is_guarded = is_inside({to, copy.shape}).valid();
-  if (is_guarded) return copy_elements(from, to, shape, copy.pad);
-  WideCopy at_once = wide_copy(from, to, shape);
+  if (is_guarded) return copy_elements(from, to, shape, copy.pad, copy.adds);
+  WideCopy at_once = wide_copy(from, to, shape, copy.adds);
   inside_or_guarded(std::span(&source_guard, 1), [&]() -> Carried {
-    if (at_once.count > 1 && !guarded_) copy_wide(from, to, at_once);
-    else copy_elements(from, to, shape, copy.pad);
+    if (at_once.count > 1 && !guarded_) copy_wide(from, to, at_once, copy.adds);
+    else copy_elements(from, to, shape, copy.pad, copy.adds);
     return {};
   }, at_once.condition);
 }

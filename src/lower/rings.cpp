@@ -6,9 +6,6 @@
 //
 // Turn t is the phase t / depth of slot t mod depth. The producer waits for the phase before it of `empty`, which a slot's
 // first turn finds ended, as the phase before a barrier's first counts as over.
-#include <set>
-
-#include "layout/engine_rows.h"
 #include "layout/notation.h"
 #include "lower/lowering.h"
 
@@ -19,20 +16,6 @@ using ir::BinaryFn;
 namespace {
 
 constexpr int64_t kLeastAsync = 4;  // bytes that a lane can move beside its other work
-
-// Calls emit(origin, shape) for each box of a region; the last ones of an axis may be smaller.
-void each_box(const ir::Ints& region, const ir::Ints& box, const std::function<void(const ir::Ints&, const ir::Ints&)>& emit) {
-  ir::Ints origin(region.size(), 0), shape(region.size());
-  for (size_t axis = 0;;) {
-    for (size_t i = 0; i < region.size(); ++i) shape[i] = std::min(box[i], region[i] - origin[i]);
-    emit(origin, shape);
-    for (axis = region.size(); axis-- > 0;) {
-      if ((origin[axis] += box[axis]) < region[axis]) break;
-      origin[axis] = 0;
-    }
-    if (axis == size_t(-1)) return;
-  }
-}
 
 }  // namespace
 
@@ -47,33 +30,9 @@ std::vector<ir::op::CopyAsync> Lowering::copies_of(ValueId ring) const {
   return copies;
 }
 
-// Do the call's addresses and strides suit the engine?
-ValueId Lowering::boxes_hold(std::span<const ir::op::CopyAsync> copies) {
-  ValueId holds;
-  std::set<ValueId> asked;
-  RegionId here = builder_.region();
-  builder_.set_region(prelude_);
-  for (const ir::op::CopyAsync& copy : copies) {
-    if (!machine_.boxes.unit || !asked.insert(copy.src).second) continue;
-    holds = all(holds, begins_at_multiples(copy.src, machine_.boxes.unit / byte_width(source_.type(copy.src).element)));
-    holds = all(holds, builder_.value(ir::op::HasBoxes{scalar_buffer(copy.src)}, ir::scalar_type(Scalar::Bool)));
-  }
-  builder_.set_region(here);
-  return holds;
-}
-
 void Lowering::by_filler(const Ring& ring, const std::function<void()>& engine, const std::function<void()>& lanes) {
-  if (!ring.is_bulk) return lanes();
-  if (!ring.boxes.valid()) return engine();
-  RegionId outer = builder_.region(), boxes = target_.new_region(), other = target_.new_region();
-  builder_.set_region(boxes);
-  engine();
-  builder_.yield({});
-  builder_.set_region(other);
-  lanes();
-  builder_.yield({});
-  builder_.set_region(outer);
-  builder_.add(ir::op::If{ring.boxes, boxes, other});
+  if (ring.is_bulk) by_engine(ring.boxes, engine, lanes);
+  else lanes();
 }
 
 void Lowering::lower_ring_alloc(const ir::Op& op) {
@@ -83,7 +42,11 @@ void Lowering::lower_ring_alloc(const ir::Op& op) {
   int64_t lanes = filling_threads(op.result()) * int64_t(copies.size());
   Ring ring{.full = scratch(Scalar::U64, depth, "full"), .empty = scratch(Scalar::U64, depth, "empty"), .depth = depth,
             .is_bulk = copies.front().copy_class == ir::CopyClass::Bulk};
-  if (ring.is_bulk) ring.boxes = boxes_hold(copies);
+  if (ring.is_bulk) {
+    std::vector<ValueId> tensors;
+    for (const ir::op::CopyAsync& copy : copies) tensors.push_back(copy.src);
+    ring.boxes = boxes_hold(tensors);
+  }
   const std::string& name = op.as<ir::op::RingAlloc>().name;
   barrier("the phases of ring `" + name + "` may be in use by the loop around");
   once([&] {
@@ -119,28 +82,14 @@ void Lowering::lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy)
   by_filler(rings_.at(commit.ring.index), [&] { copy_boxes(copy, commit); }, [&] { copy_by_lanes(copy, commit); });
 }
 
-// The engine counts what it moves, and what it fills with zeros, at the barrier of the slot. A box has as many elements along an
-// axis as the engine takes at once, and no more than lie one behind the other in the tile.
+// The engine counts what it moves, and what it fills with zeros, at the barrier of the slot.
 void Lowering::copy_boxes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit) {
   const Type& target = source_.type(copy.dst);
   const layout::MemLayout& layout = source_.layouts.mem(target.layout);
-  ir::Ints box = copy.shape;
-  if (machine_.boxes.unit) {
-    auto rows = layout::engine_rows(layout, bit_width(target.element));
-    INVARIANT(rows.has_value(), "a tile that an engine fills has a layout that it knows");
-    size_t rank = box.size();
-    for (size_t axis = 0; axis < rank; ++axis)
-      box[axis] = axis + 1 == rank ? rows->width : axis + 2 == rank ? std::min<int64_t>(box[axis], machine_.boxes.extent) : 1;
-  }
   once([&] {
     Slot slot = slot_of(commit.ring, commit.turn);
-    each_box(copy.shape, box, [&](const ir::Ints& origin, const ir::Ints& shape) {
-      std::vector<ValueId> from = scalars(copy.src_offsets), to = scalars(copy.dst_offsets);
-      for (size_t axis = 0; axis < shape.size(); ++axis) {
-        ValueId step = builder_.index(origin[axis]);
-        ValueId &source = from[size_t(copy.src_axes[axis])], &place = to[size_t(copy.dst_axes[axis])];
-        source = builder_.add(source, step), place = builder_.add(place, step);
-      }
+    each_box(copy.shape, box_shape(copy.shape, target), [&](const ir::Ints& origin, const ir::Ints& shape) {
+      std::vector<ValueId> from = stepped(scalars(copy.src_offsets), copy.src_axes, origin), to = stepped(scalars(copy.dst_offsets), copy.dst_axes, origin);
       builder_.add(ir::op::CopyBox{scalar_buffer(copy.src), from, copy.src_axes, copy.src_bounds, scalar_buffer(copy.dst), to,
                                    copy.dst_axes, target.shape, layout::print(layout), shape, slot.ring.full, slot.index});
     });

@@ -159,9 +159,9 @@ ValueId Lowering::load_vector(ValueId buffer, ValueId index, ValueId mask, int c
   return builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, mask, lane_stride(index)}, type);
 }
 
-std::optional<layout::MatrixRows> Lowering::matrix_load(const Region& region, const layout::RegLayout& layout) {
+std::optional<layout::MatrixRows> Lowering::matrix_access(const Region& region, const layout::RegLayout& layout, Cap cap) {
   const Type& type = source_.type(region.buffer);
-  bool may_deal = machine_.has(Cap::MatrixLoads) && type.space == Space::Shared && type.element != Scalar::Bool && bit_width(type.element) >= 8;
+  bool may_deal = machine_.has(cap) && type.space == Space::Shared && type.element != Scalar::Bool && bit_width(type.element) >= 8;
   if (!may_deal) return std::nullopt;
   ValueId root = region.buffer;
   while (const ir::op::Subview* view = source_.defined_by<ir::op::Subview>(root)) root = view->buffer;
@@ -186,7 +186,7 @@ void Lowering::load_matrices(const Region& region, const layout::MatrixRows& loa
 
 bool Lowering::load_registers(const Region& region, const layout::RegLayout& layout, Home& home, Scalar element, ir::Number pad) {
   if (!home.in_registers()) return false;
-  if (auto rows = matrix_load(region, layout)) return load_matrices(region, *rows, home, element), true;
+  if (auto rows = matrix_access(region, layout, Cap::MatrixLoads)) return load_matrices(region, *rows, home, element), true;
   auto address = tile_address(region, layout);
   if (!address) return false;
   // One number for all lanes is read as one.
@@ -205,12 +205,28 @@ bool Lowering::load_registers(const Region& region, const layout::RegLayout& lay
   return true;
 }
 
+void Lowering::store_matrices(const Region& region, const layout::MatrixRows& store, const Home& home) {
+  auto address = tile_address(region, store.rows);
+  Scalar stored = source_.type(region.buffer).element;
+  int64_t at_once = int64_t(store.count) * store.each;
+  for (int64_t r = 0; r < store.rows.registers(); ++r) {
+    std::vector<ValueId> elements;
+    for (int64_t i = 0; i < at_once; ++i) elements.push_back(broadcast(builder_.convert(home.registers[size_t(r * at_once + i)], stored)));
+    ValueId value = builder_.value(ir::op::VectorMake{elements}, ir::vector_type(stored, at_once));
+    builder_.add(ir::op::StoreMatrices{scalar_buffer(region.buffer), broadcast(step_address(*address, r)), value, store.count, store.transposed});
+  }
+}
+
 bool Lowering::store_registers(const Region& region, const layout::RegLayout& layout, const Home& home) {
   if (!home.in_registers()) return false;
   auto address = tile_address(region, layout);
   if (!address) return false;
   Scalar stored = source_.type(region.buffer).element;
   ValueId owners = owner_mask(layout);
+  // Instructions that gather rows from all lanes leave none out.
+  bool is_widest = address->vector * byte_width(stored) == machine_.vector_bytes;
+  auto rows = owners.valid() || is_widest ? std::nullopt : matrix_access(region, layout, Cap::MatrixStores);
+  if (rows) return store_matrices(region, *rows, home), true;
   for (int64_t r = 0; r < layout.registers(); r += address->vector) {
     std::vector<ValueId> elements;
     for (int i = 0; i < address->vector; ++i) elements.push_back(broadcast(builder_.convert(home.registers[size_t(r + i)], stored)));

@@ -32,7 +32,7 @@ ValueId Lowering::begins_at_multiples(ValueId buffer, int64_t count) {
 }
 
 // How many elements at once a lane may move of the region, and when; 1 and none where it is one.
-Lowering::Wide Lowering::wide(const Region& region, const layout::RegLayout& layout) {
+Lowering::Wide Lowering::wide(const Region& region, const layout::RegLayout& layout, int most_bytes) {
   Wide narrow;
   if (machine_.simd_bytes > 0 || layout.shape.rank == 0) return narrow;
   ValueId buffer = region.buffer;
@@ -52,18 +52,18 @@ Lowering::Wide Lowering::wide(const Region& region, const layout::RegLayout& lay
   if (!is_device || bit_width(type.element) < 8 || type.element == Scalar::Bool || axes.empty() || axes.back() + 1 != type.rank()) return narrow;
   auto step = target_.constant(stride(buffer, type.rank() - 1));
   if (!step || step->i != 1) return narrow;
-  int64_t count = std::min<int64_t>(neighbours(layout, last), machine_.vector_bytes / width);
+  int64_t count = std::min<int64_t>(neighbours(layout, last), std::max(1, most_bytes / width));
   auto fits = [&](ValueId offset) { return is_multiple(offset, count); };
   while (count > 1 && (layout.shape[last] % count || !std::ranges::all_of(last_offsets, fits))) count /= 2;
   return count > 1 ? Wide{int(count), begins_at_multiples(buffer, count)} : narrow;
 }
 
-std::optional<layout::Widening> Lowering::wider(const Region& region, const layout::RegLayout& layout, Wide& at_once) {
+std::optional<layout::Widening> Lowering::wider(const Region& region, const layout::RegLayout& layout, Wide& at_once, int most_bytes) {
   if (!machine_.has(Cap::Shuffles) || layout.shape.rank == 0) return std::nullopt;
-  int bits = std::countr_zero(unsigned(machine_.vector_bytes / byte_width(source_.type(region.buffer).element)));
+  int bits = std::countr_zero(unsigned(std::max(1, most_bytes / byte_width(source_.type(region.buffer).element))));
   for (; bits > 0 && int64_t(1) << bits > at_once.count; --bits) {
     auto dealt = layout::widened(layout, layout.shape.rank - 1, bits);
-    Wide with = dealt ? wide(region, dealt->layout) : Wide{};
+    Wide with = dealt ? wide(region, dealt->layout, most_bytes) : Wide{};
     if (with.count != 1 << bits) continue;
     at_once = with;
     return dealt;
@@ -88,9 +88,9 @@ void Lowering::load_wide(const Region& region, const layout::RegLayout& layout, 
   }
 }
 
-void Lowering::store_wide(const Region& region, const layout::RegLayout& layout, int count, const Home& home) {
+void Lowering::store_wide(const Region& region, const layout::RegLayout& layout, int count, const Home& home, bool adds) {
   Scalar stored = source_.type(region.buffer).element;
-  ValueId owners = owner_mask(layout);
+  ValueId owners = owner_mask(layout, adds ? Touch::Atomic : Touch::Store);
   for (int64_t r = 0; r < layout.registers(); r += count) {
     Point point = point_at(layout, r);
     std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
@@ -98,23 +98,25 @@ void Lowering::store_wide(const Region& region, const layout::RegLayout& layout,
     for (int i = 0; i < count; ++i) elements.push_back(broadcast(builder_.convert(home.registers[size_t(r + i)], stored)));
     ValueId value = builder_.value(ir::op::VectorMake{elements}, ir::vector_type(stored, count));
     ValueId index = broadcast(address(region.buffer, coordinates)), mask = all(tile_mask(layout, point), owners);
-    builder_.add(ir::op::MemStore{scalar_buffer(region.buffer), index, value, mask, lane_stride(index)});
+    if (adds) add_element(region.buffer, index, value, mask);
+    else builder_.add(ir::op::MemStore{scalar_buffer(region.buffer), index, value, mask, lane_stride(index)});
   }
 }
 
-Lowering::WideCopy Lowering::wide_copy(const Region& from, const Region& to, const layout::Shape& shape) {
+Lowering::WideCopy Lowering::wide_copy(const Region& from, const Region& to, const layout::Shape& shape, bool adds) {
   const Type &source = source_.type(from.buffer), &target = source_.type(to.buffer);
   bool is_loaded = target.space == Space::Shared && source.space != Space::Shared;
   bool is_stored = source.space == Space::Shared && target.space != Space::Shared;
   if ((!is_loaded && !is_stored) || machine_.simd_bytes > 0) return {};
-  int64_t elements = 1, most = bit_width(source.element) < 8 ? 1 : machine_.vector_bytes / byte_width(source.element);
+  int bytes = most_bytes(source.element, adds);
+  int64_t elements = 1, most = bit_width(source.element) < 8 ? 1 : std::max(1, bytes / byte_width(source.element));
   for (int axis = 0; axis < shape.rank; ++axis) elements *= shape[axis];
   // Every thread gets something before any gets more at once.
   while (most > 1 && elements < machine_.lanes * warps_ * most) most /= 2;
   layout::RegLayout layout = layout::blocked(shape, machine_.lanes, int(warps_), int(most));
   auto address = tile_address(is_loaded ? to : from, layout);
   if (!address || address->vector == 1) return {};
-  Wide at_once = wide(is_loaded ? from : to, layout);
+  Wide at_once = wide(is_loaded ? from : to, layout, bytes);
   // The registers of one step must be one vector on both sides.
   if (at_once.count == 1 || address->vector < at_once.count) return {};
   return {at_once.count, at_once.condition, std::move(layout)};
@@ -135,11 +137,12 @@ void Lowering::each_wide(const Region& from, const Region& to, const WideCopy& a
   }
 }
 
-void Lowering::copy_wide(const Region& from, const Region& to, const WideCopy& at_once) {
+void Lowering::copy_wide(const Region& from, const Region& to, const WideCopy& at_once, bool adds) {
   bool is_loaded = source_.type(to.buffer).space == Space::Shared;
   each_wide(from, to, at_once, [&](ValueId far, ValueId near, ValueId mask) {
     ValueId moved = load_vector(from.buffer, is_loaded ? far : near, mask, at_once.count), index = is_loaded ? near : far;
-    builder_.add(ir::op::MemStore{scalar_buffer(to.buffer), index, moved, mask, lane_stride(index)});
+    if (adds) add_element(to.buffer, index, moved, mask);
+    else builder_.add(ir::op::MemStore{scalar_buffer(to.buffer), index, moved, mask, lane_stride(index)});
   });
 }
 

@@ -22,6 +22,8 @@ enum class Cap : uint8_t {
   HalfArithmetic,     // f16 and bf16 arithmetic of its own; without it they are computed in f32 and rounded
   HalfConvert,        // f16 to f32 and back in one instruction, even where f16 has no arithmetic
   MatrixLoads,        // one instruction deals rows of 16 bytes of shared memory to the lanes of a warp, as its products want them
+  MatrixStores,       // and one gathers them
+  MatrixTurns,        // one transposes 8 x 8 elements of two bytes in the registers of a warp
   Prefetch,           // memory can be asked for before it is read, and the blocks of a thread follow one another
   NativeMath,         // exp2, log2, rsqrt and their like are instructions; without it they expand to polynomials
   NativeExp2,         // exp2 of f32 is one, within two units in the last place, results too small for its exponent are 0
@@ -62,6 +64,12 @@ struct BoxLimits {
   int extent = 0;   // most elements along one dimension of a box
 };
 
+// Additions to device memory that are each done at once, in no order.
+struct AddLimits {
+  int bytes = 0;        // most that a lane adds by one instruction; 0: one element
+  bool narrow = false;  // f16 and bf16 are added by one, too
+};
+
 struct Machine {
   std::string_view name;
   std::string_view target;      // the row of targets.def that spells for it
@@ -77,6 +85,7 @@ struct Machine {
   uint64_t caps;
   std::span<const MatrixAtom> matrix_atoms;  // best first
   BoxLimits boxes = {};                      // of BulkCopy
+  AddLimits adds = {};
   int64_t block_registers = 0;               // that the roles of a block may share out; 0: none are traded
   bool has(Cap cap) const { return caps >> int(cap) & 1; }
 };

@@ -48,6 +48,7 @@ bool reads_memory(const Op& op) {
     case OpKind::Copy:
     case OpKind::CopyAsync:
     case OpKind::CopyBox:
+    case OpKind::StoreBox:
     case OpKind::CopyLanes:
     case OpKind::Gemm:
     case OpKind::GemmAsync:
@@ -73,6 +74,7 @@ bool has_effect(const Kernel& kernel, const Op& op) {
     case OpKind::MemLoad:
     case OpKind::LoadMatrices:
     case OpKind::Shuffle:
+    case OpKind::TurnMatrix:
     case OpKind::Vote:
     case OpKind::WarpReduce:
     case OpKind::Alloc:

@@ -160,7 +160,7 @@ class Legaliser : public Rebuilder {
   bool atomic(const op::MemAtomic& o, const std::vector<ValueId>& results) {
     const Scalar type = element(o.buffer);
     bool computes = o.fn == AtomicFn::Add || o.fn == AtomicFn::Max || o.fn == AtomicFn::Min;
-    if (!computes || !is_storage_only(machine_, type)) return false;
+    if (!computes || !is_storage_only(machine_, type) || adds_itself(o)) return false;
     std::vector<ValueId> asked{o.index, o.operands[0], o.buffer};
     if (o.mask.valid()) asked.push_back(o.mask);
     asked.insert(asked.end(), results.begin(), results.end());
@@ -188,6 +188,11 @@ class Legaliser : public Rebuilder {
     OpId loop = b_.add(op::While{inits, condition, body}, types);
     if (!results.empty()) bind(results[0], kernel_.op(loop).results[0]);
     return true;
+  }
+
+  bool adds_itself(const op::MemAtomic& o) const {
+    const Type& memory = kernel_.type(o.buffer);
+    return machine_.adds.narrow && o.fn == AtomicFn::Add && memory.space != Space::Shared && (memory.element == Scalar::F16 || memory.element == Scalar::BF16);
   }
 
   static BinaryFn step_of(AtomicFn fn) {

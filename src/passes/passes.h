@@ -31,4 +31,8 @@ void expand(ir::Kernel& kernel, const Machine& machine, Diagnostics& diags);
 // Typed -> Typed: chains of maps become one map each, so that what lies between them is never a tile.
 void fuse_elementwise(ir::Kernel& kernel, const Machine& machine, Diagnostics& diags);
 
+// Typed -> Typed: maps that do nothing but add to a region of device memory, element by element, become a tile that is added to it,
+// where the machine adds more than one element at once.
+void gather_sums(ir::Kernel& kernel, const Machine& machine, Diagnostics& diags);
+
 }  // namespace tilec::passes

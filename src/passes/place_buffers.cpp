@@ -8,6 +8,7 @@
 #include "diag/diag.h"
 #include "layout/access.h"
 #include "layout/build.h"
+#include "layout/engine_rows.h"
 #include "layout/matrix_rows.h"
 #include "layout/notation.h"
 #include "layout/swizzle.h"
@@ -26,6 +27,7 @@ namespace {
 struct Touchers {
   std::vector<RegLayout> writers, readers;
   bool feeds_engine = false;       // read by an instruction that knows a few layouts only
+  bool is_stored = false;          // copied to device memory, which an engine may do
   Span demand = {};                // of the operation whose demand decides: a product's, or that of the first toucher
   int64_t engine_step = 0;         // bytes of a row at whose multiples such instructions begin, if not at its beginning
   int panel_axis = -1, panel = 0;  // read in panels by an outer product
@@ -67,6 +69,8 @@ class Chooser {
       RegLayout moved = moved_by_copy(*copy);
       note(copy->src, copy->src_axes, moved, false, op.span);
       note(copy->dst, copy->dst_axes, moved, true, op.span);
+      bool is_stored = machine_.boxes.unit && kernel_.type(copy->src).space == Space::Shared && kernel_.param_of(copy->dst);
+      if (is_stored) of(copy->src).is_stored = true;
     }
     if (auto* gemm = op.get<op::Gemm>()) collect_product(op, *gemm);
   }
@@ -110,7 +114,7 @@ class Chooser {
     for (const auto* side : {&touchers.writers, &touchers.readers})
       for (const RegLayout& reg : *side) {
         if (reg.shape != mem.shape) continue;
-        if (side == &touchers.readers && machine_.has(Cap::MatrixLoads) && element_bits >= 8) {
+        if (machine_.has(side == &touchers.readers ? Cap::MatrixLoads : Cap::MatrixStores) && element_bits >= 8) {
           constexpr int64_t kCorner[layout::kMaxRank] = {};
           auto matrices = layout::matrix_rows(mem, reg, element_bits / 8, kCorner);
           if (matrices) {
@@ -220,8 +224,9 @@ class Chooser {
       for (const RegLayout& reader : touchers.readers)
         if (writer.shape == core && reader.shape == core && writer.grids.empty() && reader.grids.empty())
           if (auto made = layout::swizzle_for(writer, reader, bits, {machine_.banks, 4})) candidates.push_back(*made);
+    if (touchers.is_stored) std::erase_if(candidates, [&](const MemLayout& candidate) { return !layout::engine_rows(candidate, bits); });
     int64_t least = INT64_MAX;
-    const MemLayout* best = nullptr;
+    const MemLayout* best = &candidates.front();  // row by row, which engines know, too
     for (const MemLayout& candidate : candidates)
       if (int64_t c = cost(touchers, candidate, bits); c < least) least = c, best = &candidate;
     return *best;

@@ -339,7 +339,8 @@ void stage_loops(Kernel& kernel, const Machine& machine, Diagnostics& diagnostic
   });
   std::vector<Pipeline> found;
   const std::vector<Pipeline> pinned = kernel.schedule.pipelines;
-  for (RegionId launch : launches)
+  for (RegionId launch : launches) {
+    choose_stores(kernel, launch, machine, diagnostics);
     each_op_in_region(kernel, launch, [&](RegionId region, OpId id) {
       const op::For* loop = kernel.op(id).get<op::For>();
       if (!loop || loop->loop != LoopKind::Pipelined) return;
@@ -350,6 +351,7 @@ void stage_loops(Kernel& kernel, const Machine& machine, Diagnostics& diagnostic
       std::string why = Stager(kernel, machine, diagnostics, launch, region, id).run(nullptr, found);
       if (!is_staged && !why.empty()) diagnostics.at(span).remark(diag::NothingOverlaps, why);
     });
+  }
   // Two loops may use the same names.
   for (Pipeline& pipeline : found)
     if (std::ranges::find(kernel.schedule.pipelines, pipeline) == kernel.schedule.pipelines.end())

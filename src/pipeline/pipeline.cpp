@@ -38,6 +38,7 @@ constexpr Pass kPipeline[] = {
     {"check-outputs", Typed, Typed, passes::check_outputs, "launches reach the end of what they write"},
     {"expand", Typed, Typed, passes::expand, "reductions to an index, and of narrow floats, in what lowering knows"},
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
+    {"gather-sums", Typed, Typed, passes::gather_sums, "loops that add to a region element by element: a tile that is added at once"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"schedule", Typed, Typed, passes::schedule, "which warps do what, where the source does not say"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},

@@ -40,19 +40,19 @@ class Descriptors:
     def __init__(self, boxes, values):
         self.memory = ctypes.create_string_buffer(64 + 129 * len(boxes))
         self.address = (ctypes.addressof(self.memory) + 63) & ~63
-        for i, (name, extents, swizzle) in enumerate(boxes):
-            holds = self.describe(self.address + 128 * i, values[name], [int(n) for n in extents.split("x")], int(swizzle))
+        for i, (name, extents, swizzle, adds) in enumerate(boxes):
+            holds = self.describe(self.address + 128 * i, values[name], [int(n) for n in extents.split("x")], int(swizzle), adds)
             ctypes.c_char.from_address(self.address + 128 * len(boxes) + i).value = bytes([holds])
 
     @staticmethod
-    def describe(place, tensor, extents, swizzle):
+    def describe(place, tensor, extents, swizzle, adds):
         width = tensor.element_size()
         strides = [stride * width for stride in tensor.stride()]
         if tensor.data_ptr() % 16 or any(s % 16 or s < 16 for s in strides[:-1]) or strides[-1] != width or not tensor.numel():
             return False
         rank = len(extents)
         code = cuda.cuTensorMapEncodeTiled(
-            ctypes.c_void_p(place), {1: 0, 2: 1, 4: 2, 8: 4}[width], rank, ctypes.c_void_p(tensor.data_ptr()),
+            ctypes.c_void_p(place), {"f16": 6, "bf16": 9, "f32": 7}[adds] if adds else {1: 0, 2: 1, 4: 2, 8: 4}[width], rank, ctypes.c_void_p(tensor.data_ptr()),
             (ctypes.c_uint64 * rank)(*reversed(tensor.shape)), (ctypes.c_uint64 * rank)(*reversed(strides[:-1])),
             (ctypes.c_uint32 * rank)(*reversed(extents)), (ctypes.c_uint32 * rank)(*[1] * rank), 0,
             {0: 0, 32: 1, 64: 2, 128: 3}[swizzle], 2, 0)
@@ -67,7 +67,7 @@ class Kernel:
         self.name, self.threads, self.shared = match[1], int(match[2]), int(match[3])
         self.blocks = [b.replace("/", "//") for b in re.split(r", (?![^(]*\))", match[4])]
         self.slots = match[5].split(", ")
-        self.boxes = [re.match(r"(\S+) (\S+) swizzle (\d+)", box).groups() for box in (match[6] or "").split(", ") if box]
+        self.boxes = [re.match(r"(\S+) (\S+) swizzle (\d+)(?: adds (\S+))?", box).groups() for box in (match[6] or "").split(", ") if box]
         self.function = ctypes.c_void_p()
         call("cuModuleGetFunction", ctypes.byref(self.function), module, self.name.encode())
         call("cuFuncSetAttribute", self.function, 8, self.shared)  # the most dynamic shared memory

@@ -1,4 +1,4 @@
-// The boxes that an engine copies out of parameters: each shape of them is described to the engine once a call.
+// The boxes that an engine copies out of parameters and into them: each shape of them is described to the engine once a call.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,12 +12,15 @@ struct BoxAbi {
   int param = 0;
   int swizzle = 0;                // bytes of a line in which 16-byte chunks are permuted; 0: none are
   std::vector<int64_t> extents;   // along the axes of the tensor
+  std::optional<Scalar> adds;     // its elements, where they are added to the tensor's
   friend bool operator==(const BoxAbi&, const BoxAbi&) = default;
 };
 
-// The array that the copy writes.
+// The array of shared memory that the engine writes, or reads.
 layout::EngineRows rows_of(const ir::Kernel& kernel, const ir::op::CopyBox& copy);
+layout::EngineRows rows_of(const ir::Kernel& kernel, const ir::op::StoreBox& store);
 BoxAbi box_of(const ir::Kernel& kernel, const ir::op::CopyBox& copy);
+BoxAbi box_of(const ir::Kernel& kernel, const ir::op::StoreBox& store);
 // Those of a launch, each once.
 std::vector<BoxAbi> boxes_of(const ir::Kernel& kernel, ir::RegionId launch);
 

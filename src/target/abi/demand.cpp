@@ -12,11 +12,8 @@ bool starts_at_first_lane(const Type& buffer, const Type& index, int64_t lane_st
 
 bool has_effect(const Op& op) {
   switch (op.kind()) {
-    case OpKind::MemStore: case OpKind::MemAtomic: case OpKind::Fault: case OpKind::Launch: case OpKind::Yield:
-    case OpKind::BlockBarrier: case OpKind::NamedBarrier: case OpKind::Alloc: case OpKind::Prefetch:
-    case OpKind::CopyBox: case OpKind::PhaseExpect: case OpKind::RegisterBudget: case OpKind::PhaseInit: case OpKind::PhaseArrive: case OpKind::PhaseWait: case OpKind::PhaseFollow: case OpKind::CopyLanes:
-    case OpKind::EngineFence: case OpKind::GroupFence: case OpKind::GroupProduct: case OpKind::GroupCommit: case OpKind::GroupWait: return true;
-    default: return false;
+    case OpKind::MemAtomic: case OpKind::Alloc: case OpKind::GroupFence: case OpKind::GroupProduct: case OpKind::GroupWait: return true;
+    default: return op.results.empty();  // then there is no other reason for it
   }
 }
 

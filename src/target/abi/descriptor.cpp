@@ -154,6 +154,12 @@ class DescriptorMaker {
     return add("launches" + std::to_string(instance), "struct tile_launch", std::move(rows));
   }
 
+  // TILE_BOX_MOVES, or which float the box's elements are.
+  static int64_t adding(const BoxAbi& box) {
+    if (!box.adds) return 0;
+    return *box.adds == Scalar::F16 ? 1 : *box.adds == Scalar::BF16 ? 2 : 3;
+  }
+
   std::string add_boxes(const std::string& tag, const std::vector<BoxAbi>& boxes) {
     constexpr size_t kRank = 5;  // TILE_BOX_RANK
     std::vector<std::vector<Datum>> rows;
@@ -161,7 +167,7 @@ class DescriptorMaker {
       INVARIANT(box.extents.size() <= kRank, "engines know tensors of few dimensions");
       std::vector<Datum> row = {I32{box.param}, I32{box.swizzle}, Open{}};
       for (size_t axis = 0; axis < kRank; ++axis) row.push_back(I32{axis < box.extents.size() ? box.extents[axis] : 0});
-      for (Datum d : {Datum(Close{}), Datum(I32{0})}) row.push_back(d);
+      for (Datum d : {Datum(Close{}), Datum(I32{adding(box)})}) row.push_back(d);
       rows.push_back(std::move(row));
     }
     return add("boxes" + tag, "struct tile_box", std::move(rows));

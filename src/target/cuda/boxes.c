@@ -1,4 +1,4 @@
-// Descriptors of tensors for the engine that copies boxes out of them, handed to the kernel beside its slots; behind them a byte for
+// Descriptors of tensors for the engine that copies boxes out of them and into them, handed to the kernel beside its slots; behind them a byte for
 // each says whether it holds. Where one of a tensor's does not, lanes copy.
 
 enum {
@@ -14,8 +14,11 @@ static size_t tile_cu_descriptor_bytes(const struct tile_launch *launch) {
   return 1 + (launch->box_count ? TILE_CU_DESCRIPTOR_ALIGNMENT + (size_t)launch->box_count * (TILE_CU_DESCRIPTOR_BYTES + 1) : 0);
 }
 
-// Elements by their width: 0 of one byte, 1 of two, 2 of four, 4 of eight. The engine only moves them.
-static int tile_cu_box_element(int32_t bits) { return bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 4; }
+// Elements that the engine only moves, by their width: 0 of one byte, 1 of two, 2 of four, 4 of eight. Those that it adds, by their type.
+static int tile_cu_box_element(int32_t adds, int32_t bits) {
+  if (adds != TILE_BOX_MOVES) return adds == TILE_BOX_ADDS_F16 ? 6 : adds == TILE_BOX_ADDS_BF16 ? 9 : 7;
+  return bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 4;
+}
 static int tile_cu_box_swizzle(int32_t bytes) { return bytes == 32 ? 1 : bytes == 64 ? 2 : bytes == 128 ? 3 : 0; }
 
 static int tile_cu_describe_box(const struct tile_kernel *kernel, const struct tile_box *box, const int64_t *slots, const int64_t *plan,
@@ -35,7 +38,7 @@ static int tile_cu_describe_box(const struct tile_kernel *kernel, const struct t
     extents[i] = (uint64_t)extent, strides[i] = (uint64_t)(stride * width);
     shape[i] = (uint32_t)box->extents[axis], steps[i] = 1;
   }
-  return !tile_cu.describe(descriptor, tile_cu_box_element(param->element_bits), (unsigned)param->rank, (void *)(uintptr_t)address, extents,
+  return !tile_cu.describe(descriptor, tile_cu_box_element(box->adds, param->element_bits), (unsigned)param->rank, (void *)(uintptr_t)address, extents,
                            strides + 1, shape, steps, 0, tile_cu_box_swizzle(box->swizzle), TILE_CU_LINES_OF_128, 0);
 }
 

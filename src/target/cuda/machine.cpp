@@ -44,21 +44,23 @@ constexpr auto kAtoms89 = atoms::joined(kWarpAtoms, kByteFloatAtoms, kOuterAtoms
 constexpr auto kAtoms90 = atoms::joined(atoms::group_atoms<kGroupElements>(), kWarpAtoms, kByteFloatAtoms, kOuterAtoms);
 
 constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfConvert, Cap::AsyncCopy,
-                                       Cap::PhaseBarriers, Cap::MatrixLoads, Cap::NativeExp2});
+                                       Cap::PhaseBarriers, Cap::MatrixLoads, Cap::MatrixTurns, Cap::NativeExp2});
 
-constexpr uint64_t kEngines = cap_set({Cap::AsyncMatrix, Cap::BulkCopy, Cap::NamedBarriers, Cap::RegisterBudgets});
+constexpr uint64_t kEngines = cap_set({Cap::AsyncMatrix, Cap::BulkCopy, Cap::NamedBarriers, Cap::RegisterBudgets, Cap::MatrixStores});
 constexpr BoxLimits kBoxes = {.unit = 16, .rank = 5, .extent = 256};
+constexpr AddLimits kAdds = {.bytes = 16, .narrow = true};
 constexpr int64_t kBlockRegisters = 65536;
 
-constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t caps, std::span<const MatrixAtom> atoms) {
+constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t caps, std::span<const MatrixAtom> atoms,
+                          AddLimits adds = {}) {
   return {.name = name, .target = "cuda", .lanes = 32, .max_warps = 16, .default_warps = 4, .role_warps = 4, .registers_per_lane = 255,
           .shared_bytes = shared_bytes, .banks = 32, .vector_bytes = 16, .simd_bytes = 0, .caps = caps, .matrix_atoms = atoms,
-          .boxes = kBoxes, .block_registers = kBlockRegisters};
+          .boxes = kBoxes, .adds = adds, .block_registers = kBlockRegisters};
 }
 constexpr Machine kMachines[] = {
     machine("sm_80", 163 << 10, kThreads, kAtoms80),
     machine("sm_89", 99 << 10, kThreads, kAtoms89),
-    machine("sm_90a", 227 << 10, kThreads | kEngines, kAtoms90),
+    machine("sm_90a", 227 << 10, kThreads | kEngines, kAtoms90, kAdds),
 };
 
 // The version of the language in which the generation's instructions can be said.

@@ -98,13 +98,14 @@ struct tile_workspace {
 typedef void (*tile_blocks)(const int64_t *slots, const int64_t *plan, int64_t begin, int64_t end, void *scratch,
                             int64_t *fault);
 
-// A box that an engine copies out of a tensor: the launcher describes the tensor to it.
+// A box that an engine copies out of a tensor or into it: the launcher describes the tensor to it.
 #define TILE_BOX_RANK 5
+enum { TILE_BOX_MOVES, TILE_BOX_ADDS_F16, TILE_BOX_ADDS_BF16, TILE_BOX_ADDS_F32 };
 struct tile_box {
   int32_t param;
   int32_t swizzle;                 // bytes of the lines in which its 16-byte chunks are permuted; 0: none are
   int32_t extents[TILE_BOX_RANK];  // along the tensor's dimensions
-  int32_t reserved;
+  int32_t adds;                    // TILE_BOX_MOVES, or what its elements are
 };
 
 struct tile_launch {

@@ -130,9 +130,14 @@ Value* Speller::masked_or_null(ir::ValueId mask) {
 Value* Speller::atomic_once(const ir::op::MemAtomic& x, const Place& place, Scalar element, Value* pointer, llvm::ArrayRef<Value*> operands) {
   llvm::Align align(byte_width(element));
   if (x.fn != AtomicFn::CompareExchange) {
-    INVARIANT(!is_float(element) || operands[0]->getType()->isFloatingPointTy() || x.fn == AtomicFn::Exchange,
-              "narrow floats are legalised before they are spelled");
-    return tag(b_.CreateAtomicRMW(rmw(x.fn, element), pointer, operands[0], align, ordering(x.order)), place);
+    Value* operand = operands[0];
+    bool is_narrow = is_float(element) && operand->getType()->isIntegerTy() && x.fn != AtomicFn::Exchange;
+    if (is_narrow) {
+      INVARIANT(machine_.adds.narrow && x.fn == AtomicFn::Add, "narrow floats are legalised before they are spelled");
+      operand = b_.CreateBitCast(operand, element == Scalar::F16 ? b_.getHalfTy() : b_.getBFloatTy());
+    }
+    Value* old = tag(b_.CreateAtomicRMW(rmw(x.fn, element), pointer, operand, align, ordering(x.order)), place);
+    return is_narrow ? b_.CreateBitCast(old, operands[0]->getType()) : old;
   }
   llvm::Type* bits = b_.getIntNTy(unsigned(byte_width(element)) * 8);
   Value* expected = b_.CreateBitCast(operands[0], bits);

@@ -126,13 +126,14 @@ std::string formula(const ir::Kernel& kernel, ir::ValueId v, int& terms) {
   }
 }
 
-// Of each box its tensor, its extents, the bytes of its swizzle.
+// Of each box its tensor, its extents, the bytes of its swizzle, and the elements that it adds.
 std::string described(const ir::Kernel& kernel, const std::vector<BoxAbi>& boxes) {
   std::vector<std::string> texts;
   for (const BoxAbi& box : boxes) {
     std::vector<std::string> extents;
     for (int64_t extent : box.extents) extents.push_back(std::to_string(extent));
-    texts.push_back(kernel.params[size_t(box.param)].name + " " + join(extents, "x") + " swizzle " + std::to_string(box.swizzle));
+    texts.push_back(kernel.params[size_t(box.param)].name + " " + join(extents, "x") + " swizzle " + std::to_string(box.swizzle) +
+                    (box.adds ? " adds " + std::string(name(*box.adds)) : ""));
   }
   return texts.empty() ? "" : "; boxes " + join(texts, ", ");
 }

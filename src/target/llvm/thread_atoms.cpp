@@ -21,8 +21,9 @@ const MatrixAtom& ThreadSpeller::atom_named(std::string_view name) const {
 }
 
 // The registers of a fragment: elements narrower than 32 bits share one, the first in the low bits.
-Values ThreadSpeller::packed(ir::ValueId v) {
-  const Values parts = held(v).parts;
+Values ThreadSpeller::packed(ir::ValueId v) { return packed(held(v).parts); }
+
+Values ThreadSpeller::packed(Values parts) {
   unsigned width = unsigned(parts[0]->getType()->getPrimitiveSizeInBits()), count = 32 / std::min(width, 32u);
   if (count == 1) return parts;
   INVARIANT(parts.size() % count == 0, "a fragment fills its registers");
@@ -85,6 +86,31 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::LoadMatrices& x) {
     Value* parts = b_.CreateBitCast(word, each == 1 ? element : llvm::FixedVectorType::get(element, each));
     for (unsigned e = 0; e < each; ++e) h.parts.push_back(from_memory(type(x.buffer).element, each == 1 ? parts : b_.CreateExtractElement(parts, uint64_t(e))));
   }
+  held_[op.result().index] = std::move(h);
+}
+
+// Of whole warps: each lane names a row, and gives its part of each matrix.
+void ThreadSpeller::one(const ir::Op&, const ir::op::StoreMatrices& x) {
+  Scalar element = type(x.buffer).element;
+  Values parts, operands = {element_pointer(x.buffer, x.index)};
+  for (Value* part : held(x.value).parts) parts.push_back(to_memory(element, part));
+  std::string words;
+  for (Value* word : packed(parts)) {
+    words += (words.empty() ? "$" : ", $") + std::to_string(operands.size());
+    operands.push_back(b_.CreateBitCast(word, b_.getInt32Ty()));
+  }
+  tied("stmatrix.sync.aligned.m8n8.x" + std::to_string(x.count) + (x.transposed ? ".trans" : "") + ".shared.b16 [$0], {" + words + "};", {}, operands);
+}
+
+void ThreadSpeller::one(const ir::Op& op, const ir::op::TurnMatrix& x) {
+  Value* word = packed(x.x)[0];
+  auto* type = llvm::FunctionType::get(word->getType(), {word->getType()}, false);
+  auto* turned = b_.CreateCall(llvm::InlineAsm::get(type, "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", "=r,r", false), {word});
+  turned->addFnAttr(llvm::Attribute::Convergent);
+  llvm::Type* element = held(x.x).parts[0]->getType();
+  Value* both = b_.CreateBitCast(turned, llvm::FixedVectorType::get(element, 2));
+  Held h;
+  for (uint64_t e = 0; e < 2; ++e) h.parts.push_back(b_.CreateExtractElement(both, e));
   held_[op.result().index] = std::move(h);
 }
 

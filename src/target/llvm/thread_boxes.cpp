@@ -31,37 +31,59 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::HasBoxes& x) {
   hold(op.result(), holds ? holds : b_.getFalse());
 }
 
-// Where the first element of the box goes: whole rows of whole panels lie below it.
-Value* ThreadSpeller::corner(const ir::op::CopyBox& x) {
-  const layout::EngineRows rows = rows_of(kernel_, x);
-  size_t rank = x.dst_shape.size();
+// Where the first element of the box lies in shared memory: whole rows of whole panels lie below it.
+Value* ThreadSpeller::corner(ir::ValueId memory, const ir::Ints& shape, const std::vector<ir::ValueId>& offsets, const layout::EngineRows& rows) {
+  size_t rank = shape.size();
   int64_t stack = 1;
   Value* element = b_.getInt64(0);
   for (size_t axis = rank; axis-- > 0;) {
-    Value* at = operand(x.dst_offsets[axis], false);
+    Value* at = operand(offsets[axis], false);
     if (axis + 1 == rank) at = b_.CreateMul(b_.CreateUDiv(at, b_.getInt64(uint64_t(rows.width))), b_.getInt64(uint64_t(rows.panel)));
     else at = b_.CreateMul(at, b_.getInt64(uint64_t(axis + 2 == rank ? rows.width : stack)));
     element = b_.CreateAdd(element, at);
-    stack *= x.dst_shape[axis];
+    stack *= shape[axis];
   }
-  return b_.CreateGEP(memory_type(type(x.dst).element), places_.at(x.dst.index).pointer, element);
+  return b_.CreateGEP(memory_type(type(memory).element), places_.at(memory.index).pointer, element);
+}
+
+Value* ThreadSpeller::descriptor_of(const BoxAbi& box) {
+  auto number = size_t(std::ranges::find(boxes_, box) - boxes_.begin());
+  INVARIANT(number < boxes_.size(), "a copied box is one of its launch's");
+  return b_.CreateConstGEP1_64(b_.getInt8Ty(), descriptors_, number * descriptor_bytes_);
+}
+
+// Appends the coordinates of a box's corner in its tensor to the operands; gives their names in the text.
+std::string ThreadSpeller::coordinates(const std::vector<ir::ValueId>& offsets, Values& operands) {
+  std::string text;
+  for (size_t d = offsets.size(); d-- > 0;) {  // the engine counts from the last dimension
+    Value* at = operand(offsets[d], false);
+    at = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, at, b_.getInt64(uint64_t(-kFarthest)));
+    at = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, at, b_.getInt64(kFarthest));
+    text += (text.empty() ? "$" : ", $") + std::to_string(operands.size());
+    operands.push_back(b_.CreateTrunc(at, b_.getInt32Ty()));
+  }
+  return text;
 }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::CopyBox& x) {
-  auto number = size_t(std::ranges::find(boxes_, box_of(kernel_, x)) - boxes_.begin());
-  INVARIANT(number < boxes_.size(), "a copied box is one of its launch's");
-  Values operands = {corner(x), b_.CreateConstGEP1_64(b_.getInt8Ty(), descriptors_, number * descriptor_bytes_), phase_pointer(x.barriers, x.slot)};
-  std::string from;
-  for (size_t d = x.src_offsets.size(); d-- > 0;) {  // the engine counts from the last dimension
-    Value* at = operand(x.src_offsets[d], false);
-    at = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, at, b_.getInt64(uint64_t(-kFarthest)));
-    at = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, at, b_.getInt64(kFarthest));
-    from += (from.empty() ? "$" : ", $") + std::to_string(operands.size());
-    operands.push_back(b_.CreateTrunc(at, b_.getInt32Ty()));
-  }
+  Values operands = {corner(x.dst, x.dst_shape, x.dst_offsets, rows_of(kernel_, x)), descriptor_of(box_of(kernel_, x)), phase_pointer(x.barriers, x.slot)};
+  std::string from = coordinates(x.src_offsets, operands);
   tied("{ .reg .pred p; elect.sync _|p, 0xffffffff; @p cp.async.bulk.tensor." + std::to_string(x.src_offsets.size()) +
            "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {" + from + "}], [$2]; }",
        {}, operands);
+}
+
+// One lane starts all of a warp's stores and waits for them: they are counted by thread.
+void ThreadSpeller::one(const ir::Op&, const ir::op::StoreBox& x) {
+  Values operands = {corner(x.src, x.src_shape, x.src_offsets, rows_of(kernel_, x)), descriptor_of(box_of(kernel_, x))};
+  std::string to = coordinates(x.dst_offsets, operands), rank = std::to_string(x.dst_offsets.size());
+  std::string text = x.adds ? "cp.reduce.async.bulk.tensor." + rank + "d.global.shared::cta.add.bulk_group" : "cp.async.bulk.tensor." + rank + "d.global.shared::cta.bulk_group";
+  tied("{ .reg .pred p; elect.sync _|p, 0xffffffff; @p " + text + " [$1, {" + to + "}], [$0]; }", {}, operands);
+}
+
+// A lane that has started none has none to wait for.
+void ThreadSpeller::one(const ir::Op&, const ir::op::AwaitStores&) {
+  tied("cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;", {}, {});
 }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseExpect& x) {

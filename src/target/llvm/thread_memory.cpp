@@ -87,7 +87,33 @@ void ThreadSpeller::fence(ir::MemoryOrder order, bool is_before) {
   if (is_wanted) b_.CreateIntrinsic(llvm::Intrinsic::nvvm_membar_gl, {}, {});
 }
 
+// Neighbours that begin at a multiple of their size, each added for itself.
+void ThreadSpeller::add_vector(const ir::op::MemAtomic& x) {
+  Scalar element = type(x.buffer).element;
+  Values parts, operands = {element_pointer(x.buffer, x.index)};
+  for (Value* part : held(x.operands[0]).parts) parts.push_back(to_memory(element, part));
+  Values words = packed(parts);
+  std::string text = byte_width(element) == 4 ? ".f32" : element == Scalar::F16 ? ".noftz.f16x2" : ".noftz.bf16x2", list;
+  INVARIANT(x.fn == ir::AtomicFn::Add && byte_width(element) * int64_t(parts.size()) <= machine_.adds.bytes && is_float(element),
+            "lanes add as much at once as the machine can");
+  for (Value* word : words) {
+    list += (list.empty() ? "$" : ", $") + std::to_string(operands.size());
+    operands.push_back(word);
+  }
+  bool is_one = words.size() == 1;
+  std::string shape = is_one ? "" : ".v" + std::to_string(words.size());
+  // The vector's size stands behind the type's rounding: red.global.add.noftz.v2.f16x2.
+  size_t dot = text.rfind('.');
+  text.insert(dot, shape);
+  tied("red.relaxed.gpu.global.add" + text + " [$0], " + (is_one ? list : "{" + list + "}") + ";", {}, operands);
+}
+
 void ThreadSpeller::one(const ir::Op& op, const ir::op::MemAtomic& x) {
+  if (held(x.operands[0]).parts.size() > 1) {
+    if (Value* mask = masked_or_null(x.mask)) unless_clear(mask, false, [&] { add_vector(x); });
+    else add_vector(x);
+    return;
+  }
   Scalar element = type(x.buffer).element;
   Values operands;
   for (ir::ValueId v : x.operands) operands.push_back(to_memory(element, operand(v, true)));

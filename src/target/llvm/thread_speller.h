@@ -38,10 +38,16 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::PhaseFollow& x);
   void one(const ir::Op& op, const ir::op::CopyLanes& x);
   void one(const ir::Op& op, const ir::op::LoadMatrices& x);
+  void one(const ir::Op& op, const ir::op::StoreMatrices& x);
+  void one(const ir::Op& op, const ir::op::TurnMatrix& x);
   // Copies by an engine (thread_boxes.cpp).
   void one(const ir::Op& op, const ir::op::HasBoxes& x);
   void one(const ir::Op& op, const ir::op::CopyBox& x);
-  llvm::Value* corner(const ir::op::CopyBox& x);
+  void one(const ir::Op& op, const ir::op::StoreBox& x);
+  void one(const ir::Op& op, const ir::op::AwaitStores& x);
+  llvm::Value* corner(ir::ValueId memory, const ir::Ints& shape, const std::vector<ir::ValueId>& offsets, const layout::EngineRows& rows);
+  llvm::Value* descriptor_of(const BoxAbi& box);
+  std::string coordinates(const std::vector<ir::ValueId>& offsets, Values& operands);
   void one(const ir::Op& op, const ir::op::PhaseExpect& x);
   void one(const ir::Op& op, const ir::op::RegisterBudget& x);
   // Products of groups, in flight (thread_groups.cpp).
@@ -78,6 +84,7 @@ class ThreadSpeller final : public Speller {
   llvm::Value* element_pointer(ir::ValueId buffer, ir::ValueId index);
   Values load(ir::ValueId buffer, llvm::Value* pointer, int64_t count);
   void store(ir::ValueId buffer, llvm::Value* pointer, const Values& parts);
+  void add_vector(const ir::op::MemAtomic& x);
   bool is_one_for_warp(const ir::op::MemAtomic& x) const;
   void fence(ir::MemoryOrder order, bool is_before);
 
@@ -85,6 +92,7 @@ class ThreadSpeller final : public Speller {
   const MatrixAtom& atom_named(std::string_view name) const;
   static char constraint(llvm::Type* type);  // a register of this type, in the text of an instruction
   Values packed(ir::ValueId v);
+  Values packed(Values parts);
 
   llvm::Value* members_ = nullptr;  // null: all
   int64_t threads_ = 0;             // of a block

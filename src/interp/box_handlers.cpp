@@ -1,0 +1,134 @@
+// Boxes that an engine copies between device memory and arrays of shared memory.
+#include "interp/async.h"
+#include "interp/handlers.h"
+#include "interp/tile_memory.h"
+
+namespace tilec::interp {
+
+namespace {
+
+// Calls f(element of the box, its place in the array of shared memory); `origin` is the element of the array at its corner.
+template <class F>
+bool each_place(const TileData& data, int64_t origin, F&& f) {
+  std::vector<int64_t> index(data.shape.size(), 0);
+  int64_t count = 1, element = origin;
+  for (int64_t extent : data.shape) count *= extent;
+  for (int64_t n = 0; n < count; ++n) {
+    if (!f(n, data.places[size_t(element)])) return false;
+    for (size_t a = data.shape.size(); a-- > 0;) {
+      element += data.axes[a];
+      if (++index[a] < data.shape[a]) break;
+      element -= data.axes[a] * data.shape[a];
+      index[a] = 0;
+    }
+  }
+  return true;
+}
+
+// None: the box leaves the array of shared memory, and a fault was recorded.
+std::optional<int64_t> origin_of(Strand& s, const Instr& i, const TileData& data) {
+  int64_t origin = 0;
+  for (size_t d = 0; d < data.operands.size(); ++d) {
+    int64_t offset = s.regs[data.operands[d].slot].i, extent = data.shapes[0][d];
+    if (offset < 0 || offset + data.counts[d] > extent) {
+      fail(s, FaultKind::OutOfBounds, i,
+           "a box covers " + std::to_string(offset) + " to " + std::to_string(offset + data.counts[d]) + " along axis " +
+               std::to_string(d) + " of a shared array whose extent is " + std::to_string(extent));
+      return std::nullopt;
+    }
+    origin = origin * extent + offset;
+  }
+  return origin;
+}
+
+// The engine sees what threads wrote to shared memory where they have fenced it.
+bool judge_box(Strand& s, const Flying& f, Touch how) {
+  Clock clock = clock_of(*s.block, f);
+  int width = byte_width(f.box.view.element);
+  Allocation& memory = *f.box.view.memory;
+  return each_place(*f.data, f.box.origin, [&](int64_t, int64_t place) {
+    int64_t byte = (f.box.view.base + place) * width;
+    if (!touch_bytes({*s.run, s.block, clock, f.op}, memory, byte, width, 0, how)) return false;
+    if (how == Touch::Write || !memory.has_cells() || !s.run->options.check_races || is_fenced(*s.block, f, memory.cell(byte).write)) return true;
+    fail(*s.run, FaultKind::Race, f.op, "the engine reads byte " + std::to_string(byte) + " of " + name_of(memory) + ", which threads wrote and did not fence");
+    return false;
+  });
+}
+
+bool judge(Strand& s, const Flying& f, const Region& region, Touch how) {
+  Clock clock = clock_of(*s.block, f);
+  return touch_region({*s.run, s.block, clock, f.op}, region, how);
+}
+
+void land_store(Block& block, Flying& f) {
+  const View& from = f.box.view;
+  std::vector<Slot> numbers(size_t(f.target.count()));
+  int width = byte_width(from.element);
+  each_place(*f.data, f.box.origin, [&](int64_t n, int64_t place) {
+    numbers[size_t(n)] = load_element(from.element, from.memory->data + (from.base + place) * width);
+    return true;
+  });
+  if (f.data->adds) add_region(*block.run, f.target, numbers.data());
+  else write_region(f.target, numbers.data());
+}
+
+}  // namespace
+
+void land_box(Block& block, Flying& f) {
+  if (f.box.is_store) return land_store(block, f);
+  const View& to = f.box.view;
+  std::vector<Slot> numbers(size_t(f.source.count()));
+  read_region(f.source, Slot{.i = 0}, numbers.data());
+  int width = byte_width(to.element);
+  each_place(*f.data, f.box.origin, [&](int64_t n, int64_t place) {
+    store_element(to.element, to.memory->data + (to.base + place) * width, numbers[size_t(n)]);
+    return true;
+  });
+  count_bytes(block, f, int64_t(numbers.size()) * width);
+}
+
+// Its bytes move as soon as it is issued, or when somebody waits at the barrier that counts them.
+Status do_copy_box(Strand& s, const Instr& i) {
+  const TileData& data = s.code->data[size_t(i.imm)];
+  PhaseBarrier* barrier = phase_barrier(s, i);
+  if (!barrier) return Status::Stop;
+  auto from = resolve(*s.run, i.op, data.first, s.views[data.first.view], offsets_of(s, data.first));
+  auto origin = origin_of(s, i, data);
+  if (!from || !origin) return Status::Stop;
+  uint32_t id = take_off(s, i, "copy to " + name_of(*s.views[i.c].memory), data);
+  Flying& f = s.block->flying[id];
+  f.source = *from;
+  f.box = {barrier, s.views[i.c], *origin, false};
+  barrier->copies.push_back(id);
+  if (!judge(s, f, *from, Touch::Read) || !judge_box(s, f, Touch::Write)) return Status::Stop;
+  if (s.run->options.completion == Completion::Early) land(*s.block, id);
+  return s.run->result.fault ? Status::Stop : Status::Next;
+}
+
+// The array has been read where its warp waits for that. That the tensor has it nobody in the launch may rely on: what is written is an
+// operation in flight of its own, for which no one waits.
+Status do_store_box(Strand& s, const Instr& i) {
+  const TileData& data = s.code->data[size_t(i.imm)];
+  auto to = resolve(*s.run, i.op, data.first, s.views[data.first.view], offsets_of(s, data.first));
+  auto origin = origin_of(s, i, data);
+  if (!to || !origin) return Status::Stop;
+  uint32_t write = take_off(s, i, "store of " + name_of(*s.views[i.c].memory), data);
+  s.block->flying[write].stage = Flying::Stage::Joined;
+  if (!judge(s, s.block->flying[write], *to, data.adds ? Touch::Atomic : Touch::Write)) return Status::Stop;
+  uint32_t id = take_off(s, i, "store of " + name_of(*s.views[i.c].memory), data);
+  Flying& f = s.block->flying[id];
+  f.target = *to;
+  f.box = {nullptr, s.views[i.c], *origin, true};
+  if (!judge_box(s, f, Touch::Read)) return Status::Stop;
+  s.stores.push_back(id);
+  if (s.run->options.completion == Completion::Early) land(*s.block, id);
+  return s.run->result.fault ? Status::Stop : Status::Next;
+}
+
+Status do_await_stores(Strand& s, const Instr&) {
+  for (uint32_t id : s.stores) join(s, id);
+  s.stores.clear();
+  return Status::Next;
+}
+
+}  // namespace tilec::interp

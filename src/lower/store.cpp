@@ -1,0 +1,123 @@
+// Tiles stored, or added, to memory: by the lanes that hold them, or by the engine that copies boxes.
+#include <algorithm>
+
+#include "layout/engine_rows.h"
+#include "layout/notation.h"
+#include "lower/lowering.h"
+
+namespace tilec::lower {
+
+namespace {
+
+constexpr int64_t kCopyUnroll = 4;
+
+}  // namespace
+
+// Of a lane, by one instruction.
+int Lowering::most_bytes(Scalar element, bool adds) const {
+  if (!adds) return machine_.vector_bytes;
+  bool is_vector = element == Scalar::F32 || (machine_.adds.narrow && (element == Scalar::F16 || element == Scalar::BF16));
+  return is_vector ? machine_.adds.bytes : 0;
+}
+
+// A number, or a vector of neighbours.
+void Lowering::add_element(ValueId buffer, ValueId index, ValueId value, ValueId mask) {
+  builder_.add(ir::op::MemAtomic{ir::AtomicFn::Add, ir::MemoryOrder::Relaxed, scalar_buffer(buffer), broadcast(index), {broadcast(value)}, mask});
+}
+
+void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
+  const Type& type = source_.type(store.tile);
+  const layout::RegLayout& layout = reg_layout(type.layout);
+  const Home& from = home(store.tile);
+  Region region{store.buffer, scalars(store.offsets), store.axes, store.bounds};
+  report_indices(region, op.span);
+  if (!store.adds && store_registers(region, layout, from)) return;
+  std::vector<Guard> all_guards = guards(from);
+  all_guards.push_back({region, type.shape});
+  int most = most_bytes(source_.type(store.buffer).element, store.adds);
+  Wide at_once = from.in_registers() ? wide(region, layout, most) : Wide{};
+  std::optional<layout::Widening> dealt;
+  if (from.in_registers()) dealt = wider(region, layout, at_once, most);
+  inside_or_guarded(all_guards, [&] {
+    if (dealt && !guarded_) {
+      Scalar stored = source_.type(store.buffer).element;
+      store_wide(region, dealt->layout, at_once.count, {.layout = {}, .registers = exchanged(*dealt, from.registers, stored), .memory = {}}, store.adds);
+      return Carried{};
+    }
+    if (at_once.count > 1 && !guarded_) {
+      store_wide(region, layout, at_once.count, from, store.adds);
+      return Carried{};
+    }
+    int64_t unroll = from.in_registers() ? INT64_MAX : from.deferred && guarded_ ? 1 : kCopyUnroll;
+    nest(builder_, digits(layout), unroll, {}, [&](const Point& point, const Carried&) -> Carried {
+      std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
+      ValueId mask = region_mask(region, layout, coordinates, point, guarded_);
+      mask = all(mask, owner_mask(layout, store.adds ? Touch::Atomic : Touch::Store));
+      ValueId index = address(store.buffer, coordinates);
+      if (store.adds) add_element(store.buffer, index, builder_.convert(read(from, point), source_.type(store.buffer).element), mask);
+      else store_element(store.buffer, index, read(from, point), mask);
+      return {};
+    }, unrolled_axes(from));
+    return Carried{};
+  }, at_once.condition);
+}
+
+// A replica is written once: by the lanes and warps whose `_` bits are zero. None where every place holds its own.
+ValueId Lowering::owner_mask(const layout::RegLayout& layout, Touch touch) {
+  int64_t lanes = 0, warps = 0;
+  for (size_t i = 0; i < layout.lane.size(); ++i)
+    if (layout.lane[i] == 0) lanes |= int64_t(1) << i;
+  for (size_t i = 0; i < layout.warp.size(); ++i)
+    if (layout.warp[i] == 0) warps |= int64_t(1) << i;
+  ValueId mask;
+  // Lanes that all hold the same store one number at one address: the store itself is uniform. An atomic is not.
+  bool all_lanes_same = touch == Touch::Store && lanes + 1 == int64_t(1) << layout.lane.size();
+  auto is_zero = [&](ValueId index, int64_t bits) {
+    return builder_.compare(ir::CompareFn::Eq, builder_.binary(ir::BinaryFn::And, index, builder_.index(bits)), builder_.index(0));
+  };
+  if (lanes && !(all_lanes_same && machine_.simd_bytes > 0))
+    mask = is_zero(builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true)), lanes);
+  if (warps) mask = all(mask, is_zero(warp_index(), warps));
+  int64_t divisor = int64_t(1) << layout.warp.size();
+  for (const layout::Grid& grid : layout.grids) {
+    if (grid.place != layout::GridPlace::Warp) continue;
+    ValueId step = builder_.binary(ir::BinaryFn::Rem, builder_.binary(ir::BinaryFn::Div, warp_index(), builder_.index(divisor)), builder_.index(grid.count));
+    if (grid.axis == layout::kReplica) mask = all(mask, builder_.compare(ir::CompareFn::Eq, step, builder_.index(0)));
+    divisor *= grid.count;
+  }
+  return mask;
+}
+
+// Does the engine write no more than the tensor? It writes whole units.
+ValueId Lowering::rows_end_on_units(ValueId buffer) {
+  RegionId here = builder_.region();
+  builder_.set_region(prelude_);
+  const Type& type = source_.type(buffer);
+  int64_t unit = machine_.boxes.unit / byte_width(type.element);
+  ValueId rest = builder_.binary(ir::BinaryFn::And, extent(buffer, type.rank() - 1), builder_.index(unit - 1));
+  ValueId holds = builder_.compare(ir::CompareFn::Eq, rest, builder_.index(0));
+  builder_.set_region(here);
+  return holds;
+}
+
+void Lowering::store_by_engine(const ir::Op& op, const ir::op::Copy& copy) {
+  report_indices({copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds}, op.span);
+  ValueId holds;
+  if (machine_.boxes.unit) holds = all(boxes_hold(std::span(&copy.dst, 1)), rows_end_on_units(copy.dst));
+  by_engine(holds, [&] { once([&] { store_boxes(copy); }); }, [&] { copy_by_threads(op, copy); });
+}
+
+// One warp starts them, behind the barrier that ends what threads write to the array, and waits until they are read.
+void Lowering::store_boxes(const ir::op::Copy& copy) {
+  const Type& source = source_.type(copy.src);
+  const layout::MemLayout& layout = source_.layouts.mem(source.layout);
+  builder_.add(ir::op::EngineFence{});
+  each_box(copy.shape, box_shape(copy.shape, source), [&](const ir::Ints& origin, const ir::Ints& shape) {
+    std::vector<ValueId> from = stepped(scalars(copy.src_offsets), copy.src_axes, origin), to = stepped(scalars(copy.dst_offsets), copy.dst_axes, origin);
+    builder_.add(ir::op::StoreBox{scalar_buffer(copy.src), from, copy.src_axes, source.shape, layout::print(layout), scalar_buffer(copy.dst), to,
+                                  copy.dst_axes, copy.dst_bounds, shape, copy.adds});
+  });
+  builder_.add(ir::op::AwaitStores{});
+}
+
+}  // namespace tilec::lower
