@@ -228,7 +228,7 @@ class Lowering {
   bool load_registers(const Region& region, const layout::RegLayout& layout, Home& home, Scalar element, ir::Number pad);
   void store_matrices(const Region& region, const layout::MatrixRows& store, const Home& home);
   bool store_registers(const Region& region, const layout::RegLayout& layout, const Home& home);
-  ValueId load_vector(ValueId buffer, ValueId index, ValueId mask, int count);
+  ValueId load_vector(ValueId buffer, ValueId index, ValueId mask, int count, bool streams = false);
   Point point_at(const layout::RegLayout& layout, int64_t register_index);
 
   // --- tile operations, one file each
@@ -262,8 +262,10 @@ class Lowering {
   };
   void each_wide(const Region& from, const Region& to, const WideCopy& at_once,
                  const std::function<void(ValueId far, ValueId near, ValueId mask)>& emit);
+  // Is each element of this buffer read once, by this operation? (streams.cpp)
+  bool is_read_once(const ir::Op& op, ValueId buffer, std::span<const ValueId> offsets) const;
   WideCopy wide_copy(const Region& from, const Region& to, const layout::Shape& shape, bool adds = false);
-  void copy_wide(const Region& from, const Region& to, const WideCopy& at_once, bool adds);
+  void copy_wide(const Region& from, const Region& to, const WideCopy& at_once, bool adds, bool streams);
   void begin_wide(const Region& from, const Region& to, const WideCopy& at_once);  // the same, in flight
   ValueId begins_at_multiples(ValueId buffer, int64_t count);
   Wide wide(const Region& region, const layout::RegLayout& layout, int most_bytes);
@@ -273,7 +275,7 @@ class Lowering {
   ValueId packed_word(std::span<const ValueId> elements);
   std::vector<ValueId> unpacked_word(ValueId word, int64_t count, Scalar element);
   std::vector<ValueId> exchanged(const layout::Widening& dealt, std::span<const ValueId> registers, Scalar element);
-  void load_wide(const Region& region, const layout::RegLayout& layout, int count, Scalar element, ir::Number pad, Home& home);
+  void load_wide(const Region& region, const layout::RegLayout& layout, int count, Scalar element, ir::Number pad, Home& home, bool streams);
   void store_wide(const Region& region, const layout::RegLayout& layout, int count, const Home& home, bool adds);
 
   // --- what the next block reads (prefetch.cpp)

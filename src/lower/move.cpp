@@ -41,7 +41,7 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
   Wide at_once = home.in_registers() ? wide(region, layout, machine_.vector_bytes) : Wide{};
   home.registers = inside_or_guarded(std::span(&guard, 1), [&] {
     if (at_once.count > 1 && !guarded_) {
-      load_wide(region, layout, at_once.count, type.element, load.pad, home);
+      load_wide(region, layout, at_once.count, type.element, load.pad, home, is_read_once(op, load.buffer, load.offsets));
       return home.registers;
     }
     nest(builder_, digits(layout), home.in_memory() ? kCopyUnroll : INT64_MAX, {}, [&](const Point& point, const Carried&) -> Carried {
@@ -86,7 +86,7 @@ void Lowering::copy_by_threads(const ir::Op& op, const ir::op::Copy& copy) {
   if (is_guarded) return copy_elements(from, to, shape, copy.pad, copy.adds);
   WideCopy at_once = wide_copy(from, to, shape, copy.adds);
   inside_or_guarded(std::span(&source_guard, 1), [&]() -> Carried {
-    if (at_once.count > 1 && !guarded_) copy_wide(from, to, at_once, copy.adds);
+    if (at_once.count > 1 && !guarded_) copy_wide(from, to, at_once, copy.adds, is_read_once(op, copy.src, copy.src_offsets));
     else copy_elements(from, to, shape, copy.pad, copy.adds);
     return {};
   }, at_once.condition);

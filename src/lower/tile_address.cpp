@@ -152,11 +152,11 @@ ValueId Lowering::step_address(const TileAddress& address, int64_t register_inde
   return address.rest.valid() ? builder_.add(index, address.rest) : index;
 }
 
-ValueId Lowering::load_vector(ValueId buffer, ValueId index, ValueId mask, int count) {
+ValueId Lowering::load_vector(ValueId buffer, ValueId index, ValueId mask, int count, bool streams) {
   Scalar element = source_.type(buffer).element;
   index = broadcast(index);
   Type type = count == 1 ? ir::scalar_type(element, true) : ir::vector_type(element, count);
-  return builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, mask, lane_stride(index)}, type);
+  return builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, mask, lane_stride(index), streams}, type);
 }
 
 std::optional<layout::MatrixRows> Lowering::matrix_access(const Region& region, const layout::RegLayout& layout, Cap cap) {

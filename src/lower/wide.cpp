@@ -72,13 +72,13 @@ std::optional<layout::Widening> Lowering::wider(const Region& region, const layo
 }
 
 // The registers of a region that lies inside its buffer.
-void Lowering::load_wide(const Region& region, const layout::RegLayout& layout, int count, Scalar element, ir::Number pad, Home& home) {
+void Lowering::load_wide(const Region& region, const layout::RegLayout& layout, int count, Scalar element, ir::Number pad, Home& home, bool streams) {
   Scalar stored = source_.type(region.buffer).element;
   for (int64_t r = 0; r < layout.registers(); r += count) {
     Point point = point_at(layout, r);
     std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
     ValueId mask = tile_mask(layout, point);
-    ValueId loaded = load_vector(region.buffer, address(region.buffer, coordinates), mask, count);
+    ValueId loaded = load_vector(region.buffer, address(region.buffer, coordinates), mask, count, streams);
     for (int i = 0; i < count; ++i) {
       ValueId x = builder_.value(ir::op::VectorElement{loaded, i}, ir::scalar_type(stored, true));
       bool is_zero = pad.is_float ? pad.f == 0 : pad.i == 0;
@@ -137,10 +137,10 @@ void Lowering::each_wide(const Region& from, const Region& to, const WideCopy& a
   }
 }
 
-void Lowering::copy_wide(const Region& from, const Region& to, const WideCopy& at_once, bool adds) {
+void Lowering::copy_wide(const Region& from, const Region& to, const WideCopy& at_once, bool adds, bool streams) {
   bool is_loaded = source_.type(to.buffer).space == Space::Shared;
   each_wide(from, to, at_once, [&](ValueId far, ValueId near, ValueId mask) {
-    ValueId moved = load_vector(from.buffer, is_loaded ? far : near, mask, at_once.count), index = is_loaded ? near : far;
+    ValueId moved = load_vector(from.buffer, is_loaded ? far : near, mask, at_once.count, streams), index = is_loaded ? near : far;
     if (adds) add_element(to.buffer, index, moved, mask);
     else builder_.add(ir::op::MemStore{scalar_buffer(to.buffer), index, moved, mask, lane_stride(index)});
   });

@@ -4,7 +4,8 @@ namespace tilec {
 
 std::string_view name(Cap cap) {
   constexpr std::string_view kNames[] = {"fused-multiply-add", "divergent-branches", "shuffles", "async-copy", "bulk-copy", "async-matrix",
-                                         "phase-barriers", "named-barriers", "register-budgets", "half-arithmetic", "half-convert", "matrix-loads", "matrix-stores", "matrix-turns", "prefetch", "native-math", "native-exp2"};
+                                         "phase-barriers", "named-barriers", "register-budgets", "half-arithmetic", "half-convert", "matrix-loads", "matrix-stores", "matrix-turns", "stream-hints", "dependent-launch",
+                                         "prefetch", "native-math", "native-exp2"};
   return kNames[int(cap)];
 }
 

@@ -24,6 +24,8 @@ enum class Cap : uint8_t {
   MatrixLoads,        // one instruction deals rows of 16 bytes of shared memory to the lanes of a warp, as its products want them
   MatrixStores,       // and one gathers them
   MatrixTurns,        // one transposes 8 x 8 elements of two bytes in the registers of a warp
+  StreamHints,        // a load may say that nobody reads its bytes again
+  DependentLaunch,    // a launch may begin before the one ahead of it has ended, and waits for that by itself
   Prefetch,           // memory can be asked for before it is read, and the blocks of a thread follow one another
   NativeMath,         // exp2, log2, rsqrt and their like are instructions; without it they expand to polynomials
   NativeExp2,         // exp2 of f32 is one, within two units in the last place, results too small for its exponent are 0

@@ -35,7 +35,7 @@ static void choice(fake_stream *stream) {
   EXPECT(says(only_add_one(host, host + 2500, 2500, NULL), TILE_NO_CONTEXT, "no context is current"));
   EXPECT(says(add_one(device_x, device_y, 2500, NULL), TILE_OK, "") && fake->launches == before + 1);
   EXPECT(fake->launch_context == &fake->primary[0] && fake->blocks == 3 && fake->threads == 128 && fake->stream == NULL);
-  EXPECT(fake->slots[0] == (int64_t)(intptr_t)device_x && fake->slots[2] == 2500);
+  EXPECT(fake->slots[0] == (int64_t)(intptr_t)device_x && fake->slots[2] == 2500 && fake->overlaps == 1);
   EXPECT(says(add_one(device_x, device_y, 2500, (void *)stream), TILE_OK, "") && fake->stream == stream);
   // Memory of a pool has a device, no context; what is shared is the device's; the first tensor may be anywhere.
   int memories = fake->memories;
@@ -56,7 +56,8 @@ static void generations(void) {
   fake_stream second = {&fake->primary[1], 0}, third = {&fake->primary[2], 0}, first = {&fake->primary[0], 0};
   int loads = fake->loads;
   EXPECT(says(add_one(device_x, device_y, 10, (void *)&second), TILE_OK, "") && fake->loaded_text && fake->loads == loads + 1);
-  EXPECT(fake->launch_context == &fake->primary[1]);
+  // Code of the older generation does not wait by itself for what was launched before it.
+  EXPECT(fake->launch_context == &fake->primary[1] && fake->overlaps == 0);
   EXPECT(says(add_one(device_x, device_y, 10, (void *)&third), TILE_NO_DEVICE_CODE, "device 2 is of generation 7.0"));
   EXPECT(says(only_add_one(device_x, device_y, 10, (void *)&second), TILE_NO_DEVICE_CODE, "sm_90a; device 1 is of generation 8.0"));
   // A stream of another context than the current one.
@@ -210,6 +211,16 @@ static void boxes(void) {
   fake->describe_code = fake->reads_descriptors = 0;
 }
 
+// Boxes that are added to a tensor are of its floats, those that are moved only of their bits.
+static void added_boxes(void) {
+  fake->reads_descriptors = 1;
+  EXPECT(says(box_sums(device_x, device_y, 64, 64, NULL), TILE_OK, "") && holds(1, 1));
+  EXPECT(fake->descriptors[0].tensor == (uint64_t)(uintptr_t)device_y && fake->descriptors[0].element == 7);
+  EXPECT(fake->descriptors[1].tensor == (uint64_t)(uintptr_t)device_x && fake->descriptors[1].element == 2);
+  EXPECT(says(box_sums(device_x, device_y, 64, 63, NULL), TILE_OK, "") && holds(0, 0));
+  fake->reads_descriptors = 0;
+}
+
 static void with_driver(void) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW), *symbol = library ? dlsym(library, "cuCtxSetCurrent") : NULL;
   fake = library ? dlsym(library, "fake_driver") : NULL;
@@ -229,6 +240,7 @@ static void with_driver(void) {
   workspaces(&stream);
   faults(&stream);
   boxes();
+  added_boxes();
 }
 
 static void without_driver(const char *why) {

@@ -115,9 +115,30 @@ int cuKernelSetAttribute(int attribute, int value, void *kernel, int device) {
   fake_driver.dynamic_shared = value;
   return fake_driver.attribute_code;
 }
-int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned block_x, unsigned block_y, unsigned block_z,
-                   unsigned shared, void *stream, void **parameters, void **extra) {
-  (void)function, (void)y, (void)z, (void)block_y, (void)block_z, (void)extra;
+int cuDriverGetVersion(int *version) {
+  *version = 12040;
+  return 0;
+}
+// A launch and its attributes, as the driver declares them.
+typedef struct {
+  int what, pad, value, rest[15];
+} fake_attribute;
+typedef struct {
+  unsigned x, y, z, block_x, block_y, block_z, shared;
+  void *stream;
+  const fake_attribute *attributes;
+  unsigned attribute_count;
+} fake_launch;
+int cuLaunchKernelEx(const fake_launch *launch, void *function, void **parameters, void **extra) {
+  const unsigned x = launch->x, block_x = launch->block_x, shared = launch->shared;
+  void *stream = launch->stream;
+  (void)function, (void)extra;
+  if (launch->y != 1 || launch->z != 1 || launch->block_y != 1 || launch->block_z != 1) return kInvalidValue;
+  fake_driver.overlaps = 0;
+  for (unsigned i = 0; i < launch->attribute_count; i++) {
+    if (launch->attributes[i].what != 6) return kInvalidValue;
+    fake_driver.overlaps = launch->attributes[i].value;
+  }
   if (fake_driver.launch_code) return fake_driver.launch_code;
   if (stream && ((fake_stream *)stream)->context != current) return kWrongHandle;
   fake_driver.launches++;

@@ -42,6 +42,7 @@ typedef struct {
   _Atomic int loads, launches, allocations, frees, registered, waits, retained, released;
   int loaded_text;  // the last image was text
   unsigned blocks, threads, shared;
+  int overlaps;  // the last launch may begin before what is ahead of it has ended
   int dynamic_shared;  // asked for by an attribute
   void *stream;
   fake_context *launch_context;

@@ -16,6 +16,7 @@
 #include "native_kit.h"
 #include "pipeline/compile.h"
 #include "syntax/parse.h"
+#include "target/cuda/machine.h"
 #include "target/model/machine.h"
 
 using namespace tilec;
@@ -176,6 +177,7 @@ void check_file(const std::string& name) {
   KernelFile file(std::string(TILEC_TESTS) + "/kernels/" + name + ".tile");
   for (const Machine& machine : target::cpu::x86_64_machines()) check_passes(file, machine);
   for (const Machine& machine : target::model::machines()) check_passes(file, machine);
+  for (const Machine& machine : target::cuda::machines()) check_passes(file, machine);
   for (const Engine& engine : testing::engines()) check_engine(file, engine);
 }
 

@@ -21,14 +21,31 @@ enum {
   TILE_CU_MINOR = 76,
   TILE_CU_MOST_SHARED = 97,  // bytes of a block that asks for more than the usual
   TILE_CU_FUNCTION_SHARED = 8,
-  TILE_CU_PORTABLE_MAPPED = 3
+  TILE_CU_PORTABLE_MAPPED = 3,
+  TILE_CU_LAUNCH_OVERLAPS = 6  // the attribute of a launch that waits by itself
 };
 #define TILE_CU_USUAL_SHARED (48 << 10)  // what a block has without asking
 #define TILE_CU_DEVICES 64
 #define TILE_CU_CAPTURING 1
 #define TILE_CU_OLDEST "12.0"
+#define TILE_CU_OVERLAPS_IN_GRAPHS 12030  // the version from which captured launches may overlap, too
 #define TILE_CU_ELSEWHERE (-1)  // no status: the stream is of another context
 #define TILE_CU_FEW_STREAMS 2  // handles up to this are streams that every context has
+
+// As the driver declares them: one attribute of a launch, and a launch.
+struct tile_cu_attribute {
+  int32_t what;
+  char pad[4];
+  int32_t value;
+  char rest[60];
+};
+struct tile_cu_launch {
+  unsigned x, y, z, block_x, block_y, block_z, shared;
+  void *stream;
+  const struct tile_cu_attribute *attributes;
+  unsigned attribute_count;
+};
+_Static_assert(sizeof(struct tile_cu_attribute) == 72 && sizeof(struct tile_cu_launch) == 56, "the driver's layout");
 
 // Every function: its name, the symbol behind it, its parameters.
 #define TILE_CU_FUNCTIONS(F)                                                                                          \
@@ -52,8 +69,8 @@ enum {
   F(library_kernel, "cuLibraryGetKernel", (void **function, void *library, const char *name))                         \
   F(kernel_function, "cuKernelGetFunction", (void **function, void *kernel))                                          \
   F(kernel_attribute, "cuKernelSetAttribute", (int attribute, int value, void *kernel, int device))                   \
-  F(launch, "cuLaunchKernel", (void *function, unsigned x, unsigned y, unsigned z, unsigned block_x, unsigned block_y, \
-                               unsigned block_z, unsigned shared, void *stream, void **parameters, void **extra))     \
+  F(launch, "cuLaunchKernelEx", (const struct tile_cu_launch *launch, void *function, void **parameters, void **extra)) \
+  F(driver_version, "cuDriverGetVersion", (int *version))                                                             \
   F(describe, "cuTensorMapEncodeTiled", (void *descriptor, int element, unsigned rank, void *tensor,                   \
                                          const uint64_t *extents, const uint64_t *strides, const uint32_t *box,         \
                                          const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))  \
@@ -65,7 +82,7 @@ enum {
 static struct {
   pthread_once_t once;
   pthread_mutex_t loading;
-  int32_t is_there;
+  int32_t is_there, overlaps;
   char problem[192];
   _Atomic int32_t generation[TILE_CU_DEVICES];  // 0: not asked
 #define TILE_CU_MEMBER(name, symbol, parameters) int(*name) parameters;
@@ -100,6 +117,8 @@ static void tile_cu_open(void) {
 #undef TILE_CU_FIND
   int code = tile_cu.init(0);
   if (code) snprintf(tile_cu.problem, sizeof tile_cu.problem, "its driver says: %s", tile_cu_text(code));
+  int version = 0;
+  tile_cu.overlaps = !code && !tile_cu.driver_version(&version) && version >= TILE_CU_OVERLAPS_IN_GRAPHS;
   tile_cu.is_there = code == 0;
 }
 

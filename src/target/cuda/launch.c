@@ -28,8 +28,10 @@ static int32_t tile_cu_run_launches(const struct tile_kernel *kernel, const stru
     if (blocks == 0) continue;
     status = tile_cu_function(kernel, instance->image, launch, form, place->device, &function);
     if (status) break;
-    int code = tile_cu.launch(function, (unsigned)blocks, 1, 1, (unsigned)launch->threads, 1, 1, (unsigned)launch->scratch_bytes,
-                              stream, parameters, NULL);
+    const struct tile_cu_attribute overlaps = {.what = TILE_CU_LAUNCH_OVERLAPS, .value = 1};
+    const struct tile_cu_launch config = {(unsigned)blocks, 1, 1, (unsigned)launch->threads, 1, 1, (unsigned)launch->scratch_bytes,
+                                          stream, &overlaps, launch->waits && tile_cu.overlaps};
+    int code = tile_cu.launch(&config, function, parameters, NULL);
     if (code == TILE_CU_OUT_OF_MEMORY) return tile_cu_fail(kernel, launch->place, code);
     if ((code == TILE_CU_WRONG_HANDLE || code == TILE_CU_WRONG_CONTEXT) && tile_cu_is_elsewhere(place, stream)) return TILE_CU_ELSEWHERE;
     if (code) {

@@ -44,9 +44,11 @@ constexpr auto kAtoms89 = atoms::joined(kWarpAtoms, kByteFloatAtoms, kOuterAtoms
 constexpr auto kAtoms90 = atoms::joined(atoms::group_atoms<kGroupElements>(), kWarpAtoms, kByteFloatAtoms, kOuterAtoms);
 
 constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfConvert, Cap::AsyncCopy,
-                                       Cap::PhaseBarriers, Cap::MatrixLoads, Cap::MatrixTurns, Cap::NativeExp2});
+                                       Cap::PhaseBarriers, Cap::MatrixLoads, Cap::MatrixTurns, Cap::StreamHints,
+                                       Cap::NativeExp2});
 
-constexpr uint64_t kEngines = cap_set({Cap::AsyncMatrix, Cap::BulkCopy, Cap::NamedBarriers, Cap::RegisterBudgets, Cap::MatrixStores});
+constexpr uint64_t kEngines = cap_set({Cap::AsyncMatrix, Cap::BulkCopy, Cap::NamedBarriers, Cap::RegisterBudgets, Cap::MatrixStores,
+                                        Cap::DependentLaunch});
 constexpr BoxLimits kBoxes = {.unit = 16, .rank = 5, .extent = 256};
 constexpr AddLimits kAdds = {.bytes = 16, .narrow = true};
 constexpr int64_t kBlockRegisters = 65536;

@@ -121,7 +121,7 @@ struct tile_launch {
   int32_t rank;
   int32_t threads;  // of a block on a device
   int32_t box_count;
-  int32_t reserved;
+  int32_t waits;    // by itself for what was launched before it, so that it may begin sooner
 };
 
 // ---- Devices: processors beside the host's. A target adds images and the table of its launcher.

@@ -100,6 +100,7 @@ void add_kernel(llvm::Module& module, const Export& exported, const Abi& abi, in
   speller.open_body(function->getArg(0), roots);
   speller.open_launch(launch, shared_memory(module), function->getArg(1));
   if (!boxes.empty()) speller.open_boxes(std::move(boxes), function->getArg(2), kDescriptorBytes);
+  speller.await_earlier_launches();
   speller.spell_block(launch, block_indices(speller, launch));
   speller.builder().CreateRetVoid();
 }

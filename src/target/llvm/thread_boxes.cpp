@@ -95,6 +95,11 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseExpect& x) {
   else expect();
 }
 
+// The next launch's blocks come where this one's leave room, once all of this one have begun, and wait there themselves.
+void ThreadSpeller::await_earlier_launches() {
+  if (machine_.has(Cap::DependentLaunch)) tied("griddepcontrol.wait; griddepcontrol.launch_dependents;", {}, {});
+}
+
 void ThreadSpeller::one(const ir::Op&, const ir::op::RegisterBudget& x) {
   constexpr int64_t kRegisterStep = 8;  // in which registers are given out
   int64_t begins = machine_.block_registers / threads_ / kRegisterStep * kRegisterStep;

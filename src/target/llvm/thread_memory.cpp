@@ -1,5 +1,6 @@
 // Loads, stores and atomics of one thread.
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "target/llvm/thread_speller.h"
@@ -30,6 +31,33 @@ Values ThreadSpeller::load(ir::ValueId buffer, Value* pointer, int64_t count) {
   return parts;
 }
 
+// Words that the first cache does not keep; in the second, whole lines of them come at once.
+Values ThreadSpeller::load_stream(ir::ValueId buffer, Value* pointer, int64_t count) {
+  constexpr int64_t kWord = 4;
+  llvm::Type* element = memory_type(type(buffer).element);
+  int64_t each = kWord / byte_width(type(buffer).element), words = count / std::max<int64_t>(each, 1);
+  llvm::Type* word = b_.getInt32Ty();
+  std::string outputs, text;
+  for (int64_t i = 0; i < words; ++i) {
+    outputs += "=r,";
+    text += (i ? ", $" : "$") + std::to_string(i);
+  }
+  std::string shape = words == 1 ? ".b32 " + text : ".v" + std::to_string(words) + ".b32 {" + text + "}";
+  std::vector<llvm::Type*> types(size_t(words), word);
+  llvm::Type* result = words == 1 ? word : llvm::StructType::get(context_, types);
+  auto* function = llvm::FunctionType::get(result, {pointer->getType()}, false);
+  // Nobody writes there while the kernel runs: it may stand anywhere behind the tests of its address.
+  auto* asked = llvm::InlineAsm::get(function, "ld.global.nc.L1::no_allocate.L2::128B" + shape + ", [$" + std::to_string(words) + "];", outputs + "l", false);
+  Value* loaded = b_.CreateCall(asked, {pointer});
+  Values parts;
+  for (int64_t i = 0; i < words; ++i) {
+    Value* one = words == 1 ? loaded : b_.CreateExtractValue(loaded, unsigned(i));
+    Value* elements = b_.CreateBitCast(one, each == 1 ? element : llvm::FixedVectorType::get(element, unsigned(each)));
+    for (int64_t e = 0; e < each; ++e) parts.push_back(each == 1 ? elements : b_.CreateExtractElement(elements, uint64_t(e)));
+  }
+  return parts;
+}
+
 void ThreadSpeller::store(ir::ValueId buffer, Value* pointer, const Values& parts) {
   const ir::Type& memory = type(buffer);
   Value* whole = parts[0];
@@ -44,14 +72,18 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::MemLoad& x) {
   const ir::Type result = type(op.result());
   int64_t count = part_count(result);
   Value* mask = masked_or_null(x.mask);
+  // Vectors of whole words, as far as a lane loads them.
+  int64_t bytes = count * byte_width(result.element);
+  bool streams = x.streams && count > 1 && byte_width(result.element) <= 4 && bytes >= 4 && bytes <= 16;
+  auto loaded_from = [&](Value* pointer) { return streams ? load_stream(x.buffer, pointer, count) : load(x.buffer, pointer, count); };
   Held h;
   if (!mask) {
-    h.parts = load(x.buffer, element_pointer(x.buffer, x.index), count);
+    h.parts = loaded_from(element_pointer(x.buffer, x.index));
   } else {
     llvm::BasicBlock *before = b_.GetInsertBlock(), *inside = nullptr;
     Values loaded;
     unless_clear(mask, false, [&] {
-      loaded = load(x.buffer, element_pointer(x.buffer, x.index), count);
+      loaded = loaded_from(element_pointer(x.buffer, x.index));
       inside = b_.GetInsertBlock();
     });
     for (Value* part : loaded) {

@@ -13,6 +13,8 @@ class ThreadSpeller final : public Speller {
   // Of copies by an engine: its descriptors, so many bytes each, then a byte each that says whether it holds.
   void open_boxes(std::vector<BoxAbi> boxes, llvm::Value* descriptors, uint64_t bytes);
   llvm::Value* block_number();  // 32 bits
+  // Where launches overlap: what was launched before has ended, and what comes behind may begin to.
+  void await_earlier_launches();
 
  private:
   using Speller::one;
@@ -83,6 +85,7 @@ class ThreadSpeller final : public Speller {
   // Memory (thread_memory.cpp).
   llvm::Value* element_pointer(ir::ValueId buffer, ir::ValueId index);
   Values load(ir::ValueId buffer, llvm::Value* pointer, int64_t count);
+  Values load_stream(ir::ValueId buffer, llvm::Value* pointer, int64_t count);
   void store(ir::ValueId buffer, llvm::Value* pointer, const Values& parts);
   void add_vector(const ir::op::MemAtomic& x);
   bool is_one_for_warp(const ir::op::MemAtomic& x) const;
