@@ -15,9 +15,12 @@ typedef struct {
 static const format kFormats[] = {
     [F16] = {"f16", 2, true, 5, 10, 15, false},     [BF16] = {"bf16", 2, true, 8, 7, 127, false},
     [F8E4M3] = {"f8e4m3", 1, true, 4, 3, 7, true},  [F32] = {"f32", 4, true, 8, 23, 127, false},
+    [TF32] = {"tf32", 4, true, 8, 10, 127, false},  // a float whose lower bits nobody reads
     [I8] = {"i8", 1, false, 0, 0, 0, true},         [U8] = {"u8", 1, false, 0, 0, 0, true},
     [I32] = {"i32", 4, false, 0, 0, 0, true},
 };
+
+enum { TF32_SPARE = 13 };
 
 const char *element_name(element type) { return kFormats[type].name; }
 size_t element_bytes(element type) { return kFormats[type].bytes; }
@@ -78,7 +81,7 @@ double element_get(element type, const void *data, size_t index) {
   }
   if (element_bytes(type) == 4) memcpy(&word, at, 4);
   if (type == I32) return (int32_t)word;
-  return decode(&kFormats[type], word);
+  return decode(&kFormats[type], type == TF32 ? word >> TF32_SPARE : word);
 }
 
 void element_set(element type, void *data, size_t index, double value) {
@@ -87,10 +90,16 @@ void element_set(element type, void *data, size_t index, double value) {
   if (type == I8) word = (uint32_t)(int32_t)clamped(value, -128, 127);
   else if (type == U8) word = (uint32_t)clamped(value, 0, 255);
   else if (type == I32) word = (uint32_t)(int32_t)clamped(value, -2147483648.0, 2147483647.0);
-  else word = encode(&kFormats[type], value);
+  else word = encode(&kFormats[type], value) << (type == TF32 ? TF32_SPARE : 0);
   unsigned char byte = (unsigned char)word;
   uint16_t half = (uint16_t)word;
   if (element_bytes(type) == 1) memcpy(at, &byte, 1);
   if (element_bytes(type) == 2) memcpy(at, &half, 2);
   if (element_bytes(type) == 4) memcpy(at, &word, 4);
+}
+
+double element_rounded(element type, double value) {
+  unsigned char bits[sizeof(double)];
+  element_set(type, bits, 0, value);
+  return element_get(type, bits, 0);
 }

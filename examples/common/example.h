@@ -9,7 +9,7 @@
 
 // ---- elements
 
-typedef enum { F16, BF16, F8E4M3, F32, I8, U8, I32 } element;
+typedef enum { F16, BF16, F8E4M3, TF32, F32, I8, U8, I32 } element;
 
 const char *element_name(element type);
 size_t element_bytes(element type);
@@ -21,6 +21,7 @@ double element_get(element type, const void *data, size_t index);
 // Rounds to the nearest value, ties to the even one; what is too great becomes infinite, or the greatest value of types
 // that saturate.
 void element_set(element type, void *data, size_t index, double value);
+double element_rounded(element type, double value);
 
 // ---- tensors: bits for the kernel, and the numbers that they stand for
 

@@ -1,4 +1,4 @@
-// relu(A @ B) in five element types, compared with float64. Arguments: shapes MxNxK.
+// relu(A @ B) in six element types, compared with float64. Arguments: shapes MxNxK.
 //
 // --bench [SIZE]: one f32 product of SIZE (1024) cubed, its error, and its time beside a plain loop in C and, where
 // it is installed, OpenBLAS.
@@ -29,6 +29,12 @@ static tile_status run_bf16(const void *a, const void *b, void *c, size s) {
 static tile_status run_f32(const void *a, const void *b, void *c, size s) {
   return gemm_relu_f32(a, b, c, s.m, s.k, s.n, NULL);
 }
+static tile_status run_tf32(const void *a, const void *b, void *c, size s) {
+  return gemm_relu_tf32(a, b, c, s.m, s.k, s.n, NULL);
+}
+static tile_status run_rounded(const void *a, const void *b, void *c, size s) {
+  return gemm_relu_rounded_tf32(a, b, c, s.m, s.k, s.n, NULL);
+}
 static tile_status run_f8e4m3(const void *a, const void *b, void *c, size s) {
   return gemm_relu_f8e4m3(a, b, c, s.m, s.k, s.n, NULL);
 }
@@ -38,17 +44,24 @@ static tile_status run_i8(const void *a, const void *b, void *c, size s) {
 
 typedef struct {
   const char *name;
-  element operand, result;
+  element operand, multiplied, result;
   tile_status (*call)(const void *, const void *, void *, size);
 } variant;
 
 static const variant kVariants[] = {
-    {"gemm_relu_f16", F16, F16, run_f16},
-    {"gemm_relu_bf16", BF16, BF16, run_bf16},
-    {"gemm_relu_f32", F32, F32, run_f32},
-    {"gemm_relu_f8e4m3", F8E4M3, F16, run_f8e4m3},
-    {"gemm_relu_i8", I8, I32, run_i8},
+    {"gemm_relu_f16", F16, F16, F16, run_f16},
+    {"gemm_relu_bf16", BF16, BF16, BF16, run_bf16},
+    {"gemm_relu_f32", F32, F32, F32, run_f32},
+    {"gemm_relu_tf32", TF32, TF32, F32, run_tf32},
+    {"gemm_relu_rounded_tf32", F32, TF32, F32, run_rounded},
+    {"gemm_relu_f8e4m3", F8E4M3, F8E4M3, F16, run_f8e4m3},
+    {"gemm_relu_i8", I8, I8, I32, run_i8},
 };
+
+// What is multiplied: the operands as the kernel rounds them.
+static void round_values(tensor *t, element type) {
+  for (size_t i = 0; t->type != type && i < t->count; ++i) t->values[i] = element_rounded(type, t->values[i]);
+}
 
 // An element is off by the roundings of an f32 sum and, once, of the result; relu does not make that more. Sums of
 // integers are exact.
@@ -78,6 +91,7 @@ static void run(judge *j, const int64_t *extents) {
     judge_begin(j, v->name);
     tile_status status = v->call(a.bits, b.bits, c.bits, s);
     bool is_intact = tensor_read(&c);
+    round_values(&a, v->multiplied), round_values(&b, v->multiplied);
     judge_rows(j, v, &a, &b, &c, s);
     judge_end(j, status, is_intact, kNames, extents, 3);
     tensor_free(&a), tensor_free(&b), tensor_free(&c);

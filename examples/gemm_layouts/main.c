@@ -39,23 +39,27 @@ static tile_status tt_bf16(const void *a, const void *b, void *c, size s) {
 static tile_status nt_f32(const void *a, const void *b, void *c, size s) {
   return gemm_nt_f32(a, b, c, s.m, s.k, s.n, NULL);
 }
+static tile_status nt_tf32(const void *a, const void *b, void *c, size s) {
+  return gemm_nt_tf32(a, b, c, s.m, s.k, s.n, NULL);
+}
 static tile_status tn_f32(const void *a, const void *b, void *c, size s) {
   return gemm_tn_f32(a, b, c, s.k, s.m, s.n, NULL);
 }
 
 typedef struct {
   const char *name;
-  element type;
+  element type, result;
   bool is_a_turned, is_b_turned;
   tile_status (*call)(const void *, const void *, void *, size);
 } variant;
 
 static const variant kVariants[] = {
-    {"gemm_nn_f16", F16, false, false, nn_f16},    {"gemm_nt_f16", F16, false, true, nt_f16},
-    {"gemm_tn_f16", F16, true, false, tn_f16},     {"gemm_tt_f16", F16, true, true, tt_f16},
-    {"gemm_nn_bf16", BF16, false, false, nn_bf16}, {"gemm_nt_bf16", BF16, false, true, nt_bf16},
-    {"gemm_tn_bf16", BF16, true, false, tn_bf16},  {"gemm_tt_bf16", BF16, true, true, tt_bf16},
-    {"gemm_nt_f32", F32, false, true, nt_f32},     {"gemm_tn_f32", F32, true, false, tn_f32},
+    {"gemm_nn_f16", F16, F16, false, false, nn_f16},     {"gemm_nt_f16", F16, F16, false, true, nt_f16},
+    {"gemm_tn_f16", F16, F16, true, false, tn_f16},      {"gemm_tt_f16", F16, F16, true, true, tt_f16},
+    {"gemm_nn_bf16", BF16, BF16, false, false, nn_bf16}, {"gemm_nt_bf16", BF16, BF16, false, true, nt_bf16},
+    {"gemm_tn_bf16", BF16, BF16, true, false, tn_bf16},  {"gemm_tt_bf16", BF16, BF16, true, true, tt_bf16},
+    {"gemm_nt_f32", F32, F32, false, true, nt_f32},      {"gemm_nt_tf32", TF32, F32, false, true, nt_tf32},
+    {"gemm_tn_f32", F32, F32, true, false, tn_f32},
 };
 
 // An element is off by the roundings of an f32 sum and, once, of the result.
@@ -80,7 +84,7 @@ static void run(judge *j, const int64_t *extents) {
   for (size_t i = 0; i < sizeof kVariants / sizeof *kVariants; ++i) {
     const variant *v = &kVariants[i];
     tensor a = tensor_random(v->type, (size_t)(s.m * s.k), 1), b = tensor_random(v->type, (size_t)(s.k * s.n), 1);
-    tensor c = tensor_unwritten(v->type, (size_t)(s.m * s.n));
+    tensor c = tensor_unwritten(v->result, (size_t)(s.m * s.n));
     judge_begin(j, v->name);
     tile_status status = v->call(a.bits, b.bits, c.bits, s);
     bool is_intact = tensor_read(&c);

@@ -35,8 +35,8 @@ std::optional<Scalar> scalar_named(std::string_view text) {
 
 bool is_supported(Scalar s) {
   switch (s) {
-    case Scalar::I2: case Scalar::I4: case Scalar::U2: case Scalar::U4: case Scalar::TF32: case Scalar::F8E8M0:
-    case Scalar::F8E4M3FNUZ: case Scalar::F8E5M2FNUZ: case Scalar::F6E2M3: case Scalar::F6E3M2: case Scalar::F4E2M1:
+    case Scalar::I2: case Scalar::I4: case Scalar::U2: case Scalar::U4: case Scalar::F8E8M0: case Scalar::F8E4M3FNUZ:
+    case Scalar::F8E5M2FNUZ: case Scalar::F6E2M3: case Scalar::F6E3M2: case Scalar::F4E2M1:
       return false;
     default: return true;
   }
@@ -46,6 +46,7 @@ FloatFormat float_format(Scalar s) {
   switch (s) {
     case Scalar::F16: return {5, 10, 15, true};
     case Scalar::BF16: return {8, 7, 127, true};
+    case Scalar::TF32: return {8, 10, 127, true, 13};
     case Scalar::F32: return {8, 23, 127, true};
     case Scalar::F64: return {11, 52, 1023, true};
     case Scalar::F8E4M3: return {4, 3, 7, false};
@@ -59,6 +60,7 @@ double decode(Scalar s, uint64_t bits) {
   if (s == Scalar::F32) return std::bit_cast<float>(uint32_t(bits));
   if (!is_float(s)) return row(s).kind == ScalarClass::Unsigned ? double(bits) : double(wrap(s, int64_t(bits)));
   FloatFormat f = float_format(s);
+  bits >>= f.spare_bits;
   uint64_t mantissa = bits & ((1ull << f.mantissa_bits) - 1);
   int exponent = int(bits >> f.mantissa_bits) & ((1 << f.exponent_bits) - 1);
   double sign = bits >> (f.mantissa_bits + f.exponent_bits) & 1 ? -1.0 : 1.0;
@@ -70,10 +72,10 @@ double decode(Scalar s, uint64_t bits) {
   return sign * std::ldexp(double(mantissa | 1ull << f.mantissa_bits), exponent - f.bias - f.mantissa_bits);
 }
 
-uint64_t encode(Scalar s, double value) {
-  if (s == Scalar::F64) return std::bit_cast<uint64_t>(value);
-  if (s == Scalar::F32) return std::bit_cast<uint32_t>(float(value));
-  FloatFormat f = float_format(s);
+namespace {
+
+// Without the spare bits.
+uint64_t encode(const FloatFormat& f, double value) {
   uint64_t sign = uint64_t(std::signbit(value)) << (f.exponent_bits + f.mantissa_bits);
   uint64_t top = ((1ull << f.exponent_bits) - 1) << f.mantissa_bits, ones = (1ull << f.mantissa_bits) - 1;
   uint64_t greatest = f.has_infinity ? top - 1 : (top | ones) - 1;
@@ -90,6 +92,15 @@ uint64_t encode(Scalar s, double value) {
   if (exponent - 1 >= 1 - f.bias) bits += uint64_t(exponent - 1 + f.bias - 1) << f.mantissa_bits;
   if (bits > greatest) bits = saturates ? greatest : top;
   return sign | bits;
+}
+
+}  // namespace
+
+uint64_t encode(Scalar s, double value) {
+  if (s == Scalar::F64) return std::bit_cast<uint64_t>(value);
+  if (s == Scalar::F32) return std::bit_cast<uint32_t>(float(value));
+  FloatFormat f = float_format(s);
+  return encode(f, value) << f.spare_bits;
 }
 
 double round_to(Scalar s, double value) {

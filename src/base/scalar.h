@@ -26,10 +26,14 @@ inline bool is_signed(Scalar s) { return scalar_class(s) == ScalarClass::Signed;
 // Types that this compiler computes with today; the others parse and are answered with "not supported yet".
 bool is_supported(Scalar scalar);
 
-// The float formats as sign, exponent and mantissa.
+// Floats of fewer digits than f32: computed in f32, and rounded to the type after each operation.
+inline bool is_narrow_float(Scalar s) { return is_float(s) && (bit_width(s) < 32 || s == Scalar::TF32); }
+
+// The float formats as sign, exponent and mantissa, from the top bit down.
 struct FloatFormat {
   int exponent_bits, mantissa_bits, bias;
-  bool has_infinity;  // f8e4m3 has none: its top exponent holds numbers up to 448, and one NaN
+  bool has_infinity;   // f8e4m3 has none: its top exponent holds numbers up to 448, and one NaN
+  int spare_bits = 0;  // below the mantissa, which no value reads and every value has as zeros: 13 of tf32
 };
 FloatFormat float_format(Scalar scalar);  // of a supported float
 

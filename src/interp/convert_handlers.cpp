@@ -55,6 +55,8 @@ Handler rounded(Scalar to) {
       return Pick<RoundF16>::handler;
     case Scalar::BF16:
       return Pick<RoundBF16>::handler;
+    case Scalar::TF32:
+      return Pick<RoundTF32>::handler;
     default:
       return do_generic_convert;
   }

@@ -97,6 +97,8 @@ Handler float_binary_handler(BinaryFn fn, Scalar type, Numeric numeric) {
       return by_function<RoundF16>(fn);
     case Scalar::BF16:
       return by_function<RoundBF16>(fn);
+    case Scalar::TF32:
+      return by_function<RoundTF32>(fn);
     default:
       return nullptr;
   }
@@ -111,6 +113,8 @@ Handler fma_handler(Scalar type, Numeric numeric) {
       return do_float_fma<ExactProduct, RoundF16>;
     case Scalar::BF16:
       return do_float_fma<ExactProduct, RoundBF16>;
+    case Scalar::TF32:
+      return do_float_fma<ExactProduct, RoundTF32>;
     default:
       return do_generic_fma;
   }

@@ -31,6 +31,7 @@ inline double round_small(double x) {
 
 inline double round_f16(double x) { return round_small<10, -14, 15>(x); }
 inline double round_bf16(double x) { return round_small<7, -126, 127>(x); }
+inline double round_tf32(double x) { return round_small<10, -126, 127>(x); }
 
 struct KeepF64 {
   static double apply(double x) { return x; }
@@ -43,6 +44,9 @@ struct RoundF16 {
 };
 struct RoundBF16 {
   static double apply(double x) { return round_bf16(x); }
+};
+struct RoundTF32 {
+  static double apply(double x) { return round_tf32(x); }
 };
 
 inline double decode_f16(uint16_t bits) {
@@ -70,6 +74,14 @@ inline double decode_bf16(uint16_t bits) { return std::bit_cast<float>(uint32_t(
 inline uint16_t encode_bf16(double x) {
   if (std::isnan(x)) return uint16_t(std::signbit(x) << 15 | 0x7fc0);
   return uint16_t(std::bit_cast<uint32_t>(float(round_bf16(x))) >> 16);
+}
+
+// The upper bits of an f32, whatever stands below them.
+constexpr uint32_t kBitsOfTF32 = 0xffffe000;
+inline double decode_tf32(uint32_t bits) { return std::bit_cast<float>(bits & kBitsOfTF32); }
+inline uint32_t encode_tf32(double x) {
+  if (std::isnan(x)) return uint32_t(std::signbit(x)) << 31 | 0x7fc00000;
+  return std::bit_cast<uint32_t>(float(round_tf32(x)));
 }
 
 }  // namespace tilec::interp

@@ -110,7 +110,7 @@ AroundAxis around(std::span<const int64_t> shape, int64_t axis) {
 // What partial results are kept in: sums and products of narrow floats in f32, rounded once at the end.
 Scalar partial_type(ReduceFn fn, Scalar type) {
   bool adds = fn == ReduceFn::Sum || fn == ReduceFn::Prod;
-  return adds && is_float(type) && bit_width(type) < 32 ? Scalar::F32 : type;
+  return adds && is_narrow_float(type) ? Scalar::F32 : type;
 }
 
 Slot widened(Scalar from, Scalar to, Slot v) {

@@ -46,6 +46,9 @@ void load_elements(Scalar type, const uint8_t* at, int64_t count, Slot* out) {
     case Scalar::BF16:
       for (int64_t k = 0; k < count; ++k) out[k].f = decode_bf16(read<uint16_t>(at + 2 * k));
       return;
+    case Scalar::TF32:
+      for (int64_t k = 0; k < count; ++k) out[k].f = decode_tf32(read<uint32_t>(at + 4 * k));
+      return;
     case Scalar::Bool:
       for (int64_t k = 0; k < count; ++k) out[k].i = at[k] != 0;
       return;
@@ -84,6 +87,9 @@ void store_elements(Scalar type, uint8_t* at, int64_t count, const Slot* values)
       return;
     case Scalar::BF16:
       for (int64_t k = 0; k < count; ++k) write<uint16_t>(at + 2 * k, encode_bf16(values[k].f));
+      return;
+    case Scalar::TF32:
+      for (int64_t k = 0; k < count; ++k) write<uint32_t>(at + 4 * k, encode_tf32(values[k].f));
       return;
     case Scalar::Bool:
       for (int64_t k = 0; k < count; ++k) at[k] = values[k].i != 0;

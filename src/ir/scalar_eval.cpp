@@ -178,7 +178,7 @@ namespace {
 // Of the numbers that a float type has, the greatest whose magnitude is no greater: finite values stay finite.
 double cut_to(Scalar type, double value) {
   uint64_t bits = encode(type, value);
-  if (std::fabs(decode(type, bits)) > std::fabs(value)) --bits;
+  if (std::fabs(decode(type, bits)) > std::fabs(value)) bits -= uint64_t(1) << float_format(type).spare_bits;
   return decode(type, bits);
 }
 

@@ -109,7 +109,7 @@ Lowering::WideCopy Lowering::wide_copy(const Region& from, const Region& to, con
   bool is_stored = source.space == Space::Shared && target.space != Space::Shared;
   if ((!is_loaded && !is_stored) || machine_.simd_bytes > 0) return {};
   int bytes = most_bytes(source.element, adds);
-  int64_t elements = 1, most = bit_width(source.element) < 8 ? 1 : std::max(1, bytes / byte_width(source.element));
+  int64_t elements = 1, most = bit_width(source.element) < 8 ? 1 : std::max(1, bytes / std::max(byte_width(source.element), byte_width(target.element)));
   for (int axis = 0; axis < shape.rank; ++axis) elements *= shape[axis];
   // Every thread gets something before any gets more at once.
   while (most > 1 && elements < machine_.lanes * warps_ * most) most /= 2;
@@ -139,8 +139,16 @@ void Lowering::each_wide(const Region& from, const Region& to, const WideCopy& a
 
 void Lowering::copy_wide(const Region& from, const Region& to, const WideCopy& at_once, bool adds, bool streams) {
   bool is_loaded = source_.type(to.buffer).space == Space::Shared;
+  Scalar stored = source_.type(from.buffer).element, wanted = source_.type(to.buffer).element;
+  auto converted = [&](ValueId vector) {
+    if (stored == wanted) return vector;
+    std::vector<ValueId> elements;
+    for (int64_t i = 0; i < at_once.count; ++i)
+      elements.push_back(builder_.convert(builder_.value(ir::op::VectorElement{vector, i}, ir::scalar_type(stored, true)), wanted));
+    return builder_.value(ir::op::VectorMake{elements}, ir::vector_type(wanted, at_once.count));
+  };
   each_wide(from, to, at_once, [&](ValueId far, ValueId near, ValueId mask) {
-    ValueId moved = load_vector(from.buffer, is_loaded ? far : near, mask, at_once.count, streams), index = is_loaded ? near : far;
+    ValueId moved = converted(load_vector(from.buffer, is_loaded ? far : near, mask, at_once.count, streams)), index = is_loaded ? near : far;
     if (adds) add_element(to.buffer, index, moved, mask);
     else builder_.add(ir::op::MemStore{scalar_buffer(to.buffer), index, moved, mask, lane_stride(index)});
   });

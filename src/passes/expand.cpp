@@ -76,7 +76,7 @@ class Expander : public Rebuilder {
   // there, also when the interpreter computes with more digits than were declared.
   ValueId as_in_memory(ValueId x) {
     Scalar element = type(x).element;
-    if (is_float(element) && bit_width(element) < 32) return converted(x, Scalar::F32);
+    if (is_narrow_float(element)) return converted(x, Scalar::F32);
     if (element != Scalar::F32) return x;
     return each(x, element, [&](ValueId v) { return b_.convert(b_.convert(v, Scalar::U32, ConvertMode::Bits), element, ConvertMode::Bits); });
   }
@@ -111,7 +111,7 @@ class Expander : public Rebuilder {
   // What partial results are kept in: sums and products of narrow floats in f32, rounded once at the end.
   static Scalar partial_type(ReduceFn fn, Scalar result) {
     bool adds = fn == ReduceFn::Sum || fn == ReduceFn::Prod;
-    return adds && is_float(result) && bit_width(result) < 32 ? Scalar::F32 : result;
+    return adds && is_narrow_float(result) ? Scalar::F32 : result;
   }
 
   bool widened_reduce(const op::Reduce& o, ValueId result) {

@@ -1,4 +1,4 @@
-// Makes Thread form spellable: after it, floats of 8 and 16 bits are only moved, and no math function is left but those
+// Makes Thread form spellable: after it, floats of 8 and 16 bits, and tf32, are only moved, and no math function is left but those
 // that the machine has.
 //   in:  Thread
 //   out: Thread; narrow floats appear only in constants, loads, stores, shuffles, vectors, selects, carried values and
@@ -7,6 +7,11 @@
 // A narrow value has two forms: its bits, and the f32 that it stands for. Both are written down where the value is
 // made; whoever computes reads the f32, whoever stores reads the bits; `cleanup` drops the form that nobody reads.
 // An fma of f16 is rounded to f32 first, so that a rare tie may fall the other way.
+//
+// Memory may hold anything in the bits that tf32 has not, and copies move them: they are cut off where a register is filled. Matrix
+// instructions read the upper bits alone, so that what only they read stays as it came.
+#include <functional>
+#include <set>
 #include <unordered_map>
 
 #include "passes/math.h"
@@ -23,17 +28,25 @@ namespace {
 class Legaliser : public Rebuilder {
  public:
   Legaliser(Kernel& kernel, const Machine& machine)
-      : Rebuilder(kernel), machine_(machine), narrow_(builder_, machine) {}
+      : Rebuilder(kernel), machine_(machine), narrow_(builder_, machine) {
+    find_fragments();
+  }
 
  private:
   Builder& b_ = builder_;
   const Machine& machine_;
   Narrow narrow_;
-  std::unordered_map<uint32_t, ValueId> wide_;  // the f32 of a narrow value, where one is at hand
-  std::vector<std::vector<uint32_t>> made_;     // for each open region the narrow values widened in it
+  std::unordered_map<uint32_t, ValueId> wide_;   // the f32 of a narrow value, where one is at hand
+  std::vector<std::vector<uint32_t>> made_;      // for each open region the narrow values widened in it
+  std::unordered_map<uint32_t, ValueId> uncut_;  // a tf32 as memory gave it
+  std::set<ValueId> fragments_;                  // vectors of tf32 that only matrix instructions read
 
-  void enter_region() override { made_.emplace_back(); }
+  void enter_region() override {
+    if (made_.empty()) each_number([this](ValueId v) { bind(v, cut(v)); });
+    made_.emplace_back();
+  }
   void leave_region() override {
+    if (made_.size() == 1) each_number([this](ValueId v) { bind(v, v); });
     for (uint32_t v : made_.back()) wide_.erase(v);
     made_.pop_back();
   }
@@ -43,6 +56,50 @@ class Legaliser : public Rebuilder {
 
   Scalar element(ValueId v) const { return kernel_.type(v).element; }
   bool is_narrow(ValueId v) const { return is_storage_only(machine_, element(v)); }
+  bool is_tf32(ValueId v) const { return element(v) == Scalar::TF32; }
+  // The numbers that callers give, for which the interface keeps the values as they come.
+  void each_number(const std::function<void(ValueId)>& f) {
+    for (const Param& p : kernel_.params)
+      if (kernel_.type(p.value).is_scalar() && is_tf32(p.value)) f(p.value);
+  }
+  void find_fragments() {
+    std::set<ValueId> others;
+    each_op(kernel_, kernel_.body, [&](OpId id) {
+      const Op& op = kernel_.op(id);
+      std::set<ValueId>& readers = op.is<op::Atom>() || op.is<op::GroupProduct>() ? fragments_ : others;
+      each_operand(op.data, [&](ValueId v) {
+        if (kernel_.type(v).kind == TypeKind::Vector && is_tf32(v)) readers.insert(v);
+      });
+    });
+    for (ValueId v : others) fragments_.erase(v);
+  }
+  ValueId cut(ValueId v) {
+    ValueId number = narrow_.cut(v);
+    if (number != v) uncut_[number.index] = v;
+    return number;
+  }
+  // What stays, but for the bits that a tf32 has not.
+  bool fill(OpId id, ValueId result) {
+    kernel_.region(builder_.region()).ops.push_back(id);
+    const Type type = kernel_.type(result);
+    if (type.kind != TypeKind::Vector) return bind_value(result, cut(result));
+    std::vector<ValueId> elements;
+    for (int64_t i = 0; i < type.shape[0]; ++i) elements.push_back(cut(b_.value(op::VectorElement{result, i}, scalar_type(type.element, type.varying))));
+    return bind_value(result, b_.value(op::VectorMake{elements}, type));
+  }
+  bool fragment(const op::VectorMake& o, ValueId result) {
+    if (!fragments_.contains(result)) return false;
+    std::vector<ValueId> elements = o.elements;
+    for (ValueId& v : elements)
+      if (auto found = uncut_.find(v.index); found != uncut_.end()) v = found->second;
+    return bind_value(result, b_.value(op::VectorMake{elements}, kernel_.type(result)));
+  }
+  // An element of a vector that was made here is at hand.
+  bool vector_element(const op::VectorElement& o, ValueId result) {
+    const auto* made = is_tf32(result) ? kernel_.defined_by<op::VectorMake>(o.vector) : nullptr;
+    return made && bind_value(result, made->elements[size_t(o.index)]);
+  }
+
   // The number to compute with: narrow floats as f32.
   ValueId wide(ValueId v) {
     if (!is_narrow(v)) return v;
@@ -80,8 +137,12 @@ class Legaliser : public Rebuilder {
     if (const auto* o = data.get<op::Compare>()) return compare(*o, results[0]);
     if (const auto* o = data.get<op::Convert>()) return convert(*o, results[0]);
     if (const auto* o = data.get<op::WarpReduce>()) return warp_reduce(*o, results[0]);
-    if (const auto* o = data.get<op::MemAtomic>()) return atomic(*o, results);
-    return false;
+    if (const auto* o = data.get<op::MemAtomic>(); o && atomic(*o, results)) return true;
+    if (const auto* o = data.get<op::VectorMake>()) return fragment(*o, results[0]);
+    if (const auto* o = data.get<op::VectorElement>()) return vector_element(*o, results[0]);
+    const auto* load = data.get<op::MemLoad>();  // of what others write, too
+    bool reads_memory = (load && kernel_.type(load->buffer).space != Space::Private) || data.is<op::MemAtomic>() || data.is<op::LoadMatrices>();
+    return reads_memory && !results.empty() && is_tf32(results[0]) && fill(id, results[0]);
   }
 
   bool unary(const op::Unary& o, ValueId result) {
@@ -100,7 +161,7 @@ class Legaliser : public Rebuilder {
 
   // The bits of a narrow float negated, or without their sign.
   ValueId sign_changed(const op::Unary& o, ValueId f32) {
-    Scalar type = element(o.x), word = bit_width(type) == 8 ? Scalar::U8 : Scalar::U16;
+    Scalar type = element(o.x), word = word_of(type);
     int64_t sign = int64_t(1) << (bit_width(type) - 1);
     ValueId bits = b_.convert(o.x, word, ConvertMode::Bits);
     ValueId changed = o.fn == UnaryFn::Neg
@@ -140,9 +201,11 @@ class Legaliser : public Rebuilder {
 
   bool convert(const op::Convert& o, ValueId result) {
     Scalar from = element(o.x), to = element(result);
-    if (from == to || o.mode == ConvertMode::Bits || !kernel_.type(result).is_scalar()) return false;
+    if (from == to || !kernel_.type(result).is_scalar()) return false;
+    if (o.mode == ConvertMode::Bits) return to == Scalar::TF32 && bind_value(result, narrow_.cut(b_.convert(o.x, to, o.mode)));
     if (o.mode == ConvertMode::TowardZero && is_float(to)) return bind_value(result, narrow_.toward_zero(is_narrow(o.x) ? wide(o.x) : o.x, to));
     if (is_narrow(o.x)) {
+      if (auto bits = is_narrow(result) ? narrow_.lengthened(o.x, to) : std::nullopt) return bind_value(result, *bits);
       ValueId x = wide(o.x);
       return bind_value(result, is_narrow(result) ? narrow_.convert(x, to, o.mode) : b_.convert(x, to, o.mode));
     }
@@ -156,19 +219,22 @@ class Legaliser : public Rebuilder {
   }
 
   // Narrow floats are added, and compared, by exchanging the element for what it should become until nobody came between.
-  // The first guess of what stands there is zero: memory is touched by nothing but exchanges.
+  // The first guess of what stands there is zero: memory is touched by nothing but exchanges. A tf32 may be there in several patterns,
+  // so that an exchange for a certain one tries again with the pattern that it met.
   bool atomic(const op::MemAtomic& o, const std::vector<ValueId>& results) {
     const Scalar type = element(o.buffer);
+    const bool compares = o.fn == AtomicFn::CompareExchange && type == Scalar::TF32;
     bool computes = o.fn == AtomicFn::Add || o.fn == AtomicFn::Max || o.fn == AtomicFn::Min;
-    if (!computes || !is_storage_only(machine_, type) || adds_itself(o)) return false;
-    std::vector<ValueId> asked{o.index, o.operands[0], o.buffer};
+    if (!compares && (!computes || !is_storage_only(machine_, type) || adds_itself(o))) return false;
+    std::vector<ValueId> asked{o.index, o.buffer};
+    asked.insert(asked.end(), o.operands.begin(), o.operands.end());
     if (o.mask.valid()) asked.push_back(o.mask);
     asked.insert(asked.end(), results.begin(), results.end());
     const bool varies = std::any_of(asked.begin(), asked.end(), [&](ValueId v) { return kernel_.type(v).varying; });
     const std::vector<Type> types{scalar_type(type, varies), scalar_type(Scalar::Bool, varies)};
     const ValueId operand = wide(o.operands[0]);
     auto spread = [&](ValueId v) { return varies && !kernel_.type(v).varying ? b_.value(op::Convert{v}, scalar_type(element(v), true)) : v; };
-    std::vector<ValueId> inits{spread(b_.real(type, 0)), spread(o.mask.valid() ? o.mask : b_.boolean(true))};
+    std::vector<ValueId> inits{spread(compares ? o.operands[0] : b_.real(type, 0)), spread(o.mask.valid() ? o.mask : b_.boolean(true))};
     const RegionId outer = b_.region();
     auto open = [&] {
       b_.set_region(kernel_.new_region());
@@ -179,15 +245,18 @@ class Legaliser : public Rebuilder {
     b_.yield({varies ? b_.value(op::Vote{VoteKind::Any, waits}, scalar_type(Scalar::Bool)) : waits, tested, waits});
     auto [expected, active] = open();
     RegionId body = b_.region();
-    ValueId next = narrow_.narrow(b_.binary(step_of(o.fn), narrow_.widen(expected), operand), type);
+    auto found = [&](ValueId v) { return is_tf32(v) ? narrow_.cut(v) : v; };
+    ValueId next = compares ? o.operands[1] : narrow_.narrow(b_.binary(step_of(o.fn), narrow_.widen(found(expected)), operand), type);
     ValueId old = b_.value(op::MemAtomic{AtomicFn::CompareExchange, o.order, o.buffer, o.index, {expected, next}, active}, types[0]);
-    Scalar word = bit_width(type) == 8 ? Scalar::U8 : Scalar::U16;
-    ValueId is_other = b_.compare(CompareFn::Ne, b_.convert(old, word, ConvertMode::Bits), b_.convert(expected, word, ConvertMode::Bits));
+    Scalar word = word_of(type);
+    auto same = [&](CompareFn fn, ValueId x, ValueId y) { return b_.compare(fn, b_.convert(x, word, ConvertMode::Bits), b_.convert(y, word, ConvertMode::Bits)); };
+    ValueId is_other = same(CompareFn::Ne, old, expected);
+    if (compares) is_other = b_.logical_and(is_other, same(CompareFn::Eq, found(old), o.operands[0]));
     b_.yield({b_.select(active, old, expected), b_.logical_and(active, is_other)});
     b_.set_region(outer);
     OpId loop = b_.add(op::While{inits, condition, body}, types);
-    if (!results.empty()) bind(results[0], kernel_.op(loop).results[0]);
-    return true;
+    if (results.empty()) return true;
+    return bind_value(results[0], found(kernel_.op(loop).results[0]));
   }
 
   bool adds_itself(const op::MemAtomic& o) const {

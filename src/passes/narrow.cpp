@@ -3,7 +3,7 @@
 // Between the formats the mantissa moves by `shift` bits and the exponent by the difference of the biases. What is
 // subnormal in the narrow format is a normal f32: it is shifted into place by adding, and taking away, the power of two
 // whose last bit weighs as much as the narrow format's. No step reads or makes a subnormal f32 that matters, so
-// flushing them changes nothing. Patterns are i32, not u32: machines of 128 and 256 bits compare only signed words.
+// flushing them changes nothing. bf16 and tf32 are the upper bits of an f32, so that nothing has to move. Patterns are i32, not u32: machines of 128 and 256 bits compare only signed words.
 #include "passes/narrow.h"
 
 #include <bit>
@@ -22,7 +22,7 @@ constexpr uint32_t kInfinity = 0x7f800000, kSign = 0x80000000;
 
 // The numbers that tell a narrow format from f32.
 struct Format {
-  int shift, sign_shift;
+  int shift, sign_shift, spare;
   uint32_t top, ones;     // exponent all ones; mantissa all ones
   uint32_t rebias;        // what a normal's exponent gains on the way to f32, in place
   uint32_t least_normal;  // as bits of f32
@@ -33,6 +33,7 @@ struct Format {
     FloatFormat f = float_format(type);
     shift = kMantissa - f.mantissa_bits;
     sign_shift = 32 - bit_width(type);
+    spare = f.spare_bits;
     ones = (1u << f.mantissa_bits) - 1;
     top = ((1u << f.exponent_bits) - 1) << f.mantissa_bits;
     rebias = uint32_t(kBias - f.bias) << kMantissa;
@@ -50,10 +51,12 @@ struct Format {
 bool is_storage_only(const Machine& machine, Scalar type) {
   switch (type) {
     case Scalar::F16: case Scalar::BF16: return !machine.has(Cap::HalfArithmetic);
-    case Scalar::F8E4M3: case Scalar::F8E5M2: return true;
+    case Scalar::F8E4M3: case Scalar::F8E5M2: case Scalar::TF32: return true;
     default: return false;
   }
 }
+
+Scalar word_of(Scalar type) { return bit_width(type) == 8 ? Scalar::U8 : bit_width(type) == 16 ? Scalar::U16 : Scalar::U32; }
 
 bool Narrow::converts_natively(Scalar type) const {
   if (type == Scalar::F16) return machine_.has(Cap::HalfConvert) || machine_.has(Cap::HalfArithmetic);
@@ -61,8 +64,7 @@ bool Narrow::converts_natively(Scalar type) const {
 }
 
 ValueId Narrow::unpack(ValueId x) {
-  Scalar word = bit_width(b_.kernel().type(x).element) == 8 ? Scalar::U8 : Scalar::U16;
-  return b_.convert(bits(x, word), Scalar::I32, ConvertMode::Wrap);
+  return b_.convert(bits(x, word_of(b_.kernel().type(x).element)), Scalar::I32, ConvertMode::Wrap);
 }
 
 ValueId Narrow::meant(ValueId x, Scalar to, Meaning meaning, ConvertMode mode) {
@@ -75,13 +77,19 @@ ValueId Narrow::meant(ValueId x, Scalar to, Meaning meaning, ConvertMode mode) {
 ValueId Narrow::same(ValueId pattern, Scalar to, ValueId exact) { return meant(pattern, to, {exact, false}); }
 
 ValueId Narrow::pack(ValueId pattern, Scalar to, Meaning meaning) {
-  return meant(b_.convert(pattern, bit_width(to) == 8 ? Scalar::U8 : Scalar::U16, ConvertMode::Wrap), to, meaning);
+  return meant(b_.convert(pattern, word_of(to), ConvertMode::Wrap), to, meaning);
+}
+
+ValueId Narrow::cut(ValueId x) {
+  if (b_.kernel().constant(x)) return x;
+  return pack(b_.binary(BinaryFn::And, unpack(x), word(~0u << Format(Scalar::TF32).spare)), Scalar::TF32, {x, false});
 }
 
 ValueId Narrow::widen(ValueId x) {
   Scalar type = b_.kernel().type(x).element;
   if (b_.kernel().constant(x)) return b_.convert(x, Scalar::F32);
   if (converts_natively(type)) return meant(x, Scalar::F32, {x, false}, ConvertMode::Nearest);
+  if (type == Scalar::TF32) return same(x, Scalar::F32, x);
   Format f(type);
   ValueId pattern = unpack(x);
   if (type == Scalar::BF16) return same(b_.binary(BinaryFn::Shl, pattern, word(16)), Scalar::F32, x);
@@ -100,6 +108,14 @@ ValueId Narrow::widen(ValueId x) {
   return same(b_.binary(BinaryFn::Or, result, sign), Scalar::F32, x);
 }
 
+std::optional<ValueId> Narrow::lengthened(ValueId x, Scalar to) {
+  Scalar from = b_.kernel().type(x).element;
+  if (!is_narrow_float(from) || !is_narrow_float(to) || b_.kernel().constant(x)) return std::nullopt;
+  FloatFormat a = float_format(from), b = float_format(to);
+  if (a.exponent_bits != b.exponent_bits || a.has_infinity != b.has_infinity || a.mantissa_bits >= b.mantissa_bits) return std::nullopt;
+  return pack(b_.binary(BinaryFn::Shl, unpack(x), word(uint32_t(bit_width(to) - bit_width(from)))), to, {x, true});
+}
+
 ValueId Narrow::narrow(ValueId x, Scalar to) { return rounded(x, to, x, false); }
 
 ValueId Narrow::rounded(ValueId x, Scalar to, ValueId exact, bool rounds) {
@@ -110,10 +126,10 @@ ValueId Narrow::rounded(ValueId x, Scalar to, ValueId exact, bool rounds) {
   // Half of the last place less one, and one more when the last bit is set: ties go to even.
   ValueId odd = b_.binary(BinaryFn::And, b_.binary(BinaryFn::Shr, pattern, word(f.shift)), word(1));
   uint32_t half = (1u << (f.shift - 1)) - 1;
-  if (to == Scalar::BF16) {
-    ValueId kept = b_.binary(BinaryFn::Shr, b_.add(b_.add(pattern, word(half)), odd), word(f.shift));
-    ValueId is_nan = b_.compare(CompareFn::Ne, x, x);
-    return pack(b_.select(is_nan, word(f.nan()), kept), to, {exact, rounds});
+  if (to == Scalar::BF16 || to == Scalar::TF32) {
+    ValueId sum = b_.add(b_.add(pattern, word(half)), odd), is_nan = b_.compare(CompareFn::Ne, x, x);
+    ValueId kept = f.spare ? b_.binary(BinaryFn::And, sum, word(~0u << f.spare)) : b_.binary(BinaryFn::Shr, sum, word(f.shift));
+    return pack(b_.select(is_nan, word(f.nan() << f.spare), kept), to, {exact, rounds});
   }
   ValueId magnitude = b_.binary(BinaryFn::And, pattern, word(~kSign));
   ValueId sign =
@@ -186,13 +202,13 @@ ValueId Narrow::toward_zero(ValueId x, Scalar to) {
   if (is_storage_only(machine_, from)) return toward_zero(widen(x), to);
   Scalar step = to == Scalar::F64 ? Scalar::F64 : Scalar::F32;
   if (!is_float(from)) return toward_zero(integer_toward_zero(x, step), to);
-  if (from == Scalar::F64 && bit_width(to) < 32) return toward_zero(toward_zero(x, Scalar::F32), to);
+  if (from == Scalar::F64 && is_narrow_float(to)) return toward_zero(toward_zero(x, Scalar::F32), to);
   if (from == to) return x;
   ValueId nearest = to_float(x, to), back = to_float(nearest, from);
   if (bit_width(to) > bit_width(from)) return nearest;
   ValueId is_beyond = b_.compare(CompareFn::Gt, b_.unary(ir::UnaryFn::Abs, back), b_.unary(ir::UnaryFn::Abs, x));
-  Scalar as = bit_width(to) == 8 ? Scalar::U8 : bit_width(to) == 16 ? Scalar::U16 : Scalar::U32;
-  ValueId pattern = bits(nearest, as), one = b_.constant(as, ir::Number::integer(1));
+  Scalar as = word_of(to);
+  ValueId pattern = bits(nearest, as), one = b_.constant(as, ir::Number::integer(int64_t(1) << float_format(to).spare_bits));
   return bits(b_.select(is_beyond, b_.sub(pattern, one), pattern), to);
 }
 

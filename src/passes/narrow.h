@@ -1,6 +1,8 @@
-// Floats of 8 and 16 bits as integer code: exact for every pattern and every value, whatever the machine does to
+// Floats of 8 and 16 bits, and tf32, as integer code: exact for every pattern and every value, whatever the machine does to
 // subnormals.
 #pragma once
+#include <optional>
+
 #include "ir/builder.h"
 #include "machine/machine.h"
 
@@ -8,6 +10,8 @@ namespace tilec::passes {
 
 // Does the machine hold this type only in memory, so that it is computed in f32?
 bool is_storage_only(const Machine& machine, Scalar type);
+// The unsigned integer that holds its bits.
+Scalar word_of(Scalar type);
 
 class Narrow {
  public:
@@ -15,8 +19,10 @@ class Narrow {
 
   ir::ValueId widen(ir::ValueId x);                       // a narrow float as f32
   ir::ValueId narrow(ir::ValueId x, Scalar to);           // an f32 rounded to a narrow float
+  ir::ValueId cut(ir::ValueId x);                         // a tf32 out of memory: zeros in the bits that it has not
   ir::ValueId same(ir::ValueId pattern, Scalar to, ir::ValueId exact);  // bits that stand for the number `exact`
   ir::ValueId convert(ir::ValueId x, Scalar to, ir::ConvertMode mode);  // any scalar to any, one of them narrow
+  std::optional<ir::ValueId> lengthened(ir::ValueId x, Scalar to);  // where only the mantissa grows: zeros behind its bits
   ir::ValueId toward_zero(ir::ValueId x, Scalar to);      // any scalar rounded to any float, away from no number
 
  private:

@@ -29,29 +29,42 @@ struct Selector {
   Diagnostics& diagnostics;
   int64_t shared_left = 0;  // bytes of a block's shared memory
 
-  // The row that wastes least of the tile; the first of equals, as tables list the best first. Rows that take the operands as
-  // they are come before those that widen them.
-  const MatrixAtom* choose(const op::Gemm& gemm, const Type& c, int64_t warps) {
-    for (bool may_widen : {false, true}) {
-      const MatrixAtom* best = nullptr;
-      int64_t least = INT64_MAX;
-      for (const MatrixAtom& atom : machine.matrix_atoms) {
-        if (atom.kind == AtomKind::Group && !machine.has(Cap::AsyncMatrix)) continue;
-        if (!takes(atom, gemm, c, may_widen) || !fits(atom, gemm, c, warps)) continue;
-        int64_t area = rounded_up(c.shape[0], atom.m) * rounded_up(c.shape[1], atom.n);
-        if (area < least) least = area, best = &atom;
-      }
-      if (best) return best;
+  // Of the rows that take the operands as they are, the one that wastes least of the tile; of those that widen them, the one that
+  // costs least; the first of equals, as tables list the best first. Widened is what costs less so.
+  const MatrixAtom* choose(const op::Gemm& gemm, const Type& c, int64_t warps) const {
+    const MatrixAtom *plain = nullptr, *wide = nullptr;
+    int64_t least_area = INT64_MAX;
+    double least_cost = std::numeric_limits<double>::infinity();
+    for (const MatrixAtom& atom : machine.matrix_atoms) {
+      if (atom.kind == AtomKind::Group && !machine.has(Cap::AsyncMatrix)) continue;
+      if (!takes(atom, gemm, c) || !fits(atom, gemm, c, warps)) continue;
+      int64_t area = rounded_up(c.shape[0], atom.m) * rounded_up(c.shape[1], atom.n);
+      double cost = cost_of(atom, gemm, area);
+      if (widens_operands(atom, gemm) && cost < least_cost) least_cost = cost, wide = &atom;
+      if (!widens_operands(atom, gemm) && area < least_area) least_area = area, plain = &atom;
     }
-    return nullptr;
+    return plain && !(least_cost < cost_of(*plain, gemm, least_area)) ? plain : wide;
   }
 
-  bool takes(const MatrixAtom& atom, const op::Gemm& gemm, const Type& c, bool may_widen) const {
-    Scalar a = kernel.type(gemm.a).element, b = kernel.type(gemm.b).element;
+  bool widens_operands(const MatrixAtom& atom, const op::Gemm& gemm) const {
+    return kernel.type(gemm.a).element != atom.a || kernel.type(gemm.b).element != atom.b;
+  }
+
+  bool takes(const MatrixAtom& atom, const op::Gemm& gemm, const Type& c) const {
     bool may_narrow_sum = atom.kind == AtomKind::OuterProduct;  // its sums are in registers, where they turn into the tile's
     if (c.element != atom.c && !(may_narrow_sum && widens(c.element, atom.c))) return false;
-    if (a == atom.a && b == atom.b) return true;
-    return may_widen && atom.kind != AtomKind::Group && widens(a, atom.a) && widens(b, atom.b);
+    if (!widens_operands(atom, gemm)) return true;
+    return atom.kind != AtomKind::Group && widens(kernel.type(gemm.a).element, atom.a) && widens(kernel.type(gemm.b).element, atom.b);
+  }
+
+  // Cycles of a warp's units, were the tile its own: those of the instructions, and of the conversions before them.
+  double cost_of(const MatrixAtom& atom, const op::Gemm& gemm, int64_t area) const {
+    constexpr double kConversion = 8;
+    const Type &a = kernel.type(gemm.a), &b = kernel.type(gemm.b);
+    double steps = double(rounded_up(a.shape[gemm.transpose_a ? 0 : 1], atom.k)) / atom.k;
+    double instructions = double(area) / (atom.m * atom.n) * steps;
+    double converted = double(a.element != atom.a ? a.element_count() : 0) + double(b.element != atom.b ? b.element_count() : 0);
+    return instructions * atom.cycles.issue * atom.warps + converted / machine.lanes * kConversion;
   }
 
   // A group's instruction reads whole tiles of shared memory, in a layout that engines know, and nothing beside the tile.
@@ -123,8 +136,8 @@ struct Selector {
         gemm.b = in_memory(region, id, gemm.b, atom->b);
       }
       if (atom->kind == AtomKind::Warp) {
-        gemm.a = in_element(region, id, gemm.a, atom->a);
-        gemm.b = in_element(region, id, gemm.b, atom->b);
+        gemm.a = in_element(region, id, widened(gemm.a, atom->a), atom->a);
+        gemm.b = in_element(region, id, widened(gemm.b, atom->b), atom->b);
       }
       gemm.atom = std::string(atom->name);
       kernel.op(id).data = gemm;
@@ -146,6 +159,28 @@ struct Selector {
     ValueId tile;
     insert_before(kernel, region, at, [&](Builder& b) { tile = converted(b, operand, element); });
     return tile;
+  }
+
+  // A buffer that copies fill is converted there, once, rather than by every warp that reads it, if there is room.
+  ValueId widened(ValueId operand, Scalar element) {
+    Type type = kernel.type(operand);
+    if (!type.is_buffer() || type.element == element || root_buffer(kernel, operand) != operand || !may_be_widened(operand) || has_reader(operand)) return operand;
+    int64_t more = type.element_count() * (byte_width(element) - byte_width(type.element));
+    if (more > shared_left) return operand;
+    shared_left -= more;
+    type.element = element;
+    retype(kernel, operand, type);
+    return operand;
+  }
+
+  // A product whose row is chosen already, for these elements.
+  bool has_reader(ValueId buffer) const {
+    bool found = false;
+    each_op(kernel, kernel.body, [&](OpId id) {
+      const op::Gemm* gemm = kernel.op(id).get<op::Gemm>();
+      found |= gemm && !gemm->atom.empty() && (gemm->a == buffer || gemm->b == buffer);
+    });
+    return found;
   }
 
   // Only filled by copies and read by products: then its elements may as well be wider.

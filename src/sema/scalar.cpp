@@ -29,7 +29,7 @@ bool is_implicit(Scalar from, Scalar to) {
 }
 
 // A width by which the wider of two types is named in a fix-it; floats are wider than integers.
-int width_rank(Scalar type) { return bit_width(type) + (is_float(type) ? 1000 : 0); }
+int width_rank(Scalar type) { return bit_width(type) + (is_float(type) ? 1000 - float_format(type).spare_bits : 0); }
 
 void add_cast_fix(Instance& in, Report& report, Span span, Scalar to) {
   Span begin{span.file, span.begin, span.begin}, end{span.file, span.end, span.end};

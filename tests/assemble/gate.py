@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # --- bytes of stack that a kernel may have, by machine and function (release 13.0); what is not named here has none
 LIMITS = {("sm_89", "attention_f16_0_launch0_sm_89"): 40, ("sm_89", "attention_causal_f16_0_launch0_sm_89"): 48,
           ("sm_80", "attention_backward_d128_bf16_0_launch1_sm_80"): 8,
+          ("sm_80", "gemm_fp8_blocks_f16_0_launch0_sm_80"): 112, ("sm_80", "gemm_fp8_blocks_bf16_0_launch0_sm_80"): 112,
           ("sm_80", "attention_backward_causal_f16_0_launch1_sm_80"): 24, ("sm_80", "linear_attention_f16_0_launch0_sm_80"): 16,
           ("sm_90a", "grouped_gemm_f16_0_launch0_sm_90a"): 8, ("sm_90a", "grouped_gemm_bf16_0_launch0_sm_90a"): 8,
           ("sm_80", "rows_wide_0_launch0_sm_80"): 144, ("sm_89", "rows_wide_0_launch0_sm_89"): 120, ("sm_90a", "rows_wide_0_launch0_sm_90a"): 120,
@@ -31,6 +32,10 @@ BOXES, BUDGETS, WIDE = r"cp\.async\.bulk\.tensor", r"setmaxnreg", r"st\.global\.
 COUNTS = {("sm_80", "gemm_relu_f16_0_launch0_sm_80"): {WARP: 128, ROWS: 32, LANES: 24, MEETING: 2},
           ("sm_90a", "gemm_relu_f16_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 10, LANES: 48, BUDGETS: 2, MEETING: 2, "shfl": 64, WIDE: 16,
                                                          r"fence\.proxy": 1},
+          ("sm_80", "gemm_relu_f8e4m3_0_launch0_sm_80"): {WARP: 64, ROWS: 24},  # as f16, which the copies make of it
+          ("sm_80", "gemm_nt_tf32_0_launch0_sm_80"): {WARP: 64, ROWS: 24, LANES: 16},
+          ("sm_90a", "gemm_nt_tf32_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 4, BUDGETS: 2},
+          ("sm_90a", "gemm_i8_f16_0_launch0_sm_90a"): {GROUP: 4, WARP: 0},
           ("sm_90a", "gemm_relu_i8_0_launch0_sm_90a"): {GROUP: 0, WARP: 32, r"fence\.proxy": 0},
           ("sm_80", "attention_f16_0_launch0_sm_80"): {WARP: 256, ROWS: 136, LANES: 32, MEETING: 3, "shfl": 41, WIDE: 8},
           ("sm_90a", "attention_f16_0_launch0_sm_90a"): {GROUP: 16, WARP: 0, ROWS: 0, BOXES: 8, LANES: 64, BUDGETS: 2, MEETING: 2, "shfl": 41, WIDE: 8,

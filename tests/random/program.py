@@ -10,17 +10,17 @@ import numpy as np
 INTEGERS = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
             "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64}
 # The greatest whole number up to which sums in this type are exact.
-LIMITS = {"f8e5m2": 8, "f8e4m3": 16, "bf16": 256, "f16": 2048, "f32": 1 << 24, "f64": 1 << 50, "i64": 1 << 60, "u64": 1 << 60}
-FLOATS = ["f32", "f32", "f32", "f64", "f16", "bf16", "f8e4m3", "f8e5m2"]
+LIMITS = {"f8e5m2": 8, "f8e4m3": 16, "bf16": 256, "f16": 2048, "tf32": 2048, "f32": 1 << 24, "f64": 1 << 50, "i64": 1 << 60, "u64": 1 << 60}
+FLOATS = ["f32", "f32", "f32", "f64", "f16", "bf16", "tf32", "f8e4m3", "f8e5m2"]
 TYPES = FLOATS + ["i8", "i16", "i32", "i32", "i64", "u8", "u16", "u32", "u64"]
-NARROW = {"f8e4m3", "f8e5m2", "bf16", "f16"}
+NARROW = {"f8e4m3", "f8e5m2", "bf16", "f16", "tf32"}
 EXTENTS = [1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 24, 32, 33, 48, 64, 96, 100, 176]
 GREATEST_TILE = 6000
 SUM_TYPES = {"f64": "f64", "i8": "i32", "u8": "i32", "i16": "i32", "u16": "i32", "i32": "i64", "u32": "i64", "i64": "i64", "u64": "i64"}
 
 
 def is_float(t):
-    return t[0] in "fb" and t != "bool"
+    return t[0] in "fbt" and t != "bool"
 
 
 def is_bounded(t):

@@ -30,6 +30,8 @@ def encoded(t, x):
         return x.astype({"f32": np.float32, "f64": np.float64, "f16": np.float16}[t])
     if t == "bf16":
         return (x.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    if t == "tf32":
+        return x.astype(np.float32).view(np.uint32) | np.uint32(0x1555)  # what no kernel may see
     if t == "f8e5m2":
         return (x.astype(np.float16).view(np.uint16) >> 8).astype(np.uint8)
     half = x.astype(np.float16).view(np.uint16)     # f8e4m3: the exponent is 8 below that of f16
@@ -42,6 +44,8 @@ def decoded(t, x):
         return x.astype(np.int64)
     if t == "bf16":
         return (x.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    if t == "tf32":
+        return (x & np.uint32(0xffffe000)).view(np.float32).astype(np.float64)
     if t == "f8e5m2":
         return (x.astype(np.uint16) << 8).view(np.float16).astype(np.float64)
     if t == "f8e4m3":

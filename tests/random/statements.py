@@ -136,7 +136,7 @@ class Statements:
     def attention(self, scope):
         """Two products in one loop, the second of what the first gives; K and V may be shared by both."""
         rng, m = self.rng, self.block
-        t = rng.choice(["f16", "bf16", "f32", "i8"])
+        t = rng.choice(["f16", "bf16", "f32", "tf32", "i8"])
         total = SUM_TYPES.get(t, "f32")
         d, n = rng.choice([8, 16, 32, 33, 64]), rng.choice([8, 16, 24, 32, 64])
         Q, K, V = self.tensor(t, ("M", d)), self.tensor(t, ("K", d)), self.tensor(t, ("K", d))
@@ -186,7 +186,7 @@ class Statements:
     def product(self, scope):
         """A product of two tiles in scope, or of new ones along K in a loop."""
         rng = self.rng
-        t = rng.choice(["f16", "f16", "bf16", "f32", "f32", "f64", "i8", "u8", "i16", "i32", "f8e4m3", "f8e5m2"])
+        t = rng.choice(["f16", "f16", "bf16", "tf32", "f32", "f32", "f64", "i8", "u8", "i16", "i32", "f8e4m3", "f8e5m2"])
         total = SUM_TYPES.get(t, "f32")
         m, n, k = self.block, rng.choice(EXTENTS), rng.choice([1, 3, 8, 12, 16, 32, 33, 64, 96])
         n = min(n, GREATEST_TILE // max(m, k))

@@ -72,6 +72,11 @@ TEST_CASE("interp: fast rounding and formats mean what base means") {
     if (!std::isnan(brain)) is_same &= encode_bf16(brain) == bits;
     if (!is_same) FAIL(bits);
   }
+  for (uint32_t bits = 0, step = 4099; bits <= UINT32_MAX - step; bits += step) {
+    double value = decode(Scalar::TF32, bits);
+    bool is_same = std::isnan(value) ? std::isnan(decode_tf32(bits)) : decode_tf32(bits) == value && encode_tf32(value) == encode(Scalar::TF32, value);
+    if (!is_same) FAIL(bits);
+  }
   uint64_t x = 1;
   for (int k = 0; k < 300'000; ++k) {
     x = x * 6364136223846793005ull + 1442695040888963407ull;

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -76,6 +77,23 @@ struct Data {
   }
 };
 
+// tf32 comes as the caller's floats, whose lower bits it has not.
+void fill_lower_bits(interp::Tensor& tensor, const std::function<double()>& value) {
+  for (size_t at = 0; at < tensor.bytes.size(); at += sizeof(float)) {
+    float number = float(value());
+    std::memcpy(&tensor.bytes[at], &number, sizeof number);
+  }
+}
+
+bool has_lower_bits(const interp::Tensor& tensor) {
+  for (size_t at = 0; at < tensor.bytes.size(); at += sizeof(uint32_t)) {
+    uint32_t bits;
+    std::memcpy(&bits, &tensor.bytes[at], sizeof bits);
+    if (bits & ((1u << float_format(Scalar::TF32).spare_bits) - 1)) return true;
+  }
+  return false;
+}
+
 // Outputs hold what no kernel writes.
 Data data_for(const ir::Kernel& kernel, const Dims& dims, const std::vector<double>& values) {
   REQUIRE(!values.empty());
@@ -90,10 +108,12 @@ Data data_for(const ir::Kernel& kernel, const Dims& dims, const std::vector<doub
       extents.push_back(fixed->i);
     }
     interp::Tensor& tensor = data.tensors.emplace_back(kernel.type(p.value).element, extents);
-    tensor.fill([&](int64_t) {
-      double value = p.access == ir::Access::Out ? 77 : values[random() % values.size()];
-      return is_float(tensor.element) || std::isfinite(value) ? value : 3.0;
-    });
+    auto value = [&] {
+      double any = p.access == ir::Access::Out ? 77 : values[random() % values.size()];
+      return is_float(tensor.element) || std::isfinite(any) ? any : 3.0;
+    };
+    tensor.fill([&](int64_t) { return value(); });
+    if (tensor.element == Scalar::TF32) fill_lower_bits(tensor, value);
   }
   return data;
 }
@@ -103,9 +123,10 @@ std::string difference(const ir::Kernel& kernel, const Data& got, const Data& wa
   for (size_t i = 0; i < kernel.params.size(); ++i) {
     double scale = 1;
     const interp::Tensor &a = got.tensors[i], &b = want.tensors[i];
+    if (a.element == Scalar::TF32 && kernel.params[i].access == ir::Access::Out && has_lower_bits(a)) return kernel.params[i].name + " has bits that tf32 has not";
     for (int64_t k = 0; k < b.size(); ++k)
       if (std::isfinite(b.real(k))) scale = std::max(scale, std::fabs(b.real(k)));
-    double tolerance = !is_float(a.element) ? 0 : scale * (bit_width(a.element) < 32 ? 2e-2 : 1e-4);
+    double tolerance = !is_float(a.element) ? 0 : scale * (a.element == Scalar::TF32 ? 2e-3 : is_narrow_float(a.element) ? 2e-2 : 1e-4);
     for (int64_t k = 0; k < b.size(); ++k) {
       double x = a.real(k), y = b.real(k);
       if (x == y || (std::isnan(x) && std::isnan(y)) || std::fabs(x - y) <= tolerance) continue;

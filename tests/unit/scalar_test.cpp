@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
 
 using namespace tilec;
@@ -23,6 +24,40 @@ TEST_CASE("rounding is to nearest, ties to even") {
   CHECK(std::isinf(round_to(Scalar::F16, 65520)));
   CHECK(round_to(Scalar::F16, std::ldexp(1.0, -25)) == 0);
   CHECK(round_to(Scalar::F16, std::ldexp(3.0, -26)) == std::ldexp(1.0, -24));
+}
+
+TEST_CASE("tf32 is the upper 19 bits of a float") {
+  for (uint64_t upper = 0; upper < 1 << 19; ++upper) {
+    uint64_t bits = upper << 13;
+    double value = decode(Scalar::TF32, bits);
+    for (uint64_t lower : {0x0000, 0x0001, 0x1000, 0x1fff}) {
+      double same = decode(Scalar::TF32, bits | lower);
+      if (!(std::isnan(value) ? std::isnan(same) : same == value)) FAIL(upper);
+    }
+    if (std::isnan(value)) {
+      CHECK(std::isnan(decode(Scalar::TF32, encode(Scalar::TF32, value))));
+      continue;
+    }
+    if (value != double(std::bit_cast<float>(uint32_t(bits))) || encode(Scalar::TF32, value) != bits) FAIL(upper);
+  }
+}
+
+TEST_CASE("to tf32 is rounded to nearest even, beyond its range to infinity") {
+  auto rounded = [](uint32_t bits) { return uint32_t(encode(Scalar::TF32, std::bit_cast<float>(bits))); };
+  CHECK(rounded(0x3f801000) == 0x3f800000);  // ties
+  CHECK(rounded(0x3f803000) == 0x3f804000);
+  CHECK(rounded(0x3f801001) == 0x3f802000);
+  CHECK(rounded(0x3f800fff) == 0x3f800000);
+  CHECK(rounded(0xbf803000) == 0xbf804000);
+  CHECK(rounded(0x7f7fefff) == 0x7f7fe000);
+  CHECK(rounded(0x7f7ff000) == 0x7f800000);
+  CHECK(rounded(0xff7fffff) == 0xff800000);
+  CHECK(rounded(0x7f800000) == 0x7f800000);
+  CHECK(rounded(0x00001000) == 0);           // subnormals
+  CHECK(rounded(0x00001001) == 0x2000);
+  CHECK(rounded(0x80003000) == 0x80004000);
+  CHECK(rounded(0x007fffff) == 0x00800000);
+  for (uint32_t nan : {0x7f800001u, 0x7fc00000u, 0xff801fffu, 0x7fffffffu}) CHECK(std::isnan(std::bit_cast<float>(rounded(nan))));
 }
 
 TEST_CASE("fp8 saturates") {

@@ -4,7 +4,8 @@
     atoms.py make TILEC FOLDER [MACHINE...]    here: MACHINE.tile and its text; says which row no kernel takes
     atoms.py check FOLDER                      there
 
-Operands are small whole numbers, so that sums are exact in every order and every accumulator. Then sums of 1 and a small power of
+Operands are small whole numbers, so that sums are exact in every order and every accumulator; floats of tf32 have numbers below its bits
+as well, which nothing may see. Then sums of 1 and a small power of
 two, which tell how many binary places a sum keeps.
 """
 import pathlib
@@ -16,15 +17,16 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 
 # --- the rows: element, accumulator, m, n, k; `widths` of a group's, whose forms are those of FORMS
-WARP_ROWS = [("f16", "f32", 16, 8, 16), ("bf16", "f32", 16, 8, 16), ("i8", "i32", 16, 8, 32), ("u8", "i32", 16, 8, 32), ("f64", "f64", 8, 8, 4)]
+WARP_ROWS = [("f16", "f32", 16, 8, 16), ("bf16", "f32", 16, 8, 16), ("tf32", "f32", 16, 8, 8), ("i8", "i32", 16, 8, 32), ("u8", "i32", 16, 8, 32), ("f64", "f64", 8, 8, 4)]
 BYTE_FLOAT_ROWS = [("f8e4m3", "f32", 16, 8, 32), ("f8e5m2", "f32", 16, 8, 32)]
-GROUP_ROWS = [("f16", "f32", 16), ("bf16", "f32", 16), ("f8e4m3", "f32", 32), ("f8e5m2", "f32", 32)]
+GROUP_ROWS = [("f16", "f32", 16), ("bf16", "f32", 16), ("f8e4m3", "f32", 32), ("f8e5m2", "f32", 32), ("tf32", "f32", 8), ("i8", "i32", 32), ("u8", "i32", 32)]
 MACHINES = {"sm_80": (WARP_ROWS, []), "sm_89": (WARP_ROWS + BYTE_FLOAT_ROWS, []), "sm_90a": (WARP_ROWS + BYTE_FLOAT_ROWS, GROUP_ROWS)}
-WIDTHS = range(8, 257, 8)
+WIDTHS, INTEGERS = range(8, 257, 8), ("i8", "u8")  # of integers every second one beyond 32
+ALONG_K = ("f8e4m3", "f8e5m2", "tf32", *INTEGERS)
 DEPTH = 3  # turns of the loop over k
 PLACES = {("g", "f8e4m3"): 13, ("g", "f8e5m2"): 13}  # binary places of sums as the tables state them; all other rows: those of f32
 
-# --- forms of a group's operands: how A and B lie. Bytes run along k alone; rows of B along n have 32 bytes or more.
+# --- forms of a group's operands: how A and B lie. All but two bytes run along k alone; rows of B along n have 32 bytes or more.
 FORMS = {"nt": ("M, K", "N, K", "a @ b.T"), "nn": ("M, K", "K, N", "a @ b"), "tn": ("K, M", "K, N", "a.T @ b"), "tt": ("K, M", "N, K", "a.T @ b.T"),
          "rt": ("M, K", "N, K", "A.tile[64, KK](0, k) @ b.T"), "rn": ("M, K", "K, N", "A.tile[64, KK](0, k) @ b")}
 
@@ -43,7 +45,7 @@ def kernel(name, element, sum_type, m, n, kk, form, threads):
 
 
 def forms_of(element, n):
-    if element.startswith("f8"):
+    if element in ALONG_K:
         return ["nt", "rt"]
     return ["nt", "nn", "tn", "tt", "rt", "rn"] if n % 16 == 0 else ["nt", "tt", "rt"]
 
@@ -55,6 +57,8 @@ def cases(machine):
         yield f"w_{element}", f"mma.m{m}n{n}k{k}.{element}", kernel(f"w_{element}", element, total, m, n, 2 * k, "nn", 32)
     for element, total, k in group:
         for n in WIDTHS:
+            if element in INTEGERS and n > 32 and n % 16:
+                continue
             forms = forms_of(element, n)
             form = forms[n // 16 % len(forms)]
             name = f"g_{element}_{n}_{form}"
@@ -102,7 +106,7 @@ def check(folder):
 
     torch.manual_seed(1)
     fault = torch.zeros(1, device=tensors.DEVICE, dtype=torch.int64)
-    types = {**tensors.DTYPES, "f64": torch.float64, "f8e5m2": torch.float8_e5m2}
+    types = {**tensors.DTYPES, "f64": torch.float64, "u8": torch.uint8, "f8e5m2": torch.float8_e5m2}
     good = bad = 0
     for path in sorted(folder.glob("atoms.*.ptx")):
         machine = path.name.split(".")[1]
@@ -116,6 +120,8 @@ def check(folder):
             def run(a, b):
                 given = [(x.T if is_turned else x).contiguous().to(tensors.DEVICE, torch.float32).to(types[element])
                          for x, is_turned in ((a, form[0] == "t"), (b, form[1] == "t"))]
+                if element == "tf32":
+                    given = [(x.view(torch.int32) | torch.randint_like(x, 1 << 13).int()).view(torch.float32) for x in given]
                 c = tensors.poisoned((m, n), types[total])
                 for launch in exports[name]:
                     launch.launch({"A": given[0], "B": given[1], "C": c, "M": m, "N": n, "K": k}, fault)

@@ -1,7 +1,7 @@
 """Data and references of products: layouts of operands, skinny ones, groups, scales."""
 import torch
 
-from tensors import DEVICE, F64, data, element, poisoned
+from tensors import DEVICE, F64, data, element, multiplied, poisoned
 
 PRODUCTS = [dict(M=m, N=n, K=k) for m, n, k in [(1, 1, 1), (33, 129, 65), (130, 7, 100), (64, 64, 64), (5, 7, 0), (257, 255, 383),
                                                 (512, 384, 1024), (1000, 1001, 999), (1024, 1024, 1024)]]
@@ -13,7 +13,7 @@ def layouts_case(name, dims):
     turned_a, turned_b = (letter == "t" for letter in name.split("_")[1])
     m, n, k = dims["M"], dims["N"], dims["K"]
     a, b = data((k, m) if turned_a else (m, k), t), data((n, k) if turned_b else (k, n), t)
-    left, right = a.T if turned_a else a, b.T if turned_b else b
+    left, right = (x.T if is_turned else x for x, is_turned in ((multiplied(name, a), turned_a), (multiplied(name, b), turned_b)))
     return dict(dims, A=a, B=b, C=poisoned((m, n), t)), {"C": lambda: left.to(F64) @ right.to(F64)}
 
 
@@ -90,6 +90,11 @@ def timings(beside):
     beside("gemm_nt_f16", dims, lambda v: torch.mm(v["A"], v["B"].T))
     beside("gemm_tn_f16", dims, lambda v: torch.mm(v["A"].T, v["B"]))
     beside("gemm_tt_f16", dims, lambda v: torch.mm(v["A"].T, v["B"].T))
+    torch.backends.cuda.matmul.allow_tf32 = True
+    beside("gemm_nt_tf32", dims, lambda v: torch.mm(v["A"], v["B"].T))
+    beside("gemm_relu_tf32", dims, lambda v: torch.mm(v["A"], v["B"]))
+    beside("gemm_relu_rounded_tf32", dims, lambda v: torch.mm(v["A"], v["B"]))
+    torch.backends.cuda.matmul.allow_tf32 = False
     beside("gemv_f16", dict(M=16384, K=8192), lambda v: torch.mv(v["A"], v["x"]))
     beside("gemv_f32", dict(M=16384, K=8192), lambda v: torch.mv(v["A"], v["x"]))
     for m in (1, 16):

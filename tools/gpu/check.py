@@ -21,7 +21,7 @@ import torch
 
 import cases_attention
 import cases_products
-from tensors import DEVICE, F64, data, element, poisoned
+from tensors import DEVICE, F64, data, element, multiplied, poisoned
 
 cuda = ctypes.CDLL("libcuda.so.1")
 
@@ -128,7 +128,8 @@ def product_case(name, dims):
         values["partial"] = poisoned(((4 if t == torch.float32 else 8), m, n), torch.float32)
 
     def reference():
-        c = a.to(F64) @ (b.to(F64).transpose(-1, -2) if turned else b.to(F64))
+        left, right = multiplied(name, a).to(F64), multiplied(name, b).to(F64)
+        c = left @ (right.transpose(-1, -2) if turned else right)
         return c.clamp(min=0) if name.startswith("gemm_relu") else c
 
     return values, {"C": reference}

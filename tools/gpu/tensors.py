@@ -4,7 +4,7 @@ import torch
 DEVICE = torch.device("cuda")
 F64 = torch.float64
 
-DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "i32": torch.int32, "i8": torch.int8,
+DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32, "i32": torch.int32, "i8": torch.int8,
           "u8": torch.uint8, "f8e4m3": torch.float8_e4m3fn}
 
 
@@ -27,3 +27,13 @@ def element(name):
         if part in DTYPES:
             return DTYPES[part]
     return torch.uint8
+
+
+def multiplied(name, x):
+    """The numbers that an export multiplies: of floats that stand for tf32, or become it, the upper 19 bits."""
+    if not name.endswith("tf32"):
+        return x
+    bits = x.contiguous().view(torch.int32)
+    if "rounded" in name:
+        bits = bits + 0xFFF + (bits >> 13 & 1)
+    return (bits & ~0x1FFF).view(torch.float32)

@@ -16,11 +16,13 @@ struct GroupElement {
   bool k_major_only = false;
   std::string_view types = {};  // as the instruction's text ends
   int sum_bits = 0;
+  int wide_step = 8;  // of the widths beyond 32
 };
 constexpr std::string_view kGroupTwoBytes = "reg(k0 m3 k3) lane(k1 k2 m0 m1 m2) warp(m4 m5)";
 constexpr std::string_view kGroupOneByte = "reg(k0 k1 m3 k4) lane(k2 k3 m0 m1 m2) warp(m4 m5)";
 constexpr std::string_view kGroupFourBytes = "reg(m3 k2) lane(k0 k1 m0 m1 m2) warp(m4 m5)";
 constexpr int kWidest = 256, kWidthStep = 8, kWidths = kWidest / kWidthStep;
+constexpr bool has_width(const GroupElement& element, int n) { return n <= 32 || n % element.wide_step == 0; }
 
 // A text made while compiling.
 struct Text {
@@ -75,12 +77,19 @@ inline constexpr auto kGroupNames = [] {
 // The widest first: of two that fit a tile, the wider reads less of A.
 template <const auto& Elements>
 constexpr auto group_atoms() {
-  std::array<MatrixAtom, kWidths * std::size(Elements)> atoms;
-  for (size_t e = 0; e < std::size(Elements); ++e)
+  constexpr size_t kCount = [] {
+    size_t count = 0;
+    for (const GroupElement& element : Elements)
+      for (int n = kWidthStep; n <= kWidest; n += kWidthStep) count += has_width(element, n);
+    return count;
+  }();
+  std::array<MatrixAtom, kCount> atoms;
+  for (size_t e = 0, next = 0; e < std::size(Elements); ++e)
     for (int i = 0; i < kWidths; ++i) {
       const GroupElement& element = Elements[e];
       int n = kWidest - i * kWidthStep;
-      atoms[e * kWidths + i] = {.name = kGroupNames<Elements>[e * kWidths + i].view(), .kind = AtomKind::Group, .m = 64, .n = n,
+      if (!has_width(element, n)) continue;
+      atoms[next++] = {.name = kGroupNames<Elements>[e * kWidths + i].view(), .kind = AtomKind::Group, .m = 64, .n = n,
                                 .k = element.k, .a = element.input, .b = element.input, .c = element.accumulator,
                                 .a_layout = element.a, .b_layout = "", .c_layout = kGroupAccumulators[i].view(), .warps = 4,
                                 .cycles = {.issue = n / 2, .latency = n / 2 + 30},

@@ -31,7 +31,7 @@ std::string row_text(const std::vector<Datum>& row) {
 std::string argument_text(const ArgumentAbi& a) {
   switch (a.kind) {
     case Argument::Pointer: case Argument::Workspace: case Argument::Stream: return "void *" + a.name;
-    case Argument::Scalar: return c_type(a.element) + " " + a.name;
+    case Argument::Scalar: return c_type(a.element == Scalar::TF32 ? Scalar::F32 : a.element) + " " + a.name;  // as in the header
     case Argument::Dim: return "int64_t " + a.name;
     case Argument::WorkspaceBytes: return "size_t " + a.name;
     case Argument::ArgsStruct: return "const void *" + a.name;

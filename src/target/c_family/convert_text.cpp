@@ -53,8 +53,7 @@ std::string ScalarText::convert(Scalar from, Scalar to, ConvertMode mode, const 
     std::string text = "{F} " + c_type(to) + " {N}({T} x) {\n  " + c_type(to) + " y;\n  memcpy(&y, &x, sizeof y);\n  return y;\n}\n";
     return helper("bits_" + std::string(tilec::name(to)), from, text) + "(" + x + ")";
   }
-  auto is_narrow = [](Scalar s) { return is_float(s) && bit_width(s) < 32; };
-  INVARIANT(!is_narrow(from) && !is_narrow(to), "narrow floats are legalised before they are spelled");
+  INVARIANT(!is_narrow_float(from) && !is_narrow_float(to), "narrow floats are legalised before they are spelled");
   if (to == Scalar::Bool) return x + " != 0";
   if (is_float(to)) {
     bool by_double = to == Scalar::F32 && !is_float(from) && bit_width(from) > 32;

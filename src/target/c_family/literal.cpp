@@ -21,6 +21,7 @@ std::string c_type(Scalar element) {
 
 std::string c_memory_type(Scalar element) {
   INVARIANT(bit_width(element) % 8 == 0, "memory is reached by whole bytes");
+  if (element == Scalar::TF32) return "tile_tf32_bits";
   return element == Scalar::Bool ? "uint8_t" : c_type(element);
 }
 

@@ -67,7 +67,7 @@ std::string ScalarText::unary(UnaryFn fn, Scalar element, const std::string& x) 
 }
 
 std::string ScalarText::float_unary(UnaryFn fn, Scalar element, const std::string& x) {
-  INVARIANT(bit_width(element) >= 32, "narrow floats are legalised before they are spelled");
+  INVARIANT(!is_narrow_float(element), "narrow floats are legalised before they are spelled");
   switch (fn) {
     case UnaryFn::Neg: return "-" + x;
     case UnaryFn::Abs: return call(math("fabs", element), {x});
@@ -88,7 +88,7 @@ std::string ScalarText::binary(BinaryFn fn, Scalar element, const std::string& a
 }
 
 std::string ScalarText::float_binary(BinaryFn fn, Scalar element, const std::string& a, const std::string& b) {
-  INVARIANT(bit_width(element) >= 32, "narrow floats are legalised before they are spelled");
+  INVARIANT(!is_narrow_float(element), "narrow floats are legalised before they are spelled");
   switch (fn) {
     case BinaryFn::Add: return a + " + " + b;
     case BinaryFn::Sub: return a + " - " + b;

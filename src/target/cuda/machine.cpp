@@ -9,12 +9,13 @@ namespace tilec::target::cuda {
 
 namespace {
 
-using atoms::kEightBytes, atoms::kOneByte, atoms::kTwoBytes, atoms::warp_atom;
+using atoms::kEightBytes, atoms::kFourBytes, atoms::kOneByte, atoms::kTwoBytes, atoms::warp_atom;
 
 // --- products of one warp: the text is the instruction's own, which says how it is spelled --------------------------
 constexpr std::array kWarpAtoms = {
     warp_atom("mma.m16n8k16.f16", kTwoBytes, Scalar::F16, Scalar::F32, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"),
     warp_atom("mma.m16n8k16.bf16", kTwoBytes, Scalar::BF16, Scalar::F32, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"),
+    warp_atom("mma.m16n8k8.tf32", kFourBytes, Scalar::TF32, Scalar::F32, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"),
     warp_atom("mma.m16n8k32.i8", kOneByte, Scalar::I8, Scalar::I32, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"),
     warp_atom("mma.m16n8k32.u8", kOneByte, Scalar::U8, Scalar::I32, "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32"),
     warp_atom("mma.m8n8k4.f64", kEightBytes, Scalar::F64, Scalar::F64, "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"),
@@ -27,17 +28,22 @@ constexpr std::array kByteFloatAtoms = {
 // What a sum of products of 8-bit floats keeps beside its greatest term: found by asking a device (tools/gpu/atoms.py).
 constexpr int kByteFloatSums = 13;
 
-// --- products of four warps, from shared memory ---------------------------------------------------------------------
+// --- products of four warps, from shared memory; of integers in fewer widths ----------------------------------------
+constexpr int kIntegerStep = 16;
 constexpr atoms::GroupElement kGroupElements[] = {
     {"f16", Scalar::F16, Scalar::F32, 16, atoms::kGroupTwoBytes, false, "f32.f16.f16"},
     {"bf16", Scalar::BF16, Scalar::F32, 16, atoms::kGroupTwoBytes, false, "f32.bf16.bf16"},
     {"f8e4m3", Scalar::F8E4M3, Scalar::F32, 32, atoms::kGroupOneByte, true, "f32.e4m3.e4m3", kByteFloatSums},
     {"f8e5m2", Scalar::F8E5M2, Scalar::F32, 32, atoms::kGroupOneByte, true, "f32.e5m2.e5m2", kByteFloatSums},
+    {"tf32", Scalar::TF32, Scalar::F32, 8, atoms::kGroupFourBytes, true, "f32.tf32.tf32"},
+    {"i8", Scalar::I8, Scalar::I32, 32, atoms::kGroupOneByte, true, "s32.s8.s8", 0, kIntegerStep},
+    {"u8", Scalar::U8, Scalar::I32, 32, atoms::kGroupOneByte, true, "s32.u8.u8", 0, kIntegerStep},
 };
 
 // --- what has no instruction: f32, which is never rounded to fewer bits, and wide integers --------------------------
 constexpr atoms::OuterBlock kBlock = {4, 32, 4, "reg(m0 m1) lane(_ _ _ _ _)", "lane(n0 n1 n2 n3 n4)", "reg(m0 m1) lane(n0 n1 n2 n3 n4)"};
-constexpr atoms::OuterAtoms kOuterAtoms = atoms::outer_products(kBlock, kBlock);
+constexpr atoms::OuterBlock kWideBlock = {4, 32, 16, kBlock.a_layout, kBlock.b_layout, kBlock.c_layout};  // of f64 and i64, a quarter as fast
+constexpr atoms::OuterAtoms kOuterAtoms = atoms::outer_products(kBlock, kWideBlock);
 
 constexpr auto kAtoms80 = atoms::joined(kWarpAtoms, kOuterAtoms);
 constexpr auto kAtoms89 = atoms::joined(kWarpAtoms, kByteFloatAtoms, kOuterAtoms);

@@ -32,6 +32,9 @@ _Static_assert(sizeof(void *) == 8, "a slot holds a pointer");
 // One a process: the first of the equal definitions wins.
 #define TILE_SHARED __attribute__((weak, visibility("default")))
 
+// tf32 as memory holds it: the caller's floats, of which kernels read the upper bits.
+typedef uint32_t tile_tf32_bits __attribute__((__may_alias__));
+
 #define TILE_MAX_RANK 8
 #define TILE_FEW 64  // tensors and plan values of a usual kernel: their tables cost a call nothing
 #define TILE_MAX_EXTENT INT64_C(2147483647)

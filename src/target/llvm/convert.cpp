@@ -9,17 +9,11 @@ namespace tilec::target {
 using ir::ConvertMode;
 using llvm::Value;
 
-namespace {
-
-bool is_narrow(Scalar s) { return is_float(s) && bit_width(s) < 32; }
-
-}  // namespace
-
 Value* Speller::convert(Scalar from, Scalar to, ConvertMode mode, Value* x) {
   if (from == to) return x;  // a uniform value given to every lane
   if (mode == ConvertMode::Bits) return convert_bits(from, to, x);
   if (is_float(from) && is_float(to)) return convert_float(from, to, x);
-  INVARIANT(!is_narrow(from) && !is_narrow(to), "narrow floats are legalised before they are spelled");
+  INVARIANT(!is_narrow_float(from) && !is_narrow_float(to), "narrow floats are legalised before they are spelled");
   if (is_float(to)) return convert_to_float(from, to, x);
   if (to == Scalar::Bool) {
     if (is_float(from)) return b_.CreateFCmpUNE(x, llvm::ConstantFP::getZero(x->getType()));
@@ -50,7 +44,7 @@ Value* Speller::convert_float(Scalar from, Scalar to, Value* x) {
     return b_.CreateFPExt(b_.CreateBitCast(x, half), shaped(b_.getFloatTy(), x));
   if (from == Scalar::F32 && to == Scalar::F16 && has_half_conversion_)
     return b_.CreateBitCast(b_.CreateFPTrunc(x, half), shaped(b_.getInt16Ty(), x));
-  INVARIANT(!is_narrow(from) && !is_narrow(to), "narrow floats are legalised before they are spelled");
+  INVARIANT(!is_narrow_float(from) && !is_narrow_float(to), "narrow floats are legalised before they are spelled");
   return b_.CreateFPCast(x, shaped(scalar_type(to), x));
 }
 

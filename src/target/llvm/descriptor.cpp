@@ -79,7 +79,7 @@ llvm::Type* argument_type(llvm::LLVMContext& context, const ArgumentAbi& a) {
   switch (a.kind) {
     case Argument::Dim: case Argument::WorkspaceBytes: return llvm::Type::getInt64Ty(context);
     case Argument::Scalar:
-      if (a.element == Scalar::F32) return llvm::Type::getFloatTy(context);
+      if (a.element == Scalar::F32 || a.element == Scalar::TF32) return llvm::Type::getFloatTy(context);  // as in the header
       if (a.element == Scalar::F64) return llvm::Type::getDoubleTy(context);
       return llvm::Type::getIntNTy(context, unsigned(byte_width(a.element)) * 8);
     default: return llvm::PointerType::getUnqual(context);

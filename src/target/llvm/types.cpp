@@ -9,7 +9,7 @@ namespace tilec::target {
 
 using llvm::Value;
 
-// Floats narrower than 32 bits are storage: their bits as an integer.
+// Narrow floats are storage: their bits as an integer.
 llvm::Type* Speller::scalar_type(Scalar element) const {
   if (element == Scalar::Bool) return llvm::Type::getInt1Ty(context_);
   if (element == Scalar::F32) return llvm::Type::getFloatTy(context_);

@@ -20,6 +20,7 @@ constexpr std::array kWarpAtoms = {
     warp_atom("mma.m16n8k16.i16", kTwoBytes, Scalar::I16, Scalar::I32),
     warp_atom("mma.m16n8k16.u16", kTwoBytes, Scalar::U16, Scalar::I32),
     warp_atom("mma.m16n8k8.f32", kFourBytes, Scalar::F32, Scalar::F32),
+    warp_atom("mma.m16n8k8.tf32", kFourBytes, Scalar::TF32, Scalar::F32),
     warp_atom("mma.m8n8k4.f64", kEightBytes, Scalar::F64, Scalar::F64),
     warp_atom("mma.m8n8k4.i32", kEightBytes, Scalar::I32, Scalar::I64),
     warp_atom("mma.m8n8k4.u32", kEightBytes, Scalar::U32, Scalar::I64),
@@ -30,6 +31,7 @@ constexpr atoms::GroupElement kGroupElements[] = {
     {"f16", Scalar::F16, Scalar::F32, 16, atoms::kGroupTwoBytes},       {"bf16", Scalar::BF16, Scalar::F32, 16, atoms::kGroupTwoBytes},
     {"f8e4m3", Scalar::F8E4M3, Scalar::F32, 32, atoms::kGroupOneByte},  {"f8e5m2", Scalar::F8E5M2, Scalar::F32, 32, atoms::kGroupOneByte},
     {"i8", Scalar::I8, Scalar::I32, 32, atoms::kGroupOneByte},          {"f32", Scalar::F32, Scalar::F32, 8, atoms::kGroupFourBytes},
+    {"tf32", Scalar::TF32, Scalar::F32, 8, atoms::kGroupFourBytes, true},
 };
 constexpr auto kAtoms = atoms::joined(atoms::group_atoms<kGroupElements>(), kWarpAtoms);
 
