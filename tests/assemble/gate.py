@@ -81,7 +81,7 @@ def assembled(tilec, ptxas, machine, source):
                 problems.append(f"{machine} {name}: {found} times {what}, not {number}")
     if set(counts) != set(functions):
         problems.append(f"{source.name} for {machine}: the assembler tells of {len(counts)} functions, the text has {len(functions)}")
-    return counts, problems
+    return {f"{source.stem}/{name}": counted for name, counted in counts.items()}, problems
 
 
 def interpreted(tilec, machine, source, shape):
@@ -93,7 +93,7 @@ def interpreted(tilec, machine, source, shape):
     counts, name = {}, ""
     for line in ran.stdout.splitlines():
         if found := re.search(r"^lane operations .* bank conflicts (\d+)", line):
-            counts[f"{name}({','.join(shape.split())})"] = {"conflicts": int(found[1])}
+            counts[f"{source.stem}/{name}({','.join(shape.split())})"] = {"conflicts": int(found[1])}
         name = re.match(r"\w*", line)[0]
     if ran.returncode or not counts:
         return {}, [f"{source.name} for {machine}, interpreted: exit code {ran.returncode}: {(ran.stderr or ran.stdout).strip()[-300:]}"]
@@ -154,7 +154,7 @@ def main():
         problems += compared(found, read_record())
     kernels = sum("registers" in counts for counts in found.values())
     if kernels + sum("conflicts" in counts for counts in found.values()) != sum(len(all_counts) for _, all_counts, _ in results):
-        problems.append("two functions of one machine have one name: the limits cannot tell them apart")
+        problems.append("two functions have one name: the limits cannot tell them apart")
     print("\n".join(problems + [f"{kernels} kernels assembled, {len(found) - kernels} interpreted, {len(problems)} problems"]))
     sys.exit(bool(problems))
 
