@@ -131,8 +131,9 @@ static void run(judge *j, const int64_t *e) {
 }
 
 int main(int argc, char **argv) {
-  static const shape kShapes[] = {{{1, 1, 1, 1, 1}},     {{1, 2, 1, 33, 33}},   {{2, 4, 2, 257, 129}},
-                                  {{1, 2, 2, 128, 512}}, {{1, 8, 2, 100, 100}}, {{1, 1, 1, 5, 1000}}};
+  static const shape kShapes[] = {{{1, 1, 1, 1, 1}}, {{1, 3, 1, 33, 33}}, {{2, 4, 2, 257, 129}},
+                                  {{1, 2, 2, 128, 512}}, {{1, 8, 2, 100, 100}}, {{1, 1, 1, 5, 1000}},
+                                  {{3, 3, 1, 7, 65}}, {{1, 5, 5, 129, 31}}, {{1, 1, 1, 131, 257}}};
   judge j = {0};
   each_shape(argc, argv, 5, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "attention");

@@ -175,9 +175,9 @@ static void run(judge *j, const int64_t *e) {
 }
 
 int main(int argc, char **argv) {
-  static const shape kShapes[] = {{{1, 1, 1, 1, 1}},    {{1, 2, 1, 33, 33}}, {{2, 1, 1, 129, 65}},
-                                  {{1, 2, 2, 64, 128}},  {{1, 4, 2, 20, 20}}, {{3, 3, 1, 5, 131}},
-                                  {{1, 1, 1, 131, 17}},  {{2, 2, 2, 0, 9}},   {{1, 1, 1, 128, 128}}};
+  static const shape kShapes[] = {{{1, 1, 1, 1, 1}}, {{1, 3, 1, 33, 33}}, {{3, 1, 1, 129, 65}},
+                                  {{1, 2, 2, 64, 128}}, {{1, 4, 2, 20, 20}}, {{3, 3, 1, 5, 131}},
+                                  {{1, 1, 1, 131, 17}}, {{2, 2, 2, 0, 9}}, {{1, 1, 1, 128, 128}}};
   judge j = {0};
   each_shape(argc, argv, 5, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "attention_backward");

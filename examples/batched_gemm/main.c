@@ -87,8 +87,9 @@ static void run(judge *j, const int64_t *extents) {
 }
 
 int main(int argc, char **argv) {
-  static const shape kShapes[] = {{{1, 1, 1, 1}},    {{3, 33, 65, 17}},  {{2, 257, 33, 129}},
-                                  {{5, 64, 64, 64}}, {{7, 96, 96, 96}},  {{1, 1, 4097, 33}}};
+  static const shape kShapes[] = {{{1, 1, 1, 1}}, {{3, 33, 65, 17}}, {{2, 257, 33, 129}}, {{5, 64, 64, 64}},
+                                  {{7, 96, 96, 96}}, {{1, 1, 4097, 33}}, {{3, 7, 129, 65}}, {{5, 9, 33, 7}},
+                                  {{2, 5, 7, 0}}};
   judge j = {0};
   each_shape(argc, argv, 4, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "batched_gemm");

@@ -167,8 +167,8 @@ static int bench(int64_t extent) {
 }
 
 int main(int argc, char **argv) {
-  static const shape kShapes[] = {{{1, 1, 1}},     {{33, 257, 129}}, {{257, 33, 65}}, {{128, 128, 64}},
-                                  {{1, 4097, 33}}, {{4097, 1, 17}},  {{64, 200, 1000}}, {{5, 7, 0}}};
+  static const shape kShapes[] = {{{1, 1, 1}}, {{33, 257, 129}}, {{257, 33, 65}}, {{128, 128, 64}}, {{1, 4097, 33}},
+                                  {{4097, 1, 17}}, {{64, 200, 1000}}, {{63, 65, 191}}, {{5, 7, 0}}};
   if (argc > 1 && strcmp(argv[1], "--bench") == 0) {
     int64_t extent = argc > 2 ? strtoll(argv[2], NULL, 10) : 1024;
     if (extent >= 1 && extent <= 16384) return bench(extent);

@@ -74,9 +74,9 @@ static void run(judge *j, const int64_t *extents) {
 }
 
 int main(int argc, char **argv) {
-  static const shape kShapes[] = {{{1, 1, 1}},      {{1, 257, 4097}}, {{1, 1000, 512}}, {{1, 7, 100003}},
-                                  {{3, 65, 1025}}, {{16, 512, 768}}, {{15, 33, 129}},  {{7, 1, 255}},
-                                  {{1, 5, 0}},     {{0, 3, 9}}};
+  static const shape kShapes[] = {{{1, 1, 1}}, {{1, 257, 4097}}, {{1, 1000, 512}}, {{1, 7, 100003}}, {{1, 33, 65}},
+                                  {{1, 129, 1}}, {{1, 64, 4096}}, {{1, 1, 1023}}, {{3, 65, 1025}}, {{16, 512, 768}},
+                                  {{15, 33, 129}}, {{7, 1, 255}}, {{1, 5, 0}}, {{0, 3, 9}}};
   judge j = {0};
   each_shape(argc, argv, 3, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "gemv");

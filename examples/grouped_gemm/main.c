@@ -86,9 +86,9 @@ static void run(judge *j, const int64_t *extents) {
 }
 
 int main(int argc, char **argv) {
-  static const shape kShapes[] = {{{1, 1, 1, 1}},     {{33, 257, 129, 3}},  {{257, 33, 65, 9}},  {{128, 128, 64, 2}},
-                                  {{5, 129, 33, 7}},  {{1025, 5, 17, 31}},  {{200, 64, 300, 4}}, {{7, 9, 0, 3}},
-                                  {{0, 3, 9, 5}},     {{65, 3, 11, 0}}};
+  static const shape kShapes[] = {{{1, 1, 1, 1}}, {{33, 257, 129, 3}}, {{257, 33, 65, 9}}, {{128, 128, 64, 2}},
+                                  {{5, 129, 33, 7}}, {{1025, 5, 17, 31}}, {{200, 64, 300, 4}}, {{65, 31, 7, 5}},
+                                  {{7, 9, 0, 3}}, {{0, 3, 9, 5}}, {{65, 3, 11, 0}}};
   judge j = {0};
   each_shape(argc, argv, 4, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "grouped_gemm");

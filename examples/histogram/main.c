@@ -20,7 +20,8 @@ static void run(judge *j, const int64_t *extents) {
 }
 
 int main(int argc, char **argv) {
-  static const shape kShapes[] = {{{1}}, {{33}}, {{257}}, {{4097}}, {{65536}}, {{1000003}}, {{0}}};
+  static const shape kShapes[] = {{{1}}, {{33}}, {{255}}, {{257}}, {{4097}}, {{65536}}, {{100000}}, {{1000003}},
+                                  {{0}}};
   judge j = {0};
   each_shape(argc, argv, 1, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "histogram");

@@ -96,7 +96,7 @@ static void run(judge *j, const int64_t *e) {
 
 int main(int argc, char **argv) {
   static const shape kShapes[] = {{{1, 1, 1}}, {{3, 5, 33}}, {{1, 17, 257}}, {{2, 65, 31}}, {{1, 64, 128}},
-                                  {{5, 3, 7}}, {{2, 9, 0}},  {{0, 4, 5}}};
+                                  {{5, 3, 7}}, {{3, 1, 129}}, {{1, 16, 64}}, {{2, 9, 0}}, {{0, 4, 5}}};
   judge j = {0};
   each_shape(argc, argv, 3, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "mla_decode");

@@ -59,8 +59,8 @@ static void run(judge *j, const int64_t *extents) {
 }
 
 int main(int argc, char **argv) {
-  static const shape kShapes[] = {{{1, 1, 1}},     {{33, 65, 4097}}, {{64, 64, 16384}},
-                                  {{1, 257, 3000}}, {{100, 7, 129}},  {{128, 128, 512}}};
+  static const shape kShapes[] = {{{1, 1, 1}}, {{33, 65, 4097}}, {{64, 64, 16384}}, {{1, 257, 3001}},
+                                  {{100, 7, 129}}, {{128, 128, 512}}, {{7, 9, 1025}}, {{129, 1, 33}}, {{5, 7, 0}}};
   judge j = {0};
   each_shape(argc, argv, 3, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "split_k");

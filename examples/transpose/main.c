@@ -31,8 +31,8 @@ static void run(judge *j, const int64_t *extents) {
 }
 
 int main(int argc, char **argv) {
-  static const shape kShapes[] = {{{1, 1}},    {{33, 257}},  {{257, 33}}, {{1, 4097}},
-                                  {{4097, 5}}, {{512, 512}}, {{64, 1000}}};
+  static const shape kShapes[] = {{{1, 1}}, {{33, 257}}, {{257, 33}}, {{1, 4097}}, {{4097, 5}}, {{31, 63}},
+                                  {{512, 512}}, {{64, 1000}}};
   judge j = {0};
   each_shape(argc, argv, 2, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "transpose");

@@ -26,7 +26,8 @@ static void run(judge *j, const int64_t *extents) {
 }
 
 int main(int argc, char **argv) {
-  static const shape kShapes[] = {{{1}}, {{33}}, {{257}}, {{4096}}, {{4097}}, {{1000000}}, {{0}}};
+  static const shape kShapes[] = {{{1}}, {{31}}, {{33}}, {{257}}, {{4096}}, {{4097}}, {{65537}}, {{1000000}},
+                                  {{0}}};
   judge j = {0};
   each_shape(argc, argv, 1, kShapes, sizeof kShapes / sizeof *kShapes, run, &j);
   return judge_exit(&j, "vector_add");

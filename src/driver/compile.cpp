@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "driver/assembler_remarks.h"
 #include "driver/files.h"
 #include "driver/session.h"
 #include "explain/schedule_text.h"
@@ -192,15 +193,18 @@ int add_images(Session& session, const Chosen& chosen, Compiled& compiled) {
     images[i] = of.target->image_of(compiled.program, *of.machine);
     if (of.target->assemble && !of.is_text) made[i] = of.target->assemble(images[i].text, *of.machine, session.options.assembler);
   });
+  std::vector<target::AssembledFunction> slow;
   for (size_t i = 0; i < images.size(); ++i) {
     const target::Target& of = *chosen.images[i].target;
     if (!made[i].problem.empty() && !made[i].is_missing) return session.cannot_assemble(chosen.images[i], made[i].problem);
+    slow.insert(slow.end(), made[i].slow.begin(), made[i].slow.end());
     images[i].code = made[i].image;
     compiled.library.images.push_back({std::string(images[i].machine->name), images[i].text.size(), images[i].code.size(), made[i].by});
     auto launcher = of.launcher(chosen.target->triple);
     bool is_known = std::ranges::any_of(compiled.program.launchers, [&](auto known) { return known.data() == launcher.data(); });
     if (!is_known) compiled.program.launchers.push_back(launcher);
   }
+  remark_assembled(session, compiled, slow);
   compiled.program.images = std::move(images);
   compiled.program.manifest = host::manifest_text(compiled.library);
   return kDone;
@@ -219,7 +223,14 @@ int write_image(Session& session, const Chosen& chosen, const Outputs& paths, co
   std::string text = of.target->spell(compiled.program, of.target->emits.front());
   target::Assembled made = of.target->assemble(text, *of.machine, session.options.assembler);
   if (!made.problem.empty()) return session.cannot_assemble(of, made.problem);
+  remark_assembled(session, compiled, made.slow);
+  session.tell();
   return write_outputs(session, paths, made.image, &compiled);
+}
+
+std::string spelled(const target::Target& target, const Compiled& compiled, const std::string& emit) {
+  if (emit == "header") return host::header_text(compiled.library);
+  return emit == "manifest" ? host::manifest_text(compiled.library) : target.spell(compiled.program, emit);
 }
 
 }  // namespace
@@ -263,14 +274,13 @@ int compile_command(const Options& options) {
   if (stops_early(options)) return print_kernels(session, request, passes);
   if (emit == "schedule") return print_schedules(session, *chosen, paths);
   std::optional<Compiled> compiled = compile(session.program, request, session.sources, session.diagnostics, passes);
-  if (int code = session.tell()) return code;
+  if (session.diagnostics.has_errors()) return session.tell();
   if (is_image) return write_image(session, *chosen, paths, *compiled);
   bool is_carrier = !chosen->target->triple.empty() || emit == "manifest";
   if (int code = is_carrier && emit != "header" ? add_images(session, *chosen, *compiled) : kDone) return code;
+  session.tell();
   tick("images");
-  std::string primary = emit == "header"     ? host::header_text(compiled->library)
-                        : emit == "manifest" ? host::manifest_text(compiled->library)
-                                             : chosen->target->spell(compiled->program, emit);
+  std::string primary = spelled(*chosen->target, *compiled, emit);
   tick("native code");
   return write_outputs(session, paths, primary, &*compiled);
 }

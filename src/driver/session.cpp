@@ -122,6 +122,7 @@ int Session::cannot_emit(const Chosen& chosen, std::string_view kind) const {
   }, kNoTarget);
 }
 int Session::cannot_assemble(const target::MachineChoice& of, const std::string& problem) const {
+  tell();
   return tell_alone([&](Place at) { at.error(diag::NoImage, of.target->image, of.machine->name, problem); }, kEnvironment);
 }
 int Session::not_yet(const std::string& what) const {

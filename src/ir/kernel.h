@@ -79,6 +79,19 @@ struct LibraryCall {
   std::string name;
 };
 
+// A tile by what it takes of the registers of a lane, and where it is made.
+struct TileWeight {
+  std::string name;
+  Span span;
+  int64_t registers = 0;
+};
+
+// The heaviest tile of a launch, and the heaviest that products in flight add up in (0 registers: none). Known in Staged form, and
+// kept for what is said of a program without tiles.
+struct HeavyTiles {
+  TileWeight any, accumulator;
+};
+
 struct Kernel {
   std::string name, doc;
   Form form = Form::Typed;
@@ -96,6 +109,7 @@ struct Kernel {
   std::vector<LayoutNote> layout_notes;
   std::vector<ReadNote> read_notes;
   std::vector<LibraryCall> library_calls;
+  std::vector<HeavyTiles> heavy_tiles;  // one a launch, in the order of the program; not part of the text form
   Span span;
 
   const Type& type(ValueId v) const { return types[values[v.index].type]; }

@@ -218,9 +218,11 @@ class Lowering {
     int vector = 1;            // so many consecutive registers are consecutive, aligned addresses
   };
   std::optional<TileAddress> tile_address(const Region& region, const layout::RegLayout& layout);
-  std::optional<std::vector<TileAddress::Step>> register_steps(const layout::MemLayout& mem, const layout::RegLayout& layout,
-                                                               std::span<const int64_t> offsets);
-  int register_vector(const layout::MemLayout& mem, const layout::RegLayout& layout, std::span<const int64_t> offsets, Scalar element) const;
+  struct Places;
+  static std::optional<std::vector<TileAddress::Step>> register_steps(const Places& places);
+  int register_vector(const Places& places, Scalar element) const;
+  // The steps and the vector alone: tiles of one layout meet memory of one layout in the same way, however many there are.
+  std::optional<TileAddress> meeting(layout::LayoutId memory, const layout::RegLayout& layout, std::span<const int64_t> offsets, Scalar element) const;
   ValueId step_address(const TileAddress& address, int64_t register_index);
   // Registers that instructions which deal rows to lanes can fill. (tile_address.cpp)
   std::optional<layout::MatrixRows> matrix_access(const Region& region, const layout::RegLayout& layout, Cap cap);
@@ -372,6 +374,7 @@ class Lowering {
   int64_t first_warp_ = 0;                         // of the role
   int64_t barrier_id_ = 0;                         // of the role; 0: the whole block meets
   RegionId prelude_;                               // allocations and lane parts, at the head of the launch
+  mutable std::map<std::string, std::optional<TileAddress>> meetings_;  // by the layouts, the offsets and the element
   std::map<std::pair<std::string, int64_t>, ValueId> lane_parts_;  // by what they are, and the first warp
   std::map<std::pair<uint32_t, int64_t>, ValueId> alignments_;     // of the launch's buffers, by elements
   std::set<uint32_t> repeated_loads_;              // results, of the launch: they read what it has read before

@@ -1,6 +1,7 @@
 // Tiles of shared memory held in registers: the address of a lane's register is the lane's part, once, and a constant for each
 // register, since both layouts are linear over bits.
 #include "layout/access.h"
+#include "layout/notation.h"
 #include "lower/lowering.h"
 
 namespace tilec::lower {
@@ -22,49 +23,54 @@ Point Lowering::point_at(const layout::RegLayout& layout, int64_t register_index
   return point;
 }
 
-namespace {
+// Addresses by enumeration: of what each lane holds, or kOutside the tile.
+struct Lowering::Places {
+  static constexpr int64_t kOutside = INT64_MIN;
+  int64_t registers;
+  int64_t copy = 0;             // elements from one version of the tile to the next
+  std::vector<int64_t> places;  // of the registers of lane 0 of warp 0, then of the next lane
 
-// Addresses by enumeration: of what a lane holds, or none outside the tile.
-struct Places {
-  const layout::MemLayout& mem;
-  const layout::RegLayout& layout;
-  std::span<const int64_t> offsets;
-
-  std::optional<int64_t> address(int64_t r, int lane, int warp) const {
-    layout::Coordinate c = layout.coordinate(r, lane, warp), at{};
-    if (!layout.is_inside(c)) return std::nullopt;
+  Places(const layout::MemLayout& mem, const layout::RegLayout& layout, std::span<const int64_t> offsets) : registers(layout.registers()) {
     int leading = mem.shape.rank - layout.shape.rank;
-    for (int axis = 0; axis < layout.shape.rank; ++axis) at[axis + leading] = c[axis] + int(offsets[axis]);
-    return mem.address(at);
-  }
-  // For each lane of each warp, until `f` says no.
-  bool each(const std::function<bool(int lane, int warp)>& f) const {
+    layout::Coordinate next{};
+    next[0] = 1;
+    if (leading > 0 && mem.shape[0] > 1) copy = mem.address(next);
+    places.reserve(size_t(registers * layout.lanes() * layout.warps()));
     for (int warp = 0; warp < layout.warps(); ++warp)
       for (int lane = 0; lane < layout.lanes(); ++lane)
-        if (!f(lane, warp)) return false;
+        for (int64_t r = 0; r < registers; ++r) {
+          layout::Coordinate c = layout.coordinate(r, lane, warp), at{};
+          for (int axis = 0; axis < layout.shape.rank; ++axis) at[axis + leading] = c[axis] + int(offsets[axis]);
+          places.push_back(layout.is_inside(c) ? mem.address(at) : kOutside);
+        }
+  }
+  // What each lane of each warp holds, until `f` says no.
+  bool each(const std::function<bool(std::span<const int64_t>)>& f) const {
+    for (size_t at = 0; at < places.size(); at += size_t(registers))
+      if (!f(std::span(places).subspan(at, size_t(registers)))) return false;
     return true;
   }
 };
 
+namespace {
+
+// Are these registers one aligned access, wholly inside the tile or outside?
+bool is_one_access(std::span<const int64_t> of, int64_t outside) {
+  if (of[0] == outside) return std::ranges::all_of(of, [&](int64_t a) { return a == outside; });
+  for (size_t i = 0; i < of.size(); ++i)
+    if (of[i] != of[0] + int64_t(i)) return false;
+  return of[0] % int64_t(of.size()) == 0;
+}
+
 }  // namespace
 
-// How many consecutive registers are consecutive, aligned addresses in every lane, wholly inside the tile or outside.
-int Lowering::register_vector(const layout::MemLayout& mem, const layout::RegLayout& layout, std::span<const int64_t> offsets, Scalar element) const {
-  Places places{mem, layout, offsets};
+// How many consecutive registers are consecutive, aligned addresses in every lane.
+int Lowering::register_vector(const Places& places, Scalar element) const {
   int vector = 1, most = bit_width(element) < 8 ? 1 : machine_.vector_bytes / byte_width(element);
-  layout::Coordinate next{};
-  next[0] = 1;
-  int64_t copy = mem.shape.rank > layout.shape.rank && mem.shape[0] > 1 ? mem.address(next) : 0;
-  for (int wider = 2; wider <= most && layout.registers() % wider == 0 && copy % wider == 0; wider *= 2) {
-    bool fits = places.each([&](int lane, int warp) {
-      for (int64_t r = 0; r < layout.registers(); r += wider) {
-        auto first = places.address(r, lane, warp);
-        if (first && *first % wider) return false;
-        for (int i = 1; i < wider; ++i) {
-          auto here = places.address(r + i, lane, warp);
-          if (here.has_value() != first.has_value() || (first && *here != *first + i)) return false;
-        }
-      }
+  for (int wider = 2; wider <= most && places.registers % wider == 0 && places.copy % wider == 0; wider *= 2) {
+    bool fits = places.each([&](std::span<const int64_t> lane) {
+      for (size_t r = 0; r < lane.size(); r += size_t(wider))
+        if (!is_one_access(lane.subspan(r, size_t(wider)), Places::kOutside)) return false;
       return true;
     });
     if (!fits) break;
@@ -75,25 +81,36 @@ int Lowering::register_vector(const layout::MemLayout& mem, const layout::RegLay
 
 // How each register's address follows from register 0's in the same lane: the same for every lane, or none. Looked up for
 // every lane and warp, so that it holds for whatever layouts meet.
-std::optional<std::vector<Lowering::TileAddress::Step>> Lowering::register_steps(const layout::MemLayout& mem, const layout::RegLayout& layout,
-                                                                                std::span<const int64_t> offsets) {
-  Places places{mem, layout, offsets};
-  std::vector<TileAddress::Step> steps(layout.registers());
-  for (int64_t r = 1; r < layout.registers(); ++r) {
+std::optional<std::vector<Lowering::TileAddress::Step>> Lowering::register_steps(const Places& places) {
+  std::vector<TileAddress::Step> steps(size_t(places.registers));
+  for (size_t r = 1; r < steps.size(); ++r) {
     bool adds = true, flips = true, is_known = false;
     int64_t sum = 0, difference = 0;
-    places.each([&](int lane, int warp) {
-      auto first = places.address(0, lane, warp), here = places.address(r, lane, warp);
-      if (!first || !here) return true;
-      if (!std::exchange(is_known, true)) sum = *here - *first, difference = *here ^ *first;
-      adds &= *here - *first == sum;
-      flips &= (*here ^ *first) == difference;
+    places.each([&](std::span<const int64_t> lane) {
+      int64_t first = lane[0], here = lane[r];
+      if (first == Places::kOutside || here == Places::kOutside) return true;
+      if (!std::exchange(is_known, true)) sum = here - first, difference = here ^ first;
+      adds &= here - first == sum;
+      flips &= (here ^ first) == difference;
       return adds || flips;
     });
     if (!adds && !flips) return std::nullopt;
     steps[r] = {!adds, adds ? sum : difference};
   }
   return steps;
+}
+
+std::optional<Lowering::TileAddress> Lowering::meeting(layout::LayoutId memory, const layout::RegLayout& layout, std::span<const int64_t> offsets,
+                                                       Scalar element) const {
+  std::string key = std::to_string(memory.index) + " " + std::to_string(int(element)) + " " + layout::print(layout);
+  for (int axis = 0; axis < layout.shape.rank; ++axis) key += " x" + std::to_string(layout.shape[axis]);
+  for (int64_t offset : offsets) key += " " + std::to_string(offset);
+  auto [found, is_new] = meetings_.try_emplace(std::move(key));
+  if (!is_new) return found->second;
+  Places places(source_.layouts.mem(memory), layout, offsets);
+  if (auto steps = register_steps(places))
+    found->second = TileAddress{.steps = std::move(*steps), .offsets = {offsets.begin(), offsets.end()}, .vector = register_vector(places, element)};
+  return found->second;
 }
 
 std::optional<Lowering::TileAddress> Lowering::tile_address(const Region& region, const layout::RegLayout& layout) {
@@ -115,9 +132,9 @@ std::optional<Lowering::TileAddress> Lowering::tile_address(const Region& region
     if (at.axes[axis] != axis + leading || !constant || constant->i < 0) return std::nullopt;
     constants.push_back(constant->i);
   }
-  auto steps = register_steps(mem, layout, constants);
-  if (!steps) return std::nullopt;
-  TileAddress result{.steps = std::move(*steps), .offsets = constants};
+  std::optional<TileAddress> known = meeting(type.layout, layout, constants, type.element);
+  if (!known) return std::nullopt;
+  TileAddress result = *known;
   // Which copy of a stack: its index shares no address bit with the tile.
   std::vector<ValueId> outside(rank, builder_.index(0));
   std::vector<Coordinate> first(rank, {builder_.index(0), {}});
@@ -141,7 +158,6 @@ std::optional<Lowering::TileAddress> Lowering::tile_address(const Region& region
   }
   result.lane = lane_parts_[{key, first_warp_}];
   if (leading) result.rest = separable_address(mem, outside);
-  result.vector = register_vector(mem, layout, constants, type.element);
   return result;
 }
 

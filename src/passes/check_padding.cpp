@@ -17,7 +17,9 @@ TileState worst(TileState state, Scalar type) { return tainted(std::move(state),
 }  // namespace
 
 void PaddingFlow::run(RegionId region) {
+  RegionId outer = std::exchange(region_, region);
   for (OpId id : kernel_.region(region).ops) run(kernel_.op(id));
+  region_ = outer;
 }
 
 void PaddingFlow::run(const Op& op) {

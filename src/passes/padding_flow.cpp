@@ -53,7 +53,8 @@ TileState PaddingFlow::read(ValueId buffer, std::span<const ValueId> offsets, co
   for (size_t k = 0; k < axes.size(); ++k) {
     int64_t d = axes[k];
     if (size_t(d) < bounds.size() && bounds[d] == Bounds::Inside) continue;
-    Edge edge{-at[d], extents[d] - at[d], prover_.terms().range(at[d]).low < 0};
+    bool has_low = prover_.terms().range(at[d]).low < 0 && !prover_.proves(prover_.facts(region_), prove::at_least_zero(at[d]), prove::Effort::Quick);
+    Edge edge{-at[d], extents[d] - at[d], has_low};
     result.axes[k] = {true, std::move(edge), exactly(element(buffer), pad), {buffer, note.read, note.pad}, true};
   }
   return result;
@@ -281,6 +282,7 @@ void PaddingFlow::run_shape(const Op& op) {
 void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const Op& at, bool is_named) {
   const PadOrigin& from = axis.origin;
   if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
+  if (axis.edge && axis.edge->has_low && from.buffer.valid()) report.note(from.read, diag::StartUnknown, name_of(kernel_, from.buffer));
   bool is_mendable = axis.is_as_read && from.read.valid();
   if (!is_mendable && !axis.edge)
     return void(report.help("which of its elements lie beyond the edge is not known here: reduce each tile, or set what it has beyond the edge to " + wanted +

@@ -72,6 +72,7 @@ class PaddingFlow {
   Buffers buffers_;    // shared ones that have been written
   std::map<ir::RegionId, Settled> settled_;  // by the first region of a loop
   std::set<Span> reported_;
+  ir::RegionId region_;      // whose operation is looked at
 };
 
 }  // namespace tilec::passes

@@ -1,8 +1,10 @@
 #include "pipeline/compile.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
+#include "diag/diag.h"
 #include "host/manifest.h"
 
 namespace tilec {
@@ -44,6 +46,15 @@ struct Lowering {
   bool is_fine = false;
 };
 
+// What a machine has too little of is a matter of one instance: a kernel may have several.
+void name_export(const ExportInstance& exported, Diagnostics& found) {
+  if (!found.has_errors() || exported.name == exported.kernel.name) return;
+  std::set<Span> places;
+  for (const Diagnostic& d : found.all())
+    if (d.severity == Severity::Error) places.insert(d.span);
+  for (Span place : places) found.note_at(place, exported.span, diag::InstantiatedHere, exported.name);
+}
+
 std::vector<Lowering> lower_all(const Program& typed, const std::deque<Checked>& checked, const CompileRequest& request,
                                 Diagnostics& diagnostics, const PassOptions& options, std::deque<ir::Kernel>& kernels) {
   std::vector<Lowering> lowerings;
@@ -58,7 +69,10 @@ std::vector<Lowering> lower_all(const Program& typed, const std::deque<Checked>&
     Lowering& l = lowerings[i];
     l.is_fine = run_machine_passes(*l.kernel, *l.machine, l.found, options);
   });
-  for (const Lowering& l : lowerings) diagnostics.append(l.found);
+  for (Lowering& l : lowerings) {
+    name_export(typed.exports[l.of], l.found);
+    diagnostics.append(l.found);
+  }
   return lowerings;
 }
 

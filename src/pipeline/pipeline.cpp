@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "check/heavy_tiles.h"
 #include "check/pressure.h"
 #include "check/schedule.h"
 #include "diag/diag.h"
@@ -25,7 +26,11 @@ namespace {
 
 using enum ir::Form;
 
-void lower_to_threads(ir::Kernel& kernel, const Machine& machine, Diagnostics&) { kernel = lower::lower(kernel, machine); }
+void lower_to_threads(ir::Kernel& kernel, const Machine& machine, Diagnostics&) {
+  std::vector<ir::HeavyTiles> heavy = check::heavy_tiles(kernel);
+  kernel = lower::lower(kernel, machine);
+  kernel.heavy_tiles = std::move(heavy);
+}
 
 constexpr Pass kPipeline[] = {
     {"simplify", Typed, Typed, passes::simplify, "what is constant once dims are fixed"},

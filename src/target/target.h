@@ -5,16 +5,25 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "machine/machine.h"
 #include "target/abi/export.h"
 
 namespace tilec::target {
 
+// What an assembler says of a function that runs slower than it is written.
+struct AssembledFunction {
+  std::string name;
+  std::vector<std::string> held_up;                // why its matrix products do not overlap, in the assembler's words
+  int64_t stack = 0, stored = 0, loaded = 0;       // bytes of a lane; the last two: of registers that ran out
+};
+
 // What came of assembling: an image and the program that made it ("ptxas 13.0"), or what was in the way, for people.
 struct Assembled {
   std::string image, problem, by;
   bool is_missing = false;  // there is no such program
+  std::vector<AssembledFunction> slow = {};
 };
 
 struct Target {

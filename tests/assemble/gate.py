@@ -2,10 +2,12 @@
 """Assembles the kernels of every example and of tests/kernels for NVIDIA's GPUs, and holds what comes out to limits.
 
     gate.py TILEC PTXAS [MACHINE...]
+    gate.py --record TILEC PTXAS            writes what comes out to limits.txt
 
-Of each kernel: no stack frame and no spill beyond LIMITS, no message that matrix products were serialised, and, of those that COUNTS
-names, so many instructions of a kind in its text. Exit code 1: something is over; what has become better is told too, so
-that the limit follows.
+Of each function: no message that its matrix products are held up, no more than limits.txt has for it of what RISES says, and no less
+of what FALLS says; a new function has no stack and no release to a cluster in a loop. Of each export of an example, run in the interpreter as the machine's
+threads run it: no more bank conflicts than limits.txt has. What COUNTS names must be met to the instruction. Exit code 1: something
+is over; what has become better is told too, so that the limit follows.
 """
 import pathlib
 import re
@@ -14,17 +16,22 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import machine_code
+import text_code
 
-# --- bytes of stack that a kernel may have, by machine and function (release 13.0); what is not named here has none
-LIMITS = {("sm_89", "attention_f16_0_launch0_sm_89"): 40, ("sm_89", "attention_causal_f16_0_launch0_sm_89"): 48,
-          ("sm_80", "attention_backward_d128_bf16_0_launch1_sm_80"): 8,
-          ("sm_80", "gemm_fp8_blocks_f16_0_launch0_sm_80"): 112, ("sm_80", "gemm_fp8_blocks_bf16_0_launch0_sm_80"): 112,
-          ("sm_80", "attention_backward_causal_f16_0_launch1_sm_80"): 24, ("sm_80", "linear_attention_f16_0_launch0_sm_80"): 16,
-          ("sm_90a", "grouped_gemm_f16_0_launch0_sm_90a"): 8, ("sm_90a", "grouped_gemm_bf16_0_launch0_sm_90a"): 8,
-          ("sm_80", "rows_wide_0_launch0_sm_80"): 144, ("sm_89", "rows_wide_0_launch0_sm_89"): 120, ("sm_90a", "rows_wide_0_launch0_sm_90a"): 120,
-          ("sm_80", "halves_f16_0_launch0_sm_80"): 256, ("sm_89", "halves_f16_0_launch0_sm_89"): 256, ("sm_90a", "halves_f16_0_launch0_sm_90a"): 256,
-          ("sm_90a", "halves_odd_0_launch0_sm_90a"): 24}
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RECORD = pathlib.Path(__file__).with_name("limits.txt")
+HEAD = """# What gate.py found when it was last told to --record: a line for each function and machine, and one for each export of an example.
+# What is not named is 0. registers and stack (bytes) are the assembler's; stack_in_loops are instructions of the image that load from
+# the stack or store to it in a loop; shared are bytes; matrix, boxes, copies and barriers are instructions of the text, cluster_releases
+# those in loops that tell other blocks of a cluster of writes (all of them: of new barriers); conflicts are transactions of shared memory beyond the least, in the interpreter.
+"""
+
+# --- more of it is worse, and less of it is
+RISES = ("registers", "stack", "stack_in_loops", "shared", "cluster_releases", "barriers", "conflicts")
+FALLS = ("matrix", "boxes", "copies")
+TEXT = {"matrix": r"\bwgmma\.mma_async|\bmma\.sync", "boxes": r"cp\.async\.bulk\.(?:tensor|shared|global|prefetch)", "copies": r"cp\.async\.c[ag]",
+        "barriers": r"\bbar(?:rier)?(?:\.cta)?\.(?:sync|arrive|red)|mbarrier\.(?:try_wait|test_wait)"}
 
 # --- instructions in the text of a kernel, by machine and function: (what to look for, how often)
 GROUP, WARP, ROWS, LANES, MEETING = r"wgmma\.mma_async", r"\bmma\.sync", r"ldmatrix", r"cp\.async\.c[ag]", r"bar\.sync"
@@ -32,17 +39,17 @@ BOXES, BUDGETS, WIDE = r"cp\.async\.bulk\.tensor", r"setmaxnreg", r"st\.global\.
 COUNTS = {("sm_80", "gemm_relu_f16_0_launch0_sm_80"): {WARP: 128, ROWS: 32, LANES: 24, MEETING: 2},
           ("sm_90a", "gemm_relu_f16_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 10, LANES: 48, BUDGETS: 2, MEETING: 2, "shfl": 64, WIDE: 16,
                                                          r"fence\.proxy": 1},
-          ("sm_80", "gemm_relu_f8e4m3_0_launch0_sm_80"): {WARP: 64, ROWS: 24},  # as f16, which the copies make of it
-          ("sm_80", "gemm_nt_tf32_0_launch0_sm_80"): {WARP: 64, ROWS: 24, LANES: 16},
-          ("sm_90a", "gemm_nt_tf32_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 4, BUDGETS: 2},
-          ("sm_90a", "gemm_i8_f16_0_launch0_sm_90a"): {GROUP: 4, WARP: 0},
           ("sm_90a", "gemm_relu_i8_0_launch0_sm_90a"): {GROUP: 0, WARP: 32, r"fence\.proxy": 0},
           ("sm_80", "attention_f16_0_launch0_sm_80"): {WARP: 256, ROWS: 136, LANES: 32, MEETING: 3, "shfl": 41, WIDE: 8},
           ("sm_90a", "attention_f16_0_launch0_sm_90a"): {GROUP: 16, WARP: 0, ROWS: 0, BOXES: 8, LANES: 64, BUDGETS: 2, MEETING: 2, "shfl": 41, WIDE: 8,
                                                            r"ex2\.approx": 66}}
 
-SERIALISED = re.compile(r"\(C75\d\d\)[^\n]*in function '(\w+)'")
-FRAME = re.compile(r"Function properties for (\w+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+HELD_UP = re.compile(r"\((C75\d\d)\)[^\n]*in (?:the )?function '(\w+)'")
+FRAME = re.compile(r"Function properties for (\w+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\n[^\n]*Used (\d+) registers")
+SHARED = re.compile(r"^// (\w+): .*?; (\d+) bytes of shared memory", re.M)
+
+sys.path.insert(0, str(ROOT / "tests/agreement"))
+from agree import SHAPES  # noqa: E402  that examples are interpreted with; of those the second and the fourth here, an odd and an even one
 
 
 def bodies(text):
@@ -50,44 +57,105 @@ def bodies(text):
     return dict(re.findall(r"\.entry (\w+)\((.*?)\n}\n", text, re.S))
 
 
-def problems_of(tilec, ptxas, machine, source):
+def assembled(tilec, ptxas, machine, source):
+    """What was counted of each function, and what is wrong."""
     with tempfile.TemporaryDirectory() as folder:
-        text = pathlib.Path(folder) / "k.ptx"
+        text, image = pathlib.Path(folder) / "k.ptx", pathlib.Path(folder) / "k.cubin"
         made = subprocess.run([tilec, source, "-w", f"--target={machine}", "--emit=ptx", "-o", text], capture_output=True, text=True)
         if made.returncode:
-            return 0, [f"{source.name} for {machine}: exit code {made.returncode}: {made.stderr.splitlines()[0]}"]
-        said = subprocess.run([ptxas, "-v", f"-arch={machine}", text, "-o", text.with_suffix(".cubin")], capture_output=True, text=True)
+            return {}, [f"{source.name} for {machine}: exit code {made.returncode}: {made.stderr.splitlines()[0]}"]
+        said = subprocess.run([ptxas, "-v", f"-arch={machine}", text, "-o", image], capture_output=True, text=True)
         if said.returncode:
-            return 0, [f"{source.name} for {machine}: {said.stderr.strip()}"]
-        functions = bodies(text.read_text())
-    problems = [f"{machine} {name}: products are serialised" for name in sorted(set(SERIALISED.findall(said.stderr)))]
-    frames = {name: max(int(frame), int(stores), int(loads)) for name, frame, stores, loads in FRAME.findall(said.stderr)}
-    for name, size in frames.items():
-        limit = LIMITS.get((machine, name), 0)
-        if size > limit:
-            problems.append(f"{machine} {name}: {size} bytes of stack, {limit} are allowed")
-        elif size < limit:
-            print(f"{machine} {name}: {size} bytes of stack, {limit} are allowed: the limit may follow")
-    for (of, name), counts in COUNTS.items():
-        if of != machine or name not in functions:
-            continue
-        for what, number in counts.items():
+            return {}, [f"{source.name} for {machine}: {said.stderr.strip()}"]
+        spelled = text.read_text()
+        in_loops = machine_code.stack_accesses_in_loops(image.read_bytes(), int(re.sub(r"\D", "", machine)))
+    functions, shared = bodies(spelled), dict(SHARED.findall(spelled))
+    counts, problems = {}, [f"{machine} {name}: matrix products are held up ({code})" for code, name in sorted(set(HELD_UP.findall(said.stderr)))]
+    for name, frame, stores, loads, registers in FRAME.findall(said.stderr):
+        counts[name] = {"registers": int(registers), "stack": max(int(frame), int(stores), int(loads)), "stack_in_loops": in_loops[name],
+                        "shared": int(shared[name]),
+                        "cluster_releases": text_code.cluster_releases_in_loops(functions[name])} | {what: len(re.findall(how, functions[name])) for what, how in TEXT.items()}
+        for what, number in COUNTS.get((machine, name), {}).items():
             found = len(re.findall(what, functions[name]))
             if found != number:
                 problems.append(f"{machine} {name}: {found} times {what}, not {number}")
-    if set(frames) != set(functions):
-        problems.append(f"{source.name} for {machine}: the assembler tells of {len(frames)} functions, the text has {len(functions)}")
-    return len(frames), problems
+    if set(counts) != set(functions):
+        problems.append(f"{source.name} for {machine}: the assembler tells of {len(counts)} functions, the text has {len(functions)}")
+    return {f"{source.stem}/{name}": counted for name, counted in counts.items()}, problems
+
+
+def interpreted(tilec, machine, source, shape):
+    """The bank conflicts of each export of an example."""
+    command = [tilec, "run", source, "-w", f"--target={machine}", "--form", "thread", "--counters"]
+    for dim in shape.split():
+        command += ["--dim", dim]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    counts, name = {}, ""
+    for line in ran.stdout.splitlines():
+        if found := re.search(r"^lane operations .* bank conflicts (\d+)", line):
+            counts[f"{source.stem}/{name}({','.join(shape.split())})"] = {"conflicts": int(found[1])}
+        name = re.match(r"\w*", line)[0]
+    if ran.returncode or not counts:
+        return {}, [f"{source.name} for {machine}, interpreted: exit code {ran.returncode}: {(ran.stderr or ran.stdout).strip()[-300:]}"]
+    return counts, []
+
+
+def read_record():
+    limits = {}
+    for line in RECORD.read_text().splitlines():
+        if not line.startswith("#"):
+            machine, name, *pairs = line.split()
+            limits[machine, name] = {key: int(value) for key, value in (pair.split("=") for pair in pairs)}
+    return limits
+
+
+def write_record(found):
+    lines = [" ".join([machine, name] + [f"{key}={value}" for key, value in counts.items() if value])
+             for (machine, name), counts in sorted(found.items()) if "registers" in counts or counts["conflicts"]]
+    RECORD.write_text(HEAD + "".join(line + "\n" for line in lines))
+
+
+def compared(found, limits):
+    """What is over its limit; what is better is printed."""
+    problems = []
+    for (machine, name), counts in sorted(found.items()):
+        limit = limits.get((machine, name), {})
+        if not limit and "registers" in counts:
+            problems.append(f"{machine} {name}: no limits are recorded for it; --record does")
+        for what, number in counts.items():
+            allowed = limit.get(what, 0)
+            if number == allowed:
+                continue
+            is_worse = number > allowed if what in RISES else number < allowed
+            words = f"{machine} {name}: {what} {number}, {allowed} {'is the limit' if is_worse else 'was recorded: the limit may follow'}"
+            if is_worse:
+                problems.append(words)
+            else:
+                print(words)
+    return problems
 
 
 def main():
-    tilec, ptxas, machines = sys.argv[1], sys.argv[2], sys.argv[3:] or ["sm_80", "sm_89", "sm_90a"]
-    sources = sorted(ROOT.glob("examples/*/*.tile")) + sorted(ROOT.glob("tests/kernels/*.tile")) + sorted(ROOT.glob("tools/gpu/*.tile"))
-    work = [(machine, source) for source in sources for machine in machines]
+    is_record = "--record" in sys.argv
+    tilec, ptxas, *machines = [word for word in sys.argv[1:] if word != "--record"]
+    machines = ["sm_80", "sm_89", "sm_90a"] if is_record or not machines else machines
+    examples = sorted(ROOT.glob("examples/*/*.tile"))
+    sources = examples + sorted(ROOT.glob("tests/kernels/*.tile")) + sorted(ROOT.glob("tools/gpu/*.tile"))
+    work = [(assembled, tilec, ptxas, machine, source) for source in sources for machine in machines]
+    work += [(interpreted, tilec, machine, source, shape) for source in examples for machine in machines if machine != "sm_89"
+             for shape in (SHAPES[source.stem][1], SHAPES[source.stem][3])]
     with ThreadPoolExecutor() as pool:
-        results = list(pool.map(lambda job: problems_of(tilec, ptxas, *job), work))
-    problems = [p for _, found in results for p in found]
-    print("\n".join(problems + [f"{sum(count for count, _ in results)} kernels assembled, {len(problems)} problems"]))
+        results = list(pool.map(lambda job: (next(m for m in machines if m in job), *job[0](*job[1:])), work))
+    found = {(machine, name): counts for machine, all_counts, _ in results for name, counts in all_counts.items()}
+    problems = [problem for _, _, its in results for problem in its]
+    if is_record:
+        write_record(found)
+    else:
+        problems += compared(found, read_record())
+    kernels = sum("registers" in counts for counts in found.values())
+    if kernels + sum("conflicts" in counts for counts in found.values()) != sum(len(all_counts) for _, all_counts, _ in results):
+        problems.append("two functions have one name: the limits cannot tell them apart")
+    print("\n".join(problems + [f"{kernels} kernels assembled, {len(found) - kernels} interpreted, {len(problems)} problems"]))
     sys.exit(bool(problems))
 
 

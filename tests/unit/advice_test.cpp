@@ -59,6 +59,22 @@ TEST_CASE("a read with padding is told of once, however much it reaches") {
   CHECK_MESSAGE(ran.times("[T0404]") == 1, ran.out);
 }
 
+TEST_CASE("padding before a part's start is told of where nothing shows that there is none, and is none where a contract shows it") {
+  Folder folder;
+  auto said_of = [&](const std::string& contract, const std::string& start) {
+    folder.write("k.tile", "export kernel k(A: f32[M, N], x: int, d: int, out B: f32[M]) requires " + contract + " {\n    launch (i in ceildiv(M, 64)) {\n"
+                           "        let j = " + start + ";\n        var s = A[i * 64 +: 64, j +: 64];\n"
+                           "        for (r, c) in parallel(64, 64) { if j + c >= N { s[r, c] = -inf; } }\n        B.tile(i) = s.max(axis = 1);\n    }\n}\n");
+    return folder.tilec("check k.tile");
+  };
+  Ran ran = said_of("d >= 1, x <= 1000000", "x");
+  CHECK_MESSAGE((ran.says("[T0404]") && ran.says("note: nothing shows that this part of `A` starts at 0 or behind: what lies before")), ran.out);
+  CHECK_MESSAGE(said_of("d >= 1, x >= 0, x <= 1000000", "x").out.empty(), ran.out);
+  ran = said_of("d >= 1, x >= 0, x <= 1000000", "x / d");
+  CHECK_MESSAGE(ran.out.empty(), ran.out);
+  CHECK(said_of("d <= 1, x >= 0, x <= 1000000", "x / d").says("[T0404]"));
+}
+
 TEST_CASE("a choice inside an expression is told to stand in brackets") {
   Folder folder;
   folder.write("k.tile", "export kernel k(x: i32[N], out A: i32[N]) { launch (i in N) { A[i] = x[i] + if x[i] > 3 { 1 } else { 2 }; } }\n");

@@ -117,6 +117,20 @@ TEST_CASE("shared tiles that a block cannot have are an error, once, with what e
     CHECK_MESSAGE(ran.says(part), ran.out);
 }
 
+TEST_CASE("what a machine has too little of names the export that asks for it, and no object is made") {
+  Folder folder;
+  folder.write("big.tile", "export kernel fine(A: f32[N], out B: f32[N]) { launch (i in N) { B[i] = A[i]; } }\n"
+                           "kernel big[BM: int](A: f32[M, K], out C: f32[M, K]) {\n    launch (i in ceildiv(M, BM)) {\n"
+                           "        var a: shared f32[BM, 512] = A.tile(i, 0);\n        C.tile(i, 0) = a + a;\n    }\n}\n"
+                           "export big[BM = 8] as small_one;\nexport big[BM = 64] as large_one;\n");
+  Ran ran = folder.tilec("big.tile --emit=ptx --target=sm_89 -o big.ptx");
+  CHECK(ran.code == 1);
+  CHECK_MESSAGE(ran.says("`big` needs 131072 bytes of shared memory but `sm_89` has 101376 [T0500]"), ran.out);
+  CHECK_MESSAGE(ran.says("big.tile:9:8: note: in the instance `large_one` made here"), ran.out);
+  CHECK_MESSAGE(!ran.says("small_one"), ran.out);
+  CHECK(folder.run("ls big.ptx").code != 0);
+}
+
 TEST_CASE("`run` says which contract fails, with its numbers, and how to set them") {
   Folder folder;
   folder.write("k.tile", "export kernel k(A: f32[N], out B: f32[N], G: int)\n    requires N % G == 0, G > 1\n{\n    launch (i in N / G) { B[i] = A[i]; }\n}\n");

@@ -14,6 +14,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "target/cuda/said.h"
+
 extern char** environ;
 
 namespace tilec::target::cuda {
@@ -30,6 +32,10 @@ std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
+
+// A number of its own, not that of the cores: it is written into the image, and an image is the same wherever it is made. Releases
+// before 12.1 refuse the option, and say its name.
+constexpr std::string_view kFunctionsAtOnce = "split-compile", kHowMany = "=8";
 
 // A folder of our own for the files that go in and out.
 struct Workplace {
@@ -108,13 +114,18 @@ Assembled assemble(std::string_view text, const Machine& machine, const std::str
   Workplace place;
   fs::path from = place.path / "kernels.ptx", to = place.path / "kernels.cubin", said = place.path / "said";
   if (place.path.empty() || !(std::ofstream(from, std::ios::binary) << text << std::flush)) return {.problem = "its files cannot be written to the folder for temporary ones"};
-  std::string ending = run({assembler.string(), "-arch=" + std::string(machine.name), from.string(), "-o", to.string()}, said);
+  std::vector<std::string> words = {assembler.string(), "-arch=" + std::string(machine.name), from.string(), "-o", to.string(), "-v"};
+  words.push_back("--" + std::string(kFunctionsAtOnce) + std::string(kHowMany));
+  std::string ending = run(words, said);
+  bool is_refused = !ending.empty() && contents(said).find(kFunctionsAtOnce) != std::string::npos;
+  if (is_refused) words.pop_back(), ending = run(words, said);
   std::string image = contents(to);
   std::string by = version_in(image);
-  if (ending.empty() && is_image(image)) return {.image = std::move(image), .by = "ptxas" + (by.empty() ? "" : " " + by)};
+  if (ending.empty() && is_image(image))
+    return {.image = std::move(image), .by = "ptxas" + (by.empty() ? "" : " " + by), .slow = slow_functions(contents(said))};
   if (ending.empty()) ending = image.empty() ? "made no file" : "made a file that is no image";
-  std::string words = first_line(contents(said));
-  return {.problem = "`" + assembler.string() + "` " + ending + (words.empty() ? "" : ": " + words)};
+  std::string reason = first_line(contents(said));
+  return {.problem = "`" + assembler.string() + "` " + ending + (reason.empty() ? "" : ": " + reason)};
 }
 
 }  // namespace tilec::target::cuda

@@ -4,6 +4,9 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <set>
+
+#include "base/parallel.h"
 #include "base/text.h"
 #include "ir/packed.h"
 #include "target/abi/boxes.h"
@@ -158,29 +161,68 @@ std::string requirements(const Export& exported, const Abi& abi, int index, int 
          join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body));
 }
 
-}  // namespace
+struct Part {
+  const Export* exported;
+  Abi abi;
+  int instance, launch;
+};
 
-std::string device_text(const Program& program, const DeviceRequest& request, NativeForm form) {
+std::vector<Part> parts_of(const Program& program, const DeviceCode& code) {
+  std::vector<Part> parts;
+  for (const Export& exported : program.exports) {
+    Abi abi = abi_of(exported);
+    for (size_t i = 0; i < exported.instances.size(); ++i)
+      for (size_t k = 0; exported.instances[i].machine == code.machine && k < abi.instances[i].launches.size(); ++k)
+        parts.push_back({&exported, abi, int(i), int(k)});
+  }
+  return parts;
+}
+
+// The functions of `parts` as one module.
+std::string module_text(std::span<const Part> parts, const DeviceRequest& request, NativeForm form) {
   llvm::LLVMContext context;
   llvm::Module module("tile", context);
   auto machine = target_machine(request.triple, request.code.cpu, request.code.features);
   module.setTargetTriple(request.triple);
   module.setDataLayout(machine->createDataLayout());
-  std::string head;
-  for (const Export& exported : program.exports) {
-    Abi abi = abi_of(exported);
-    for (size_t i = 0; i < exported.instances.size(); ++i)
-      for (size_t k = 0; exported.instances[i].machine == request.code.machine && k < abi.instances[i].launches.size(); ++k) {
-        add_kernel(module, exported, abi, int(i), int(k), request.code);
-        head += (form == NativeForm::LlvmIr ? "; " : "// ") + requirements(exported, abi, int(i), int(k), request.code) + "\n";
-      }
-  }
+  for (const Part& part : parts) add_kernel(module, *part.exported, part.abi, part.instance, part.launch, request.code);
   std::string complaint;
   llvm::raw_string_ostream out(complaint);
   bool is_broken = llvm::verifyModule(module, &out);
   INVARIANT(!is_broken, "the module is well-formed: " + complaint);
   optimise(module, *machine);
-  return head + emit(module, *machine, form);
+  return emit(module, *machine, form);
+}
+
+// Texts of modules as one: what the first has before its functions, and what others declare beside.
+std::string joined(std::span<const std::string> texts) {
+  constexpr std::string_view kFunction = ".visible .entry";
+  std::string heads, functions;
+  std::set<std::string> told;
+  for (const std::string& text : texts) {
+    size_t end = text.find(kFunction);
+    INVARIANT(end != text.npos && end > 0 && text.substr(0, end).find(".global") == text.npos, "a module is a head and functions, without constants of its own");
+    for (const std::string& line : split(std::string_view(text).substr(0, end - 1), '\n')) {
+      bool is_comment = trim(line).starts_with("//");
+      if (told.insert(line).second ? !is_comment || functions.empty() : functions.empty()) heads += line + "\n";
+    }
+    functions += text.substr(end);
+  }
+  return heads + functions;
+}
+
+}  // namespace
+
+// Every function is made on its own, as many at once as there are cores: none calls another.
+std::string device_text(const Program& program, const DeviceRequest& request, NativeForm form) {
+  std::vector<Part> parts = parts_of(program, request.code);
+  std::string head;
+  for (const Part& part : parts)
+    head += (form == NativeForm::LlvmIr ? "; " : "// ") + requirements(*part.exported, part.abi, part.instance, part.launch, request.code) + "\n";
+  if (form == NativeForm::LlvmIr || parts.empty()) return head + module_text(parts, request, form);
+  std::vector<std::string> texts(parts.size());
+  parallel_for(parts.size(), [&](size_t i) { texts[i] = module_text(std::span(parts).subspan(i, 1), request, form); });
+  return head + joined(texts);
 }
 
 }  // namespace tilec::target
