@@ -72,6 +72,7 @@ std::string why_no_store(const Kernel& kernel, RegionId launch, OpId id, const o
   if (kernel.type(copy.src).element != kernel.type(copy.dst).element) return "its elements are converted";
   if (copy.shape != kernel.type(copy.src).shape) return "it is part of a tile";
   Scalar element = kernel.type(copy.dst).element;
+  if (element == Scalar::TF32) return "its elements may have more places in the tile than they stand for";
   bool is_added = element == Scalar::F32 || (machine.adds.narrow && (element == Scalar::F16 || element == Scalar::BF16));
   if (copy.adds && !is_added) return "the engine does not add its elements";
   if (!is_alone(kernel, launch, id, copy, loops)) return "more of the launch touches the tensor, or the copy does once more";

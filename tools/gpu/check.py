@@ -20,6 +20,7 @@ import time
 import torch
 
 import cases_attention
+import cases_movement
 import cases_products
 from tensors import DEVICE, F64, data, element, multiplied, poisoned
 
@@ -224,11 +225,14 @@ CASES = {
                                     (1, 8, 2, 1024, 1024), (1, 5, 1, 257, 1031), (1, 4, 1, 512, 777)]]),
     "transpose": (other_case, [dict(M=m, N=n) for m, n in [(1, 1), (33, 65), (64, 32), (7, 129), (0, 3), (31, 63), (1000, 1001), (4096, 4096), (129, 4097)]]),
     **cases_products.CASES,
+    **cases_movement.CASES,
     **cases_attention.CASES,
     "diverge": (diverging_case, [dict(N=n) for n in (1, 31, 32, 33, 40, 255, 1000, 4097)]),
     "histogram": (other_case, [dict(N=n) for n in (1, 31, 255, 1000, 4097, 0, 65537, 1 << 20, 10000019)]),
 }
 # What rounding the result costs at most; sums in f32 cost less than it in all but f32.
+# Where kernels add to what is there.
+ZEROED = {"histogram", "add_tile", "add_box", "add_product", "add_some"}
 TOLERANCE = {torch.float16: 5e-4, torch.bfloat16: 4e-3, torch.float32: 1e-5}
 
 
@@ -266,7 +270,7 @@ def check(name, kernels, dims, quiet):
         placed = values | {key: moved(values[key]) for key in odd}
         for key in wanted:
             out = placed[key]
-            out.zero_() if name in ("histogram", "diverge_count") else out.numel() and out.view(torch.uint8).fill_(0xFF)
+            out.zero_() if case_of(name) in ZEROED or name == "diverge_count" else out.numel() and out.view(torch.uint8).fill_(0xFF)
         for kernel in kernels:
             kernel.launch(placed, fault)
         torch.cuda.synchronize()
