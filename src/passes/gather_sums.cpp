@@ -75,11 +75,26 @@ class Gatherer {
   };
   bool is_inside(ValueId v) const {
     const std::vector<ValueId>& args = kernel_.region(map().body).args;
-    if (std::ranges::find(args, v) != args.end()) return true;
+    if (std::ranges::find(args, v) != args.end() || v == element_) return true;
     return std::ranges::any_of(inside_, [&](OpId id) { return std::ranges::find(kernel_.op(id).results, v) != kernel_.op(id).results.end(); });
   }
+  // The same for all points, though it may be worked out at each.
+  bool is_uniform(ValueId v) const {
+    if (!is_inside(v)) return true;
+    const Op* op = kernel_.definition(v);
+    bool holds = op != nullptr;
+    if (op) each_operand(op->data, [&](ValueId used) { holds = holds && is_uniform(used); });
+    return holds;
+  }
+  ValueId hoisted(Builder& b, ValueId v) {
+    if (!is_inside(v)) return v;
+    OpData data = kernel_.definition(v)->data;
+    const Type type = kernel_.type(v);
+    each_operand(data, [&](ValueId& used) { used = hoisted(b, used); });
+    return b.value(std::move(data), type);
+  }
   std::optional<Step> step_of(ValueId index) const {
-    if (!is_inside(index)) return Step{-1, index};
+    if (is_uniform(index)) return Step{-1, index};
     const std::vector<ValueId>& args = kernel_.region(map().body).args;
     for (size_t axis = 0; axis < map().shape.size(); ++axis)
       if (args[axis] == index) return Step{int64_t(axis), {}};
@@ -129,7 +144,7 @@ class Gatherer {
   void rewrite() {
     insert_after(kernel_, region_, id_, [&](Builder& b) {
       for (ValueId& offset : offsets_)
-        if (!offset.valid()) offset = b.index(0);
+        offset = offset.valid() ? hoisted(b, offset) : b.index(0);
       if (shared_.valid()) copy(b);
       else store(b);
     });

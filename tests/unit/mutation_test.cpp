@@ -192,16 +192,16 @@ TEST_SUITE("mutation") {
   }
 
   TEST_CASE("faults seeded into stores of boxes are noticed") {
-    const Texts texts = texts_of("box_sums", {{64, 64}, {64, 64}}, *target::machine_named("sm_90a")->machine);
+    const Texts texts = texts_of("box_sums", {{64, 64}, {64, 64}, {64, 64}}, *target::machine_named("sm_90a")->machine);
     constexpr Mutation kMutations[] = {
         {"nobody fences what threads wrote", R"(^ *engine_fence$)", "", 1, "race", "race"},
         {"nobody waits until a box is read", R"(^ *await_stores$)", "", 2, "token", "token"},
         {"the tile is written again before it is read", R"(^ *await_stores$)", "", 1, "race", "race"},
         {"a box of another array", R"((store_box .*)shape=\[32, 32\])", "$1shape=[32, 64]", 1, "V034", "V034"},
         {"a box in another layout than its writers'", R"((store_box .*)r3 r4\))", "$1r4 r3)", 1, "numbers", "numbers"},
-        {"a store that adds", R"((store_box .*$))", "$1, adds=true", 2, "numbers", "numbers"},
+        {"a store that adds", R"((store_box .*$))", "$1, adds=true", 2, "uninitialised", "uninitialised"},
         {"an addition that stores", R"(, adds=true)", "", 1, "numbers", "numbers"},
-        {"no barrier behind what threads write", R"(^ *block_barrier.*$)", "", 1, "race", "race"},
+        {"no barrier behind what threads write", R"(^ *block_barrier.*$)", "", 1, "uninitialised", "uninitialised"},
     };
     check_noticed(texts.thread, texts, kMutations);
   }

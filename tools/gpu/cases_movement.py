@@ -43,6 +43,11 @@ def some(name, dims):
     return dict(dims, A=a, B=torch.zeros_like(a), C=torch.zeros(m, device=DEVICE)), {"B": b, "C": lambda: a.to(F64).sum(1)}
 
 
+def where(name, dims):
+    a = whole((dims["M"], dims["N"]), torch.float32)
+    return dict(dims, A=a, B=torch.zeros(*a.shape, 8, device=DEVICE)), {"B": lambda: torch.nn.functional.one_hot(a.abs().long() % 8, 8).to(F64)}
+
+
 def turned(name, dims):
     t, n = element(name), dims["N"]
     a, b, c = whole((32, 16), t, -1, 2), whole((16, 32), t, -1, 2), whole((32, n), t, -1, 2)
@@ -56,4 +61,4 @@ def read(name, dims):
 
 
 CASES = {"box_store": (stored, SHAPES), "stored_again": (stored, SHAPES), "add_tile": (added, SHAPES), "add_box": (added, SHAPES),
-         "add_product": (added, SHAPES), "add_some": (some, SHAPES), "turned": (turned, SHAPES), "read_once": (read, SHAPES)}
+         "add_product": (added, SHAPES), "add_some": (some, SHAPES), "add_where": (where, SHAPES), "turned": (turned, SHAPES), "read_once": (read, SHAPES)}

@@ -232,7 +232,7 @@ CASES = {
 }
 # What rounding the result costs at most; sums in f32 cost less than it in all but f32.
 # Where kernels add to what is there.
-ZEROED = {"histogram", "add_tile", "add_box", "add_product", "add_some"}
+ZEROED = {"histogram", "add_tile", "add_box", "add_product", "add_some", "add_where"}
 TOLERANCE = {torch.float16: 5e-4, torch.bfloat16: 4e-3, torch.float32: 1e-5}
 
 

@@ -17,7 +17,7 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseInit& x) {
   Value* lane = b_.CreateAnd(thread_number(), b_.getInt32(uint32_t(machine_.lanes - 1)));
   unless_clear(b_.CreateICmpEQ(lane, b_.getInt32(0)), false, [&] {
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mbarrier_init_shared, {}, {phase_pointer(x.barriers, x.index), b_.getInt32(uint32_t(x.arrivals))});
-    if (machine_.has(Cap::BulkCopy)) tied("fence.mbarrier_init.release.cluster;", {}, {});  // the engine counts there too
+    if (machine_.has(Cap::BulkCopy)) tied("fence.proxy.async.shared::cta;", {}, {});  // the engine counts there too
   });
 }
 
