@@ -126,6 +126,7 @@ class Thread {
                    "a box has ", o.src_offsets.size(), " and ", o.dst_offsets.size(), " offsets");
     check_.require(is_choice(o.dst_axes, to.shape.size(), o.shape.size()) && is_choice(o.src_axes, o.src_shape.size(), o.shape.size()),
                    Code::V031, "the axes of a box are not distinct dimensions");
+    check_.require(std::ranges::is_sorted(o.dst_axes) && std::ranges::is_sorted(o.src_axes), Code::V031, "an engine does not turn the axes of a box");
     for (size_t i = 0; i < std::min(o.src_axes.size(), o.shape.size()); ++i)
       if (o.src_axes[i] >= 0 && o.src_axes[i] < int64_t(o.src_shape.size()))
         check_.require(o.shape[i] <= o.src_shape[size_t(o.src_axes[i])], Code::V034, "a box of ", o.shape[i],
@@ -158,6 +159,7 @@ class Thread {
                    "a box has ", o.src_offsets.size(), " and ", o.dst_offsets.size(), " offsets");
     check_.require(is_choice(o.src_axes, from.shape.size(), o.shape.size()) && is_choice(o.dst_axes, o.dst_shape.size(), o.shape.size()),
                    Code::V031, "the axes of a box are not distinct dimensions");
+    check_.require(std::ranges::is_sorted(o.src_axes) && std::ranges::is_sorted(o.dst_axes), Code::V031, "an engine does not turn the axes of a box");
     for (size_t i = 0; i < std::min(o.dst_axes.size(), o.shape.size()); ++i)
       if (o.dst_axes[i] >= 0 && o.dst_axes[i] < int64_t(o.dst_shape.size()))
         check_.require(o.shape[i] <= o.dst_shape[size_t(o.dst_axes[i])], Code::V034, "a box of ", o.shape[i],

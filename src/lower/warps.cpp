@@ -19,7 +19,8 @@ ValueId Lowering::is_first_lane() {
 }
 
 void Lowering::barrier(std::string why) {
-  if (warps_ == 1) return;
+  // Lanes of one warp are in step where they cannot part, and only there.
+  if (warps_ == 1 && !machine_.has(Cap::DivergentBranches)) return;
   if (barrier_id_) builder_.add(ir::op::NamedBarrier{barrier_id_, warps_, std::move(why)});
   else builder_.add(ir::op::BlockBarrier{std::move(why)});
 }

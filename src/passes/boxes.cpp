@@ -70,6 +70,7 @@ bool is_alone(const Kernel& kernel, RegionId launch, OpId id, const op::Copy& co
 std::string why_no_store(const Kernel& kernel, RegionId launch, OpId id, const op::Copy& copy, int loops, const Machine& machine) {
   if (!kernel.param_of(copy.dst)) return "it is no parameter's memory";
   if (kernel.type(copy.src).element != kernel.type(copy.dst).element) return "its elements are converted";
+  if (!is_ascending(copy.src_axes)) return "its axes are turned on the way";
   if (copy.shape != kernel.type(copy.src).shape) return "it is part of a tile";
   Scalar element = kernel.type(copy.dst).element;
   if (element == Scalar::TF32) return "its elements may have more places in the tile than they stand for";

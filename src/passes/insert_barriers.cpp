@@ -136,11 +136,12 @@ std::set<ValueId> read_by_engines_in(const Kernel& kernel, RegionId body) {
 
 }  // namespace
 
-void insert_barriers(Kernel& kernel, const Machine&, Diagnostics&) {
+void insert_barriers(Kernel& kernel, const Machine& machine, Diagnostics&) {
   each_op_in_region(kernel, kernel.body, [&](RegionId, OpId id) {
     if (!kernel.op(id).is<op::Launch>()) return;
     op::Launch launch = kernel.op(id).as<op::Launch>();
-    if (launch.warps <= 1) return;
+    // Lanes of one warp are in step where they cannot part, and only there.
+    if (launch.warps <= 1 && !machine.has(Cap::DivergentBranches)) return;
     std::set<ValueId> handed_over = handed_over_in(kernel, launch.body);
     std::set<ValueId> read_by_engines = read_by_engines_in(kernel, launch.body);
     Inserter(kernel, handed_over, read_by_engines).run(launch.body, {});

@@ -69,7 +69,7 @@ class Chooser {
       RegLayout moved = moved_by_copy(*copy);
       note(copy->src, copy->src_axes, moved, false, op.span);
       note(copy->dst, copy->dst_axes, moved, true, op.span);
-      bool is_stored = machine_.boxes.unit && kernel_.type(copy->src).space == Space::Shared && kernel_.param_of(copy->dst);
+      bool is_stored = machine_.boxes.unit && kernel_.type(copy->src).space == Space::Shared && kernel_.param_of(copy->dst) && std::ranges::is_sorted(copy->src_axes);
       if (is_stored) of(copy->src).is_stored = true;
     }
     if (auto* gemm = op.get<op::Gemm>()) collect_product(op, *gemm);

@@ -256,6 +256,7 @@ def moved(value):
     if not isinstance(value, torch.Tensor):
         return value
     room = torch.empty(value.numel() + 1, device=DEVICE, dtype=value.dtype)
+    room[:1].zero_()  # atomics of less than four bytes touch the word around
     room[1:].copy_(value.reshape(-1))
     return room[1:].view(value.shape)
 

@@ -70,13 +70,19 @@ def check(folder):
         name = path.name.split(".")[0]
         cases = np.load(folder / f"{name}.npz")
         (kernels,) = gpu.load(path).values()
+        print(f"     {path.name}", end="\r", flush=True)  # what runs, where one never ends
         problems = []
         for index in sorted({key.split(".")[0] for key in cases}):
             given = {key.split(".")[2]: (key.split(".")[3], cases[key]) for key in cases if key.startswith(f"{index}.given.")}
             values = {key.split(".")[2]: int(cases[key]) for key in cases if key.startswith(f"{index}.dim.")}
             dims = dict(values)
             for tensor, (_, bits) in given.items():
+                # Of the elements' width, and shaped: the engine that copies boxes is told both.
+                word = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[bits.itemsize]
                 values[tensor] = torch.from_numpy(bits.reshape(-1).view(np.uint8).copy()).to(gpu.DEVICE)
+                if bits.size:
+                    values[tensor] = values[tensor].view(word)
+                values[tensor] = values[tensor].reshape(bits.shape)
             for kernel in kernels:
                 kernel.launch(values, fault)
             torch.cuda.synchronize()

@@ -73,7 +73,7 @@ constexpr Machine kMachines[] = {
 
 // The version of the language in which the generation's instructions can be said.
 constexpr DeviceCode kCodes[] = {
-    {.machine = &kMachines[0], .cpu = "sm_80", .features = "+ptx74"},
+    {.machine = &kMachines[0], .cpu = "sm_80", .features = "+ptx78"},
     {.machine = &kMachines[1], .cpu = "sm_89", .features = "+ptx84"},
     {.machine = &kMachines[2], .cpu = "sm_90a", .features = "+ptx84"},
 };
