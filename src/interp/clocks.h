@@ -24,6 +24,7 @@ struct Clock {
   uint64_t now = 1;       // the agent's own time
   uint64_t since = 1;     // when it was last joined with others: its own touches before that are known like others'
   bool lock_step = true;  // its lanes are ordered with one another; else each lane is on its own from `since` on
+  bool renews = false;    // its lanes are others at each of its times: elements of a map, as many at once as there are lanes
   uint64_t base = 0;      // everything up to that time is known of every agent (earlier blocks)
   std::vector<uint64_t> known;  // by agent
 
@@ -34,7 +35,7 @@ struct Clock {
   }
   // Is the touch `s` ordered before what `lane` does now?
   bool is_after(Stamp s, int lane) const {
-    if (agent_of(s) == agent && time_of(s) >= since) return lock_step || (time_of(s) == now && lane_of(s) == lane);
+    if (agent_of(s) == agent && time_of(s) >= since) return lock_step || ((!renews || time_of(s) == now) && lane_of(s) == lane);
     return knows(s);
   }
   void learn(uint32_t other, uint64_t time) {

@@ -68,6 +68,7 @@ void join_map_agent(Strand& s, Strand& element) {
   element.clock.known = s.clock.knowledge();
   element.clock.base = block.run->base_time;
   element.clock.lock_step = false;
+  element.clock.renews = true;
   element.clock.since = advance(block, element.clock);
 }
 

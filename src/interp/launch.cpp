@@ -200,7 +200,9 @@ void add_strand(Block& block, Strand& host, const TileData& data, Group* group, 
   s->warp = warp;
   s->threads = is_thread ? data.counts[0] * int64_t(s->width) : data.counts[1];
   set_arguments(*s, indices);
-  fork_clock(*s, host, is_thread ? "warp " + std::to_string(warp) : "the block", true);
+  // Lanes that may part are in step only where they meet.
+  bool may_part = is_thread && run.options.machine && run.options.machine->has(Cap::DivergentBranches);
+  fork_clock(*s, host, is_thread ? "warp " + std::to_string(warp) : "the block", !may_part);
   block.strands.push_back(s);
 }
 

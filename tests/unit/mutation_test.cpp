@@ -217,6 +217,18 @@ TEST_SUITE("mutation") {
     check_noticed(texts.thread, texts, kMutations);
   }
 
+  TEST_CASE("lanes of one warp that may part are judged one by one") {
+    for (const char* machine : {"sm_80", "sm_90a"}) {
+      CAPTURE(machine);
+      const Texts texts = texts_of("one_warp", {{32, 32}, {32, 32}, {32, 32}, {32, 32}}, *target::machine_named(machine)->machine);
+      constexpr Mutation kMutations[] = {
+          {"no barrier behind what lanes copied", R"(^ *block_barrier.*$)", "", 1, "race", "race"},
+          {"no barrier behind what lanes computed", R"(^ *block_barrier.*$)", "", 2, "race", "race"},
+      };
+      check_noticed(texts.thread, texts, kMutations);
+    }
+  }
+
   TEST_CASE("products in flight of what lanes have copied are fenced") {
     const Texts texts = texts_of("matrix_product", {{64, 256}, {256, 64}, {64, 64}}, target::model::with_lanes());
     constexpr Mutation kMutations[] = {
