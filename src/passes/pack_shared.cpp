@@ -38,13 +38,13 @@ std::vector<int64_t> place(const SharedLifetimes& lifetimes) {
 
 }  // namespace
 
-void pack_shared(Kernel& kernel, const Machine&, Diagnostics&) {
+void pack_shared(Kernel& kernel, const Machine& machine, Diagnostics&) {
   std::vector<op::Launch> launches;
   each_op(kernel, kernel.body, [&](OpId id) {
     if (auto* launch = kernel.op(id).get<op::Launch>()) launches.push_back(*launch);
   });
   for (const op::Launch& launch : launches) {
-    SharedLifetimes lifetimes = shared_lifetimes(kernel, launch.body, launch.warps);
+    SharedLifetimes lifetimes = shared_lifetimes(kernel, launch.body, launch.warps <= 1 && !machine.has(Cap::DivergentBranches));
     std::vector<int64_t> offsets = place(lifetimes);
     for (size_t n = 0; n < offsets.size(); ++n) {
       op::Alloc alloc = kernel.op(lifetimes.buffers[n].alloc).as<op::Alloc>();

@@ -152,7 +152,7 @@ class Spans {
   int next_ = 0;
 };
 
-// What other warps may still be doing at a place.
+// What other threads may still be doing at a place.
 struct Pending {
   Buffers touched;    // since the last barrier
   Buffers in_flight;  // read by products that nobody has awaited: no barrier ends that
@@ -166,8 +166,8 @@ struct Pending {
 
 class Order {
  public:
-  Order(const Kernel& kernel, const Numbering& numbering, int64_t warps, Meetings& meetings)
-      : kernel_(kernel), numbering_(numbering), warps_(warps), meetings_(meetings) {}
+  Order(const Kernel& kernel, const Numbering& numbering, bool in_step, Meetings& meetings)
+      : kernel_(kernel), numbering_(numbering), in_step_(in_step), meetings_(meetings) {}
 
   Pending run(RegionId region, Pending pending) {
     for (OpId id : kernel_.region(region).ops) pending = step(kernel_.op(id), std::move(pending));
@@ -198,7 +198,7 @@ class Order {
       for (size_t buffer : *set) {
         meetings_.meet(buffer, pending.touched);
         meetings_.meet(buffer, pending.in_flight);
-        if (warps_ > 1) pending.touched.insert(buffer);
+        if (!in_step_) pending.touched.insert(buffer);
         pending.ever.insert(buffer);
       }
     pending.in_flight.insert(touches.by_products.begin(), touches.by_products.end());
@@ -210,7 +210,7 @@ class Order {
 
   // A warp knows of the end of its own products alone: what they have read counts as read now.
   Pending awaited(const op::GroupWait& wait, Pending pending) {
-    if (warps_ > 1) pending.touched.insert(pending.in_flight.begin(), pending.in_flight.end());
+    if (!in_step_) pending.touched.insert(pending.in_flight.begin(), pending.in_flight.end());
     if (wait.in_flight == 0) pending.in_flight.clear();
     return pending;
   }
@@ -243,13 +243,13 @@ class Order {
 
   const Kernel& kernel_;
   const Numbering& numbering_;
-  int64_t warps_;
+  bool in_step_;
   Meetings& meetings_;
 };
 
 }  // namespace
 
-SharedLifetimes shared_lifetimes(const Kernel& kernel, RegionId body, int64_t warps) {
+SharedLifetimes shared_lifetimes(const Kernel& kernel, RegionId body, bool in_step) {
   Numbering numbering(kernel, body);
   SharedLifetimes result{numbering.buffers(), {}};
   each_op(kernel, body, [&](OpId id) {
@@ -260,7 +260,7 @@ SharedLifetimes shared_lifetimes(const Kernel& kernel, RegionId body, int64_t wa
   Meetings meetings(result.buffers.size());
   if (result.buffers.size() > 1) {
     Spans(kernel, numbering).run(body, meetings);
-    Order(kernel, numbering, warps, meetings).run(body, {});
+    Order(kernel, numbering, in_step, meetings).run(body, {});
   }
   result.meets = meetings.take();
   return result;

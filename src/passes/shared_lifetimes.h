@@ -25,7 +25,7 @@ struct SharedLifetimes {
   std::vector<std::vector<bool>> meets;    // by two buffers
 };
 
-// Of the launch with `warps` warps and this body, in Thread form.
-SharedLifetimes shared_lifetimes(const ir::Kernel& kernel, ir::RegionId body, int64_t warps);
+// Of the launch with this body, in Thread form; `in_step`: its threads do one thing after the other, all of them.
+SharedLifetimes shared_lifetimes(const ir::Kernel& kernel, ir::RegionId body, bool in_step);
 
 }  // namespace tilec::passes
