@@ -41,10 +41,10 @@ std::string operator+(const std::string& a, std::string_view b) { return a + std
 
 struct Packed {
   ir::Kernel kernel;
-  explicit Packed(const std::string& body, int warps = 2) : kernel(kernel_of(block(body, warps))) {
+  explicit Packed(const std::string& body, int warps = 2, const Machine& machine = target::model::asynchronous()) : kernel(kernel_of(block(body, warps))) {
     Diagnostics diagnostics{Policy{}};
     REQUIRE(ir::verify(kernel, kernel.form).empty());
-    passes::pack_shared(kernel, target::model::asynchronous(), diagnostics);
+    passes::pack_shared(kernel, machine, diagnostics);
     REQUIRE(ir::verify(kernel, kernel.form).empty());
   }
   int64_t offset(std::string_view name) const {
@@ -77,11 +77,14 @@ TEST_CASE("packing: buffers that are done give their bytes to others behind a ba
   CHECK(all);
 }
 
-TEST_CASE("packing: without a barrier between them they lie apart, but for a single warp") {
+TEST_CASE("packing: without a barrier between them they lie apart, but for a single warp whose lanes cannot part") {
   std::string close = declare("a") + declare("b") + write("a") + kBarrier + read("a") + write("b", "%from_a") + kBarrier + read("b") + give("%from_b");
   CHECK_FALSE(Packed(close).is_shared());
   std::string alone = changed(close, "64 f32", "32 f32");
-  CHECK(Packed(changed(alone, "block_barrier\n", ""), 1).is_shared());
+  Machine in_step = target::model::asynchronous();
+  in_step.caps &= ~cap_set({Cap::DivergentBranches});
+  CHECK(Packed(changed(alone, "block_barrier\n", ""), 1, in_step).is_shared());
+  CHECK_FALSE(Packed(changed(alone, "block_barrier\n", ""), 1).is_shared());
 }
 
 TEST_CASE("packing: what is held while the other is touched keeps its bytes") {
