@@ -209,8 +209,7 @@ class Lowering {
   // for each register that is added or flipped in. None where registers and lanes do not separate. (tile_address.cpp)
   struct TileAddress {
     struct Step {
-      bool flips = false;
-      int64_t by = 0;
+      int64_t flips = 0, adds = 0;  // flips bits of the lane's part first
     };
     ValueId lane, rest;        // `rest`: what offsets outside the tile's axes add, if anything
     std::vector<Step> steps;   // by register

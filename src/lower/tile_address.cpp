@@ -80,9 +80,15 @@ int Lowering::register_vector(const Places& places, Scalar element) const {
 }
 
 // How each register's address follows from register 0's in the same lane: the same for every lane, or none. Looked up for
-// every lane and warp, so that it holds for whatever layouts meet.
+// every lane and warp, so that it holds for whatever layouts meet. Bits that no lane has in register 0's address are added,
+// not flipped: what is added behind the flips is a constant of the access, and registers with the same flips share a base.
 std::optional<std::vector<Lowering::TileAddress::Step>> Lowering::register_steps(const Places& places) {
   std::vector<TileAddress::Step> steps(size_t(places.registers));
+  int64_t occupied = 0;
+  places.each([&](std::span<const int64_t> lane) {
+    if (lane[0] != Places::kOutside) occupied |= lane[0];
+    return true;
+  });
   for (size_t r = 1; r < steps.size(); ++r) {
     bool adds = true, flips = true, is_known = false;
     int64_t sum = 0, difference = 0;
@@ -95,7 +101,7 @@ std::optional<std::vector<Lowering::TileAddress::Step>> Lowering::register_steps
       return adds || flips;
     });
     if (!adds && !flips) return std::nullopt;
-    steps[r] = {!adds, adds ? sum : difference};
+    steps[r] = adds ? TileAddress::Step{0, sum} : TileAddress::Step{difference & occupied, difference & ~occupied};
   }
   return steps;
 }
@@ -163,9 +169,9 @@ std::optional<Lowering::TileAddress> Lowering::tile_address(const Region& region
 
 ValueId Lowering::step_address(const TileAddress& address, int64_t register_index) {
   const TileAddress::Step& step = address.steps[register_index];
-  ValueId by = builder_.index(step.by);
-  ValueId index = step.flips ? builder_.binary(ir::BinaryFn::Xor, address.lane, by) : builder_.add(address.lane, by);
-  return address.rest.valid() ? builder_.add(index, address.rest) : index;
+  ValueId base = step.flips ? builder_.binary(ir::BinaryFn::Xor, address.lane, builder_.index(step.flips)) : address.lane;
+  if (address.rest.valid()) base = builder_.add(base, address.rest);
+  return builder_.add(base, builder_.index(step.adds));
 }
 
 ValueId Lowering::load_vector(ValueId buffer, ValueId index, ValueId mask, int count, bool streams) {
