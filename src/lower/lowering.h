@@ -304,8 +304,9 @@ class Lowering {
   // Parts of tiles in the lanes that hold them (part.cpp).
   void lower_extract(const ir::Op& op, const ir::op::Extract& extract);
   void lower_insert(const ir::Op& op, const ir::op::Insert& insert);
-  std::vector<ValueId> part_registers(std::span<const ValueId> offsets, const ir::Axes& axes, const layout::RegLayout& tile,
-                                      const layout::RegLayout& part, const Point& point);
+  std::vector<ValueId> part_digits(std::span<const ValueId> offsets, const ir::Axes& axes, const layout::RegLayout& tile,
+                                   const layout::RegLayout& part, const Point& point);
+  bool selects_part(std::span<const ValueId> offsets, const layout::RegLayout& tile, const layout::RegLayout& part);
   void lower_alloc(const ir::Op& op, const ir::op::Alloc& alloc);
   void lower_warp_product(const ir::Op& op, const ir::op::Gemm& gemm, const MatrixAtom& atom);
   Home operand_registers(const ir::op::Gemm& gemm, const MatrixAtom& atom, layout::Side side, const layout::RegLayout& layout);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "ir/packed.h"
 #include "target/abi/boxes.h"
+#include "target/llvm/late_code.h"
 #include "target/llvm/optimise.h"
 #include "target/llvm/thread_speller.h"
 
@@ -191,6 +192,8 @@ std::string module_text(std::span<const Part> parts, const DeviceRequest& reques
   bool is_broken = llvm::verifyModule(module, &out);
   INVARIANT(!is_broken, "the module is well-formed: " + complaint);
   optimise(module, *machine);
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration()) sink_cheap_code(function, request.code.machine->registers_per_lane);
   return emit(module, *machine, form);
 }
 
