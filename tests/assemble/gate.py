@@ -4,8 +4,9 @@
     gate.py TILEC PTXAS [MACHINE...]
     gate.py --record TILEC PTXAS            writes what comes out to limits.txt
 
-Of each function: no message that its matrix products are held up, no more than limits.txt has for it of what RISES says, and no less
-of what FALLS says; a new function has no stack and no release to a cluster in a loop. Of each export of an example, run in the interpreter as the machine's
+Of each function: no message that its matrix products are held up, no access of the stack in a loop (which no limit allows), no more than
+limits.txt has for it of what RISES says, and no less of what FALLS says; a new function has no stack and no release to a cluster in a
+loop. Of each export of an example, run in the interpreter as the machine's
 threads run it: no more bank conflicts than limits.txt has. What COUNTS names must be met to the instruction. Exit code 1: something
 is over; what has become better is told too, so that the limit follows.
 """
@@ -22,13 +23,13 @@ import text_code
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORD = pathlib.Path(__file__).with_name("limits.txt")
 HEAD = """# What gate.py found when it was last told to --record: a line for each function and machine, and one for each export of an example.
-# What is not named is 0. registers and stack (bytes) are the assembler's; stack_in_loops are instructions of the image that load from
-# the stack or store to it in a loop; shared are bytes; matrix, boxes, copies and barriers are instructions of the text, cluster_releases
+# What is not named is 0. registers and stack (bytes) are the assembler's; that no instruction of the image loads from the stack or
+# stores to it in a loop holds without a limit; shared are bytes; matrix, boxes, copies and barriers are instructions of the text, cluster_releases
 # those in loops that tell other blocks of a cluster of writes (all of them: of new barriers); conflicts are transactions of shared memory beyond the least, in the interpreter.
 """
 
 # --- more of it is worse, and less of it is
-RISES = ("registers", "stack", "stack_in_loops", "shared", "cluster_releases", "barriers", "conflicts")
+RISES = ("registers", "stack", "shared", "cluster_releases", "barriers", "conflicts")
 FALLS = ("matrix", "boxes", "copies")
 TEXT = {"matrix": r"\bwgmma\.mma_async|\bmma\.sync", "boxes": r"cp\.(?:reduce\.)?async\.bulk\.(?:tensor|shared|global|prefetch)", "copies": r"cp\.async\.c[ag]",
         "barriers": r"\bbar(?:rier)?(?:\.cta)?\.(?:sync|arrive|red)|mbarrier\.(?:try_wait|test_wait)"}
@@ -65,6 +66,11 @@ def bodies(text):
     return dict(re.findall(r"\.entry (\w+)\((.*?)\n}\n", text, re.S))
 
 
+def stacked(machine, in_loops):
+    """What is wrong with functions that go to the stack in a loop: no limit allows it."""
+    return [f"{machine} {name}: {count} instructions load from the stack or store to it in a loop" for name, count in sorted(in_loops.items()) if count]
+
+
 def assembled(tilec, ptxas, machine, source):
     """What was counted of each function, and what is wrong."""
     with tempfile.TemporaryDirectory() as folder:
@@ -79,9 +85,9 @@ def assembled(tilec, ptxas, machine, source):
         in_loops = machine_code.stack_accesses_in_loops(image.read_bytes(), int(re.sub(r"\D", "", machine)))
     functions, shared = bodies(spelled), dict(SHARED.findall(spelled))
     counts, problems = {}, [f"{machine} {name}: matrix products are held up ({code})" for code, name in sorted(set(HELD_UP.findall(said.stderr)))]
+    problems += stacked(machine, in_loops)
     for name, frame, stores, loads, registers in FRAME.findall(said.stderr):
-        counts[name] = {"registers": int(registers), "stack": max(int(frame), int(stores), int(loads)), "stack_in_loops": in_loops[name],
-                        "shared": int(shared[name]),
+        counts[name] = {"registers": int(registers), "stack": max(int(frame), int(stores), int(loads)), "shared": int(shared[name]),
                         "cluster_releases": text_code.cluster_releases_in_loops(functions[name])} | {what: len(re.findall(how, functions[name])) for what, how in TEXT.items()}
         for what, number in COUNTS.get((machine, name), {}).items():
             found = len(re.findall(what, functions[name]))

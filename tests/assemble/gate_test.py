@@ -92,6 +92,10 @@ class Limits(unittest.TestCase):
             self.assertEqual(self.problems(limit | {what: worse}, limit), ([f"m f: {what} {worse}, 5 is the limit"], ""))
             self.assertEqual(self.problems(limit | {what: better}, limit), ([], f"m f: {what} {better}, 5 was recorded: the limit may follow\n"))
 
+    def test_no_limit_allows_the_stack_in_a_loop(self):
+        self.assertEqual(gate.stacked("m", {"f": 0, "g": 2}), ["m g: 2 instructions load from the stack or store to it in a loop"])
+        self.assertFalse({key for counts in gate.read_record().values() for key in counts} - set(gate.RISES + gate.FALLS))
+
     def test_a_new_function_has_no_stack(self):
         found, _ = self.problems({"registers": 32, "stack": 8}, {})
         self.assertIn("m f: stack 8, 0 is the limit", found)

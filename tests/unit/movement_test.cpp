@@ -1,55 +1,10 @@
 // What moves tiles of tests/kernels/movement.tile: engines and instructions of whole warps where they may, and lanes elsewhere. That they
 // move the right numbers the tests of kernel files show.
-#include <doctest/doctest.h>
+#include "threads.h"
 
-#include <fstream>
 #include <sstream>
 
-#include "ir/print.h"
-#include "pipeline/compile.h"
-#include "syntax/parse.h"
-#include "target/target.h"
-
 using namespace tilec;
-
-namespace {
-
-// The program of one thread of each export of a file, by machine.
-class Threads {
- public:
-  explicit Threads(const std::string& path) : diagnostics_(Policy{}) {
-    std::ifstream file(path);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    ast_ = parse(sources_.add("movement.tile", text), sources_, diagnostics_);
-    program_ = analyse(ast_, sources_, embedded_library(), diagnostics_);
-    REQUIRE(!diagnostics_.has_errors());
-  }
-
-  std::string of(std::string_view name, std::string_view machine) {
-    for (const ExportInstance& exported : program_.exports) {
-      if (exported.name != name) continue;
-      ir::Kernel kernel = kernel_for(exported, *target::machine_named(machine)->machine);
-      REQUIRE(run_passes(kernel, *target::machine_named(machine)->machine, diagnostics_, {}));
-      return ir::print(kernel);
-    }
-    FAIL("no such export");
-    return "";
-  }
-
- private:
-  SourceMap sources_;
-  Diagnostics diagnostics_;
-  Ast ast_;
-  Program program_;
-};
-
-size_t count(const std::string& text, const std::string& part) {
-  size_t n = 0;
-  for (size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++n;
-  return n;
-}
-
-}  // namespace
 
 TEST_SUITE("movement") {
   TEST_CASE("shared tiles are stored and added by the engine, where nothing else of the launch touches the tensor") {
