@@ -4,6 +4,7 @@
 // turn often.
 #include "target/llvm/late_code.h"
 
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/MapVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Constants.h>
@@ -28,7 +29,10 @@ bool is_sum(const Value* value) {
 
 class Sinker {
  public:
-  Sinker(Function& function, int64_t registers) : function_(function), most_(registers / kShare), tree_(function), loops_(tree_) {}
+  Sinker(Function& function, int64_t registers) : function_(function), most_(registers / kShare), tree_(function), loops_(tree_) {
+    for (Instruction& i : instructions(function))
+      if (is_sum(&i)) ++sums_[i.getOperand(0)];
+  }
 
   // The last first: what an instruction is made of follows it.
   void run() {
@@ -42,7 +46,7 @@ class Sinker {
   static constexpr int64_t kShare = 16;  // of the registers, for sums of one base: fewer do no harm
 
   bool is_one_of_many(const Value* value) const {
-    return is_sum(value) && count_if(cast<Instruction>(value)->getOperand(0)->users(), is_sum) > most_;
+    return is_sum(value) && sums_.lookup(cast<Instruction>(value)->getOperand(0)) > most_;
   }
   bool is_cheap(const Value* value) const {
     return is_one_of_many(value) || (isa<ICmpInst>(value) && any_of(cast<Instruction>(value)->operands(), [&](const Use& x) { return is_one_of_many(x); }));
@@ -79,7 +83,9 @@ class Sinker {
       copy->insertBefore(first_user(*block, uses));
       for (Use* use : uses) use->set(copy);
     }
-    if (!places.empty()) cheap.eraseFromParent();
+    if (places.empty()) return;
+    sums_.erase(&cheap);  // its place in memory may become another's
+    cheap.eraseFromParent();
   }
 
   static Instruction* first_user(BasicBlock& block, const std::vector<Use*>& uses) {
@@ -90,6 +96,7 @@ class Sinker {
 
   Function& function_;
   int64_t most_;
+  DenseMap<const Value*, int64_t> sums_;  // by their base
   DominatorTree tree_;
   LoopInfo loops_;
 };
