@@ -9,37 +9,37 @@
 namespace tilec::interp {
 
 uint32_t take_off(Strand& s, const Instr& i, std::string name) {
-  Block& block = *s.block;
-  uint32_t id = uint32_t(block.flying.size());
-  Flying& f = block.flying.emplace_back();
+  Cluster& cluster = *s.block->cluster;
+  uint32_t id = uint32_t(cluster.flying.size());
+  Flying& f = cluster.flying.emplace_back();
   f.op = i.op;
-  f.agent = new_agent(block, std::move(name));
+  f.agent = new_agent(cluster, std::move(name));
   f.known = s.clock.knowledge();
-  f.time = ++block.agent_times[f.agent];
+  f.time = ++cluster.agent_times[f.agent];
   f.fenced = s.fenced;
   return id;
 }
 
-Clock clock_of(const Block& block, const Flying& f) {
+Clock clock_of(const Cluster& cluster, const Flying& f) {
   return {.agent = f.agent,
           .now = f.time,
           .since = f.time,
           .lock_step = true,
-          .base = block.run->base_time,
+          .base = cluster.run->base_time,
           .known = f.known};
 }
 
 uint32_t take_off(Strand& s, const Instr& i, std::string name, const TileData& data) {
   uint32_t id = take_off(s, i, std::move(name));
-  Flying& f = s.block->flying[id];
+  Flying& f = s.block->cluster->flying[id];
   f.data = &data;
-  fence(*s.block, f.agent, f.time);  // an engine's own
+  fence(*s.block->cluster, f.agent, f.time);  // an engine's own
   return id;
 }
 
-void fence(Block& block, uint32_t agent, uint64_t now) {
-  if (block.fences.size() <= agent) block.fences.resize(agent + 1);
-  block.fences[agent].push_back(now);
+void fence(Cluster& cluster, uint32_t agent, uint64_t now) {
+  if (cluster.fences.size() <= agent) cluster.fences.resize(agent + 1);
+  cluster.fences[agent].push_back(now);
 }
 
 namespace {
@@ -51,7 +51,7 @@ std::string label(const TileData& data, std::string_view what) {
 
 // Whether bytes were written is asked when they are read, which late completion does later.
 bool judge(Strand& s, const Flying& f, const Region& region, Touch how) {
-  Clock clock = clock_of(*s.block, f);
+  Clock clock = clock_of(*s.block->cluster, f);
   return touch_region({*s.run, s.block, clock, f.op}, region, how);
 }
 
@@ -59,26 +59,26 @@ bool judge(Strand& s, const Flying& f, const Region& region, Touch how) {
 
 namespace {
 
-void land_lanes(Block& block, Flying& f) {
+void land_lanes(Cluster& cluster, Flying& f) {
   for (const LaneMoves::Move& move : f.lanes->moves)
     std::memcpy(f.lanes->to.memory->data + move.to, f.lanes->from.memory->data + move.from, size_t(f.lanes->bytes));
-  if (f.lanes->follower) count_arrivals(block, f);
+  if (f.lanes->follower) count_arrivals(cluster, f);
 }
 
 }  // namespace
 
-void land(Block& block, uint32_t id) {
-  Flying& f = block.flying[id];
+void land(Cluster& cluster, uint32_t id) {
+  Flying& f = cluster.flying[id];
   if (f.stage != Flying::Stage::Open) return;
   f.stage = Flying::Stage::Landed;
-  Run& run = *block.run;
-  if (f.box.barrier || f.box.is_store) return land_box(block, f);
-  if (f.lanes) return land_lanes(block, f);
-  if (f.part) return land_part(block, f);
+  Run& run = *cluster.run;
+  if (f.box.barrier || f.box.is_store) return land_box(cluster, f);
+  if (f.lanes) return land_lanes(cluster, f);
+  if (f.part) return land_part(cluster, f);
   if (!f.is_product) return move_region(run, *f.data, f.source, f.target);
   if (f.acc_of != ~0u) {
-    land(block, f.acc_of);
-    f.acc = std::move(block.flying[f.acc_of].result);
+    land(cluster, f.acc_of);
+    f.acc = std::move(cluster.flying[f.acc_of].result);
   }
   auto numbers = [](const Tile& tile, const std::optional<Region>& region) {
     if (!region) return tile;
@@ -94,13 +94,13 @@ void land(Block& block, uint32_t id) {
 }
 
 void join(Strand& s, uint32_t id) {
-  Block& block = *s.block;
-  land(block, id);
-  Flying& f = block.flying[id];
+  Cluster& cluster = *s.block->cluster;
+  land(cluster, id);
+  Flying& f = cluster.flying[id];
   s.clock.learn(f.agent, f.time);
   if (f.stage == Flying::Stage::Joined) return;
   f.stage = Flying::Stage::Joined;
-  block.free_agents.push_back(f.agent);
+  cluster.free_agents.push_back(f.agent);
 }
 
 Status do_copy_async(Strand& s, const Instr& i) {
@@ -110,12 +110,12 @@ Status do_copy_async(Strand& s, const Instr& i) {
   auto to = resolve(*s.run, i.op, data.second, s.views[data.second.view], offsets_of(s, data.second));
   if (!to) return Status::Stop;
   uint32_t id = take_off(s, i, label(data, "copy"), data);
-  Flying& f = s.block->flying[id];
+  Flying& f = s.block->cluster->flying[id];
   f.source = *from;
   f.target = *to;
   if (!judge(s, f, *from, Touch::Read) || !judge(s, f, *to, Touch::Write)) return Status::Stop;
   s.handles[i.dst] = id;
-  if (s.run->options.completion == Completion::Early) land(*s.block, id);
+  if (s.run->options.completion == Completion::Early) land(*s.block->cluster, id);
   return Status::Next;
 }
 
@@ -139,8 +139,8 @@ bool use_operand(Strand& s, Flying& f, const Location& place, Tile& tile, std::o
 
 // A product that has ended before it began: the next one goes on from its tile.
 Status do_begin_flight(Strand& s, const Instr& i) {
-  uint32_t id = uint32_t(s.block->flying.size());
-  Flying& f = s.block->flying.emplace_back();
+  uint32_t id = uint32_t(s.block->cluster->flying.size());
+  Flying& f = s.block->cluster->flying.emplace_back();
   f.op = i.op;
   f.stage = Flying::Stage::Joined;
   f.is_product = true;
@@ -152,14 +152,14 @@ Status do_begin_flight(Strand& s, const Instr& i) {
 Status do_gemm_async(Strand& s, const Instr& i) {
   const TileData& data = s.code->data[size_t(i.imm)];
   uint32_t id = take_off(s, i, label(data, "product"), data);
-  Flying& f = s.block->flying[id];
+  Flying& f = s.block->cluster->flying[id];
   f.is_product = true;
   const Location& acc = data.operands[2];
   if (acc.place == Place::Tile) {
     f.acc = s.tiles[acc.slot];
   } else {
     f.acc_of = s.handles[acc.slot];
-    Flying& before = s.block->flying[f.acc_of];
+    Flying& before = s.block->cluster->flying[f.acc_of];
     if (before.is_taken)
       return fail(s, FaultKind::Flight, i, "the product that this one goes on from was taken already");
     before.is_taken = true;
@@ -168,7 +168,7 @@ Status do_gemm_async(Strand& s, const Instr& i) {
     return Status::Stop;
   s.open_products.push_back(id);
   s.handles[data.results[0].slot] = id;
-  if (s.run->options.completion == Completion::Early) land(*s.block, id);
+  if (s.run->options.completion == Completion::Early) land(*s.block->cluster, id);
   return Status::Next;
 }
 
@@ -176,7 +176,7 @@ Status do_gemm_async(Strand& s, const Instr& i) {
 // wanted, this one and those before it. With a flight as its result the product goes on.
 Status do_await_gemm(Strand& s, const Instr& i) {
   uint32_t id = s.handles[i.a];
-  Flying& f = s.block->flying[id];
+  Flying& f = s.block->cluster->flying[id];
   if (f.is_taken) return fail(s, FaultKind::Flight, i, "this product was taken already");
   auto at = std::find(s.open_products.begin(), s.open_products.end(), id);
   size_t open = s.open_products.size(), allowed = size_t(std::max<int64_t>(i.imm, 0));
@@ -194,8 +194,8 @@ Status do_await_gemm(Strand& s, const Instr& i) {
 }
 
 // What is still in flight, or was never taken, where the block ends.
-bool check_flown(Run& run, Block& block) {
-  for (const Flying& f : block.flying) {
+bool check_flown(Run& run, Cluster& cluster) {
+  for (const Flying& f : cluster.flying) {
     if (!f.is_product && f.stage != Flying::Stage::Joined) {
       fail(run, FaultKind::Token, f.op, "nobody waits for this copy before the block ends");
       return false;
@@ -205,7 +205,7 @@ bool check_flown(Run& run, Block& block) {
       return false;
     }
   }
-  return check_groups(run, block);
+  return std::ranges::all_of(cluster.blocks, [&](Block& block) { return check_groups(run, block); });
 }
 
 }  // namespace tilec::interp

@@ -54,7 +54,7 @@ void synchronise(Strand& s, MemoryOrder order, Allocation& memory, int64_t byte)
   if (at.blocks.empty() || at.blocks.back() != block.number) at.blocks.push_back(block.number);
   for (uint32_t other : block.known_blocks)
     if (std::find(at.blocks.begin(), at.blocks.end(), other) == at.blocks.end()) at.blocks.push_back(other);
-  advance(block, s.clock);
+  advance(*block.cluster, s.clock);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void learn(std::vector<uint64_t>& all, const std::vector<uint64_t>& more) {
 // What comes is later. Lanes in step stay ordered with what they did themselves, others only by what they learn.
 void begin_anew(Strand& s) {
   if (s.clock.lock_step) s.clock.learn(s.clock.agent, s.clock.now);
-  s.clock.since = advance(*s.block, s.clock);
+  s.clock.since = advance(*s.block->cluster, s.clock);
 }
 
 // What came before is now known.
@@ -41,15 +41,15 @@ bool was_released(Strand& s) {
 Status arrive(Strand& s, const Instr& i, std::string_view what) {
   s.waiting = {i.op, what};
   if (s.has_arrived) return Status::Retry;
-  s.has_arrived = s.block->progressed = true;
+  s.has_arrived = s.block->cluster->progressed = true;
   return Status::Retry;
 }
 
-void release_group(Block& block, Group& group) {
+void release_group(Cluster& cluster, Group& group) {
   std::vector<uint64_t> known = std::move(group.known);
   group.known.clear();
   group.arrived = 0;
-  for (Strand* other : block.strands)
+  for (Strand* other : cluster.strands)
     if (other->group == &group && !other->is_done) {
       other->is_released = true;
       pass(*other, known);
@@ -72,7 +72,7 @@ Status do_block_barrier(Strand& s, const Instr& i) {
   group.barrier_op = i.op;
   learn(group.known, s.clock.knowledge());
   if (++group.arrived < group.members) return arrive(s, i, "the barrier of its block");
-  release_group(*s.block, group);
+  release_group(*s.block->cluster, group);
   s.is_released = s.has_arrived = false;
   return Status::Next;
 }
@@ -82,6 +82,26 @@ Status do_role_barrier(Strand& s, const Instr&) {
   ++s.run->counters().barriers;
   return Status::Next;
 }
+
+namespace {
+
+// One strand more has come. True where it was the last one, and all go on.
+bool is_complete(Strand& s, NamedMeeting& meeting, uint32_t needed) {
+  meeting.needed = needed;
+  meeting.members.push_back(&s);
+  learn(meeting.known, s.clock.knowledge());
+  if (++meeting.arrived < needed) return false;
+  std::vector<uint64_t> known = std::move(meeting.known);
+  for (Strand* member : meeting.members) {
+    member->is_released = true;
+    pass(*member, known);
+  }
+  meeting = {};
+  s.is_released = s.has_arrived = false;
+  return true;
+}
+
+}  // namespace
 
 Status do_named_barrier(Strand& s, const Instr& i) {
   if (was_released(s)) return Status::Next;
@@ -94,35 +114,40 @@ Status do_named_barrier(Strand& s, const Instr& i) {
     return fail(s, FaultKind::Barrier, i,
                 "barrier " + std::to_string(i.imm) + " is awaited by " + std::to_string(meeting.needed) + " and by " +
                     std::to_string(needed) + " warps");
-  meeting.needed = needed;
-  meeting.members.push_back(&s);
-  learn(meeting.known, s.clock.knowledge());
-  if (++meeting.arrived < needed) return arrive(s, i, "a named barrier");
-  std::vector<uint64_t> known = std::move(meeting.known);
-  for (Strand* member : meeting.members) {
-    member->is_released = true;
-    pass(*member, known);
-  }
-  s.block->meetings.erase(i.imm);
-  s.is_released = s.has_arrived = false;
+  return is_complete(s, meeting, needed) ? Status::Next : arrive(s, i, "a named barrier");
+}
+
+Status do_cluster_barrier(Strand& s, const Instr& i) {
+  if (was_released(s)) return Status::Next;
+  if (s.has_arrived) return arrive(s, i, "the barrier of its cluster");
+  if (!all_lanes_reach(s, i)) return Status::Stop;
+  ++s.run->counters().barriers;
+  Cluster& cluster = *s.block->cluster;
+  return is_complete(s, cluster.meeting, s.group->members * uint32_t(cluster.blocks.size())) ? Status::Next : arrive(s, i, "the barrier of its cluster");
+}
+
+// Its lanes know from here on what each other did.
+Status do_warp_barrier(Strand& s, const Instr& i) {
+  if (!all_lanes_reach(s, i)) return Status::Stop;
+  s.clock.learn(s.clock.agent, s.clock.now);
+  s.clock.since = advance(*s.block->cluster, s.clock);
   return Status::Next;
 }
 
 // None: the slot was never made, or lies outside.
-PhaseBarrier* phase_barrier(Strand& s, const Instr& i) {
-  const View& view = s.views[i.a];
-  int64_t index = s.at(i.b)->i;
+PhaseBarrier* phase_barrier(Strand& s, const Instr& i, const View& view, int64_t index) {
   if (!view.memory || index < 0 || index >= view.reach) {
     fail(s, FaultKind::OutOfBounds, i,
          "slot " + std::to_string(index) + " leaves " + (view.memory ? name_of(*view.memory) : "an absent tensor"));
     return nullptr;
   }
-  auto it = s.block->phases.find({view.memory, view.base + index});
-  if (it != s.block->phases.end()) return &it->second;
+  auto it = s.block->cluster->phases.find({view.memory, view.base + index});
+  if (it != s.block->cluster->phases.end()) return &it->second;
   fail(s, FaultKind::Barrier, i,
        "slot " + std::to_string(index) + " of " + name_of(*view.memory) + " is used before `phase_init`");
   return nullptr;
 }
+PhaseBarrier* phase_barrier(Strand& s, const Instr& i) { return phase_barrier(s, i, s.views[i.a], s.at(i.b)->i); }
 
 namespace {
 
@@ -138,23 +163,23 @@ void complete_phase(Run& run, uint32_t op, PhaseBarrier& barrier) {
 }
 
 // Copies that count here move now at the latest: somebody waits for them.
-void land_all(Block& block, PhaseBarrier& barrier) {
+void land_all(Cluster& cluster, PhaseBarrier& barrier) {
   for (uint32_t id : barrier.copies) {
-    if (block.flying[id].stage != Flying::Stage::Open) continue;
-    land(block, id);
-    block.progressed = true;
+    if (cluster.flying[id].stage != Flying::Stage::Open) continue;
+    land(cluster, id);
+    cluster.progressed = true;
   }
 }
 
 // Whose bytes the waiter now knows to be there.
-void join_all(Block& block, PhaseBarrier& barrier) {
+void join_all(Cluster& cluster, PhaseBarrier& barrier) {
   for (uint32_t id : barrier.copies) {
-    Flying& f = block.flying[id];
+    Flying& f = cluster.flying[id];
     if (f.stage != Flying::Stage::Landed) continue;
     f.stage = Flying::Stage::Joined;
-    block.free_agents.push_back(f.agent);
+    cluster.free_agents.push_back(f.agent);
   }
-  std::erase_if(barrier.copies, [&](uint32_t id) { return block.flying[id].stage == Flying::Stage::Joined; });
+  std::erase_if(barrier.copies, [&](uint32_t id) { return cluster.flying[id].stage == Flying::Stage::Joined; });
 }
 
 }  // namespace
@@ -170,27 +195,27 @@ void gather(PhaseBarrier& barrier, const Flying& copy) {
 
 }  // namespace
 
-void count_bytes(Block& block, const Flying& copy, int64_t bytes) {
+void count_bytes(Cluster& cluster, const Flying& copy, int64_t bytes) {
   PhaseBarrier& barrier = *copy.box.barrier;
   barrier.bytes -= bytes;
   gather(barrier, copy);
-  complete_phase(*block.run, copy.op, barrier);
+  complete_phase(*cluster.run, copy.op, barrier);
 }
 
-void count_arrivals(Block& block, const Flying& copy) {
+void count_arrivals(Cluster& cluster, const Flying& copy) {
   PhaseBarrier& barrier = *copy.lanes->follower;
   barrier.pending -= copy.lanes->arrivals;
   gather(barrier, copy);
   if (barrier.pending < 0)
-    fail(*block.run, FaultKind::Barrier, copy.op, "more than the " + std::to_string(barrier.arrivals) + " arrivals that a phase of this barrier has");
-  complete_phase(*block.run, copy.op, barrier);
+    fail(*cluster.run, FaultKind::Barrier, copy.op, "more than the " + std::to_string(barrier.arrivals) + " arrivals that a phase of this barrier has");
+  complete_phase(*cluster.run, copy.op, barrier);
 }
 
 // Of the copies that it follows the last one brings the arrivals: they land in the order of their issue.
 Status do_phase_follow(Strand& s, const Instr& i) {
   PhaseBarrier* barrier = phase_barrier(s, i);
   if (!barrier) return Status::Stop;
-  Block& block = *s.block;
+  Cluster& cluster = *s.block->cluster;
   std::vector<uint32_t> followed = std::exchange(s.begun, {});
   if (followed.empty()) {
     Instr plain = i;
@@ -198,13 +223,13 @@ Status do_phase_follow(Strand& s, const Instr& i) {
     return do_phase_arrive(s, plain);
   }
   for (uint32_t id : followed) {
-    LaneMoves& lanes = *block.flying[id].lanes;
+    LaneMoves& lanes = *cluster.flying[id].lanes;
     lanes.follower = barrier;
     lanes.arrivals = id == followed.back() ? std::popcount(s.mask) : 0;
     barrier->copies.push_back(id);
-    if (block.flying[id].stage == Flying::Stage::Landed) count_arrivals(block, block.flying[id]);
+    if (cluster.flying[id].stage == Flying::Stage::Landed) count_arrivals(cluster, cluster.flying[id]);
   }
-  block.progressed = true;
+  cluster.progressed = true;
   return s.run->result.fault ? Status::Stop : Status::Next;
 }
 
@@ -213,34 +238,56 @@ Status do_phase_init(Strand& s, const Instr& i) {
   int64_t index = s.at(i.b)->i;
   if (!view.memory || index < 0 || index >= view.reach)
     return fail(s, FaultKind::OutOfBounds, i, "slot " + std::to_string(index) + " leaves its buffer of barriers");
-  s.block->phases[{view.memory, view.base + index}] = {.arrivals = i.imm, .pending = i.imm};
+  s.block->cluster->phases[{view.memory, view.base + index}] = {.arrivals = i.imm, .pending = i.imm};
   return Status::Next;
 }
+
+namespace {
+
+uint64_t arriving(Strand& s, const Instr& i) {
+  uint64_t lanes = s.mask;
+  const Slot* mask = s.at(i.c);
+  if (i.fn) each_lane(s.mask, [&](int lane) { lanes &= mask[lane].i ? ~0ull : ~(1ull << lane); });
+  return lanes;
+}
+
+bool arrive_at(Strand& s, const Instr& i, PhaseBarrier& barrier, int64_t count) {
+  barrier.pending -= count;
+  if (barrier.pending < 0) {
+    fail(s, FaultKind::Barrier, i, "more than the " + std::to_string(barrier.arrivals) + " arrivals that a phase of this barrier has");
+    return false;
+  }
+  learn(barrier.gathering, barrier.known);
+  learn(barrier.gathering, s.clock.knowledge());
+  complete_phase(*s.run, i.op, barrier);
+  s.block->cluster->progressed = true;
+  return !s.run->result.fault;
+}
+
+}  // namespace
 
 // Every acting lane arrives; with bytes, the phase awaits those of them too.
 Status do_phase_arrive(Strand& s, const Instr& i) {
   PhaseBarrier* barrier = phase_barrier(s, i);
   if (!barrier) return Status::Stop;
-  uint64_t lanes = s.mask;
-  if (i.fn) {
-    const Slot* mask = s.at(i.c);
-    each_lane(s.mask, [&](int lane) {
-      if (!mask[lane].i) lanes &= ~(1ull << lane);
-    });
-  }
+  uint64_t lanes = arriving(s, i);
   if (!lanes) return Status::Next;
-  int64_t count = std::popcount(lanes);
   if (i.dst != kNoSlot) each_lane(lanes, [&](int lane) { barrier->bytes += s.at(i.dst)[lane].i; });
-  barrier->pending -= count;
-  if (barrier->pending < 0)
-    return fail(s, FaultKind::Barrier, i,
-                "more than the " + std::to_string(barrier->arrivals) + " arrivals that a phase of this barrier has");
-  learn(barrier->gathering, barrier->known);
-  learn(barrier->gathering, s.clock.knowledge());
-  complete_phase(*s.run, i.op, *barrier);
-  if (s.run->result.fault) return Status::Stop;
-  s.block->progressed = true;
+  if (!arrive_at(s, i, *barrier, std::popcount(lanes))) return Status::Stop;
   begin_anew(s);
+  return Status::Next;
+}
+
+// Each lane at the barrier of a block of its own choice. What the other lanes have done a lane tells only where the warp has met.
+Status do_phase_arrive_at(Strand& s, const Instr& i) {
+  uint64_t lanes = arriving(s, i);
+  const Slot* blocks = s.at(uint32_t(i.imm));
+  for (uint64_t left = lanes; left; left &= left - 1) {
+    auto view = peer_view(s, i, s.views[i.a], blocks[i.lanes == 1 ? 0 : std::countr_zero(left)].i);
+    PhaseBarrier* barrier = view ? phase_barrier(s, i, *view, s.at(i.b)->i) : nullptr;
+    if (!barrier || !arrive_at(s, i, *barrier, 1)) return Status::Stop;
+  }
+  if (lanes) begin_anew(s);
   return Status::Next;
 }
 
@@ -249,13 +296,13 @@ Status do_phase_wait(Strand& s, const Instr& i) {
   PhaseBarrier* barrier = phase_barrier(s, i);
   if (!barrier) return Status::Stop;
   auto is_current = [&] { return int64_t(barrier->phase & 1) == (s.at(i.c)->i & 1); };
-  if (is_current()) land_all(*s.block, *barrier);
+  if (is_current()) land_all(*s.block->cluster, *barrier);
   if (s.run->result.fault) return Status::Stop;
   if (is_current()) {
     s.waiting = {i.op, "a phase of a barrier in shared memory"};
     return Status::Retry;
   }
-  join_all(*s.block, *barrier);
+  join_all(*s.block->cluster, *barrier);
   pass(s, barrier->known);
   return Status::Next;
 }

@@ -43,24 +43,24 @@ std::optional<int64_t> origin_of(Strand& s, const Instr& i, const TileData& data
 
 // The engine sees what threads wrote to shared memory where they have fenced it.
 bool judge_box(Strand& s, const Flying& f, Touch how) {
-  Clock clock = clock_of(*s.block, f);
+  Clock clock = clock_of(*s.block->cluster, f);
   int width = byte_width(f.box.view.element);
   Allocation& memory = *f.box.view.memory;
   return each_place(*f.data, f.box.origin, [&](int64_t, int64_t place) {
     int64_t byte = (f.box.view.base + place) * width;
     if (!touch_bytes({*s.run, s.block, clock, f.op}, memory, byte, width, 0, how)) return false;
-    if (how == Touch::Write || !memory.has_cells() || !s.run->options.check_races || is_fenced(*s.block, f, memory.cell(byte).write)) return true;
+    if (how == Touch::Write || !memory.has_cells() || !s.run->options.check_races || is_fenced(*s.block->cluster, f, memory.cell(byte).write)) return true;
     fail(*s.run, FaultKind::Race, f.op, "the engine reads byte " + std::to_string(byte) + " of " + name_of(memory) + ", which threads wrote and did not fence");
     return false;
   });
 }
 
 bool judge(Strand& s, const Flying& f, const Region& region, Touch how) {
-  Clock clock = clock_of(*s.block, f);
+  Clock clock = clock_of(*s.block->cluster, f);
   return touch_region({*s.run, s.block, clock, f.op}, region, how);
 }
 
-void land_store(Block& block, Flying& f) {
+void land_store(Cluster& cluster, Flying& f) {
   const View& from = f.box.view;
   std::vector<Slot> numbers(size_t(f.target.count()));
   int width = byte_width(from.element);
@@ -68,14 +68,14 @@ void land_store(Block& block, Flying& f) {
     numbers[size_t(n)] = load_element(from.element, from.memory->data + (from.base + place) * width);
     return true;
   });
-  if (f.data->adds) add_region(*block.run, f.target, numbers.data());
+  if (f.data->adds) add_region(*cluster.run, f.target, numbers.data());
   else write_region(f.target, numbers.data());
 }
 
 }  // namespace
 
-void land_box(Block& block, Flying& f) {
-  if (f.box.is_store) return land_store(block, f);
+void land_box(Cluster& cluster, Flying& f) {
+  if (f.box.is_store) return land_store(cluster, f);
   const View& to = f.box.view;
   std::vector<Slot> numbers(size_t(f.source.count()));
   read_region(f.source, Slot{.i = 0}, numbers.data());
@@ -84,25 +84,41 @@ void land_box(Block& block, Flying& f) {
     store_element(to.element, to.memory->data + (to.base + place) * width, numbers[size_t(n)]);
     return true;
   });
-  count_bytes(block, f, int64_t(numbers.size()) * width);
+  count_bytes(cluster, f, int64_t(numbers.size()) * width);
 }
+
+namespace {
+
+// To the array and the barrier of one block.
+bool begin_copy(Strand& s, const Instr& i, const TileData& data, const Region& from, int64_t origin, const View& to, PhaseBarrier& barrier) {
+  uint32_t id = take_off(s, i, "copy to " + name_of(*to.memory), data);
+  Flying& f = s.block->cluster->flying[id];
+  f.source = from;
+  f.box = {&barrier, to, origin, false};
+  barrier.copies.push_back(id);
+  if (!judge(s, f, from, Touch::Read) || !judge_box(s, f, Touch::Write)) return false;
+  if (s.run->options.completion == Completion::Early) land(*s.block->cluster, id);
+  return !s.run->result.fault;
+}
+
+}  // namespace
 
 // Its bytes move as soon as it is issued, or when somebody waits at the barrier that counts them.
 Status do_copy_box(Strand& s, const Instr& i) {
   const TileData& data = s.code->data[size_t(i.imm)];
-  PhaseBarrier* barrier = phase_barrier(s, i);
-  if (!barrier) return Status::Stop;
   auto from = resolve(*s.run, i.op, data.first, s.views[data.first.view], offsets_of(s, data.first));
   auto origin = origin_of(s, i, data);
   if (!from || !origin) return Status::Stop;
-  uint32_t id = take_off(s, i, "copy to " + name_of(*s.views[i.c].memory), data);
-  Flying& f = s.block->flying[id];
-  f.source = *from;
-  f.box = {barrier, s.views[i.c], *origin, false};
-  barrier->copies.push_back(id);
-  if (!judge(s, f, *from, Touch::Read) || !judge_box(s, f, Touch::Write)) return Status::Stop;
-  if (s.run->options.completion == Completion::Early) land(*s.block, id);
-  return s.run->result.fault ? Status::Stop : Status::Next;
+  if (!i.fn) {
+    PhaseBarrier* barrier = phase_barrier(s, i);
+    return barrier && begin_copy(s, i, data, *from, *origin, s.views[i.c], *barrier) ? Status::Next : Status::Stop;
+  }
+  for (auto peers = uint64_t(s.at(i.dst)->i); peers; peers &= peers - 1) {
+    auto to = peer_view(s, i, s.views[i.c], std::countr_zero(peers)), barriers = peer_view(s, i, s.views[i.a], std::countr_zero(peers));
+    PhaseBarrier* barrier = to && barriers ? phase_barrier(s, i, *barriers, s.at(i.b)->i) : nullptr;
+    if (!barrier || !begin_copy(s, i, data, *from, *origin, *to, *barrier)) return Status::Stop;
+  }
+  return Status::Next;
 }
 
 // The array has been read where its warp waits for that. That the tensor has it nobody in the launch may rely on: what is written is an
@@ -113,15 +129,15 @@ Status do_store_box(Strand& s, const Instr& i) {
   auto origin = origin_of(s, i, data);
   if (!to || !origin) return Status::Stop;
   uint32_t write = take_off(s, i, "store of " + name_of(*s.views[i.c].memory), data);
-  s.block->flying[write].stage = Flying::Stage::Joined;
-  if (!judge(s, s.block->flying[write], *to, data.adds ? Touch::Atomic : Touch::Write)) return Status::Stop;
+  s.block->cluster->flying[write].stage = Flying::Stage::Joined;
+  if (!judge(s, s.block->cluster->flying[write], *to, data.adds ? Touch::Atomic : Touch::Write)) return Status::Stop;
   uint32_t id = take_off(s, i, "store of " + name_of(*s.views[i.c].memory), data);
-  Flying& f = s.block->flying[id];
+  Flying& f = s.block->cluster->flying[id];
   f.target = *to;
   f.box = {nullptr, s.views[i.c], *origin, true};
   if (!judge_box(s, f, Touch::Read)) return Status::Stop;
   s.stores.push_back(id);
-  if (s.run->options.completion == Completion::Early) land(*s.block, id);
+  if (s.run->options.completion == Completion::Early) land(*s.block->cluster, id);
   return s.run->result.fault ? Status::Stop : Status::Next;
 }
 

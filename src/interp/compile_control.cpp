@@ -18,6 +18,7 @@ void Emitter::on(const op::Launch& o, const Op&) {
   int64_t warps = o.warps ? o.warps : (o.threads + program_.lanes - 1) / program_.lanes;
   if (!warps) warps = options_.machine ? options_.machine->default_warps : 1;
   data.counts = {warps, o.threads ? o.threads : warps * program_.lanes};
+  data.shape = o.cluster;
   uint32_t index = add_data(std::move(data));
   emit(do_launch).imm = index;
 }

@@ -13,10 +13,18 @@ constexpr int kHasMask = 1;  // Instr::fn of memory accesses and phase arrivals
 
 }  // namespace
 
+// A view of the same buffer in another block.
+uint32_t Emitter::peer(ValueId buffer, ValueId block) {
+  uint32_t from = view(buffer), number = reg(block), to = code().views++;
+  Instr& i = emit(do_peer_view);
+  i.a = from, i.b = number, i.dst = to;
+  return to;
+}
+
 void Emitter::on(const op::MemLoad& o, const Op& op) {
   // An array of which every lane has its own is one only for a lane.
   bool is_one = !type(o.buffer).varying && is_uniform(o.index) && (!o.mask.valid() || is_uniform(o.mask));
-  uint32_t buffer = view(o.buffer), index = reg(o.index), mask = o.mask.valid() ? reg(o.mask) : 0;
+  uint32_t buffer = o.peer.valid() ? peer(o.buffer, o.peer) : view(o.buffer), index = reg(o.index), mask = o.mask.valid() ? reg(o.mask) : 0;
   Location to = define(op.result());
   Instr& i = emit(do_mem_load);
   i.dst = to.slot, i.a = buffer, i.b = index, i.c = mask;
@@ -106,9 +114,11 @@ void Emitter::on(const op::PhaseInit& o, const Op&) {
 }
 
 void Emitter::on(const op::PhaseArrive& o, const Op&) {
-  uint32_t mask = o.mask.valid() ? reg(o.mask) : 0;
-  Instr& i = emit(do_phase_arrive);
-  i.a = view(o.barriers), i.b = reg(o.index), i.c = mask, i.dst = kNoSlot;
+  uint32_t mask = o.mask.valid() ? reg(o.mask) : 0, barriers = view(o.barriers), index = reg(o.index);
+  uint32_t block = o.block.valid() ? reg(o.block) : 0;
+  Instr& i = emit(o.block.valid() ? do_phase_arrive_at : do_phase_arrive);
+  i.a = barriers, i.b = index, i.c = mask, i.dst = kNoSlot, i.imm = block;
+  if (o.block.valid() && type(o.block).varying) i.lanes = uint16_t(frame_->width);
   i.fn = o.mask.valid() ? kHasMask : 0;
 }
 
@@ -177,6 +187,7 @@ void Emitter::on(const op::CopyBox& o, const Op&) {
   uint32_t index = add_data(std::move(data));
   Instr& i = emit(do_copy_box);
   i.a = view(o.barriers), i.b = reg(o.slot), i.c = view(o.dst), i.imm = index;
+  if (o.peers.valid()) i.fn = 1, i.dst = reg(o.peers);
 }
 
 void Emitter::on(const op::StoreBox& o, const Op&) {
@@ -301,5 +312,9 @@ void Emitter::on(const op::NamedBarrier& o, const Op&) {
   Instr& i = emit(do_named_barrier);
   i.imm = o.id, i.a = uint32_t(o.warps);
 }
+
+void Emitter::on(const op::WarpBarrier&, const Op&) { emit(do_warp_barrier); }
+void Emitter::on(const op::ClusterBarrier&, const Op&) { emit(do_cluster_barrier); }
+void Emitter::on(const op::ClusterBlocks&, const Op& op) { emit(do_cluster_blocks).dst = define(op.result()).slot; }
 
 }  // namespace tilec::interp

@@ -31,6 +31,7 @@ class Emitter {
   Location find(ir::ValueId v) { return find(*frame_, v); }
   Location find(Frame& frame, ir::ValueId v);
   uint32_t reg(ir::ValueId v) { return find(v).slot; }
+  uint32_t peer(ir::ValueId buffer, ir::ValueId block);
   uint32_t view(ir::ValueId v) { return find(v).slot; }
   const ir::Type& type(ir::ValueId v) const { return kernel_.type(v); }
   bool is_uniform(ir::ValueId v) const;

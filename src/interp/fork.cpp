@@ -62,14 +62,14 @@ MapRun prepare(Strand& s, const TileData& data, Strand& element) {
 
 // Every element is an agent of its own: nothing orders it with another.
 void join_map_agent(Strand& s, Strand& element) {
-  Block& block = *s.block;
-  if (block.map_agent == ~0u) block.map_agent = new_agent(block, "an iteration of a map");
-  element.clock.agent = block.map_agent;
+  Cluster& cluster = *s.block->cluster;
+  if (cluster.map_agent == ~0u) cluster.map_agent = new_agent(cluster, "an iteration of a map");
+  element.clock.agent = cluster.map_agent;
   element.clock.known = s.clock.knowledge();
-  element.clock.base = block.run->base_time;
+  element.clock.base = cluster.run->base_time;
   element.clock.lock_step = false;
   element.clock.renews = true;
-  element.clock.since = advance(block, element.clock);
+  element.clock.since = advance(cluster, element.clock);
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ Status do_map(Strand& s, const Instr& i) {
     int64_t count = std::min<int64_t>(element.width, total - start);
     element.full = element.mask = ~0ull >> (64 - count);
     element.pc = 0;
-    if (judges) advance(*s.block, element.clock);
+    if (judges) advance(*s.block->cluster, element.clock);
     map.set_arguments(count);
     if (execute(element) == Status::Stop) return Status::Stop;
     for (size_t k = 0; k < results.size(); ++k)
@@ -119,7 +119,7 @@ Status do_simt(Strand& s, const Instr& i) {
       for (int lane = 0; lane < lanes; ++lane)
         w->regs[w->code->arguments[0].slot + uint32_t(lane)].i = int64_t(warp) * lanes + lane;
     fork_clock(*w, s, "threads warp " + std::to_string(warp), false);
-    s.block->strands.push_back(w);
+    s.block->cluster->strands.push_back(w);
   }
   s.children = group.members;
   return group.members ? Status::Pause : Status::Next;
@@ -134,7 +134,7 @@ Status do_roles(Strand& s, const Instr& i) {
     role->warp = int(k);
     if (k < data.counts.size() && data.counts[k]) role->threads = data.counts[k] * s.run->program.lanes;
     fork_clock(*role, s, "role `" + (k < data.names.size() ? data.names[k] : std::to_string(k)) + "`", true);
-    s.block->strands.push_back(role);
+    s.block->cluster->strands.push_back(role);
   }
   return s.children ? Status::Pause : Status::Next;
 }

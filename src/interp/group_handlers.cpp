@@ -52,7 +52,7 @@ bool judge_element(Strand& s, const Instr& i, const Flying& f, const Clock& cloc
     return false;
   }
   if (!touch_bytes({*s.run, s.block, clock, f.op}, memory, byte, width, 0, Touch::Read)) return false;
-  if (!memory.has_cells() || !s.run->options.check_races || is_fenced(*s.block, f, memory.cell(byte).write)) return true;
+  if (!memory.has_cells() || !s.run->options.check_races || is_fenced(*s.block->cluster, f, memory.cell(byte).write)) return true;
   fail(s, FaultKind::Race, i, "the engine reads byte " + std::to_string(byte) + " of " + name_of(memory) + ", which threads wrote and did not fence");
   return false;
 }
@@ -97,20 +97,20 @@ std::vector<Slot> gathered(const Strand& s, const GroupMember& member, const std
 
 }  // namespace
 
-bool is_fenced(const Block& block, const Flying& f, Stamp written) {
+bool is_fenced(const Cluster& cluster, const Flying& f, Stamp written) {
   uint32_t agent = agent_of(written);
-  if (written == 0 || time_of(written) <= block.run->base_time) return true;
+  if (written == 0 || time_of(written) <= cluster.run->base_time) return true;
   if (f.fenced && agent < f.fenced->size() && time_of(written) <= (*f.fenced)[agent]) return true;
-  if (agent >= block.fences.size()) return false;
-  const std::vector<uint64_t>& fences = block.fences[agent];
+  if (agent >= cluster.fences.size()) return false;
+  const std::vector<uint64_t>& fences = cluster.fences[agent];
   auto fence = std::lower_bound(fences.begin(), fences.end(), time_of(written));
   return fence != fences.end() && agent < f.known.size() && *fence <= f.known[agent];
 }
 
 Status do_engine_fence(Strand& s, const Instr&) {
-  fence(*s.block, s.clock.agent, s.clock.now);
+  fence(*s.block->cluster, s.clock.agent, s.clock.now);
   s.fenced = std::make_shared<std::vector<uint64_t>>(s.clock.knowledge());
-  advance(*s.block, s.clock);
+  advance(*s.block->cluster, s.clock);
   return Status::Next;
 }
 
@@ -118,8 +118,8 @@ Status do_engine_fence(Strand& s, const Instr&) {
 Status do_group_fence(Strand& s, const Instr& i) {
   const TileData& data = s.code->data[size_t(i.imm)];
   for (size_t k = 0; k < data.operands.size(); ++k) {
-    uint32_t id = uint32_t(s.block->flying.size());
-    Flying& f = s.block->flying.emplace_back();
+    uint32_t id = uint32_t(s.block->cluster->flying.size());
+    Flying& f = s.block->cluster->flying.emplace_back();
     f.op = i.op;
     f.stage = Flying::Stage::Joined;
     f.is_product = true;
@@ -135,7 +135,7 @@ Status do_group_fence(Strand& s, const Instr& i) {
 namespace {
 
 bool fits(const Strand& s, const GroupData& data, const GroupTable& table) {
-  const Flying& before = s.block->flying[s.handles[data.acc]];
+  const Flying& before = s.block->cluster->flying[s.handles[data.acc]];
   const MatrixAtom& row = *table.row;
   bool fits_left = data.a_in_registers ? data.a_vector.count * s.width == table.members[0].a.size() : s.views[data.a_view].element == row.a;
   return before.part && before.part->numbers == size_t(table.c_registers) * s.width && fits_left && s.views[data.b_view].element == row.b;
@@ -150,7 +150,7 @@ bool take_operands(Strand& s, const Instr& i, const GroupData& data, Flying& f) 
   part.data = &data;
   part.member = &member;
   part.numbers = member.c.size();
-  Clock clock = clock_of(*s.block, f);
+  Clock clock = clock_of(*s.block->cluster, f);
   if (data.a_in_registers) {
     part.a = gathered(s, member, member.a, data.a_vector.slot, row.k);
   } else {
@@ -176,10 +176,10 @@ Status do_group_product(Strand& s, const Instr& i) {
   if (s.mask != s.full) return fail(s, FaultKind::Atom, i, "`" + data.name + "` is executed by some lanes only");
   if (!agrees_with_group(s, i, data)) return Status::Stop;
   uint32_t before = s.handles[data.acc];
-  if (s.block->flying[before].is_taken) return fail(s, FaultKind::Flight, i, "the registers that this product goes on from were taken already");
-  s.block->flying[before].is_taken = true;
+  if (s.block->cluster->flying[before].is_taken) return fail(s, FaultKind::Flight, i, "the registers that this product goes on from were taken already");
+  s.block->cluster->flying[before].is_taken = true;
   uint32_t id = take_off(s, i, "product of " + s.name);
-  Flying& f = s.block->flying[id];
+  Flying& f = s.block->cluster->flying[id];
   f.is_product = true;
   f.acc_of = before;
   f.part = std::make_unique<GroupPart>();
@@ -187,17 +187,17 @@ Status do_group_product(Strand& s, const Instr& i) {
   f.part->is_wide = i.fast;
   s.open_products.push_back(id);
   s.handles[data.result] = id;
-  if (s.run->options.completion == Completion::Early) land(*s.block, id);
+  if (s.run->options.completion == Completion::Early) land(*s.block->cluster, id);
   ++s.run->counters().atoms;
   return Status::Next;
 }
 
-void land_part(Block& block, Flying& f) {
-  land(block, f.acc_of);
+void land_part(Cluster& cluster, Flying& f) {
+  land(cluster, f.acc_of);
   GroupPart& part = *f.part;
-  const GroupTable& table = block.run->program.groups[part.data->atom];
+  const GroupTable& table = cluster.run->program.groups[part.data->atom];
   const MatrixAtom& row = *table.row;
-  std::vector<Slot> registers = std::move(block.flying[f.acc_of].part->result);
+  std::vector<Slot> registers = std::move(cluster.flying[f.acc_of].part->result);
   if (part.a.empty()) part.a = numbers_of(part.a_view, part.a_bytes);
   std::vector<Slot> b = numbers_of(part.b_view, part.b_bytes), c(part.member->rows.size() * size_t(row.n));
   const std::vector<int32_t>& places = part.member->c;
@@ -222,7 +222,7 @@ Status do_group_wait(Strand& s, const Instr& i) {
   for (; s.batches.size() > open; s.batches.erase(s.batches.begin()))
     for (uint32_t id : s.batches.front()) join(s, id);
   for (size_t k = 0; k < data.operands.size(); ++k) {
-    Flying& f = s.block->flying[s.handles[data.operands[k].slot]];
+    Flying& f = s.block->cluster->flying[s.handles[data.operands[k].slot]];
     if (f.is_taken) return fail(s, FaultKind::Flight, i, "these registers were taken already");
     if (f.stage != Flying::Stage::Joined) return fail(s, FaultKind::Flight, i, "this wait leaves the product in flight whose registers it takes");
     f.is_taken = true;

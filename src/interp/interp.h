@@ -31,6 +31,7 @@ struct RunOptions {
   uint64_t step_limit = 1ull << 36;  // instructions; beyond it the run is taken for endless
   uint64_t seed = 1;                 // of the order of blocks and of warps and roles
   bool check_initialised = true, check_races = true, count_conflicts = true;
+  bool forms_clusters = true;        // where a launch asks for them and they cut the grid; else every block is alone
   std::map<std::string, int64_t> dims;  // those that no tensor's extent gives
 };
 

@@ -193,9 +193,9 @@ Status do_copy_lanes(Strand& s, const Instr& i) {
   if (!find_lanes(s, i, from, s.at(i.b), count, source) || !find_lanes(s, i, to, s.at(uint32_t(i.imm >> 16)), count, target)) return Status::Stop;
   if (!source.acting) return Status::Next;
   uint32_t id = take_off(s, i, "copy by lanes to " + name_of(*to.memory));
-  Flying& f = s.block->flying[id];
+  Flying& f = s.block->cluster->flying[id];
   f.lanes = std::make_unique<LaneMoves>(LaneMoves{from, to, {}, int64_t(count) * byte_width(to.element)});
-  Clock clock = clock_of(*s.block, f);
+  Clock clock = clock_of(*s.block->cluster, f);
   bool is_fine = true;
   each_lane(source.acting, [&](int lane) {
     f.lanes->moves.push_back({source.bytes[lane], target.bytes[lane]});
@@ -207,7 +207,7 @@ Status do_copy_lanes(Strand& s, const Instr& i) {
   });
   if (!is_fine) return Status::Stop;
   s.begun.push_back(id);
-  if (s.run->options.completion == Completion::Early) land(*s.block, id);
+  if (s.run->options.completion == Completion::Early) land(*s.block->cluster, id);
   return Status::Next;
 }
 

@@ -38,8 +38,8 @@ Status blocked(Strand& s, const Instr& i, std::string_view what, int64_t turn) {
 // What this strand has done is now known to those who take over; what it does next is later.
 void hand_over(Strand& s, std::vector<uint64_t>& known) {
   learn(known, s.clock.knowledge());
-  advance(*s.block, s.clock);
-  s.block->progressed = true;
+  advance(*s.block->cluster, s.clock);
+  s.block->cluster->progressed = true;
 }
 
 }  // namespace

@@ -98,24 +98,24 @@ void rest(Run& run, Strand* s) {
   run.resting[s->function].push_back(s);
 }
 
-uint32_t new_agent(Block& block, std::string name) {
-  if (!block.free_agents.empty()) {
-    uint32_t agent = block.free_agents.back();
-    block.free_agents.pop_back();
-    block.agent_names[agent] = std::move(name);
+uint32_t new_agent(Cluster& cluster, std::string name) {
+  if (!cluster.free_agents.empty()) {
+    uint32_t agent = cluster.free_agents.back();
+    cluster.free_agents.pop_back();
+    cluster.agent_names[agent] = std::move(name);
     return agent;
   }
-  block.agent_times.push_back(block.run->base_time);
-  block.agent_names.push_back(std::move(name));
-  INVARIANT(block.agent_names.size() < 0xffff, "a stamp has sixteen bits for its agent");
-  return uint32_t(block.agent_names.size() - 1);
+  cluster.agent_times.push_back(cluster.run->base_time);
+  cluster.agent_names.push_back(std::move(name));
+  INVARIANT(cluster.agent_names.size() < 0xffff, "a stamp has sixteen bits for its agent");
+  return uint32_t(cluster.agent_names.size() - 1);
 }
 
-uint64_t advance(Block& block, Clock& clock) { return clock.now = ++block.agent_times[clock.agent]; }
+uint64_t advance(Cluster& cluster, Clock& clock) { return clock.now = ++cluster.agent_times[clock.agent]; }
 
-std::string agent_name(const Block& block, Stamp stamp) {
+std::string agent_name(const Cluster& cluster, Stamp stamp) {
   std::string name =
-      agent_of(stamp) < block.agent_names.size() ? block.agent_names[agent_of(stamp)] : "an earlier block";
+      agent_of(stamp) < cluster.agent_names.size() ? cluster.agent_names[agent_of(stamp)] : "an earlier block";
   if (name.rfind("thread", 0) != 0) return name;
   if (lane_of(stamp) == kManyLanes) return "several threads of warp " + name.substr(13);
   return "lane " + std::to_string(lane_of(stamp)) + " of warp " + name.substr(13);
@@ -123,13 +123,13 @@ std::string agent_name(const Block& block, Stamp stamp) {
 
 // The child starts with what the parent knows; what the parent does from now on is later.
 void fork_clock(Strand& child, Strand& parent, std::string name, bool lock_step) {
-  Block& block = *child.block;
+  Cluster& cluster = *child.block->cluster;
   child.name = name;
-  child.clock.agent = new_agent(block, std::move(name));
+  child.clock.agent = new_agent(cluster, std::move(name));
   child.clock.known = parent.clock.knowledge();
-  child.clock.base = block.run->base_time;
+  child.clock.base = cluster.run->base_time;
   child.clock.lock_step = lock_step;
-  child.clock.since = advance(block, child.clock);
+  child.clock.since = advance(cluster, child.clock);
 }
 
 namespace {
@@ -150,10 +150,10 @@ void take_results(Strand& child) {
   }
 }
 
-bool finish(Block& block, Strand& s) {
+bool finish(Cluster& cluster, Strand& s) {
   s.is_done = true;
   if (!s.open_products.empty() || !s.batches.empty()) {
-    const Flying& product = block.flying[s.batches.empty() ? s.open_products[0] : s.batches[0][0]];
+    const Flying& product = cluster.flying[s.batches.empty() ? s.open_products[0] : s.batches[0][0]];
     fail(*s.run, FaultKind::Flight, product.op,
          "this matrix product is still open where " + s.name + " ends: nobody awaits it");
     return false;
@@ -169,26 +169,26 @@ bool finish(Block& block, Strand& s) {
   if (s.parent && s.parent->block) {
     take_results(s);
     s.parent->clock.learn(s.clock.knowledge());
-    if (--s.parent->children == 0) advance(block, s.parent->clock);
-    block.free_agents.push_back(s.clock.agent);
+    if (--s.parent->children == 0) advance(cluster, s.parent->clock);
+    cluster.free_agents.push_back(s.clock.agent);
   }
   return true;
 }
 
 // Lets one strand run; false when the run is over.
-bool resume(Block& block, Strand& s) {
+bool resume(Cluster& cluster, Strand& s) {
   uint64_t before = s.run->counters().steps;
   Status status = execute(s);
   if (status == Status::Stop) return false;
-  if (status != Status::Retry || s.run->counters().steps > before + 1) block.progressed = true;
-  return status != Status::Done || finish(block, s);
+  if (status != Status::Retry || s.run->counters().steps > before + 1) cluster.progressed = true;
+  return status != Status::Done || finish(cluster, s);
 }
 
-void remove_done(Run& run, Block& block) {
+void remove_done(Run& run, Cluster& cluster) {
   auto is_live = [](Strand* s) { return !s->is_done; };
-  auto dead = std::stable_partition(block.strands.begin(), block.strands.end(), is_live);
-  for (auto it = dead; it != block.strands.end(); ++it) rest(run, *it);
-  block.strands.erase(dead, block.strands.end());
+  auto dead = std::stable_partition(cluster.strands.begin(), cluster.strands.end(), is_live);
+  for (auto it = dead; it != cluster.strands.end(); ++it) rest(run, *it);
+  cluster.strands.erase(dead, cluster.strands.end());
 }
 
 std::string sentence(const Strand& s) {
@@ -202,11 +202,11 @@ std::string sentence(const Strand& s) {
   return text;
 }
 
-void report_deadlock(Run& run, Block& block) {
+void report_deadlock(Run& run, Cluster& cluster) {
   std::string text = "nobody can go on:";
   uint32_t op = ~0u;
   int named = 0;
-  for (Strand* s : block.strands) {
+  for (Strand* s : cluster.strands) {
     if (s->children) continue;
     if (op == ~0u) op = s->waiting.op;
     if (named++ < 4) text += (named == 1 ? " " : ", ") + sentence(*s);
@@ -217,18 +217,18 @@ void report_deadlock(Run& run, Block& block) {
 
 }  // namespace
 
-bool run_strands(Run& run, Block& block) {
-  while (!block.strands.empty()) {
-    block.progressed = false;
-    size_t count = block.strands.size(), first = size_t(next_random(run) % count);
+bool run_strands(Run& run, Cluster& cluster) {
+  while (!cluster.strands.empty()) {
+    cluster.progressed = false;
+    size_t count = cluster.strands.size(), first = size_t(next_random(run) % count);
     for (size_t k = 0; k < count; ++k) {
-      Strand& s = *block.strands[(first + k) % count];
+      Strand& s = *cluster.strands[(first + k) % count];
       if (s.is_done || s.children) continue;
-      if (!resume(block, s)) return false;
+      if (!resume(cluster, s)) return false;
     }
-    remove_done(run, block);
-    if (!block.progressed) {
-      report_deadlock(run, block);
+    remove_done(run, cluster);
+    if (!cluster.progressed) {
+      report_deadlock(run, cluster);
       return false;
     }
   }

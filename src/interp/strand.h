@@ -17,6 +17,7 @@ namespace tilec::interp {
 
 struct Run;
 struct Block;
+struct Cluster;
 
 // Strands that were forked together: the warps of a launch or simt, the roles.
 struct Group {
@@ -169,25 +170,32 @@ struct GroupLog {
 };
 
 struct Block {
-  Run* run = nullptr;
+  Cluster* cluster = nullptr;
   uint32_t number = 0;
   std::deque<Allocation> allocations;
   std::unordered_map<uint32_t, Allocation*> by_op;
   Overlay overlay;
-  std::vector<Strand*> strands;  // those that live
   std::deque<Group> groups;
-  std::deque<Flying> flying;
   std::vector<Ring> rings;
-  std::map<std::pair<const Allocation*, int64_t>, PhaseBarrier> phases;
   std::map<int64_t, NamedMeeting> meetings;
-  std::vector<uint64_t> agent_times;  // the last time that each agent has used
+  std::map<int, GroupLog> group_logs;  // by group of warps
+  std::map<int, size_t> products_of_warp;
+  std::vector<uint32_t> known_blocks;  // whose releases an atomic of this block has acquired
+};
+
+// Blocks that run at once and see each other's shared memory; most often it is one. Whatever runs in it is on one clock.
+struct Cluster {
+  Run* run = nullptr;
+  std::deque<Block> blocks;
+  std::vector<Strand*> strands;  // those that live
+  std::deque<Flying> flying;
+  std::map<std::pair<const Allocation*, int64_t>, PhaseBarrier> phases;
+  NamedMeeting meeting;                       // of all threads
+  std::vector<uint64_t> agent_times;          // the last time that each agent has used
   std::vector<std::string> agent_names;
   std::vector<uint32_t> free_agents;
   std::vector<std::vector<uint64_t>> fences;  // by agent: when it made its writes known to engines
-  std::map<int, GroupLog> group_logs;                           // by group of warps
-  std::map<int, size_t> products_of_warp;
-  std::vector<uint32_t> known_blocks;  // whose releases an atomic of this block has acquired
-  uint32_t map_agent = ~0u;            // runs the elements of maps
+  uint32_t map_agent = ~0u;                   // runs the elements of maps
   bool progressed = false;
 };
 
@@ -223,8 +231,8 @@ void rest(Run& run, Strand* strand);
 uint64_t next_random(Run& run);
 
 // One agent more in the block, or one that is free again.
-uint32_t new_agent(Block& block, std::string name);
-uint64_t advance(Block& block, Clock& clock);  // the agent's next time
-std::string agent_name(const Block& block, Stamp stamp);
+uint32_t new_agent(Cluster& cluster, std::string name);
+uint64_t advance(Cluster& cluster, Clock& clock);  // the agent's next time
+std::string agent_name(const Cluster& cluster, Stamp stamp);
 
 }  // namespace tilec::interp

@@ -57,7 +57,7 @@ bool judge_order(const Toucher& who, Allocation& m, Cell& cell, int64_t byte, in
   Stamp before_write = cell.write;
   Stamp other = touch(cell, m.overlay ? m.overlay->readers : m.readers, who.clock, lane, how);
   if (!other) return true;
-  std::string mine = agent_name(*who.block, who.clock.stamp(lane)), theirs = agent_name(*who.block, other);
+  std::string mine = agent_name(*who.block->cluster, who.clock.stamp(lane)), theirs = agent_name(*who.block->cluster, other);
   return refuse(who, FaultKind::Race,
                 mine + " " + std::string(verb(how)) + " " + place(m, byte) + ", which " + theirs + " " +
                     (other == before_write ? "writes" : "reads") + ", and nothing orders the two");

@@ -12,7 +12,7 @@ constexpr OpKind kWithoutResult[] = {
     OpKind::Fault,       OpKind::PhaseInit, OpKind::PhaseArrive,  OpKind::PhaseExpect,  OpKind::PhaseWait,
     OpKind::NamedBarrier, OpKind::CopyBox,  OpKind::Fence,        OpKind::EngineFence,  OpKind::GroupCommit,
     OpKind::Prefetch,    OpKind::CopyLanes, OpKind::PhaseFollow,  OpKind::RegisterBudget,
-    OpKind::StoreMatrices, OpKind::StoreBox, OpKind::AwaitStores};
+    OpKind::StoreMatrices, OpKind::StoreBox, OpKind::AwaitStores, OpKind::WarpBarrier, OpKind::ClusterBarrier};
 constexpr OpKind kWithOneOrNone[] = {OpKind::Atomic, OpKind::MemAtomic};
 constexpr OpKind kWithAny[] = {OpKind::For, OpKind::While, OpKind::If, OpKind::Map, OpKind::Atom, OpKind::GroupFence,
                                OpKind::GroupWait};
@@ -147,7 +147,8 @@ class Control {
     for (ValueId v : o.extents) check_.require(check_.is_index(v), Code::V017, "the extent ", v, " is not an int");
     bool is_good = o.threads >= 0 && o.raster >= 0 && o.warps >= 0;
     for (int64_t size : o.cluster) is_good &= size > 0;
-    check_.require(is_good, Code::V017, "a launch has a negative count");
+    is_good &= o.cluster.size() <= o.extents.size();
+    check_.require(is_good, Code::V017, "a launch has a negative count, or a cluster with more axes");
   }
   void operator()(const op::For& o) {
     for (ValueId v : {o.low, o.high, o.step})

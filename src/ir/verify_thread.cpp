@@ -17,6 +17,8 @@ class Thread {
     derives(check_.result(), o.buffer);
     derives(check_.result(), o.index);
     if (o.mask.valid()) derives(check_.result(), o.mask);
+    peers(o.peer);
+    check_.require(!o.peer.valid() || type(o.buffer).space == Space::Shared, Code::V033, "blocks of a cluster do not see the ", type(o.buffer), " of others");
   }
   void operator()(const op::MemStore& o) {
     if (!access(o.buffer, o.index)) return;
@@ -137,6 +139,7 @@ class Thread {
   void operator()(const op::PhaseArrive& o) {
     phase(o.barriers, o.index);
     mask(o.mask);
+    if (o.block.valid()) check_.require(equal_but_varying(type(o.block), scalar_type(Scalar::Index)), Code::V066, "the block ", o.block, " is ", type(o.block));
   }
   void operator()(const op::PhaseExpect& o) {
     phase(o.barriers, o.index);
@@ -151,6 +154,7 @@ class Thread {
   }
   void operator()(const op::CopyBox& o) {
     phase(o.barriers, o.slot);
+    peers(o.peers);
     const Type &from = type(o.src), &to = type(o.dst);
     bool is_move = from.is_buffer() && from.space != Space::Shared && to.is_buffer() && to.space == Space::Shared;
     check_.require(is_move && from.element == to.element, Code::V033, "a box of ", from, " goes to ", to);
@@ -179,6 +183,11 @@ class Thread {
     passes(o.flights, TypeKind::Flight, TypeKind::Vector);
     check_.require(o.in_flight >= 0, Code::V069, "a negative number of batches in flight");
   }
+  void operator()(const op::WarpBarrier&) {}
+  void operator()(const op::ClusterBarrier&) {}
+  void operator()(const op::ClusterBlocks&) {
+    check_.require(check_.result_type() == scalar_type(Scalar::Index), Code::V066, "the number of blocks of a cluster is ", check_.result_type());
+  }
   void operator()(const op::NamedBarrier& o) {
     check_.require(o.id >= 0 && o.warps > 0, Code::V066, "barrier ", o.id, " has ", o.warps, " warps");
   }
@@ -189,6 +198,10 @@ class Thread {
   bool access(ValueId buffer, ValueId index) {
     return check_.require_kind(TypeKind::Buffer, buffer) &&
            check_.require(check_.is_index(index), Code::V063, "the index ", index, " is ", type(index));
+  }
+  // One block of the cluster, or a set of them, for all lanes.
+  void peers(ValueId v) {
+    check_.require(!v.valid() || type(v) == scalar_type(Scalar::Index), Code::V066, "blocks of the cluster are ", v, ", which is no uniform int");
   }
   void mask(ValueId v) {
     bool is_mask = !v.valid() || (type(v).is_scalar() && type(v).element == Scalar::Bool);

@@ -29,4 +29,15 @@ std::optional<EngineRows> engine_rows(const MemLayout& layout, int element_bits)
   return std::nullopt;
 }
 
+std::optional<size_t> split_axis(const std::vector<int64_t>& region, const EngineRows& rows, int element_bits, int64_t parts) {
+  constexpr int64_t kLine = 128, kLinesOfSwizzle = 8;  // bytes, at whose multiples parts begin; lines after which a swizzle repeats
+  size_t rank = region.size();
+  int64_t unit = kLine * (rows.swizzle ? kLinesOfSwizzle : 1);
+  if (rank >= 2 && region[rank - 2] % parts == 0 && region[rank - 2] / parts * rows.width * element_bits / 8 % unit == 0) return rank - 2;
+  for (size_t axis = 0; axis + 2 < rank; ++axis)
+    if (region[axis] % parts == 0) return axis;
+  if (rank >= 1 && rows.count > 1 && region[rank - 1] / rows.width % parts == 0) return rank - 1;
+  return std::nullopt;
+}
+
 }  // namespace tilec::layout

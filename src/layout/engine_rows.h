@@ -18,4 +18,8 @@ struct EngineRows {
 // None: engines do not know this layout. Of an array of one axis it is the only row.
 std::optional<EngineRows> engine_rows(const MemLayout& layout, int element_bits);
 
+// The axis along which a region of whole rows falls into `parts` equal ones, each of which engines can move by itself. None: there is
+// no such axis.
+std::optional<size_t> split_axis(const std::vector<int64_t>& region, const EngineRows& rows, int element_bits, int64_t parts);
+
 }  // namespace tilec::layout

@@ -29,6 +29,7 @@ void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
   alignments_.clear();
   free_arrays_.clear();
   for (ValueId arg : source_.region(launch.body).args) bind(arg, target_.new_arg(body, source_.type(arg), source_.value(arg).hint));
+  cluster_ = launch.cluster, block_ = target_.region(body).args;
   find_repeated_loads(launch.body);
   builder_.set_region(body);
   lower_region(launch.body);
@@ -48,6 +49,7 @@ void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
 void Lowering::lower_region(RegionId region) {
   for (OpId id : source_.region(region).ops)
     if (!source_.op(id).is<ir::op::Yield>()) lower_op(id);
+  end_clusters(region);
 }
 
 void Lowering::lower_op(OpId id) {

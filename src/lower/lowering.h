@@ -142,6 +142,7 @@ class Lowering {
     int64_t depth = 1;
     bool is_bulk = false;  // an engine fills it, where `boxes` holds (none: always); elsewhere lanes do
     ValueId boxes = {};
+    ValueId together = {};  // the engines of a cluster fill it for each other where that holds, and `boxes` with it; none: nowhere
   };
   struct Slot {
     const Ring& ring;
@@ -156,6 +157,16 @@ class Lowering {
   // Emits what is done for a ring that an engine fills, for one that lanes fill, or both.
   void by_filler(const Ring& ring, const std::function<void()>& engine, const std::function<void()>& lanes);
   void copy_boxes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit);
+  void copy_region(const ir::op::CopyAsync& copy, const Slot& slot, const ir::Ints& region, const ir::Ints& part, std::vector<ValueId> from,
+                   std::vector<ValueId> to, ValueId peers);
+  // --- blocks of a cluster (cluster.cpp)
+  int64_t blocks_of_cluster() const;
+  ValueId runs_as_cluster();  // do all blocks of this one's cluster run at once?
+  // This block among those of its cluster that differ from it along `axes` alone, numbered as they are; or along all others.
+  ValueId block_along(const ir::Ints& axes, bool along_others, bool densely);
+  void by_cluster(ValueId together, const std::function<void()>& cluster, const std::function<void()>& alone);
+  void end_clusters(RegionId source);  // of rings that it makes: nobody leaves while others may reach for its memory
+  void copy_boxes_together(const ir::op::CopyAsync& copy, const Slot& slot, const ir::Ints& part, size_t axis);
   // --- regions as an engine moves them (boxes.cpp)
   ValueId boxes_hold(std::span<const ValueId> tensors);
   // Emits what an engine does where `holds`, and what lanes do elsewhere.
@@ -373,6 +384,8 @@ class Lowering {
   int64_t warps_ = 1;                              // that run what is being lowered: of the block, or of a role
   int64_t first_warp_ = 0;                         // of the role
   int64_t barrier_id_ = 0;                         // of the role; 0: the whole block meets
+  ir::Ints cluster_;                               // of the launch
+  std::vector<ValueId> block_;                     // its indices
   RegionId prelude_;                               // allocations and lane parts, at the head of the launch
   mutable std::map<std::string, std::optional<TileAddress>> meetings_;  // by the layouts, the offsets and the element
   std::map<std::pair<std::string, int64_t>, ValueId> lane_parts_;  // by what they are, and the first warp

@@ -6,6 +6,7 @@
 //
 // Turn t is the phase t / depth of slot t mod depth. The producer waits for the phase before it of `empty`, which a slot's
 // first turn finds ended, as the phase before a barrier's first counts as over.
+#include "layout/engine_rows.h"
 #include "layout/notation.h"
 #include "lower/lowering.h"
 
@@ -46,6 +47,8 @@ void Lowering::lower_ring_alloc(const ir::Op& op) {
     std::vector<ValueId> tensors;
     for (const ir::op::CopyAsync& copy : copies) tensors.push_back(copy.src);
     ring.boxes = boxes_hold(tensors);
+    bool is_shared = std::ranges::any_of(copies, [](const ir::op::CopyAsync& copy) { return !copy.shared_axes.empty(); });
+    if (is_shared) ring.together = all(runs_as_cluster(), ring.boxes);
   }
   const std::string& name = op.as<ir::op::RingAlloc>().name;
   barrier("the phases of ring `" + name + "` may be in use by the loop around");
@@ -53,10 +56,12 @@ void Lowering::lower_ring_alloc(const ir::Op& op) {
     for (int64_t slot = 0; slot < depth; ++slot) {
       auto begin_full = [&](int64_t fillers) { return [&, fillers] { builder_.add(ir::op::PhaseInit{ring.full, builder_.index(slot), fillers}); }; };
       by_filler(ring, begin_full(1), begin_full(lanes));
-      builder_.add(ir::op::PhaseInit{ring.empty, builder_.index(slot), threads});
+      auto begin_empty = [&](int64_t readers) { return [&, readers] { builder_.add(ir::op::PhaseInit{ring.empty, builder_.index(slot), readers}); }; };
+      by_cluster(ring.together, begin_empty(threads / machine_.lanes * blocks_of_cluster()), begin_empty(threads));
     }
   });
   barrier("the phases of ring `" + name + "` are set by one thread");
+  by_cluster(ring.together, [&] { builder_.add(ir::op::ClusterBarrier{"other blocks arrive at the phases of ring `" + name + "`"}); }, [] {});
   rings_[op.result().index] = ring;
 }
 
@@ -82,17 +87,35 @@ void Lowering::lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy)
   by_filler(rings_.at(commit.ring.index), [&] { copy_boxes(copy, commit); }, [&] { copy_by_lanes(copy, commit); });
 }
 
-// The engine counts what it moves, and what it fills with zeros, at the barrier of the slot.
+// The engine counts what it moves, and what it fills with zeros, at the barrier of the slot. Blocks of a cluster that copy the same
+// take a part each.
 void Lowering::copy_boxes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit) {
-  const Type& target = source_.type(copy.dst);
-  const layout::MemLayout& layout = source_.layouts.mem(target.layout);
+  const Type& tile = source_.type(copy.dst);
+  ir::Ints part = copy.shape;
+  std::optional<size_t> axis;
+  if (!copy.shared_axes.empty()) {
+    int64_t parts = 1;
+    for (int64_t shared : copy.shared_axes) parts *= cluster_[size_t(shared)];
+    axis = layout::split_axis(copy.shape, *layout::engine_rows(source_.layouts.mem(tile.layout), bit_width(tile.element)), bit_width(tile.element), parts);
+    INVARIANT(axis.has_value(), "what blocks share falls into parts");
+    part[*axis] /= parts;
+  }
   once([&] {
     Slot slot = slot_of(commit.ring, commit.turn);
-    each_box(copy.shape, box_shape(copy.shape, target), [&](const ir::Ints& origin, const ir::Ints& shape) {
-      std::vector<ValueId> from = stepped(scalars(copy.src_offsets), copy.src_axes, origin), to = stepped(scalars(copy.dst_offsets), copy.dst_axes, origin);
-      builder_.add(ir::op::CopyBox{scalar_buffer(copy.src), from, copy.src_axes, copy.src_bounds, scalar_buffer(copy.dst), to,
-                                   copy.dst_axes, target.shape, layout::print(layout), shape, slot.ring.full, slot.index});
-    });
+    auto alone = [&] { copy_region(copy, slot, copy.shape, part, scalars(copy.src_offsets), scalars(copy.dst_offsets), {}); };
+    if (axis) by_cluster(slot.ring.together, [&] { copy_boxes_together(copy, slot, part, *axis); }, alone);
+    else alone();
+  });
+}
+
+// In boxes that are no larger than `part`.
+void Lowering::copy_region(const ir::op::CopyAsync& copy, const Slot& slot, const ir::Ints& region, const ir::Ints& part, std::vector<ValueId> from,
+                           std::vector<ValueId> to, ValueId peers) {
+  const Type& tile = source_.type(copy.dst);
+  const layout::MemLayout& layout = source_.layouts.mem(tile.layout);
+  each_box(region, box_shape(part, tile), [&](const ir::Ints& origin, const ir::Ints& shape) {
+    builder_.add(ir::op::CopyBox{scalar_buffer(copy.src), stepped(from, copy.src_axes, origin), copy.src_axes, copy.src_bounds, scalar_buffer(copy.dst),
+                                 stepped(to, copy.dst_axes, origin), copy.dst_axes, tile.shape, layout::print(layout), shape, slot.ring.full, slot.index, peers});
   });
 }
 
@@ -157,7 +180,15 @@ void Lowering::lower_wait(const ir::op::Wait& wait) {
 
 void Lowering::lower_release(const ir::op::Release& release) {
   Slot slot = slot_of(release.ring, release.turn);
-  builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, {}});
+  auto arrive = [&] { builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, {}}); };
+  // Of each warp one lane for each block that may fill the slot.
+  auto arrive_everywhere = [&] {
+    builder_.add(ir::op::WarpBarrier{"a lane gives the slot back for all of its warp"});
+    ValueId lane = builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true));
+    ValueId is_one = builder_.compare(ir::CompareFn::Lt, lane, builder_.index(blocks_of_cluster()));
+    builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, is_one, lane});
+  };
+  by_cluster(slot.ring.together, arrive_everywhere, arrive);
 }
 
 }  // namespace tilec::lower

@@ -88,6 +88,7 @@ struct Machine {
   std::span<const MatrixAtom> matrix_atoms;  // best first
   BoxLimits boxes = {};                      // of BulkCopy
   AddLimits adds = {};
+  int64_t cluster_blocks = 1;                // most blocks of a launch that see each other's shared memory
   int64_t block_registers = 0;               // that the roles of a block may share out; 0: none are traded
   bool has(Cap cap) const { return caps >> int(cap) & 1; }
 };

@@ -19,6 +19,7 @@ bool is_pure(const Op& op) {
     case OpKind::Present:
     case OpKind::IsAligned:
     case OpKind::HasBoxes:
+    case OpKind::ClusterBlocks:
     case OpKind::ThreadIndex:
     case OpKind::LaneIndex:
     case OpKind::WarpIndex:

@@ -24,10 +24,28 @@ class Scheduler {
     if (!can) drop_roles();
     else if (schedule_.are_roles_pinned) check_roles();
     else infer_roles();
+    each_op(kernel_, kernel_.body, [&](OpId id) {
+      if (op::Launch* launch = kernel_.op(id).get<op::Launch>()) choose_cluster(*launch, kernel_.op(id).span);
+    });
   }
 
  private:
   void refuse(const std::string& why) { diagnostics_.at(schedule_.span).error(diag::ScheduleRefused, why); }
+
+  // What the schedule pins comes before what the launch says; a machine whose blocks are all on their own hears neither.
+  void choose_cluster(op::Launch& launch, Span span) {
+    if (!schedule_.cluster.empty()) launch.cluster = schedule_.cluster, span = schedule_.span;
+    int64_t blocks = 1;
+    for (int64_t size : launch.cluster)
+      if (__builtin_mul_overflow(blocks, size, &blocks)) blocks = INT64_MAX;
+    if (machine_.cluster_blocks <= 1 || blocks == 1) return launch.cluster.clear();
+    auto refuse = [&](const std::string& why) { diagnostics_.at(span).error(diag::ScheduleRefused, why), launch.cluster.clear(); };
+    if (launch.cluster.size() > launch.extents.size())
+      return refuse("a cluster has " + std::to_string(launch.cluster.size()) + " axes, and the launch " + std::to_string(launch.extents.size()));
+    if (blocks > machine_.cluster_blocks)
+      return refuse("a cluster has " + std::to_string(blocks) + " blocks, and one of " + std::string(machine_.name) + " at most " + std::to_string(machine_.cluster_blocks));
+    launch.cluster.resize(launch.extents.size(), 1);
+  }
 
   void drop_roles() {
     schedule_.roles.clear();

@@ -48,7 +48,7 @@ class Decider : public Rebuilder {
 // All threads of a block come to these together.
 bool meets_others(const Op& op) {
   switch (op.kind()) {
-    case OpKind::BlockBarrier: case OpKind::NamedBarrier: case OpKind::GroupFence: case OpKind::GroupProduct: case OpKind::GroupCommit:
+    case OpKind::BlockBarrier: case OpKind::NamedBarrier: case OpKind::WarpBarrier: case OpKind::ClusterBarrier: case OpKind::GroupFence: case OpKind::GroupProduct: case OpKind::GroupCommit:
     case OpKind::GroupWait:
       return true;
     default: return false;

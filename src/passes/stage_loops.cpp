@@ -238,7 +238,7 @@ class Stager {
       for (int64_t& axis : copy.dst_axes) ++axis;
       BoundsList inside(copy.dst_offsets.size(), Bounds::Inside);
       tokens.push_back(b.value(op::CopyAsync{copy.src, copy.src_offsets, copy.src_axes, copy.src_bounds, staged.versions,
-                                             copy.dst_offsets, copy.dst_axes, inside, copy.shape, copy.pad, class_, copy.label},
+                                             copy.dst_offsets, copy.dst_axes, inside, copy.shape, copy.pad, class_, {}, copy.label},
                                plain_type(TypeKind::Token)));
     }
     b.add(op::Commit{ring_, turn, tokens});

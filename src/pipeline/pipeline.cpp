@@ -17,6 +17,7 @@
 #include "passes/schedule.h"
 #include "passes/split_loops.h"
 #include "passes/select_atoms.h"
+#include "passes/share_copies.h"
 #include "passes/split_roles.h"
 #include "passes/stage_loops.h"
 
@@ -51,6 +52,7 @@ constexpr Pass kPipeline[] = {
     {"stage-loops", Placed, Staged, passes::stage_loops, "versions of buffers, copies in flight"},
     {"overlap-products", Staged, Staged, passes::overlap_products, "products of groups of warps in flight, and awaited"},
     {"split-roles", Staged, Staged, passes::split_roles, "the program of each role of the block's warps"},
+    {"share-copies", Staged, Staged, passes::share_copies, "what the blocks of a cluster copy together"},
     {"insert-barriers", Staged, Staged, passes::insert_barriers, "barriers between conflicting touches of memory"},
     {"check-schedule", Staged, Staged, check::check_schedule, "rings turn without a deadlock, and the machine has what it takes"},
     {"lower", Staged, Thread, lower_to_threads, "the program of one thread"},

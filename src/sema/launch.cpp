@@ -91,6 +91,7 @@ void run_launch(Instance& in, const ast::Stmt& stmt, const ast::Launch& node) {
       is_fine = !not_allowed(in, axis.extent->span, "a negative extent", "for a launch").is_poison();
   }
   for (const ast::LaunchOption& option : node.options) is_fine &= read_option(in, option, launch);
+  if (launch.cluster.size() > launch.extents.size()) is_fine = !not_allowed(in, stmt.span, "a cluster with more axes than its launch", "here").is_poison();
   ir::RegionId region = launch.body = in.kernel.new_region();
   std::vector<ir::ValueId> indices;
   for (const ast::LaunchAxis& axis : node.axes)

@@ -206,8 +206,13 @@ static void boxes(void) {
   EXPECT(says(multiply(a, 32 * 17, 17, 24), TILE_OK, "") && holds(0, 1));
   EXPECT(says(multiply(a + 2, 32 * 16, 16, 24), TILE_OK, "") && holds(0, 1));
   EXPECT(says(multiply(a, 32 * 16, 16, 23), TILE_OK, "") && holds(1, 0));
+  // A thread keeps what it told of tensors that stay where they are.
+  int described = fake->described;
+  EXPECT(says(multiply(a, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described + 1);
+  EXPECT(says(multiply(a, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described + 1);
+  EXPECT(says(multiply(a + 16, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described + 2);
   fake->describe_code = 1;
-  EXPECT(says(multiply(a, 32 * 16, 16, 24), TILE_OK, "") && holds(0, 0));
+  EXPECT(says(multiply(a, 32 * 24, 24, 32), TILE_OK, "") && holds(0, 0));
   fake->describe_code = fake->reads_descriptors = 0;
 }
 

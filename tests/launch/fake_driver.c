@@ -5,7 +5,7 @@
 
 fake_state fake_driver = {.major = {9, 8, 7, 9}, .primary = {{0, 100}, {1, 101}, {2, 102}, {3, 103}}};
 
-enum { kOutOfMemory = 2, kWrongHandle = 400, kNotFound = 500, kMajor = 75, kHostMemory = 1, kInvalidValue = 1 };
+enum { kOutOfMemory = 2, kWrongHandle = 400, kNotFound = 500, kWrongCluster = 912, kMajor = 75, kHostMemory = 1, kInvalidValue = 1 };
 
 static _Thread_local fake_context *current;
 
@@ -121,7 +121,7 @@ int cuDriverGetVersion(int *version) {
 }
 // A launch and its attributes, as the driver declares them.
 typedef struct {
-  int what, pad, value, rest[15];
+  int what, pad, value[3], rest[13];
 } fake_attribute;
 typedef struct {
   unsigned x, y, z, block_x, block_y, block_z, shared;
@@ -134,11 +134,14 @@ int cuLaunchKernelEx(const fake_launch *launch, void *function, void **parameter
   void *stream = launch->stream;
   (void)function, (void)extra;
   if (launch->y != 1 || launch->z != 1 || launch->block_y != 1 || launch->block_z != 1) return kInvalidValue;
-  fake_driver.overlaps = 0;
+  fake_driver.overlaps = 0, fake_driver.cluster = 1;
   for (unsigned i = 0; i < launch->attribute_count; i++) {
-    if (launch->attributes[i].what != 6) return kInvalidValue;
-    fake_driver.overlaps = launch->attributes[i].value;
+    const int *value = launch->attributes[i].value;
+    if (launch->attributes[i].what == 6) fake_driver.overlaps = value[0];
+    else if (launch->attributes[i].what == 4 && value[1] == 1 && value[2] == 1 && x % (unsigned)value[0] == 0) fake_driver.cluster = value[0];
+    else return kInvalidValue;
   }
+  if (fake_driver.cluster > 1 && fake_driver.has_no_clusters) return kWrongCluster;
   if (fake_driver.launch_code) return fake_driver.launch_code;
   if (stream && ((fake_stream *)stream)->context != current) return kWrongHandle;
   fake_driver.launches++;
@@ -167,6 +170,7 @@ int cuTensorMapEncodeTiled(void *descriptor, int element, unsigned rank, void *t
     if (i + 1 < rank && strides[i] % 16) return kInvalidValue;
   }
   memcpy(descriptor, &told, sizeof told);
+  fake_driver.described++;
   return 0;
 }
 int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) {

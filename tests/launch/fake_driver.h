@@ -39,9 +39,11 @@ typedef struct {
   int memories;
   int64_t fault_word;  // left by the next launch that has a place for it
   // What they were called for.
-  _Atomic int loads, launches, allocations, frees, registered, waits, retained, released;
+  _Atomic int loads, launches, allocations, frees, registered, waits, retained, released, described;
   int loaded_text;  // the last image was text
   unsigned blocks, threads, shared;
+  int cluster;             // blocks that the last launch runs at once
+  int has_no_clusters;
   int overlaps;  // the last launch may begin before what is ahead of it has ended
   int dynamic_shared;  // asked for by an attribute
   void *stream;

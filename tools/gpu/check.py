@@ -10,6 +10,7 @@ place. Outputs are poisoned before each run; five runs, three of them with tenso
 PyTorch and the driver, no toolkit. Prints a table; the exit code tells whether all agree.
 """
 import ctypes
+import math
 import pathlib
 import random
 import re
@@ -64,21 +65,20 @@ class Kernel:
     """A launch of an export, as the comment at the head of the text describes it."""
 
     def __init__(self, line, module):
-        match = re.match(r"// (\S+): (\d+) threads; (\d+) bytes of shared memory; blocks (.*); slots ([^;]*)(?:; boxes (.*))?", line)
+        match = re.match(r"// (\S+): (\d+) threads; (\d+) bytes of shared memory; blocks (.*); slots ([^;]*)(?:; boxes ([^;]*))?(?:; clusters of (\S+))?", line)
         self.name, self.threads, self.shared = match[1], int(match[2]), int(match[3])
         self.blocks = [b.replace("/", "//") for b in re.split(r", (?![^(]*\))", match[4])]
         self.slots = match[5].split(", ")
         self.boxes = [re.match(r"(\S+) (\S+) swizzle (\d+)(?: adds (\S+))?", box).groups() for box in (match[6] or "").split(", ") if box]
+        self.cluster = [int(n) for n in match[7].split("x")] if match[7] else []
         self.function = ctypes.c_void_p()
         call("cuModuleGetFunction", ctypes.byref(self.function), module, self.name.encode())
         call("cuFuncSetAttribute", self.function, 8, self.shared)  # the most dynamic shared memory
 
     def launch(self, values, fault):
         numbers = {k: v for k, v in values.items() if isinstance(v, int)}
-        blocks = 1
-        for extent in self.blocks:
-            blocks *= eval(extent, {"min": min, "max": max}, numbers)
-        if not blocks:
+        extents = [eval(extent, {"min": min, "max": max}, numbers) for extent in self.blocks]
+        if not math.prod(extents):
             return
         packed = []
         for slot in self.slots:
@@ -92,8 +92,12 @@ class Kernel:
         address = ctypes.c_uint64(fault.data_ptr())
         descriptors = Descriptors(self.boxes, values)
         parameters = (ctypes.c_void_p * 3)(ctypes.addressof(slots), ctypes.addressof(address), descriptors.address)
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        call("cuLaunchKernel", self.function, blocks, 1, 1, self.threads, 1, 1, self.shared, stream, parameters, None)
+        # Clusters are one of the launch's attributes; like the launcher, only where they cut the grid.
+        cluster = math.prod(self.cluster) if all(n % c == 0 for n, c in zip(extents, self.cluster)) else 1
+        attribute = ctypes.create_string_buffer(struct.pack("<i4x3i52x", 4, cluster, 1, 1), 72)
+        config = struct.pack("<7I4xQQI4x", math.prod(extents), 1, 1, self.threads, 1, 1, self.shared,
+                             torch.cuda.current_stream().cuda_stream, ctypes.addressof(attribute), cluster > 1)
+        call("cuLaunchKernelEx", config, self.function, parameters, None)
 
 
 def load(path):

@@ -78,16 +78,12 @@ def check(folder):
             dims = dict(values)
             for tensor, (_, bits) in given.items():
                 # Of the elements' width, and shaped: the engine that copies boxes is told both.
-                word = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[bits.itemsize]
-                values[tensor] = torch.from_numpy(bits.reshape(-1).view(np.uint8).copy()).to(gpu.DEVICE)
-                if bits.size:
-                    values[tensor] = values[tensor].view(word)
-                values[tensor] = values[tensor].reshape(bits.shape)
+                values[tensor] = torch.from_numpy(bits.view(f"i{bits.itemsize}").copy()).to(gpu.DEVICE)
             for kernel in kernels:
                 kernel.launch(values, fault)
             torch.cuda.synchronize()
             for tensor, (element, bits) in given.items():
-                got = run.decoded(element, values[tensor].cpu().numpy().view(bits.dtype).reshape(bits.shape))
+                got = run.decoded(element, values[tensor].cpu().numpy().view(bits.dtype))
                 want = cases[f"{index}.wanted.{tensor}"]
                 if not np.array_equal(got, want):
                     at = tuple(int(x) for x in np.argwhere(got != want)[0])

@@ -131,10 +131,13 @@ class DescriptorMaker {
     for (size_t k = 0; k < abi_.instances[instance].launches.size(); ++k) {
       const LaunchAbi& launch = abi_.instances[instance].launches[k];
       const ir::Op& op = kernel.op(launch.launch);
+      const auto& shape = op.as<ir::op::Launch>();
       std::string tag = std::to_string(instance) + "_" + std::to_string(k);
       std::vector<std::vector<Datum>> names, extents;
-      for (ir::ValueId v : kernel.region(op.as<ir::op::Launch>().body).args) names.push_back({Text{kernel.value(v).hint}});
+      for (ir::ValueId v : kernel.region(shape.body).args) names.push_back({Text{kernel.value(v).hint}});
       for (int index : launch.plan_extents) extents.push_back({I32{index}});
+      std::vector<std::vector<Datum>> cluster;
+      for (int64_t size : shape.cluster) cluster.push_back({I32{size}});
       std::string name_table = add("index_names" + tag, "char *const", std::move(names));
       std::string extent_table = add("grid" + tag, "int32_t", std::move(extents));
       const Instance& of = exported_.instances[instance];
@@ -145,9 +148,10 @@ class DescriptorMaker {
       for (Datum d : {Datum(I64{scratch_[instance][k]}), Datum(I64{1})}) row.push_back(d);
       row.push_back(has_image ? Datum(Text{symbol}) : Datum(Address{}));
       row.push_back(Address{has_image ? add_loaded(tag) : ""});
-      std::vector<BoxAbi> boxes = has_image ? boxes_of(kernel, op.as<ir::op::Launch>().body) : std::vector<BoxAbi>{};
+      std::vector<BoxAbi> boxes = has_image ? boxes_of(kernel, shape.body) : std::vector<BoxAbi>{};
       row.push_back(Address{add_boxes(tag, boxes)});
-      int64_t threads = has_image ? std::max<int64_t>(op.as<ir::op::Launch>().warps, 1) * of.machine->lanes : 0;
+      row.push_back(Address{add("cluster" + tag, "int32_t", std::move(cluster))});
+      int64_t threads = has_image ? std::max<int64_t>(shape.warps, 1) * of.machine->lanes : 0;
       for (int64_t n : {int64_t(launch.plan_extents.size()), threads, int64_t(boxes.size()), int64_t(has_image && of.machine->has(Cap::DependentLaunch))}) row.push_back(I32{n});
       rows.push_back(std::move(row));
     }

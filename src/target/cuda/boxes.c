@@ -5,7 +5,8 @@ enum {
   TILE_CU_DESCRIPTOR_BYTES = 128,
   TILE_CU_DESCRIPTOR_ALIGNMENT = 64,
   TILE_CU_LINES_OF_128 = 2,  // the second cache fetches so much at once
-  TILE_CU_BOX_UNIT = 16      // bytes
+  TILE_CU_BOX_UNIT = 16,     // bytes
+  TILE_CU_KEPT = 16          // descriptors of a thread's last calls
 };
 #define TILE_CU_FARTHEST (INT64_C(1) << 30)  // extents beyond which kernels do not say where a box lies
 
@@ -21,25 +22,59 @@ static int tile_cu_box_element(int32_t adds, int32_t bits) {
 }
 static int tile_cu_box_swizzle(int32_t bytes) { return bytes == 32 ? 1 : bytes == 64 ? 2 : bytes == 128 ? 3 : 0; }
 
-static int tile_cu_describe_box(const struct tile_kernel *kernel, const struct tile_box *box, const int64_t *slots, const int64_t *plan,
-                                void *descriptor) {
+// What a descriptor is made from, beside its box.
+struct tile_cu_tensor {
+  const struct tile_box *box;
+  uint64_t address, extents[TILE_BOX_RANK], strides[TILE_BOX_RANK];  // bytes; the engine counts from the last dimension
+};
+
+// Tensors most often stay where they are from call to call: making a descriptor takes longer than all that a call costs beside.
+struct tile_cu_kept {
+  _Alignas(TILE_CU_DESCRIPTOR_ALIGNMENT) char descriptor[TILE_CU_DESCRIPTOR_BYTES];
+  struct tile_cu_tensor tensor;
+};
+
+static int tile_cu_find_tensor(const struct tile_kernel *kernel, const struct tile_box *box, const int64_t *slots, const int64_t *plan,
+                               struct tile_cu_tensor *tensor) {
   const struct tile_param *param = &kernel->params[box->param];
-  uint64_t address = (uint64_t)slots[param->slot], extents[TILE_BOX_RANK], strides[TILE_BOX_RANK];
-  uint32_t shape[TILE_BOX_RANK], steps[TILE_BOX_RANK];
   int64_t dense = 1, width = param->element_bits / 8;
-  if (!address || address % TILE_CU_BOX_UNIT || param->rank > TILE_BOX_RANK) return 0;
-  for (int32_t i = 0; i < param->rank; i++) {  // the engine counts from the last dimension
+  tensor->box = box, tensor->address = (uint64_t)slots[param->slot];
+  if (!tensor->address || tensor->address % TILE_CU_BOX_UNIT || param->rank > TILE_BOX_RANK) return 0;
+  for (int32_t i = 0; i < param->rank; i++) {
     int32_t axis = param->rank - 1 - i;
     int64_t extent = tile_number(param->extents[axis], slots, plan);
     int64_t stride = param->strides ? tile_number(param->strides[axis], slots, plan) : dense;
     if (extent < 1 || extent > TILE_CU_FARTHEST || (i == 0 && stride != 1)) return 0;
     if (i > 0 && (stride < 1 || stride > INT64_MAX / width || stride * width % TILE_CU_BOX_UNIT)) return 0;
     if (__builtin_mul_overflow(dense, extent, &dense)) return 0;
-    extents[i] = (uint64_t)extent, strides[i] = (uint64_t)(stride * width);
-    shape[i] = (uint32_t)box->extents[axis], steps[i] = 1;
+    tensor->extents[i] = (uint64_t)extent, tensor->strides[i] = (uint64_t)(stride * width);
   }
-  return !tile_cu.describe(descriptor, tile_cu_box_element(box->adds, param->element_bits), (unsigned)param->rank, (void *)(uintptr_t)address, extents,
-                           strides + 1, shape, steps, 0, tile_cu_box_swizzle(box->swizzle), TILE_CU_LINES_OF_128, 0);
+  return 1;
+}
+
+static int tile_cu_make_descriptor(const struct tile_param *param, const struct tile_cu_tensor *tensor, void *descriptor) {
+  const struct tile_box *box = tensor->box;
+  uint32_t shape[TILE_BOX_RANK], steps[TILE_BOX_RANK];
+  for (int32_t i = 0; i < param->rank; i++) shape[i] = (uint32_t)box->extents[param->rank - 1 - i], steps[i] = 1;
+  return !tile_cu.describe(descriptor, tile_cu_box_element(box->adds, param->element_bits), (unsigned)param->rank,
+                           (void *)(uintptr_t)tensor->address, tensor->extents, tensor->strides + 1, shape, steps, 0,
+                           tile_cu_box_swizzle(box->swizzle), TILE_CU_LINES_OF_128, 0);
+}
+
+static int tile_cu_describe_box(const struct tile_kernel *kernel, const struct tile_box *box, const int64_t *slots, const int64_t *plan,
+                                void *descriptor) {
+  static _Thread_local struct tile_cu_kept all[TILE_CU_KEPT];
+  struct tile_cu_kept *kept = &all[(uintptr_t)box / sizeof *box % TILE_CU_KEPT];
+  struct tile_cu_tensor tensor;
+  memset(&tensor, 0, sizeof tensor);
+  if (!tile_cu_find_tensor(kernel, box, slots, plan, &tensor)) return 0;
+  if (memcmp(&kept->tensor, &tensor, sizeof tensor)) {
+    kept->tensor.box = NULL;
+    if (!tile_cu_make_descriptor(&kernel->params[box->param], &tensor, kept->descriptor)) return 0;
+    kept->tensor = tensor;
+  }
+  memcpy(descriptor, kept->descriptor, sizeof kept->descriptor);
+  return 1;
 }
 
 // `memory` has tile_cu_descriptor_bytes; the kernel's parameter lies somewhere in it.

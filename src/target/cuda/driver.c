@@ -22,7 +22,9 @@ enum {
   TILE_CU_MOST_SHARED = 97,  // bytes of a block that asks for more than the usual
   TILE_CU_FUNCTION_SHARED = 8,
   TILE_CU_PORTABLE_MAPPED = 3,
-  TILE_CU_LAUNCH_OVERLAPS = 6  // the attribute of a launch that waits by itself
+  TILE_CU_WRONG_CLUSTER = 912,
+  TILE_CU_LAUNCH_CLUSTER = 4,  // attributes of a launch: blocks that run at once; it waits by itself
+  TILE_CU_LAUNCH_OVERLAPS = 6
 };
 #define TILE_CU_USUAL_SHARED (48 << 10)  // what a block has without asking
 #define TILE_CU_DEVICES 64
@@ -36,8 +38,8 @@ enum {
 struct tile_cu_attribute {
   int32_t what;
   char pad[4];
-  int32_t value;
-  char rest[60];
+  int32_t value[3];
+  char rest[52];
 };
 struct tile_cu_launch {
   unsigned x, y, z, block_x, block_y, block_z, shared;

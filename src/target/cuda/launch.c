@@ -16,6 +16,27 @@ static int32_t tile_cu_is_elsewhere(const struct tile_cu_place *place, void *str
   return !tile_cu.stream_context(stream, &context) && context && context != place->context;
 }
 
+// Blocks of a cluster, 1 where clusters do not cut the grid.
+static int32_t tile_cu_cluster_blocks(const struct tile_launch *launch, const int64_t *plan) {
+  int32_t blocks = 1;
+  for (int32_t i = 0; launch->cluster && i < launch->rank; i++) {
+    if (plan[launch->plan_extents[i]] % launch->cluster[i]) return 1;
+    blocks *= launch->cluster[i];
+  }
+  return blocks;
+}
+
+static int tile_cu_launch(const struct tile_launch *launch, void *function, int64_t blocks, int32_t cluster, void *stream, void **parameters) {
+  struct tile_cu_attribute attributes[2];
+  unsigned count = 0;
+  if (launch->waits && tile_cu.overlaps) attributes[count++] = (struct tile_cu_attribute){.what = TILE_CU_LAUNCH_OVERLAPS, .value = {1}};
+  if (cluster > 1) attributes[count++] = (struct tile_cu_attribute){.what = TILE_CU_LAUNCH_CLUSTER, .value = {cluster, 1, 1}};
+  const struct tile_cu_launch config = {(unsigned)blocks, 1, 1, (unsigned)launch->threads, 1, 1, (unsigned)launch->scratch_bytes, stream, attributes, count};
+  int code = tile_cu.launch(&config, function, parameters, NULL);
+  // A device may have no room for so many blocks at once: the kernel asks whether it has.
+  return code == TILE_CU_WRONG_CLUSTER && cluster > 1 ? tile_cu_launch(launch, function, blocks, 1, stream, parameters) : code;
+}
+
 static int32_t tile_cu_run_launches(const struct tile_kernel *kernel, const struct tile_instance *instance, int form,
                                     const struct tile_cu_place *place, int64_t *slots, const int64_t *plan, void *stream) {
   int64_t *fault;
@@ -28,10 +49,7 @@ static int32_t tile_cu_run_launches(const struct tile_kernel *kernel, const stru
     if (blocks == 0) continue;
     status = tile_cu_function(kernel, instance->image, launch, form, place->device, &function);
     if (status) break;
-    const struct tile_cu_attribute overlaps = {.what = TILE_CU_LAUNCH_OVERLAPS, .value = 1};
-    const struct tile_cu_launch config = {(unsigned)blocks, 1, 1, (unsigned)launch->threads, 1, 1, (unsigned)launch->scratch_bytes,
-                                          stream, &overlaps, launch->waits && tile_cu.overlaps};
-    int code = tile_cu.launch(&config, function, parameters, NULL);
+    int code = tile_cu_launch(launch, function, blocks, tile_cu_cluster_blocks(launch, plan), stream, parameters);
     if (code == TILE_CU_OUT_OF_MEMORY) return tile_cu_fail(kernel, launch->place, code);
     if ((code == TILE_CU_WRONG_HANDLE || code == TILE_CU_WRONG_CONTEXT) && tile_cu_is_elsewhere(place, stream)) return TILE_CU_ELSEWHERE;
     if (code) {

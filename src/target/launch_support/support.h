@@ -121,6 +121,7 @@ struct tile_launch {
   const char *symbol;              // of the function in the instance's image
   struct tile_loaded *loaded;
   const struct tile_box *boxes;  // `box_count` of them
+  const int32_t *cluster;        // `rank` numbers of blocks that may run at once, where all divide the grid; NULL: every block is alone
   int32_t rank;
   int32_t threads;  // of a block on a device
   int32_t box_count;
@@ -220,6 +221,6 @@ TILE_ENTRY int32_t tile_has_cpu_code(const struct tile_kernel *kernel);
 _Static_assert(sizeof(tile_info) == 48 && sizeof(struct tile_value) == 16, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_param) == 72 && sizeof(struct tile_dim) == 24, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_requirement) == 16 && sizeof(struct tile_site) == 40, "layout of a descriptor");
-_Static_assert(sizeof(struct tile_workspace) == 16 && sizeof(struct tile_launch) == 88 && sizeof(struct tile_box) == 32, "layout of a descriptor");
+_Static_assert(sizeof(struct tile_workspace) == 16 && sizeof(struct tile_launch) == 96 && sizeof(struct tile_box) == 32, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_loaded) == 32 && sizeof(struct tile_image) == 48, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_instance) == 48 && sizeof(struct tile_kernel) == 152, "layout of a descriptor");

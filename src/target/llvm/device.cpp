@@ -79,20 +79,6 @@ llvm::Function* new_kernel(llvm::Module& module, const std::string& name, const 
   return function;
 }
 
-// The block indices of a linear block number, which 31 bits hold; the first one varies fastest.
-llvm::SmallVector<Value*, 3> block_indices(ThreadSpeller& speller, const ir::op::Launch& launch) {
-  llvm::IRBuilder<>& b = speller.builder();
-  Value* rest = speller.block_number();
-  llvm::SmallVector<Value*, 3> indices;
-  for (size_t i = 0; i < launch.extents.size(); ++i) {
-    Value* extent = b.CreateTrunc(speller.uniform(launch.extents[i]), b.getInt32Ty());
-    bool is_last = i + 1 == launch.extents.size();
-    indices.push_back(b.CreateZExt(is_last ? rest : b.CreateURem(rest, extent), b.getInt64Ty()));
-    if (!is_last) rest = b.CreateUDiv(rest, extent);
-  }
-  return indices;
-}
-
 void add_kernel(llvm::Module& module, const Export& exported, const Abi& abi, int index, int number, const DeviceCode& code) {
   const ir::Kernel& kernel = *exported.instances[index].kernel;
   const auto& launch = kernel.op(abi.instances[index].launches[number].launch).as<ir::op::Launch>();
@@ -105,7 +91,7 @@ void add_kernel(llvm::Module& module, const Export& exported, const Abi& abi, in
   speller.open_launch(launch, shared_memory(module), function->getArg(1));
   if (!boxes.empty()) speller.open_boxes(std::move(boxes), function->getArg(2), kDescriptorBytes);
   speller.await_earlier_launches();
-  speller.spell_block(launch, block_indices(speller, launch));
+  speller.spell_block(launch, speller.block_indices(launch));
   speller.builder().CreateRetVoid();
 }
 
@@ -157,9 +143,11 @@ std::string requirements(const Export& exported, const Abi& abi, int index, int 
     int terms = 0;
     blocks.push_back(formula(kernel, v, terms));
   }
+  std::string cluster;
+  for (int64_t size : launch.cluster) cluster += (cluster.empty() ? "; clusters of " : "x") + std::to_string(size);
   return launch_name(exported, index, number) + ": " + std::to_string(threads_of(launch, code)) + " threads; " +
          std::to_string(ir::packed_bytes(kernel, launch.body)) + " bytes of shared memory; blocks " + join(blocks, ", ") + "; slots " +
-         join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body));
+         join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body)) + cluster;
 }
 
 struct Part {

@@ -67,9 +67,12 @@ std::string ThreadSpeller::coordinates(const std::vector<ir::ValueId>& offsets, 
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::CopyBox& x) {
   Values operands = {corner(x.dst, x.dst_shape, x.dst_offsets, rows_of(kernel_, x)), descriptor_of(box_of(kernel_, x)), phase_pointer(x.barriers, x.slot)};
-  std::string from = coordinates(x.src_offsets, operands);
-  tied("{ .reg .pred p; elect.sync _|p, 0xffffffff; @p cp.async.bulk.tensor." + std::to_string(x.src_offsets.size()) +
-           "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1, {" + from + "}], [$2]; }",
+  std::string from = coordinates(x.src_offsets, operands), how = "d.shared::cluster.global.mbarrier::complete_tx::bytes", peers;
+  if (x.peers.valid()) {
+    how += ".multicast::cluster", peers = ", $" + std::to_string(operands.size());
+    operands.push_back(b_.CreateTrunc(operand(x.peers, false), b_.getInt16Ty()));
+  }
+  tied("{ .reg .pred p; elect.sync _|p, 0xffffffff; @p cp.async.bulk.tensor." + std::to_string(x.src_offsets.size()) + how + " [$0], [$1, {" + from + "}], [$2]" + peers + "; }",
        {}, operands);
 }
 

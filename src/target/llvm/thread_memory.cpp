@@ -75,7 +75,7 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::MemLoad& x) {
   // Vectors of whole words, as far as a lane loads them.
   int64_t bytes = count * byte_width(result.element);
   bool streams = x.streams && count > 1 && byte_width(result.element) <= 4 && bytes >= 4 && bytes <= 16;
-  auto loaded_from = [&](Value* pointer) { return streams ? load_stream(x.buffer, pointer, count) : load(x.buffer, pointer, count); };
+  auto loaded_from = [&](Value* pointer) { return x.peer.valid() ? load(x.buffer, peer_pointer(pointer, x.peer), count) : streams ? load_stream(x.buffer, pointer, count) : load(x.buffer, pointer, count); };
   Held h;
   if (!mask) {
     h.parts = loaded_from(element_pointer(x.buffer, x.index));

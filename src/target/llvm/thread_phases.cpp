@@ -18,11 +18,15 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseInit& x) {
   unless_clear(b_.CreateICmpEQ(lane, b_.getInt32(0)), false, [&] {
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mbarrier_init_shared, {}, {phase_pointer(x.barriers, x.index), b_.getInt32(uint32_t(x.arrivals))});
     if (machine_.has(Cap::BulkCopy)) tied("fence.proxy.async.shared::cta;", {}, {});  // the engine counts there too
+    if (has_cluster_) tied("fence.mbarrier_init.release.cluster;", {}, {});             // and other blocks arrive there
   });
 }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseArrive& x) {
-  auto arrive = [&] { b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mbarrier_arrive_shared, {}, {phase_pointer(x.barriers, x.index)}); };
+  auto arrive = [&] {
+    if (x.block.valid()) return arrive_at(x);
+    b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mbarrier_arrive_shared, {}, {phase_pointer(x.barriers, x.index)});
+  };
   if (Value* mask = masked_or_null(x.mask)) unless_clear(mask, false, arrive);
   else arrive();
 }

@@ -20,6 +20,7 @@ void ThreadSpeller::spell_op(ir::OpId id) {
 void ThreadSpeller::open_launch(const ir::op::Launch& launch, Value* shared, Value* fault) {
   fault_ = fault;
   threads_ = std::max<int64_t>(launch.warps, 1) * machine_.lanes;
+  has_cluster_ = !launch.cluster.empty();
   demand_ = demand_of(kernel_, launch.body, Addresses::OfEachLane);
   ir::each_op(kernel_, launch.body, [&](ir::OpId id) {
     if (const auto* product = kernel_.op(id).get<ir::op::GroupProduct>()) operands_[product->a.index];
@@ -48,9 +49,9 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::Unary& x) {
   held_[op.result().index] = std::move(h);
 }
 
-Value* ThreadSpeller::block_number() { return b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {}); }
-
 void ThreadSpeller::one(const ir::Op&, const ir::op::BlockBarrier&) { b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {}); }
+
+void ThreadSpeller::one(const ir::Op&, const ir::op::WarpBarrier&) { b_.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {}, {b_.getInt32(kAllLanes)}); }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::NamedBarrier& x) {
   Value *id = b_.getInt32(uint32_t(x.id)), *threads = b_.getInt32(uint32_t(x.warps * machine_.lanes));

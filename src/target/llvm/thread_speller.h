@@ -12,7 +12,7 @@ class ThreadSpeller final : public Speller {
   void open_launch(const ir::op::Launch& launch, llvm::Value* shared, llvm::Value* fault);
   // Of copies by an engine: its descriptors, so many bytes each, then a byte each that says whether it holds.
   void open_boxes(std::vector<BoxAbi> boxes, llvm::Value* descriptors, uint64_t bytes);
-  llvm::Value* block_number();  // 32 bits
+  llvm::SmallVector<llvm::Value*, 3> block_indices(const ir::op::Launch& launch);
   // Where launches overlap: what was launched before has ended, and what comes behind may begin to.
   void await_earlier_launches();
 
@@ -32,6 +32,9 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::MemAtomic& x);
   void one(const ir::Op& op, const ir::op::BlockBarrier& x);
   void one(const ir::Op& op, const ir::op::NamedBarrier& x);
+  void one(const ir::Op& op, const ir::op::WarpBarrier& x);
+  void one(const ir::Op& op, const ir::op::ClusterBarrier& x);
+  void one(const ir::Op& op, const ir::op::ClusterBlocks& x);
   void one(const ir::Op& op, const ir::op::Atom& x);
   // Phases and copies in flight (thread_phases.cpp).
   void one(const ir::Op& op, const ir::op::PhaseInit& x);
@@ -63,6 +66,8 @@ class ThreadSpeller final : public Speller {
   void pass_on(const ir::Op& op, const std::string& text, llvm::ArrayRef<ir::ValueId> values);
   llvm::Value* descriptor(ir::ValueId array, ir::ValueId place, const ir::Ints& shape, const std::string& layout);
   llvm::Value* phase_pointer(ir::ValueId barriers, ir::ValueId index);
+  void arrive_at(const ir::op::PhaseArrive& x);
+  llvm::Value* peer_pointer(llvm::Value* pointer, ir::ValueId peer);
   template <class T> void one(const ir::Op& op, const T&) {
     UNREACHABLE("no machine of this kind asks for `" + std::string(ir::name(op.kind())) + "` yet");
   }
@@ -99,6 +104,7 @@ class ThreadSpeller final : public Speller {
 
   llvm::Value* members_ = nullptr;  // null: all
   int64_t threads_ = 0;             // of a block
+  bool has_cluster_ = false;
   std::vector<BoxAbi> boxes_;
   llvm::Value* descriptors_ = nullptr;
   uint64_t descriptor_bytes_ = 0;

@@ -1,0 +1,104 @@
+#include "passes/share_copies.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "diag/diag.h"
+#include "layout/engine_rows.h"
+#include "passes/block_axes.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+
+namespace {
+
+class Sharer {
+ public:
+  Sharer(Kernel& kernel, Diagnostics& diagnostics, OpId launch)
+      : kernel_(kernel), diagnostics_(diagnostics), id_(launch), launch_(kernel.op(launch).as<op::Launch>()), axes_(kernel, launch_) {
+    for (size_t axis = 0; axis < launch_.cluster.size(); ++axis)
+      if (launch_.cluster[axis] > 1) clustered_ |= 1ull << axis;
+  }
+
+  void run() {
+    bool found = false;
+    visit(launch_.body, [&](OpId id) { found |= share(id); });
+    if (found) return void(kernel_.schedule.cluster = launch_.cluster);
+    diagnostics_.at(kernel_.op(id_).span).remark(diag::NothingShared, why_.empty() ? "no copy of it runs ahead of what reads it" : why_);
+    kernel_.op(id_).as<op::Launch>().cluster.clear();
+    kernel_.schedule.cluster.clear();
+  }
+
+ private:
+  void visit(RegionId region, const std::function<void(OpId)>& f) {
+    each_op(kernel_, region, [&](OpId id) {
+      if (kernel_.op(id).is<op::CopyAsync>()) f(id);
+    });
+  }
+
+  bool share(OpId id) {
+    op::CopyAsync& copy = kernel_.op(id).as<op::CopyAsync>();
+    std::string name = kernel_.value(copy.dst).hint, why;
+    int64_t blocks = 1;
+    Ints shared;
+    for (size_t axis = 0; axis < launch_.cluster.size(); ++axis)
+      if (launch_.cluster[axis] > 1 && !(axes_.of(copy.src_offsets) >> axis & 1)) shared.push_back(int64_t(axis)), blocks *= launch_.cluster[axis];
+    const Type& tile = kernel_.type(copy.dst);
+    if (copy.copy_class != CopyClass::Bulk) why = "the engine does not copy `" + name + "`";
+    else if (shared.empty()) why = "each of them copies a `" + name + "` of its own";
+    else if (!all_turn_alike(id)) why = "how often `" + name + "` is copied depends on the block";
+    else if (!layout::split_axis(copy.shape, *layout::engine_rows(kernel_.layouts.mem(tile.layout), bit_width(tile.element)), bit_width(tile.element), blocks))
+      why = "`" + name + "` does not fall into " + std::to_string(blocks) + " parts that the engine copies";
+    if (!why.empty()) return why_ = std::move(why), false;
+    copy.shared_axes = std::move(shared);
+    if (told_.insert(copy.dst).second) diagnostics_.at(kernel_.op(id).span).remark(diag::CopyShared, name, blocks);
+    return true;
+  }
+
+  // Blocks of a cluster wait for each other at every turn of the ring: whatever decides on its turns must be the same for all.
+  bool all_turn_alike(OpId copy) const {
+    ValueId ring;
+    each_op(kernel_, launch_.body, [&](OpId id) {
+      const op::Commit* commit = kernel_.op(id).get<op::Commit>();
+      if (commit && std::ranges::find(commit->tokens, kernel_.op(copy).result()) != commit->tokens.end()) ring = commit->ring;
+    });
+    uint64_t decides = 0;
+    visit_regions(launch_.body, [&](RegionId region, const Op& op) {
+      bool uses = !op.results.empty() && op.results.front() == ring;
+      each_operand(op.data, [&](ValueId v) { uses |= v == ring; });
+      if (uses) decides |= axes_.control_of(region);
+    });
+    return !(decides & clustered_);
+  }
+
+  void visit_regions(RegionId region, const std::function<void(RegionId, const Op&)>& f) const {
+    for (OpId id : kernel_.region(region).ops) {
+      f(region, kernel_.op(id));
+      each_region(kernel_.op(id).data, [&](RegionId inner) { visit_regions(inner, f); });
+    }
+  }
+
+  Kernel& kernel_;
+  Diagnostics& diagnostics_;
+  OpId id_;
+  const op::Launch launch_;
+  BlockAxes axes_;
+  uint64_t clustered_ = 0;
+  std::string why_;  // the last copy is not shared
+  std::set<ValueId> told_;
+};
+
+}  // namespace
+
+void share_copies(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
+  std::vector<OpId> launches;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    const op::Launch* launch = kernel.op(id).get<op::Launch>();
+    if (launch && !launch->cluster.empty()) launches.push_back(id);
+  });
+  for (OpId launch : launches) Sharer(kernel, diagnostics, launch).run();
+}
+
+}  // namespace tilec::passes

@@ -1,0 +1,71 @@
+// Blocks of a launch that run at once and reach each other's shared memory.
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
+#include "target/llvm/thread_speller.h"
+
+namespace tilec::target {
+
+using llvm::Value;
+
+namespace {
+
+// The block indices that `number` stands for; the first one varies fastest.
+llvm::SmallVector<Value*, 3> indices_of(llvm::IRBuilder<>& b, Value* number, llvm::ArrayRef<Value*> shape) {
+  llvm::SmallVector<Value*, 3> indices;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    bool is_last = i + 1 == shape.size();
+    indices.push_back(is_last ? number : b.CreateURem(number, shape[i]));
+    if (!is_last) number = b.CreateUDiv(number, shape[i]);
+  }
+  return indices;
+}
+
+}  // namespace
+
+// Of a linear number, which 31 bits hold. Where clusters cut the grid, blocks of one are neighbours.
+llvm::SmallVector<Value*, 3> ThreadSpeller::block_indices(const ir::op::Launch& launch) {
+  Value* number = b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {});
+  llvm::SmallVector<Value*, 3> extents, clusters, shape;
+  Value* is_cut = b_.getTrue();
+  int64_t blocks = 1;
+  for (ir::ValueId v : launch.extents) extents.push_back(b_.CreateTrunc(uniform(v), b_.getInt32Ty()));
+  for (size_t i = 0; i < launch.cluster.size(); ++i) {
+    shape.push_back(b_.getInt32(uint32_t(launch.cluster[i])));
+    clusters.push_back(b_.CreateUDiv(extents[i], shape[i]));
+    is_cut = b_.CreateAnd(is_cut, b_.CreateICmpEQ(b_.CreateMul(clusters[i], shape[i]), extents[i]));
+    blocks *= launch.cluster[i];
+  }
+  llvm::SmallVector<Value*, 3> indices = indices_of(b_, number, extents);
+  if (blocks > 1) {
+    Value* size = b_.getInt32(uint32_t(blocks));
+    llvm::SmallVector<Value*, 3> outer = indices_of(b_, b_.CreateUDiv(number, size), clusters), inner = indices_of(b_, b_.CreateURem(number, size), shape);
+    for (size_t i = 0; i < indices.size(); ++i)
+      indices[i] = b_.CreateSelect(is_cut, b_.CreateAdd(b_.CreateMul(outer[i], shape[i]), inner[i]), indices[i]);
+  }
+  for (Value*& index : indices) index = b_.CreateZExt(index, b_.getInt64Ty());
+  return indices;
+}
+
+void ThreadSpeller::one(const ir::Op& op, const ir::op::ClusterBlocks&) {
+  hold_number(op, b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_cluster_nctarank, {}, {}));
+}
+
+// Arriving tells the other blocks of everything before it; waiting takes up what they told.
+void ThreadSpeller::one(const ir::Op&, const ir::op::ClusterBarrier&) { tied("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;", {}, {}); }
+
+// At the barrier of another block. What the arrival stands for is that this warp has read, and it has: it orders nothing that is
+// written, which a release for the whole cluster would wait for at every turn.
+void ThreadSpeller::arrive_at(const ir::op::PhaseArrive& x) {
+  Value* block = b_.CreateTrunc(operand(x.block, type(x.block).varying), b_.getInt32Ty());
+  tied("{ .reg .b64 there; mapa.shared::cluster.u64 there, $0, $1; mbarrier.arrive.shared::cluster.b64 _, [there]; }", {},
+       {phase_pointer(x.barriers, x.index), block});
+}
+
+// The address of the same place in another block, among all addresses.
+Value* ThreadSpeller::peer_pointer(Value* pointer, ir::ValueId peer) {
+  Value* anywhere = b_.CreateAddrSpaceCast(pointer, b_.getPtrTy());
+  return b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mapa, {}, {anywhere, b_.CreateTrunc(operand(peer, false), b_.getInt32Ty())});
+}
+
+}  // namespace tilec::target
