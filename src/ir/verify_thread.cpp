@@ -94,26 +94,11 @@ class Thread {
     mask(o.mask);
   }
   void operator()(const op::LoadMatrices& o) {
-    const Type &memory = type(o.buffer), &result = check_.result_type();
-    bool is_shared = memory.is_buffer() && memory.space == Space::Shared && bit_width(memory.element) % 8 == 0 && byte_width(memory.element) <= 4;
-    check_.require(is_shared && check_.is_index(o.index), Code::V033, "matrices of ", memory, " at ", type(o.index));
-    if (!is_shared) return;
-    int64_t count = o.count * 4 / byte_width(memory.element);
-    bool is_fine = (o.count == 1 || o.count == 2 || o.count == 4) && (!o.transposed || byte_width(memory.element) == 2) &&
-                   equal_but_varying(result, vector_type(memory.element, count));
-    check_.require(is_fine, Code::V065, check_.result(), " is ", result, ", of ", o.count, " matrices of ", memory);
+    if (!matrices(o.buffer, o.index, o.count, o.transposed, check_.result())) return;
     derives(check_.result(), o.buffer);
     derives(check_.result(), o.index);
   }
-  void operator()(const op::StoreMatrices& o) {
-    const Type &memory = type(o.buffer), &value = type(o.value);
-    bool is_shared = memory.is_buffer() && memory.space == Space::Shared && bit_width(memory.element) % 8 == 0 && byte_width(memory.element) <= 4;
-    check_.require(is_shared && check_.is_index(o.index), Code::V033, "matrices to ", memory, " at ", type(o.index));
-    if (!is_shared) return;
-    bool is_fine = (o.count == 1 || o.count == 2 || o.count == 4) && (!o.transposed || byte_width(memory.element) == 2) &&
-                   equal_but_varying(value, vector_type(memory.element, o.count * 4 / byte_width(memory.element)));
-    check_.require(is_fine, Code::V065, o.value, " is ", value, ", no ", o.count, " matrices of ", memory);
-  }
+  void operator()(const op::StoreMatrices& o) { matrices(o.buffer, o.index, o.count, o.transposed, o.value); }
   void operator()(const op::TurnMatrix& o) {
     const Type& x = type(o.x);
     bool is_fine = x.kind == TypeKind::Vector && x.shape[0] == 2 && bit_width(x.element) == 16 && equal_but_varying(check_.result_type(), x);
@@ -123,16 +108,7 @@ class Thread {
     const Type &from = type(o.src), &to = type(o.dst);
     bool is_move = from.is_buffer() && from.space == Space::Shared && to.is_buffer() && to.space != Space::Shared;
     check_.require(is_move && from.element == to.element, Code::V033, "a box of ", to, " comes from ", from);
-    if (!is_move) return;
-    check_.require(o.dst_offsets.size() == to.shape.size() && o.src_offsets.size() == o.src_shape.size(), Code::V030,
-                   "a box has ", o.src_offsets.size(), " and ", o.dst_offsets.size(), " offsets");
-    check_.require(is_choice(o.dst_axes, to.shape.size(), o.shape.size()) && is_choice(o.src_axes, o.src_shape.size(), o.shape.size()),
-                   Code::V031, "the axes of a box are not distinct dimensions");
-    check_.require(std::ranges::is_sorted(o.dst_axes) && std::ranges::is_sorted(o.src_axes), Code::V031, "an engine does not turn the axes of a box");
-    for (size_t i = 0; i < std::min(o.src_axes.size(), o.shape.size()); ++i)
-      if (o.src_axes[i] >= 0 && o.src_axes[i] < int64_t(o.src_shape.size()))
-        check_.require(o.shape[i] <= o.src_shape[size_t(o.src_axes[i])], Code::V034, "a box of ", o.shape[i],
-                       " elements comes from ", o.src_shape[size_t(o.src_axes[i])]);
+    if (is_move) box(o.shape, {to.shape.size(), o.dst_offsets.size(), o.dst_axes}, {o.src_shape.size(), o.src_offsets.size(), o.src_axes}, o.src_shape);
   }
   void operator()(const op::AwaitStores&) {}
   void operator()(const op::PhaseFollow& o) { phase(o.barriers, o.index); }
@@ -158,16 +134,7 @@ class Thread {
     const Type &from = type(o.src), &to = type(o.dst);
     bool is_move = from.is_buffer() && from.space != Space::Shared && to.is_buffer() && to.space == Space::Shared;
     check_.require(is_move && from.element == to.element, Code::V033, "a box of ", from, " goes to ", to);
-    if (!is_move) return;
-    check_.require(o.src_offsets.size() == from.shape.size() && o.dst_offsets.size() == o.dst_shape.size(), Code::V030,
-                   "a box has ", o.src_offsets.size(), " and ", o.dst_offsets.size(), " offsets");
-    check_.require(is_choice(o.src_axes, from.shape.size(), o.shape.size()) && is_choice(o.dst_axes, o.dst_shape.size(), o.shape.size()),
-                   Code::V031, "the axes of a box are not distinct dimensions");
-    check_.require(std::ranges::is_sorted(o.src_axes) && std::ranges::is_sorted(o.dst_axes), Code::V031, "an engine does not turn the axes of a box");
-    for (size_t i = 0; i < std::min(o.dst_axes.size(), o.shape.size()); ++i)
-      if (o.dst_axes[i] >= 0 && o.dst_axes[i] < int64_t(o.dst_shape.size()))
-        check_.require(o.shape[i] <= o.dst_shape[size_t(o.dst_axes[i])], Code::V034, "a box of ", o.shape[i],
-                       " elements goes to ", o.dst_shape[size_t(o.dst_axes[i])]);
+    if (is_move) box(o.shape, {from.shape.size(), o.src_offsets.size(), o.src_axes}, {o.dst_shape.size(), o.dst_offsets.size(), o.dst_axes}, o.dst_shape);
   }
   void operator()(const op::EngineFence&) {}
   void operator()(const op::GroupFence& o) { passes(o.registers, TypeKind::Vector, TypeKind::Flight); }
@@ -198,6 +165,30 @@ class Thread {
   bool access(ValueId buffer, ValueId index) {
     return check_.require_kind(TypeKind::Buffer, buffer) &&
            check_.require(check_.is_index(index), Code::V063, "the index ", index, " is ", type(index));
+  }
+  // Of `count` matrices of shared memory, which lanes hold as `registers`.
+  bool matrices(ValueId buffer, ValueId index, int64_t count, bool transposed, ValueId registers) {
+    const Type &memory = type(buffer), &held = type(registers);
+    bool is_shared = memory.is_buffer() && memory.space == Space::Shared && bit_width(memory.element) % 8 == 0 && byte_width(memory.element) <= 4;
+    if (!check_.require(is_shared && check_.is_index(index), Code::V033, "matrices of ", memory, " at ", type(index))) return false;
+    bool is_fine = (count == 1 || count == 2 || count == 4) && (!transposed || byte_width(memory.element) == 2) &&
+                   equal_but_varying(held, vector_type(memory.element, count * 4 / byte_width(memory.element)));
+    return check_.require(is_fine, Code::V065, registers, " is ", held, ", of ", count, " matrices of ", memory);
+  }
+
+  // Where a box lies: in a tensor, or in the array that is its other side.
+  struct BoxSide {
+    size_t rank, offsets;
+    const Axes& axes;
+  };
+  void box(const Ints& shape, const BoxSide& tensor, const BoxSide& array, const Ints& extents) {
+    check_.require(tensor.offsets == tensor.rank && array.offsets == array.rank, Code::V030, "a box has ", array.offsets, " and ", tensor.offsets, " offsets");
+    check_.require(is_choice(tensor.axes, tensor.rank, shape.size()) && is_choice(array.axes, array.rank, shape.size()), Code::V031,
+                   "the axes of a box are not distinct dimensions");
+    check_.require(std::ranges::is_sorted(tensor.axes) && std::ranges::is_sorted(array.axes), Code::V031, "an engine does not turn the axes of a box");
+    for (size_t i = 0; i < std::min(array.axes.size(), shape.size()); ++i)
+      if (array.axes[i] >= 0 && array.axes[i] < int64_t(extents.size()))
+        check_.require(shape[i] <= extents[size_t(array.axes[i])], Code::V034, "a box has ", shape[i], " elements where its array has ", extents[size_t(array.axes[i])]);
   }
   // One block of the cluster, or a set of them, for all lanes.
   void peers(ValueId v) {

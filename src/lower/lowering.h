@@ -166,6 +166,10 @@ class Lowering {
   ValueId block_along(const ir::Ints& axes, bool along_others, bool densely);
   void by_cluster(ValueId together, const std::function<void()>& cluster, const std::function<void()>& alone);
   void end_clusters(RegionId source);  // of rings that it makes: nobody leaves while others may reach for its memory
+  std::vector<int64_t> blocks_that_share(const ir::Ints& axes) const;  // as block_along numbers them, from the one that is 0 elsewhere
+  void add_together(const ir::op::Store& store, const Region& region);
+  ValueId place_in_rows(const layout::RegLayout& layout, const layout::Shape& shape, const Point& point, ValueId first_row);
+  Home sums_of_peers(ValueId memory, const layout::Shape& shape, const layout::RegLayout& part, int vector, ValueId first_row, const ir::Ints& axes);
   void copy_boxes_together(const ir::op::CopyAsync& copy, const Slot& slot, const ir::Ints& part, size_t axis);
   // --- regions as an engine moves them (boxes.cpp)
   ValueId boxes_hold(std::span<const ValueId> tensors);
@@ -251,6 +255,7 @@ class Lowering {
   void copy_by_threads(const ir::Op& op, const ir::op::Copy& copy);
   void copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad, bool adds = false);
   // --- by the engine (store.cpp)
+  void store_tile(const Region& region, const ir::Ints& shape, const layout::RegLayout& layout, const Home& from, bool adds);
   ValueId rows_end_on_units(ValueId buffer);
   void store_by_engine(const ir::Op& op, const ir::op::Copy& copy);
   void store_boxes(const ir::op::Copy& copy);

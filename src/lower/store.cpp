@@ -32,30 +32,36 @@ void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
   Region region{store.buffer, scalars(store.offsets), store.axes, store.bounds};
   report_indices(region, op.span);
   if (!store.adds && store_registers(region, layout, from)) return;
+  auto alone = [&] { store_tile(region, type.shape, layout, from, store.adds); };
+  bool is_summed = !store.summed_axes.empty() && from.in_registers();
+  by_cluster(is_summed ? runs_as_cluster() : ValueId{}, [&] { add_together(store, region); }, alone);
+}
+
+void Lowering::store_tile(const Region& region, const ir::Ints& shape, const layout::RegLayout& layout, const Home& from, bool adds) {
   std::vector<Guard> all_guards = guards(from);
-  all_guards.push_back({region, type.shape});
-  int most = most_bytes(source_.type(store.buffer).element, store.adds);
+  all_guards.push_back({region, shape});
+  Scalar stored = source_.type(region.buffer).element;
+  int most = most_bytes(stored, adds);
   Wide at_once = from.in_registers() ? wide(region, layout, most) : Wide{};
   std::optional<layout::Widening> dealt;
   if (from.in_registers()) dealt = wider(region, layout, at_once, most);
   inside_or_guarded(all_guards, [&] {
     if (dealt && !guarded_) {
-      Scalar stored = source_.type(store.buffer).element;
-      store_wide(region, dealt->layout, at_once.count, {.layout = {}, .registers = exchanged(*dealt, from.registers, stored), .memory = {}}, store.adds);
+      store_wide(region, dealt->layout, at_once.count, {.layout = {}, .registers = exchanged(*dealt, from.registers, stored), .memory = {}}, adds);
       return Carried{};
     }
     if (at_once.count > 1 && !guarded_) {
-      store_wide(region, layout, at_once.count, from, store.adds);
+      store_wide(region, layout, at_once.count, from, adds);
       return Carried{};
     }
     int64_t unroll = from.in_registers() ? INT64_MAX : from.deferred && guarded_ ? 1 : kCopyUnroll;
     nest(builder_, digits(layout), unroll, {}, [&](const Point& point, const Carried&) -> Carried {
       std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
       ValueId mask = region_mask(region, layout, coordinates, point, guarded_);
-      mask = all(mask, owner_mask(layout, store.adds ? Touch::Atomic : Touch::Store));
-      ValueId index = address(store.buffer, coordinates);
-      if (store.adds) add_element(store.buffer, index, builder_.convert(read(from, point), source_.type(store.buffer).element), mask);
-      else store_element(store.buffer, index, read(from, point), mask);
+      mask = all(mask, owner_mask(layout, adds ? Touch::Atomic : Touch::Store));
+      ValueId index = address(region.buffer, coordinates);
+      if (adds) add_element(region.buffer, index, builder_.convert(read(from, point), stored), mask);
+      else store_element(region.buffer, index, read(from, point), mask);
       return {};
     }, unrolled_axes(from));
     return Carried{};

@@ -24,7 +24,7 @@ class Sharer {
 
   void run() {
     bool found = false;
-    visit(launch_.body, [&](OpId id) { found |= share(id); });
+    visit(launch_.body, [&](OpId id) { found |= kernel_.op(id).is<op::Store>() ? sum(id) : share(id); });
     if (found) return void(kernel_.schedule.cluster = launch_.cluster);
     diagnostics_.at(kernel_.op(id_).span).remark(diag::NothingShared, why_.empty() ? "no copy of it runs ahead of what reads it" : why_);
     kernel_.op(id_).as<op::Launch>().cluster.clear();
@@ -34,7 +34,8 @@ class Sharer {
  private:
   void visit(RegionId region, const std::function<void(OpId)>& f) {
     each_op(kernel_, region, [&](OpId id) {
-      if (kernel_.op(id).is<op::CopyAsync>()) f(id);
+      const op::Store* store = kernel_.op(id).get<op::Store>();
+      if (kernel_.op(id).is<op::CopyAsync>() || (store && store->adds)) f(id);
     });
   }
 
@@ -42,9 +43,8 @@ class Sharer {
     op::CopyAsync& copy = kernel_.op(id).as<op::CopyAsync>();
     std::string name = kernel_.value(copy.dst).hint, why;
     int64_t blocks = 1;
-    Ints shared;
-    for (size_t axis = 0; axis < launch_.cluster.size(); ++axis)
-      if (launch_.cluster[axis] > 1 && !(axes_.of(copy.src_offsets) >> axis & 1)) shared.push_back(int64_t(axis)), blocks *= launch_.cluster[axis];
+    Ints shared = axes_without(copy.src_offsets);
+    for (int64_t axis : shared) blocks *= launch_.cluster[size_t(axis)];
     const Type& tile = kernel_.type(copy.dst);
     if (copy.copy_class != CopyClass::Bulk) why = "the engine does not copy `" + name + "`";
     else if (shared.empty()) why = "each of them copies a `" + name + "` of its own";
@@ -54,6 +54,38 @@ class Sharer {
     if (!why.empty()) return why_ = std::move(why), false;
     copy.shared_axes = std::move(shared);
     if (told_.insert(copy.dst).second) diagnostics_.at(kernel_.op(id).span).remark(diag::CopyShared, name, blocks);
+    return true;
+  }
+
+  Ints axes_without(const std::vector<ValueId>& offsets) const {
+    Ints axes;
+    for (size_t axis = 0; axis < launch_.cluster.size(); ++axis)
+      if (launch_.cluster[axis] > 1 && !(axes_.of(offsets) >> axis & 1)) axes.push_back(int64_t(axis));
+    return axes;
+  }
+
+  // Tiles that blocks add to the same elements. All threads of a block come to it: roles would leave some behind.
+  bool sum(OpId id) {
+    op::Store& store = kernel_.op(id).as<op::Store>();
+    const Type& tile = kernel_.type(store.tile);
+    Ints summed = axes_without(store.offsets);
+    int64_t blocks = 1;
+    for (int64_t axis : summed) blocks *= launch_.cluster[size_t(axis)];
+    std::string name = "`" + kernel_.value(store.buffer).hint + "`", why;
+    bool has_roles = false;
+    uint64_t decides = 0;
+    visit_regions(launch_.body, [&](RegionId region, const Op& op) {
+      has_roles |= op.is<op::Roles>();
+      if (&op == &kernel_.op(id)) decides = axes_.control_of(region);
+    });
+    if (has_roles) why = "what is added to " + name + " is the matter of one role of the block's warps";
+    else if (summed.empty()) why = "each of them adds to elements of " + name + " of its own";
+    else if (decides & clustered_) why = "whether something is added to " + name + " depends on the block";
+    else if (tile.element != Scalar::F32 || tile.shape.empty() || tile.shape[0] % blocks != 0)
+      why = "what is added to " + name + " does not fall into " + std::to_string(blocks) + " parts of f32";
+    if (!why.empty()) return why_ = std::move(why), false;
+    store.summed_axes = std::move(summed);
+    diagnostics_.at(kernel_.op(id).span).remark(diag::SumsShared, kernel_.value(store.buffer).hint, blocks);
     return true;
   }
 

@@ -219,8 +219,8 @@ static void blur_second(const int64_t *slots, const int64_t *plan, int64_t begin
   for (int64_t i = begin * 16; i < last; i++) y[i] = middle[slots[3] - 1 - i] + 1;
 }
 static const struct tile_launch blur_launches[] = {
-    {"sample.tile:33:5", axpy_index_names, axpy_grid, blur_first, 64, 1, NULL, NULL, NULL, 1, 0, 0, 0},
-    {"sample.tile:37:5", axpy_index_names, axpy_grid, blur_second, 0, 1, NULL, NULL, NULL, 1, 0, 0, 0},
+    {"sample.tile:33:5", axpy_index_names, axpy_grid, blur_first, 64, 1, NULL, NULL, NULL, NULL, 1, 0, 0, 0},
+    {"sample.tile:37:5", axpy_index_names, axpy_grid, blur_second, 0, 1, NULL, NULL, NULL, NULL, 1, 0, 0, 0},
 };
 static const struct tile_workspace blur_workspaces[] = {{"middle", 3, 4}};
 static const struct tile_instance blur_instances[] = {
