@@ -10,4 +10,7 @@ ValueId root_buffer(const Kernel& kernel, ValueId buffer);
 // One memory, or two parameters of which one is marked `alias` and one is written.
 bool may_overlap(const Kernel& kernel, ValueId a, ValueId b);
 
+// A parameter of which no part changes while the kernel runs.
+bool is_never_written(const Kernel& kernel, ValueId buffer);
+
 }  // namespace tilec::ir

@@ -301,7 +301,6 @@ class Lowering {
   void prefetch(ValueId buffer, std::vector<Coordinate> coordinates, ValueId distance);
 
   // --- tiles computed where they are read (deferred.cpp)
-  bool nobody_writes(ValueId buffer) const;  // while the kernel runs
   bool may_defer(const ir::Op& op, int most_reads) const;
   bool may_defer_map(const ir::Op& op, const ir::op::Map& map) const;
   void defer_map(const ir::Op& op, const ir::op::Map& map, std::vector<Home> inputs);

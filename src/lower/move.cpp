@@ -14,13 +14,6 @@ constexpr int kMostReads = 3;
 
 }  // namespace
 
-bool Lowering::nobody_writes(ValueId buffer) const {
-  const ir::Param* param = source_.param_of(buffer);
-  return param && param->access == ir::Access::In && std::ranges::none_of(source_.params, [&](const ir::Param& other) {
-    return other.value != buffer && may_overlap(source_, buffer, other.value);
-  });
-}
-
 void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
   const Type& type = source_.type(op.result());
   const layout::RegLayout& layout = reg_layout(type.layout);
@@ -34,7 +27,7 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
     ValueId value = load_element(load.buffer, address(load.buffer, coordinates), mask, load.pad);
     return builder_.convert(value, type.element);
   };
-  if (nobody_writes(load.buffer) && may_defer(op, kMostReads))
+  if (is_never_written(source_, load.buffer) && may_defer(op, kMostReads))
     return bind_home(op.result(), {type.layout, {}, {}, std::make_shared<Deferred>(Deferred{element, {guard}, 0, {}})});
   Home home = result_home(op, op.result(), {});
   if (load_registers(region, layout, home, type.element, load.pad)) return bind_home(op.result(), std::move(home));

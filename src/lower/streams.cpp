@@ -1,6 +1,7 @@
 // What is read once: each element of a tensor by one lane of one block. Caches need not keep it.
 #include <set>
 
+#include "ir/overlap.h"
 #include "lower/lowering.h"
 
 namespace tilec::lower {
@@ -32,7 +33,7 @@ bool touches(const ir::Op& op, ValueId buffer) {
 // No other operation reads it, and every block and every round of the loops around reads elsewhere. That is not proved but taken
 // from which indices its place depends on: time hangs on it, not what is read.
 bool Lowering::is_read_once(const ir::Op& op, ValueId buffer, std::span<const ValueId> offsets) const {
-  if (!machine_.has(Cap::StreamHints) || !nobody_writes(buffer)) return false;
+  if (!machine_.has(Cap::StreamHints) || !is_never_written(source_, buffer)) return false;
   const std::set<ValueId> known = sources_of(source_, offsets);
   int64_t touching = 0;
   bool differs = true;

@@ -20,6 +20,7 @@ struct Pending {
   std::set<ValueId> read, written;
   std::set<ValueId> in_flight;  // read by products that nobody has awaited: no barrier ends that
   bool is_unfenced = false;     // has something been written that engines read?
+  friend bool operator==(const Pending&, const Pending&) = default;
   void add(const Pending& other) {
     read.insert(other.read.begin(), other.read.end());
     written.insert(other.written.begin(), other.written.end());

@@ -157,6 +157,7 @@ struct Pending {
   Buffers touched;    // since the last barrier
   Buffers in_flight;  // read by products that nobody has awaited: no barrier ends that
   Buffers ever;       // touched by threads at any time before
+  friend bool operator==(const Pending&, const Pending&) = default;
   void add(const Pending& other) {
     touched.insert(other.touched.begin(), other.touched.end());
     in_flight.insert(other.in_flight.begin(), other.in_flight.end());

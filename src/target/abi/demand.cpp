@@ -80,6 +80,7 @@ class DemandMaker {
     if (!bits) return;
     if (const auto* x = op.get<op::MemLoad>()) {
       address(x->buffer, x->index, x->lane_stride);
+      raise(x->peer, Demand::kLanes);
       return raise(x->mask, Demand::kLanes);
     }
     switch (op.kind()) {

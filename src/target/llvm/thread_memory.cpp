@@ -3,6 +3,7 @@
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
+#include "ir/overlap.h"
 #include "target/llvm/thread_speller.h"
 
 namespace tilec::target {
@@ -23,8 +24,7 @@ Values ThreadSpeller::load(ir::ValueId buffer, Value* pointer, int64_t count) {
   auto* load = b_.CreateAlignedLoad(whole, pointer, Align(uint64_t(byte_width(memory.element) * count)));
   tag(load, places_.at(buffer.index));
   // What no call writes may go past the caches that are not kept coherent.
-  const ir::Param* param = kernel_.param_of(buffer);
-  if (param && param->access == ir::Access::In && !param->may_alias)
+  if (ir::is_never_written(kernel_, buffer))
     load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
   Values parts;
   for (int64_t i = 0; i < count; ++i) parts.push_back(count == 1 ? load : b_.CreateExtractElement(load, uint64_t(i)));
