@@ -50,7 +50,8 @@ Report Diagnostics::add(Span span, const diag::Row& row, std::initializer_list<d
 Report Diagnostics::add(Diagnostic diagnostic) {
   // Without a place only the text tells two of a code apart.
   if (diagnostic.span.valid()) {
-    Key key{diagnostic.code, diagnostic.span.file, diagnostic.span.begin, diagnostic.span.end};
+    Key key{diagnostic.code, diagnostic.span.file, diagnostic.span.begin, diagnostic.span.end,
+            diagnostic.severity == Severity::Remark ? diagnostic.message : ""};
     if (!seen_.insert(key).second) return {*this, Report::kDropped};
   }
   if (diagnostic.severity == Severity::Warning) ++warning_count_;

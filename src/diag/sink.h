@@ -117,12 +117,12 @@ class Diagnostics {
  private:
   friend class Place;
   friend class Report;
-  using Key = std::tuple<std::string_view, FileId, uint32_t, uint32_t>;
+  using Key = std::tuple<std::string_view, FileId, uint32_t, uint32_t, std::string>;
   Report add(Span span, const diag::Row& row, std::initializer_list<diag::Argument> arguments);
   Report add(Diagnostic diagnostic);
   Policy policy_;
   std::vector<Diagnostic> all_;
-  std::set<Key> seen_;  // a code is reported once at a span
+  std::set<Key> seen_;  // a code is reported once at a span, a remark once with the same words
   int error_count_ = 0, warning_count_ = 0;
 };
 

@@ -92,19 +92,18 @@ bool do_outputs_meet(const Session& session, const Outputs& paths) {
 int write_outputs(Session& session, const Outputs& paths, const std::string& primary, const Compiled* compiled) {
   const Options& o = session.options;
   if (do_outputs_meet(session, paths)) return kUsage;
-  std::string error;
+  std::vector<OutputFile> files;
   std::vector<std::string> written{paths.primary};
   if (compiled && !paths.header.empty()) {
     written.push_back(paths.header);
-    if (!write_file(paths.header, host::header_text(compiled->library), true, error)) return session.cannot_write(paths.header, error);
+    files.push_back({paths.header, host::header_text(compiled->library), true});
   }
-  if (compiled && !o.manifest.empty() && !write_file(o.manifest, host::manifest_text(compiled->library), true, error))
-    return session.cannot_write(o.manifest, error);
-  if (std::string file = dependency_file(o, paths.primary); !file.empty()) {
-    if (!write_file(file, dependency_rule(session, written), false, error)) return session.cannot_write(file, error);
-  }
+  if (compiled && !o.manifest.empty()) files.push_back({o.manifest, host::manifest_text(compiled->library), true});
+  if (std::string file = dependency_file(o, paths.primary); !file.empty()) files.push_back({file, dependency_rule(session, written), false});
   // Last, so that where the primary output stands, all is there.
-  if (!write_file(paths.primary, primary, o.emit == "header", error)) return session.cannot_write(paths.primary, error);
+  files.push_back({paths.primary, primary, o.emit == "header"});
+  std::string failed, error;
+  if (!write_files(files, failed, error)) return session.cannot_write(failed, error);
   return kDone;
 }
 

@@ -43,30 +43,58 @@ std::optional<std::string> read_file(const std::string& path, std::string& error
   return text;
 }
 
-bool write_file(const std::string& path, std::string_view content, bool keep_if_same, std::string& error) {
-  if (path == "-") {
-    bool ok = std::fwrite(content.data(), 1, content.size(), stdout) == content.size() && std::fflush(stdout) == 0;
-    if (!ok) error = std::strerror(errno);
-    return ok;
-  }
+namespace {
+
+// A device or a pipe is written in place: there is nothing to compare with and nothing to rename over.
+bool is_in_place(const std::string& path) {
   struct stat status{};
-  bool exists = stat(path.c_str(), &status) == 0;
-  // A device or a pipe is written in place: there is nothing to compare with and nothing to rename over.
-  bool in_place = exists && !S_ISREG(status.st_mode);
-  if (keep_if_same && exists && !in_place) {
-    std::string ignored;
-    if (auto old = read_file(path, ignored); old && *old == content) return true;
-  }
-  std::string aside = in_place ? path : path + ".tmp" + std::to_string(getpid());
-  std::FILE* file = std::fopen(aside.c_str(), "wb");
+  return path == "-" || (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode));
+}
+
+bool is_same(const OutputFile& file) {
+  std::string ignored;
+  auto old = file.keep_if_same ? read_file(file.path, ignored) : std::nullopt;
+  return old && *old == file.content;
+}
+
+std::string aside_of(const std::string& path) { return path + ".tmp" + std::to_string(getpid()); }
+
+bool write_all(const std::string& path, std::string_view content, std::string& error) {
+  std::FILE* file = path == "-" ? stdout : std::fopen(path.c_str(), "wb");
   bool ok = file && std::fwrite(content.data(), 1, content.size(), file) == content.size();
-  if (file) ok = std::fclose(file) == 0 && ok;
-  if (ok && !in_place) ok = std::rename(aside.c_str(), path.c_str()) == 0;
-  if (!ok) {
-    error = std::strerror(errno);
-    if (!in_place) std::remove(aside.c_str());
+  if (file) ok = (file == stdout ? std::fflush(file) : std::fclose(file)) == 0 && ok;
+  if (!ok) error = std::strerror(errno);
+  return ok;
+}
+
+}  // namespace
+
+bool write_files(const std::vector<OutputFile>& files, std::string& failed, std::string& error) {
+  std::vector<const OutputFile*> replaced;
+  bool ok = true;
+  for (const OutputFile& file : files) {
+    if (is_in_place(file.path) || is_same(file)) continue;
+    replaced.push_back(&file);
+    ok = write_all(aside_of(file.path), file.content, error);
+    if (!ok) failed = file.path;
+    if (!ok) break;
+  }
+  for (const OutputFile& file : files) {
+    if (!ok || !is_in_place(file.path)) continue;
+    ok = write_all(file.path, file.content, error);
+    if (!ok) failed = file.path;
+  }
+  for (const OutputFile* file : replaced) {
+    if (ok && std::rename(aside_of(file->path).c_str(), file->path.c_str()) == 0) continue;
+    if (ok) error = std::strerror(errno), failed = file->path, ok = false;
+    std::remove(aside_of(file->path).c_str());
   }
   return ok;
+}
+
+bool write_file(const std::string& path, std::string_view content, bool keep_if_same, std::string& error) {
+  std::string failed;
+  return write_files({{path, std::string(content), keep_if_same}}, failed, error);
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {

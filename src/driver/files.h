@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tilec {
 
@@ -11,6 +12,12 @@ std::optional<std::string> read_file(const std::string& path, std::string& error
 // True when done; else `error` says why. "-": standard output. With `keep_if_same`, a file whose content would not change
 // keeps its time stamp.
 bool write_file(const std::string& path, std::string_view content, bool keep_if_same, std::string& error);
+// The same of several, in their order: where one cannot be written, none of those that are replaced has been. `failed`: its path.
+struct OutputFile {
+  std::string path, content;
+  bool keep_if_same = false;
+};
+bool write_files(const std::vector<OutputFile>& files, std::string& failed, std::string& error);
 // By name, or, where both are there, by what the names lead to; devices may be named twice.
 bool is_same_file(const std::string& a, const std::string& b);
 std::string folder_of(const std::string& path);  // with its slash; "" for none

@@ -131,14 +131,24 @@ TEST_CASE("a mistake of its own leaves a bundle that runs the command again") {
   Folder folder;
   folder.write("copy.tile", "import \"twice.tile\" as t;\nexport kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = t.twice(A[i]); }\n}\n");
   folder.write("twice.tile", "fn twice(x: f32) -> f32 = 2 * x;\n");
-  // The header is written before the object, which goes to a pipe that nobody reads: there the signal finds it.
+  // The header is written aside before the object goes to a pipe that nobody reads: there the signal finds it.
   Ran ran = folder.run("exec 2>&1; export TMPDIR=\"$PWD\"; rm -rf tilec-bundle-* p h.h; mkfifo p\n"
-                       "'" TILEC_BINARY "' copy.tile --header h.h -o p & pid=$!\nuntil [ -e h.h ]; do sleep 0.01; done; kill -SEGV $pid\nwait $pid; echo \"code $?\"");
+                       "'" TILEC_BINARY "' copy.tile --header h.h -o p & pid=$!\nuntil ls h.h.tmp* > ls.txt 2>&1; do sleep 0.01; done; kill -SEGV $pid\nwait $pid; echo \"code $?\"");
   CHECK_MESSAGE(ran.says("tilec: internal error: Segmentation fault"), ran.out);
   CHECK_MESSAGE(ran.says("/again.sh reproduces this"), ran.out);
   CHECK_MESSAGE(ran.says("code 4\n"), ran.out);
-  Ran again = folder.run("rm -f copy.tile twice.tile p h.h; sh tilec-bundle-*/again.sh && find tilec-bundle-*/files -name h.h | grep -c h.h");
+  Ran again = folder.run("rm -f copy.tile twice.tile p h.h*; sh tilec-bundle-*/again.sh && find tilec-bundle-*/files -name h.h | grep -c h.h");
   CHECK_MESSAGE(again.out == "1\n", again.out);
+}
+
+TEST_CASE("where one output cannot be written, none is replaced") {
+  Folder folder;
+  folder.write("copy.tile", "export kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n");
+  folder.write("copy.h", "an older header");
+  Ran ran = folder.tilec("copy.tile -o copy.o --header copy.h --manifest /dev/full");
+  CHECK_MESSAGE(ran.code == 3, ran.out);
+  CHECK(folder.run("cat copy.h; ls").out.find("an older header") == 0);
+  CHECK(folder.run("ls | grep -c 'copy.o\\|tmp'").out == "0\n");
 }
 
 TEST_CASE("kernels for threads are text that says how they are launched") {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "ir/print.h"
 #include "pipeline/compile.h"
@@ -16,10 +17,10 @@ namespace tilec {
 // The program of one thread of each export of a file, by machine.
 class Threads {
  public:
-  explicit Threads(const std::string& path) : diagnostics_(Policy{}) {
+  explicit Threads(const std::string& path) : diagnostics_(Policy{.all_remarks = true}) {
     std::ifstream file(path);
     std::string text{std::istreambuf_iterator<char>(file), {}};
-    ast_ = parse(sources_.add("movement.tile", text), sources_, diagnostics_);
+    ast_ = parse(sources_.add(path, text), sources_, diagnostics_);
     program_ = analyse(ast_, sources_, embedded_library(), diagnostics_);
     REQUIRE(!diagnostics_.has_errors());
   }
@@ -33,6 +34,14 @@ class Threads {
     }
     FAIL("no such export");
     return "";
+  }
+
+  // What was said by that name of the exports asked for so far, each once.
+  std::vector<std::string> remarks(std::string_view name) const {
+    std::vector<std::string> messages;
+    for (const Diagnostic& d : diagnostics_.all())
+      if (d.name == name) messages.push_back(d.message);
+    return messages;
   }
 
  private:

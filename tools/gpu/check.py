@@ -21,6 +21,7 @@ import time
 import torch
 
 import cases_attention
+import cases_clusters
 import cases_movement
 import cases_products
 from tensors import DEVICE, F64, data, element, multiplied, poisoned
@@ -230,13 +231,14 @@ CASES = {
     "transpose": (other_case, [dict(M=m, N=n) for m, n in [(1, 1), (33, 65), (64, 32), (7, 129), (0, 3), (31, 63), (1000, 1001), (4096, 4096), (129, 4097)]]),
     **cases_products.CASES,
     **cases_movement.CASES,
+    **cases_clusters.CASES,
     **cases_attention.CASES,
     "diverge": (diverging_case, [dict(N=n) for n in (1, 31, 32, 33, 40, 255, 1000, 4097)]),
     "histogram": (other_case, [dict(N=n) for n in (1, 31, 255, 1000, 4097, 0, 65537, 1 << 20, 10000019)]),
 }
 # What rounding the result costs at most; sums in f32 cost less than it in all but f32.
 # Where kernels add to what is there.
-ZEROED = {"histogram", "add_tile", "add_box", "add_product", "add_some", "add_where"}
+ZEROED = {"histogram", "add_tile", "add_box", "add_product", "add_some", "add_where"} | cases_clusters.ZEROED
 TOLERANCE = {torch.float16: 5e-4, torch.bfloat16: 4e-3, torch.float32: 1e-5}
 
 

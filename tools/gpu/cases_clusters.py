@@ -1,0 +1,70 @@
+"""Cases of tests/kernels/clusters.tile and cluster_sums.tile: what blocks copy and add up together."""
+import torch
+
+from cases_movement import whole
+from tensors import DEVICE, F64, poisoned
+
+PRODUCTS = [dict(M=m, N=n, K=k) for m, n, k in
+            [(1, 1, 1), (130, 104, 72), (128, 256, 328), (256, 512, 64), (512, 768, 1000), (200, 40, 8), (1024, 384, 136), (384, 1536, 4104)]]
+BATCHES = [dict(shape, Z=z) for shape, z in zip(PRODUCTS, (1, 2, 3, 4, 2, 6, 1, 2))]
+SUMS = [dict(M=m, N=n, Z=z) for m, n, z in
+        [(1, 1, 1), (130, 72, 4), (128, 260, 8), (200, 5, 3), (256, 512, 16), (1000, 1024, 2), (64, 255, 24), (513, 1000, 8)]]
+
+
+def product(name, dims):
+    m, n, k = dims["M"], dims["N"], dims["K"]
+    a, b = whole((m, k), torch.float16), whole((k, n), torch.float16)
+    return dict(dims, A=a, B=b, C=poisoned((m, n), torch.float32)), {"C": lambda: a.to(F64) @ b.to(F64)}
+
+
+def batched(name, dims):
+    m, n, k, z = dims["M"], dims["N"], dims["K"], dims["Z"]
+    a, b = whole((z, m, k), torch.float16), whole((k, n), torch.float16)
+    return dict(dims, A=a, B=b, C=poisoned((z, m, n), torch.float32)), {"C": lambda: a.to(F64) @ b.to(F64)}
+
+
+def grouped(name, dims):
+    """Matrix z takes as many of its columns as whole turns of its own step cover."""
+    m, n, k, z = dims["M"], dims["N"], dims["K"], dims["Z"]
+    a, b = whole((m, k), torch.float16), whole((z, k, n), torch.float16)
+
+    def reference():
+        ends = [min(k, 32 * -(-k // (32 * (i + 1)))) for i in range(z)]
+        return torch.stack([a[:, :end].to(F64) @ b[i, :end].to(F64) for i, end in enumerate(ends)])
+
+    return dict(dims, A=a, B=b, C=poisoned((z, m, n), torch.float32)), {"C": reference}
+
+
+def again(name, dims):
+    x, y = whole((dims["M"], dims["N"]), torch.float16), whole((dims["Z"], 40), torch.float32)
+    values = dict(dims, X=x, Y=y, S=poisoned((dims["M"],), torch.float32), T=poisoned((4, 40), torch.float32))
+    rows = torch.arange(dims["Z"], device=DEVICE) % 4
+    return values, {"S": lambda: x.to(F64).sum(1), "T": lambda: 6 * torch.zeros(4, 40, device=DEVICE, dtype=F64).index_add(0, rows, y.to(F64))}
+
+
+def column_sums(name, dims):
+    a = whole((dims["M"], dims["N"]), torch.float32)
+    return dict(dims, A=a, sums=torch.zeros(dims["N"], device=DEVICE)), {"sums": lambda: a.to(F64).sum(0)}
+
+
+def own_sums(name, dims):
+    a = whole((dims["M"], dims["N"]), torch.float32)
+    return dict(dims, A=a, sums=torch.zeros_like(a)), {"sums": lambda: a.to(F64)}
+
+
+def matrix_sums(name, dims):
+    a = whole((dims["Z"], dims["M"], dims["N"]), torch.float32)
+    factor = 2 if name.startswith("matrix_sums") else 1
+    return dict(dims, A=a, sums=torch.zeros(a.shape[1:], device=DEVICE)), {"sums": lambda: factor * a.to(F64).sum(0)}
+
+
+CASES = {name: (product, PRODUCTS) for name in ("shared_columns", "shared_rows", "shared_both", "eight_blocks", "scheduled", "three_panels", "rows_of_panels")} | {
+    "batched": (batched, BATCHES),
+    "grouped": (grouped, BATCHES),
+    "again": (again, SUMS),
+    "column_sums": (column_sums, SUMS),
+    "own_sums": (own_sums, SUMS),
+    "matrix_sums": (matrix_sums, SUMS),
+    "paired_sums": (matrix_sums, SUMS),
+}
+ZEROED = {"column_sums", "own_sums", "matrix_sums", "paired_sums"}  # kernels add to what is there
