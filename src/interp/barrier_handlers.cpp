@@ -251,14 +251,17 @@ uint64_t arriving(Strand& s, const Instr& i) {
   return lanes;
 }
 
-bool arrive_at(Strand& s, const Instr& i, PhaseBarrier& barrier, int64_t count) {
-  barrier.pending -= count;
+// A clock is of a warp: of what lanes that may part have done since they met, some of them alone cannot tell.
+std::vector<uint64_t> told_by(const Strand& s, uint64_t lanes) { return s.clock.lock_step || lanes == s.full ? s.clock.knowledge() : s.clock.known; }
+
+bool arrive_at(Strand& s, const Instr& i, PhaseBarrier& barrier, uint64_t lanes) {
+  barrier.pending -= std::popcount(lanes);
   if (barrier.pending < 0) {
     fail(s, FaultKind::Barrier, i, "more than the " + std::to_string(barrier.arrivals) + " arrivals that a phase of this barrier has");
     return false;
   }
   learn(barrier.gathering, barrier.known);
-  learn(barrier.gathering, s.clock.knowledge());
+  learn(barrier.gathering, told_by(s, lanes));
   complete_phase(*s.run, i.op, barrier);
   s.block->cluster->progressed = true;
   return !s.run->result.fault;
@@ -273,19 +276,19 @@ Status do_phase_arrive(Strand& s, const Instr& i) {
   uint64_t lanes = arriving(s, i);
   if (!lanes) return Status::Next;
   if (i.dst != kNoSlot) each_lane(lanes, [&](int lane) { barrier->bytes += s.at(i.dst)[lane].i; });
-  if (!arrive_at(s, i, *barrier, std::popcount(lanes))) return Status::Stop;
+  if (!arrive_at(s, i, *barrier, lanes)) return Status::Stop;
   begin_anew(s);
   return Status::Next;
 }
 
-// Each lane at the barrier of a block of its own choice. What the other lanes have done a lane tells only where the warp has met.
+// Each lane at the barrier of a block of its own choice.
 Status do_phase_arrive_at(Strand& s, const Instr& i) {
   uint64_t lanes = arriving(s, i);
   const Slot* blocks = s.at(uint32_t(i.imm));
   for (uint64_t left = lanes; left; left &= left - 1) {
     auto view = peer_view(s, i, s.views[i.a], blocks[i.lanes == 1 ? 0 : std::countr_zero(left)].i);
     PhaseBarrier* barrier = view ? phase_barrier(s, i, *view, s.at(i.b)->i) : nullptr;
-    if (!barrier || !arrive_at(s, i, *barrier, 1)) return Status::Stop;
+    if (!barrier || !arrive_at(s, i, *barrier, left & -left)) return Status::Stop;
   }
   if (lanes) begin_anew(s);
   return Status::Next;

@@ -305,6 +305,30 @@ TEST_SUITE("mutation") {
     check_noticed(product_of_roles().thread, product_of_roles(), kMutations);
   }
 
+  TEST_CASE("faults seeded into blocks of a cluster are noticed, in the program of one thread") {
+    const Texts texts = texts_of("shared_product", {{32, 128}, {128, 64}, {32, 64}}, *target::machine_named("sm_90a")->machine);
+    constexpr Mutation kMutations[] = {
+        {"no barrier before blocks reach for each other", R"(^ *cluster_barrier .*$)", "", 1, "barrier", "barrier"},
+        {"a block leaves while others reach for it", R"(^ *cluster_barrier .*$)", "", 2, "out of bounds", "out of bounds"},
+        {"a barrier that one block does not reach", R"(^( *)cluster_barrier .*$)", "$1if %first {\n$1  cluster_barrier\n$1  yield\n$1} else_body {\n$1  yield\n$1}", 2, "deadlock", "deadlock",
+         R"(^(.*\((%bx_\d+): int.*)$)", "$1\n%nought = constant 0 : int\n%first = compare.eq $2, %nought : bool", 1},
+        {"fewer arrivals than come", "arrivals=4", "arrivals=3", 1, "race", "race", "arrivals=4", "arrivals=3"},
+        {"more arrivals than come", "arrivals=4", "arrivals=5", 1, "deadlock", "deadlock"},
+        {"arrivals of the own warps alone", "arrivals=4", "arrivals=2", 1, "race", "race"},
+        {"a copy for a block outside of the cluster", R"(^( *)(copy_box .*peers=).*$)", "$1%peers = constant 4 : int\n$1$2%peers", 1, "out of bounds", "out of bounds"},
+        {"a copy for one block more than there are", R"(^( *)(copy_box .*peers=).*$)", "$1%peers = constant 7 : int\n$1$2%peers", 1, "out of bounds", "out of bounds"},
+        {"a copy for the first block alone", R"(^( *)(copy_box .*peers=).*$)", "$1%peers = constant 1 : int\n$1$2%peers", 1, "deadlock", "deadlock"},
+        {"a copy for the own block alone", R"((copy_box .*), peers=.*$)", "$1", 1, "deadlock", "deadlock"},
+        {"both blocks copy the same part", R"((copy_box %a_3, )\[%\d+, (.*\[%\d+, )(%\d+), (%\d+)(.*peers=))", "$1[%19, $2$4, $4$5", 1, "race", "race"},
+        {"a slot given back for lanes that still read", R"(^ *warp_barrier .*$)", "", 1, "race", "race"},
+        {"a slot given back to the own block alone", R"((phase_arrive .*), block=.*$)", "$1", 1, "race", "race"},
+        {"a slot given back to blocks outside of the cluster", R"((phase_arrive .*), mask=%\d+, block)", "$1, block", 1, "out of bounds", "out of bounds"},
+        {"nobody gives a slot back", R"(^ *phase_arrive .*block=.*$)", "", 1, "deadlock", "deadlock"},
+        {"nobody waits for an empty slot", R"(^ *phase_wait .*$)", "", 3, "race", "race"},
+    };
+    check_noticed(texts.thread, texts, kMutations);
+  }
+
   TEST_CASE("operands that threads write for an engine are fenced and awaited") {
     const Texts texts = texts_of("scaled_product", {{64, 64}, {64, 64}, {64, 64}});
     constexpr Mutation kMutations[] = {
