@@ -9,7 +9,7 @@
 #include "only.h"
 
 enum { kCount = 5000, kThreads = 16, kNotFound = 500, kNoBinary = 209, kOutOfMemory = 2, kNoDevice = 100,
-       kDeviceMemory = 2, kIllegalAddress = 700 };
+       kDeviceMemory = 2, kIllegalAddress = 700, kWrongCluster = 912 };
 
 static fake_state *fake;
 static int (*set_current)(void *);
@@ -208,12 +208,72 @@ static void boxes(void) {
   EXPECT(says(multiply(a, 32 * 16, 16, 23), TILE_OK, "") && holds(1, 0));
   // A thread keeps what it told of tensors that stay where they are.
   int described = fake->described;
-  EXPECT(says(multiply(a, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described + 1);
-  EXPECT(says(multiply(a, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described + 1);
-  EXPECT(says(multiply(a + 16, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described + 2);
+  EXPECT(says(multiply(a, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described);
+  EXPECT(says(multiply(a + 16, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described + 1);
+  EXPECT(says(multiply(a + 16, 32 * 16, 16, 40), TILE_OK, "") && holds(1, 1) && fake->described == described + 2);
   fake->describe_code = 1;
   EXPECT(says(multiply(a, 32 * 24, 24, 32), TILE_OK, "") && holds(0, 0));
   fake->describe_code = fake->reads_descriptors = 0;
+}
+
+static void *multiply_twice(void *described) {
+  int32_t status = TILE_OK;
+  for (int i = 0; i < 2; i++) {
+    int before = fake->described;
+    status |= multiply((const char *)device_y + 4096, 32 * 16, 16, 24);
+    ((int *)described)[i] = status ? -1 : fake->described - before;
+  }
+  return NULL;
+}
+
+// Each thread keeps descriptors of its own, and none that the driver has refused.
+static void kept_boxes(void) {
+  pthread_t thread;
+  int own[2], others[2];
+  fake->reads_descriptors = 1;
+  multiply_twice(own);
+  pthread_create(&thread, NULL, multiply_twice, others);
+  pthread_join(thread, NULL);
+  EXPECT(others[0] == 2 && others[1] == 0 && holds(1, 1));
+  multiply_twice(own);
+  EXPECT(own[0] == 0 && own[1] == 0 && holds(1, 1));
+  fake->describe_code = 1;
+  EXPECT(says(multiply((const char *)device_y + 8192, 32 * 16, 16, 24), TILE_OK, "") && holds(0, 1));
+  fake->describe_code = 0;
+  EXPECT(says(multiply((const char *)device_y + 8192, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1));
+  fake->reads_descriptors = 0;
+}
+
+// ---- Blocks that run at once.
+
+static int32_t share(int64_t m, int64_t n) {
+  return shared_rows((const tile_f16 *)(const void *)device_y, (const tile_f16 *)(const void *)(device_y + 2048), device_x, m, 16, n, NULL);
+}
+
+static int ran(int64_t m, int64_t n, unsigned blocks, int cluster) {
+  int before = fake->launches;
+  return says(share(m, n), TILE_OK, "") && fake->launches == before + 1 && fake->blocks == blocks && fake->cluster == cluster;
+}
+
+static void clusters(void) {
+  EXPECT(ran(64, 64, 4, 2) && fake->overlaps == 1);
+  EXPECT(ran(33, 40, 4, 2));
+  // Those that do not cut the grid, though they divide its blocks: the axis counts.
+  EXPECT(ran(32, 96, 3, 1) && ran(64, 32, 2, 1) && ran(64, 96, 6, 1));
+  EXPECT(says(share(0, 64), TILE_OK, ""));
+  EXPECT(says(add_one(device_x, device_y, 2500, NULL), TILE_OK, "") && fake->cluster == 1);
+  // A device may have no room for them: then every block is by itself. Other refusals stand.
+  fake->has_no_clusters = 1;
+  EXPECT(ran(64, 64, 4, 1) && fake->overlaps == 1);
+  fake->has_no_clusters = 0, fake->launch_code = kWrongCluster;
+  EXPECT(says(share(32, 32), TILE_LAUNCH_FAILED, "are not launched") && says(share(64, 64), TILE_LAUNCH_FAILED, "are not launched"));
+  fake->launch_code = kIllegalAddress;
+  EXPECT(says(share(64, 64), TILE_LAUNCH_FAILED, "4 blocks of 64 threads") && fake->cluster == 2);
+  fake->launch_code = 0;
+  // Code of an older generation asks for none.
+  fake_stream second = {&fake->primary[1], 0};
+  EXPECT(says(shared_rows((const tile_f16 *)(const void *)device_y, (const tile_f16 *)(const void *)(device_y + 2048), device_x, 64, 16, 64, (void *)&second),
+              TILE_OK, "") && fake->blocks == 4 && fake->cluster == 1);
 }
 
 // Boxes that are added to a tensor are of its floats, those that are moved only of their bits.
@@ -245,7 +305,9 @@ static void with_driver(void) {
   workspaces(&stream);
   faults(&stream);
   boxes();
+  kept_boxes();
   added_boxes();
+  clusters();
 }
 
 static void without_driver(const char *why) {
