@@ -108,8 +108,8 @@ def check_tile(page, block):
         text = re.sub(r"^kernel (?=\w+\()", "export kernel ", text, flags=re.MULTILINE)  # only exports are lowered
     (page.folder / name).write_text(text)
     # What a schedule for a machine asks for is judged where the machine's code is made.
-    is_for_model = marks[:1] == ["shows"] and re.search(r"^schedule .* for model ", text, re.MULTILINE)
-    command = ["tilec", "explain", name, "--target", "model"] if is_for_model else ["tilec", "check", name]
+    machine = marks[:1] == ["shows"] and re.search(r"^schedule .* for (model|sm_90a) ", text, re.MULTILINE)
+    command = ["tilec", "explain", name, "--target", machine[1]] if machine else ["tilec", "check", name]
     command += {"fragment": ["-w"], "shows": ["-R", "all"]}.get(marks[0] if marks else "", [])
     status, page.printed = run(page, command)
     if marks[:1] == ["shows"]:

@@ -41,6 +41,8 @@ constexpr Exception kNotInFiles[] = {
     {"NothingOverlaps", "of a machine"},
     {"CopiedByLanes", "boxes_test"},
     {"SumsKeepFewBits", "boxes_test"},
+    {"CopyShared", "clusters_test"},
+    {"NothingShared", "clusters_test"},
     {"ProductsHeldUp", "assembler_test"},
     {"StackUsed", "assembler_test"},
     {"SumsShared", "cluster_sums_test"},
