@@ -142,9 +142,10 @@ PhaseBarrier* phase_barrier(Strand& s, const Instr& i, const View& view, int64_t
     return nullptr;
   }
   auto it = s.block->cluster->phases.find({view.memory, view.base + index});
-  if (it != s.block->cluster->phases.end()) return &it->second;
+  bool is_made = it != s.block->cluster->phases.end();
+  if (is_made && (!s.run->options.check_races || s.clock.is_after(it->second.made, 0))) return &it->second;
   fail(s, FaultKind::Barrier, i,
-       "slot " + std::to_string(index) + " of " + name_of(*view.memory) + " is used before `phase_init`");
+       "slot " + std::to_string(index) + " of " + name_of(*view.memory) + (is_made ? " is used, and nothing orders that behind `phase_init`" : " is used before `phase_init`"));
   return nullptr;
 }
 PhaseBarrier* phase_barrier(Strand& s, const Instr& i) { return phase_barrier(s, i, s.views[i.a], s.at(i.b)->i); }
@@ -238,7 +239,7 @@ Status do_phase_init(Strand& s, const Instr& i) {
   int64_t index = s.at(i.b)->i;
   if (!view.memory || index < 0 || index >= view.reach)
     return fail(s, FaultKind::OutOfBounds, i, "slot " + std::to_string(index) + " leaves its buffer of barriers");
-  s.block->cluster->phases[{view.memory, view.base + index}] = {.arrivals = i.imm, .pending = i.imm};
+  s.block->cluster->phases[{view.memory, view.base + index}] = {.arrivals = i.imm, .pending = i.imm, .made = s.clock.stamp(0)};
   return Status::Next;
 }
 

@@ -154,6 +154,7 @@ struct PhaseBarrier {
   uint64_t phase = 0;
   std::vector<uint64_t> gathering, known;  // of the arrivals of this phase; of all completed phases
   std::vector<uint32_t> copies;            // that count their bytes here and that nobody has waited for
+  Stamp made = 0;
 };
 
 struct NamedMeeting {

@@ -89,6 +89,16 @@ TEST_CASE("interp: all lanes of all blocks come to the barrier of a cluster") {
     check_fault(v.run_blocks(changed(some, "BARRIER", barrier)), FaultKind::Barrier, "does not reach this barrier");
 }
 
+TEST_CASE("interp: the barrier of another block is set before it is used, in whatever order blocks run") {
+  for (uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    CAPTURE(seed);
+    Vectors v;
+    const std::string there = "cluster_barrier why=\"both are there\"\n";
+    check_fine(v.run_blocks(there + std::string(kTold), lax(seed)));
+    check_fault(v.run_blocks(there + changed(std::string(kTold), "cluster_barrier why=\"the barrier is set\"\n", ""), lax(seed)), FaultKind::Barrier, "`phase_init`");
+  }
+}
+
 TEST_CASE("interp: a lane that tells another block speaks for its warp where that has met") {
   for (const char* machine : {"sm_90a", "model"}) {
     CAPTURE(machine);
