@@ -241,6 +241,7 @@ static void kept_boxes(void) {
   EXPECT(says(multiply((const char *)device_y + 8192, 32 * 16, 16, 24), TILE_OK, "") && holds(0, 1));
   fake->describe_code = 0;
   EXPECT(says(multiply((const char *)device_y + 8192, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1));
+  EXPECT(fake->descriptors[0].tensor == (uint64_t)(uintptr_t)device_y + 8192);
   fake->reads_descriptors = 0;
 }
 
