@@ -53,7 +53,8 @@ ValueId Lowering::lane_part(const layout::RegLayout& layout, int axis) {
 }
 
 ValueId Lowering::linear(std::span<const int> columns, ValueId index) {
-  // Runs of bits whose columns double travel together: ((index >> low) & mask) * first column.
+  // Runs of bits whose columns double travel together: ((index >> low) & mask) * first column. Only where a column is one bit:
+  // the product of a sum of bits would carry where the layout flips.
   ValueId sum = builder_.index(0);
   int last = int(columns.size());
   while (last > 0 && columns[last - 1] == 0) --last;
@@ -63,7 +64,8 @@ ValueId Lowering::linear(std::span<const int> columns, ValueId index) {
       continue;
     }
     int high = low + 1;
-    while (high < int(columns.size()) && columns[high] == columns[high - 1] * 2) ++high;
+    bool is_one_bit = std::has_single_bit(unsigned(columns[low]));
+    while (is_one_bit && high < int(columns.size()) && columns[high] == columns[high - 1] * 2) ++high;
     if (is_below(index, int64_t(1) << low)) break;
     if (is_multiple(index, int64_t(1) << high)) {
       low = high;
@@ -131,9 +133,8 @@ ValueId Lowering::address(ValueId buffer, std::span<const Coordinate> coordinate
 
 namespace {
 
-// Address bits move with their coordinate bit alone, without XOR: then addresses of disjoint coordinates add up.
+// Address bits move with their coordinate bit alone, without XOR: then addresses of disjoint coordinates add up before padding.
 bool adds_up(const layout::MemLayout& layout) {
-  if (layout.pad.every) return false;
   layout::Vec seen = 0;
   for (layout::Vec v : layout.addr) {
     if (!std::has_single_bit(v) && v != 0) return false;
@@ -147,7 +148,7 @@ bool adds_up(const layout::MemLayout& layout) {
 
 ValueId Lowering::shared_address(const layout::MemLayout& layout, std::span<const Coordinate> coordinates) {
   std::vector<ValueId> uniform, lane, whole;
-  bool has_lanes = false, is_separable = adds_up(layout);
+  bool has_lanes = false, is_separable = adds_up(layout) && !layout.pad.every;
   for (size_t axis = 0; axis < coordinates.size(); ++axis) {
     const Coordinate& c = coordinates[axis];
     uniform.push_back(c.uniform);
@@ -166,7 +167,7 @@ ValueId Lowering::shared_address(const layout::MemLayout& layout, std::span<cons
 ValueId Lowering::separable_address(const layout::MemLayout& layout, std::span<const ValueId> coordinates) {
   int rank = layout.shape.rank;
   ValueId sum = builder_.index(0);
-  bool is_xor = !adds_up(layout) && !layout.pad.every;
+  bool is_xor = !adds_up(layout);
   for (int axis = 0; axis < rank; ++axis) {
     int bits = layout.bits(axis);
     ValueId index = coordinates[axis];
