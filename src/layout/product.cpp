@@ -1,5 +1,8 @@
 #include "layout/product.h"
 
+#include <algorithm>
+#include <map>
+
 #include "layout/transform.h"
 
 namespace tilec::layout {
@@ -57,6 +60,26 @@ std::vector<WarpStep> warp_steps(const RegLayout& accumulator, const RegLayout& 
   return steps;
 }
 
+namespace {
+
+// The bits of the shared axis beyond the atom's, dealt as the accumulator deals them: to the same warps, the rest to registers.
+RegLayout dealt_alike(RegLayout plain, const RegLayout& atom, const RegLayout& accumulator, int axis) {
+  Vec along = axis_mask(2, axis), of_atom = (Vec{1} << atom.bits(axis)) - 1;
+  auto is_repeat = [&](Vec v) { return (v & along) != 0 && (axis_part(v, 2, axis) & of_atom) == 0; };
+  Basis repeats;
+  std::copy_if(accumulator.reg.begin(), accumulator.reg.end(), std::back_inserter(repeats), is_repeat);
+  std::sort(repeats.begin(), repeats.end());
+  bool has_places = plain.warp.size() == accumulator.warp.size() && std::ranges::count_if(plain.reg, is_repeat) == std::ssize(repeats);
+  if (!has_places) return plain;
+  for (size_t bit = atom.warp.size(); bit < plain.warp.size(); ++bit) plain.warp[bit] = accumulator.warp[bit] & along;
+  auto next = repeats.begin();
+  for (Vec& v : plain.reg)
+    if (is_repeat(v)) v = *next++;
+  return plain;
+}
+
+}  // namespace
+
 RegLayout operand(const RegLayout& accumulator, const RegLayout& atom_accumulator, const RegLayout& atom_operand, Side side,
                   bool is_transposed, const Shape& shape) {
   constexpr std::array kSwap{1, 0};
@@ -64,7 +87,23 @@ RegLayout operand(const RegLayout& accumulator, const RegLayout& atom_accumulato
   std::vector<WarpStep> steps;
   for (const WarpStep& step : warp_steps(accumulator, atom_accumulator)) steps.push_back({step.axis == follows ? follows : kReplica, step.count});
   RegLayout plain = tiled(atom_operand, is_transposed ? Shape{shape[1], shape[0]} : shape, steps);
+  plain = dealt_alike(std::move(plain), atom_operand, accumulator, follows);
   return is_transposed ? normalized(transpose(plain, kSwap)) : plain;
+}
+
+bool feeds(const RegLayout& operand, const RegLayout& atom_operand, const RegLayout& accumulator, const RegLayout& atom_accumulator, Side side) {
+  int follows = side == Side::Left ? 0 : 1;
+  auto held = divide(operand, atom_operand), needed = divide(accumulator, atom_accumulator);
+  if (!held || !needed || held->rest.warps() != needed->rest.warps()) return false;
+  std::map<int, int64_t> repeat_at;
+  for (int64_t repeat = 0; repeat < held->rest.registers(); ++repeat) repeat_at.emplace(held->rest.coordinate(repeat, 0, 0)[follows], repeat);
+  for (int64_t repeat = 0; repeat < needed->rest.registers(); ++repeat) {
+    auto found = repeat_at.find(needed->rest.coordinate(repeat, 0, 0)[follows]);
+    if (found == repeat_at.end()) return false;
+    for (int warp = 0; warp < needed->rest.warps(); ++warp)
+      if (held->rest.coordinate(found->second, 0, warp)[follows] != needed->rest.coordinate(repeat, 0, warp)[follows]) return false;
+  }
+  return true;
 }
 
 }  // namespace tilec::layout

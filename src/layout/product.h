@@ -24,5 +24,8 @@ std::vector<WarpStep> warp_steps(const RegLayout& accumulator, const RegLayout& 
 enum class Side : uint8_t { Left, Right };
 RegLayout operand(const RegLayout& accumulator, const RegLayout& atom_accumulator, const RegLayout& atom_operand, Side side,
                   bool is_transposed, const Shape& shape);
+// Does each warp hold the rows (or columns) of the operand, as it is before any transposition, that its accumulators need, in
+// registers that are the same for all warps?
+bool feeds(const RegLayout& operand, const RegLayout& atom_operand, const RegLayout& accumulator, const RegLayout& atom_accumulator, Side side);
 
 }  // namespace tilec::layout

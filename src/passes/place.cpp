@@ -9,6 +9,7 @@
 #include "passes/place_groups.h"
 #include "passes/place_maps.h"
 #include "passes/place_parts.h"
+#include "passes/place_pins.h"
 #include "passes/products.h"
 #include "passes/region.h"
 #include "passes/rewrite.h"
@@ -101,30 +102,19 @@ class Placer {
     return layout::accumulator(layout::reg_layout(atom.c_layout, "mn"), shape, deal_of(atom, shape[0], shape[1], warps_, keeps_rows_));
   }
 
-  // Made of whole fragments, and of none that lies beyond the tile: no operand has elements for it.
-  std::string flaw_of_accumulator(const MatrixAtom& atom, const RegLayout& layout) {
-    if (!layout::divide(layout, layout::reg_layout(atom.c_layout, "mn"))) return "it is no arrangement of accumulators of " + std::string(atom.name);
-    RegLayout inferred = accumulator(atom, layout.shape);
-    for (int axis = 0; axis < layout.shape.rank; ++axis)
-      if (layout.covered(axis) > inferred.covered(axis))
-        return "it covers " + std::to_string(layout.covered(axis)) + " elements of axis " + std::to_string(axis) + ", which has " +
-               std::to_string(layout.shape[axis]);
-    return "";
-  }
-
   std::string flaw_of(ValueId v, RegLayout layout) {
     layout = layout::normalized(std::move(layout));
     int64_t lanes = layout.lanes(), warps = layout.warps();
     if (lanes != machine_.lanes || warps != warps_)
       return "it spreads over " + std::to_string(warps) + " warps of " + std::to_string(lanes) + " lanes, and the launch has " +
              std::to_string(warps_) + " of " + std::to_string(machine_.lanes);
-    for (int axis = 0; axis < layout.shape.rank; ++axis)
-      if (!layout::reduce(layout, axis)) return "one of its bits moves along two axes at once";
+    if (std::string flaw = flaw_of_fragment(layout); !flaw.empty()) return flaw;
     if (is_placed(v) && layout_of(v) != layout) return "another variable that shares its layout has a different one pinned";
     for (OpId id : ops_) {
       const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
       if (!gemm || groups_.root(gemm->acc) != groups_.root(v)) continue;
-      if (std::string flaw = flaw_of_accumulator(atom_of(*gemm), layout); !flaw.empty()) return flaw;
+      const MatrixAtom& atom = atom_of(*gemm);
+      if (std::string flaw = flaw_of_accumulator(kernel_, *gemm, atom, layout, accumulator(atom, layout.shape)); !flaw.empty()) return flaw;
     }
     return "";
   }
