@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 namespace tilec::layout {
 
@@ -23,6 +24,9 @@ std::optional<Widening> widened(const RegLayout& layout, int axis, int bits) {
       if (v == wanted(bit)) return true;
     return false;
   };
+  // A bit that something else flips, too, is not the registers' alone once they have it.
+  for (Vec v : layout.all_bits())
+    if (!is_wanted(v) && std::ranges::any_of(std::views::iota(0, bits), [&](int bit) { return (v & wanted(bit)) != 0; })) return std::nullopt;
   // The smallest step along the axis that lanes can take in exchange: they stay as near to each other as they can.
   auto tradable = [&] {
     int best = -1;

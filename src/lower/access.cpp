@@ -144,6 +144,46 @@ bool adds_up(const layout::MemLayout& layout) {
   return true;
 }
 
+int address_column(const layout::MemLayout& layout, int axis, int bit) {
+  return int(layout.address_bits(layout::coordinate_bit(layout.shape.rank, axis, bit)));
+}
+
+// Each step along the axis is as long as the first: then a carry from bit to bit moves the address as it should.
+bool steps_evenly(const layout::MemLayout& layout, int axis) {
+  int64_t next = 0;
+  for (int bit = 0; bit < layout.bits(axis); ++bit) {
+    if (int64_t column = address_column(layout, axis, bit); next && column != next) return false;
+    else next = column * 2;
+  }
+  for (const layout::MemGrid& grid : layout.grids) {
+    if (grid.axis != axis) continue;
+    if (next && grid.stride != next) return false;
+    next = grid.stride * grid.count;
+  }
+  return true;
+}
+
+// The bits that a number, which is not negative, may have.
+uint64_t possible_bits(const ir::Kernel& kernel, ValueId v, const Machine& machine) {
+  constexpr uint64_t kAny = ~uint64_t{0};
+  if (auto constant = kernel.constant(v)) return uint64_t(constant->i);
+  const ir::Op* op = kernel.definition(v);
+  if (op && op->is<ir::op::LaneIndex>()) return uint64_t(machine.lanes) - 1;
+  if (op && op->is<ir::op::WarpIndex>()) return std::bit_ceil(uint64_t(machine.max_warps)) - 1;
+  const ir::op::Binary* binary = op ? op->get<ir::op::Binary>() : nullptr;
+  if (!binary) return kAny;
+  uint64_t a = possible_bits(kernel, binary->a, machine), b = possible_bits(kernel, binary->b, machine);
+  auto factor = kernel.constant(binary->b);
+  switch (binary->fn) {
+    case BinaryFn::And: return a & b;
+    case BinaryFn::Xor: return a | b;
+    case BinaryFn::Add: return (a & b) == 0 ? a | b : kAny << std::countr_zero(a | b);
+    case BinaryFn::Shr: return factor ? a >> factor->i : kAny;
+    case BinaryFn::Mul: return factor && std::has_single_bit(uint64_t(factor->i)) ? a << std::countr_zero(uint64_t(factor->i)) : kAny;
+    default: return kAny;
+  }
+}
+
 }  // namespace
 
 ValueId Lowering::shared_address(const layout::MemLayout& layout, std::span<const Coordinate> coordinates) {
@@ -155,8 +195,10 @@ ValueId Lowering::shared_address(const layout::MemLayout& layout, std::span<cons
     lane.push_back(c.lane.valid() ? c.lane : builder_.index(0));
     whole.push_back(c.lane.valid() ? builder_.add(c.uniform, c.lane) : c.uniform);
     has_lanes |= c.lane.valid();
-    // The lanes' part and the rest must not carry into each other: the uniform part is a multiple of the lanes' reach.
+    // The lanes' part and the rest must not carry into each other where a carry would move the address by another step.
     if (c.lane.valid() && layout.bits(int(axis)) > 0) is_separable &= is_multiple(c.uniform, machine_.lanes);
+    if (c.lane.valid() && is_separable && !steps_evenly(layout, int(axis)))
+      is_separable = (possible_bits(target_, c.uniform, machine_) & possible_bits(target_, c.lane, machine_)) == 0 && layout.grid_count(int(axis)) == 1;
   }
   if (!has_lanes) return separable_address(layout, uniform);
   if (!is_separable) return separable_address(layout, whole);
@@ -172,12 +214,7 @@ ValueId Lowering::separable_address(const layout::MemLayout& layout, std::span<c
     int bits = layout.bits(axis);
     ValueId index = coordinates[axis];
     std::vector<int> columns;
-    for (int bit = 0; bit < bits; ++bit) {
-      int column = 0;
-      for (size_t a = 0; a < layout.addr.size(); ++a)
-        if (layout.addr[a] & layout::coordinate_bit(rank, axis, bit)) column |= 1 << a;
-      columns.push_back(column);
-    }
+    for (int bit = 0; bit < bits; ++bit) columns.push_back(address_column(layout, axis, bit));
     bool has_grid = layout.grid_count(axis) > 1;
     if (bits > 0) {
       ValueId low = has_grid ? builder_.binary(BinaryFn::And, index, builder_.index((int64_t(1) << bits) - 1)) : index;

@@ -13,12 +13,21 @@ using namespace ir;
 using layout::RegLayout;
 using layout::Vec;
 
+namespace {
+
+constexpr const char* kRepeats = "its registers repeat each other, as only lanes and warps may";
+
+}  // namespace
+
 std::string flaw_of_fragment(const RegLayout& layout) {
   if (!layout.cta.empty()) return "a fragment is in one block, without `cta`";
   for (int axis = 0; axis < layout.shape.rank; ++axis)
     if (!layout::reduce(layout, axis)) return "one of its bits moves along two axes at once";
+  bool repeats = std::ranges::any_of(layout.grids, [](const layout::Grid& g) { return g.axis == layout::kReplica && g.place == layout::GridPlace::Register; });
+  if (repeats) return kRepeats;
   Vec in_registers = 0;
   for (Vec v : layout.reg) {
+    if (v == 0) return kRepeats;
     if (v & (v - 1)) return "one of its register bits moves along two bits at once, as only those of lanes and warps may";
     in_registers |= v;
   }
