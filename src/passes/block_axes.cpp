@@ -42,7 +42,8 @@ bool BlockAxes::visit(const Op& op, uint64_t control) {
   if (auto* loop = op.get<op::For>()) {
     uint64_t decides = control | of(loop->low) | of(loop->high) | of(loop->step);
     const std::vector<ValueId>& args = kernel_.region(loop->body).args;
-    bool changed = visit(loop->body, decides) | add(args[0], decides);
+    // The index counts alike for all; how far is the matter of what decides.
+    bool changed = visit(loop->body, decides) | add(args[0], of(loop->low) | of(loop->step));
     for (size_t i = 0; i < loop->inits.size(); ++i) {
       uint64_t carried = decides | of(loop->inits[i]) | of(yielded(kernel_, loop->body, i));
       changed |= add(args[i + 1], carried) | add(op.results[i], carried);

@@ -1,5 +1,7 @@
 #include "passes/place.h"
 
+#include <set>
+
 #include "diag/diag.h"
 #include "layout/build.h"
 #include "layout/convert.h"
@@ -41,6 +43,8 @@ class Placer {
     collect(body);
     keeps_rows_ = std::ranges::any_of(ops_, [&](OpId id) { return keeps_rows(kernel_, kernel_.op(id)); });
     groups_.unite_all(kernel_, ops_);
+    for (OpId id : ops_)
+      if (auto* scan = kernel_.op(id).get<op::Scan>()) scanned_.insert(groups_.root(scan->x));
     demand_of_schedule();
     demand_of_products();
     settle();
@@ -70,8 +74,10 @@ class Placer {
   const RegLayout& typed_layout(ValueId v) { return kernel_.layouts.reg(kernel_.type(v).layout); }  // once types are written
   bool is_placed(ValueId v) { return layouts_.contains(groups_.root(v)); }
   const RegLayout& layout_of(ValueId v) { return layouts_.at(groups_.root(v)); }
+  bool is_scanned(ValueId v) { return scanned_.contains(groups_.root(v)); }
   // `by` is the operation whose demand this is.
   void give(ValueId v, RegLayout layout, Span by, std::string reason) {
+    if (is_scanned(v) && flips_bits(layout)) layout = blocked(v);
     layout.shape = shape_of(v);
     layouts_.emplace(groups_.root(v), layout::normalized(std::move(layout)));
     reasons_.emplace(groups_.root(v), LayoutNote{v, by, std::move(reason)});
@@ -109,6 +115,7 @@ class Placer {
       return "it spreads over " + std::to_string(warps) + " warps of " + std::to_string(lanes) + " lanes, and the launch has " +
              std::to_string(warps_) + " of " + std::to_string(machine_.lanes);
     if (std::string flaw = flaw_of_fragment(layout); !flaw.empty()) return flaw;
+    if (is_scanned(v) && flips_bits(layout)) return "a scan goes along lanes and warps that move along one bit each";
     if (is_placed(v) && layout_of(v) != layout) return "another variable that shares its layout has a different one pinned";
     for (OpId id : ops_) {
       const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
@@ -354,6 +361,7 @@ class Placer {
   std::optional<Divisors> divisors_;
   std::vector<OpId> ops_;
   std::vector<ValueId> tiles_;
+  std::set<uint32_t> scanned_;  // groups whose layout a scan goes along
   std::map<uint32_t, RegLayout> layouts_;     // by group
   std::map<uint32_t, LayoutNote> reasons_;    // by group
 };

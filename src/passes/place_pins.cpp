@@ -40,6 +40,10 @@ std::string flaw_of_fragment(const RegLayout& layout) {
   return "";
 }
 
+bool flips_bits(const RegLayout& layout) {
+  return std::ranges::any_of(layout.all_bits(), [](Vec v) { return (v & (v - 1)) != 0; });
+}
+
 namespace {
 
 // Warps find in their own registers what they multiply.

@@ -24,27 +24,42 @@ class Scheduler {
     if (!can) drop_roles();
     else if (schedule_.are_roles_pinned) check_roles();
     else infer_roles();
-    each_op(kernel_, kernel_.body, [&](OpId id) {
-      if (op::Launch* launch = kernel_.op(id).get<op::Launch>()) choose_cluster(*launch, kernel_.op(id).span);
-    });
+    choose_clusters();
   }
 
  private:
   void refuse(const std::string& why) { diagnostics_.at(schedule_.span).error(diag::ScheduleRefused, why); }
 
-  // What the schedule pins comes before what the launch says; a machine whose blocks are all on their own hears neither.
+  // What the schedule pins comes before what launches say, of those that have as many axes.
+  void choose_clusters() {
+    std::vector<OpId> launches;
+    size_t most = 0;
+    each_op(kernel_, kernel_.body, [&](OpId id) {
+      if (!kernel_.op(id).is<op::Launch>()) return;
+      launches.push_back(id);
+      most = std::max(most, kernel_.op(id).as<op::Launch>().extents.size());
+    });
+    if (machine_.cluster_blocks > 1 && schedule_.cluster.size() > most)
+      return refuse("a cluster has " + std::to_string(schedule_.cluster.size()) + " axes, and the launch " + std::to_string(most));
+    for (OpId id : launches) {
+      op::Launch& launch = kernel_.op(id).as<op::Launch>();
+      bool is_pinned = !schedule_.cluster.empty() && schedule_.cluster.size() <= launch.extents.size();
+      if (is_pinned) launch.cluster = schedule_.cluster;
+      choose_cluster(launch, is_pinned ? schedule_.span : kernel_.op(id).span);
+    }
+  }
+
+  // A machine whose blocks are all on their own hears of none.
   void choose_cluster(op::Launch& launch, Span span) {
-    if (!schedule_.cluster.empty()) launch.cluster = schedule_.cluster, span = schedule_.span;
     int64_t blocks = 1;
     for (int64_t size : launch.cluster)
       if (__builtin_mul_overflow(blocks, size, &blocks)) blocks = INT64_MAX;
     if (machine_.cluster_blocks <= 1 || blocks == 1) return launch.cluster.clear();
-    auto refuse = [&](const std::string& why) { diagnostics_.at(span).error(diag::ScheduleRefused, why), launch.cluster.clear(); };
-    if (launch.cluster.size() > launch.extents.size())
-      return refuse("a cluster has " + std::to_string(launch.cluster.size()) + " axes, and the launch " + std::to_string(launch.extents.size()));
-    if (blocks > machine_.cluster_blocks)
-      return refuse("a cluster has " + std::to_string(blocks) + " blocks, and one of " + std::string(machine_.name) + " at most " + std::to_string(machine_.cluster_blocks));
     launch.cluster.resize(launch.extents.size(), 1);
+    if (blocks <= machine_.cluster_blocks) return;
+    launch.cluster.clear();
+    diagnostics_.at(span).error(diag::ScheduleRefused, "a cluster has " + std::to_string(blocks) + " blocks, and one of " + std::string(machine_.name) +
+                                                           " at most " + std::to_string(machine_.cluster_blocks));
   }
 
   void drop_roles() {

@@ -25,10 +25,9 @@ class Sharer {
   void run() {
     bool found = false;
     visit(launch_.body, [&](OpId id) { found |= kernel_.op(id).is<op::Store>() ? sum(id) : share(id); });
-    if (found) return void(kernel_.schedule.cluster = launch_.cluster);
+    if (found) return;
     diagnostics_.at(kernel_.op(id_).span).remark(diag::NothingShared, why_.empty() ? "no copy of it runs ahead of what reads it" : why_);
     kernel_.op(id_).as<op::Launch>().cluster.clear();
-    kernel_.schedule.cluster.clear();
   }
 
  private:
@@ -122,6 +121,14 @@ class Sharer {
   std::set<ValueId> told_;
 };
 
+// What a schedule can say of all launches: the cluster of those that have one, if it is the same.
+void write_down(Kernel& kernel, const std::vector<OpId>& launches) {
+  std::set<Ints> clusters;
+  for (OpId id : launches)
+    if (const op::Launch& launch = kernel.op(id).as<op::Launch>(); !launch.cluster.empty()) clusters.insert(launch.cluster);
+  kernel.schedule.cluster = clusters.size() == 1 ? *clusters.begin() : Ints{};
+}
+
 }  // namespace
 
 void share_copies(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
@@ -131,6 +138,7 @@ void share_copies(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
     if (launch && !launch->cluster.empty()) launches.push_back(id);
   });
   for (OpId launch : launches) Sharer(kernel, diagnostics, launch).run();
+  write_down(kernel, launches);
 }
 
 }  // namespace tilec::passes

@@ -329,6 +329,19 @@ TEST_SUITE("mutation") {
     check_noticed(texts.thread, texts, kMutations);
   }
 
+  TEST_CASE("faults seeded into sums that blocks of a cluster make together are noticed") {
+    const Texts texts = texts_of("cluster_sums", {{2, 32, 32}, {32, 32}}, *target::machine_named("sm_90a")->machine);
+    constexpr Mutation kMutations[] = {
+        {"no barrier before blocks read each other's tiles", R"(^ *cluster_barrier .*$)", "", 1, "uninitialised", "uninitialised"},
+        {"a block leaves while others read its tile", R"(^ *cluster_barrier .*$)", "", 2, "out of bounds", "out of bounds"},
+        {"a barrier of the block alone", R"(cluster_barrier why=)", "block_barrier why=", 1, "race", "race"},
+        {"each reads its own tile alone", R"((mem_load .*), peer=.*( : .*)$)", "$1$2", 1, "numbers", "numbers"},
+        {"a block outside of the cluster", R"(^( *)(.*mem_load .*, peer=)[^ ]*( : .*)$)", "$1%beyond = constant 2 : int\n$1$2%beyond$3", 1, "out of bounds", "out of bounds"},
+        {"a tile that is not written", R"(^ *mem_store .*$)", "", 1, "uninitialised", "uninitialised"},
+    };
+    check_noticed(texts.thread, texts, kMutations);
+  }
+
   TEST_CASE("operands that threads write for an engine are fenced and awaited") {
     const Texts texts = texts_of("scaled_product", {{64, 64}, {64, 64}, {64, 64}});
     constexpr Mutation kMutations[] = {
