@@ -1,4 +1,4 @@
-// V062: a barrier of all threads of a block, or of a warp or a cluster, stands under control that is uniform over the block, in simt and in Thread
+// V062: a barrier of all threads of a block, or of a cluster, stands under control that is uniform over the block, in simt and in Thread
 // form. What differs between threads is found by a fixed point: it flows from the queries and loads of a thread through
 // operands, branches and loops.
 #include "ir/divergence.h"
@@ -87,7 +87,7 @@ class Divergence {
     for (OpId id : kernel_.region(region).ops) {
       const Op& op = kernel_.op(id);
       check_.id = id;
-      bool is_meeting = op.is<op::BlockBarrier>() || op.is<op::WarpBarrier>() || op.is<op::ClusterBarrier>();
+      bool is_meeting = op.is<op::BlockBarrier>() || op.is<op::ClusterBarrier>();
       check_.require(!is_divergent || !is_meeting, Code::V062, "a barrier stands under control that differs between the threads that meet there");
       each_region(op.data, [&](RegionId r) { look_for_barriers(r, is_divergent || control_varies(op)); });
     }
