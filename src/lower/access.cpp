@@ -53,8 +53,8 @@ ValueId Lowering::lane_part(const layout::RegLayout& layout, int axis) {
 }
 
 ValueId Lowering::linear(std::span<const int> columns, ValueId index) {
-  // Runs of bits whose columns double travel together: ((index >> low) & mask) * first column. Only where a column is one bit:
-  // the product of a sum of bits would carry where the layout flips.
+  // Runs of bits whose columns double travel together: ((index >> low) & mask) * first column. Only columns that share no bit:
+  // their product would carry where the layout flips.
   ValueId sum = builder_.index(0);
   int last = int(columns.size());
   while (last > 0 && columns[last - 1] == 0) --last;
@@ -64,8 +64,8 @@ ValueId Lowering::linear(std::span<const int> columns, ValueId index) {
       continue;
     }
     int high = low + 1;
-    bool is_one_bit = std::has_single_bit(unsigned(columns[low]));
-    while (is_one_bit && high < int(columns.size()) && columns[high] == columns[high - 1] * 2) ++high;
+    int reached = columns[low];
+    while (high < int(columns.size()) && columns[high] == columns[high - 1] * 2 && (columns[high] & reached) == 0) reached |= columns[high++];
     if (is_below(index, int64_t(1) << low)) break;
     if (is_multiple(index, int64_t(1) << high)) {
       low = high;
@@ -76,7 +76,7 @@ ValueId Lowering::linear(std::span<const int> columns, ValueId index) {
     run = builder_.mul(run, builder_.index(columns[low]));
     int covered = 0;
     for (int i = 0; i < low; ++i) covered |= columns[i];
-    bool is_disjoint = (covered & (columns[low] * ((1 << (high - low)) - 1))) == 0;
+    bool is_disjoint = (covered & reached) == 0;
     sum = is_disjoint ? builder_.add(sum, run) : builder_.binary(BinaryFn::Xor, sum, run);
     low = high;
   }
@@ -196,9 +196,12 @@ ValueId Lowering::shared_address(const layout::MemLayout& layout, std::span<cons
     whole.push_back(c.lane.valid() ? builder_.add(c.uniform, c.lane) : c.uniform);
     has_lanes |= c.lane.valid();
     // The lanes' part and the rest must not carry into each other where a carry would move the address by another step.
-    if (c.lane.valid() && layout.bits(int(axis)) > 0) is_separable &= is_multiple(c.uniform, machine_.lanes);
-    if (c.lane.valid() && is_separable && !steps_evenly(layout, int(axis)))
-      is_separable = (possible_bits(target_, c.uniform, machine_) & possible_bits(target_, c.lane, machine_)) == 0 && layout.grid_count(int(axis)) == 1;
+    if (!c.lane.valid() || !is_separable) continue;
+    uint64_t above = layout.bits(int(axis)) > 0 ? ~uint64_t(machine_.lanes - 1) : ~uint64_t{0};
+    is_separable = layout.bits(int(axis)) == 0 || is_multiple(c.uniform, machine_.lanes);
+    if (!is_separable || steps_evenly(layout, int(axis))) continue;
+    bool has_one_grid = std::ranges::count(layout.grids, int(axis), &layout::MemGrid::axis) <= 1;  // whose index is the bits above
+    is_separable = has_one_grid && (possible_bits(target_, c.uniform, machine_) & above & possible_bits(target_, c.lane, machine_)) == 0;
   }
   if (!has_lanes) return separable_address(layout, uniform);
   if (!is_separable) return separable_address(layout, whole);
