@@ -39,8 +39,8 @@ GROUP, WARP, ROWS, LANES, MEETING = r"wgmma\.mma_async", r"\bmma\.sync", r"ldmat
 BOXES, BUDGETS, WIDE = r"cp\.async\.bulk\.tensor", r"setmaxnreg", r"st\.global\.v4"
 STORED, ADDED, TURNED, VECTORS = r"cp\.async\.bulk\.tensor\.2d\.global", r"cp\.reduce\.async\.bulk", r"movmatrix", r"red\.relaxed\.gpu\.global\.add\.v4"
 COUNTS = {("sm_80", "gemm_relu_f16_0_launch0_sm_80"): {WARP: 128, ROWS: 32, LANES: 24, MEETING: 2},
-          ("sm_90a", "gemm_relu_f16_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 10, LANES: 48, BUDGETS: 2, MEETING: 2, "shfl": 64, WIDE: 16,
-                                                         r"fence\.proxy": 13},
+          ("sm_90a", "gemm_relu_f16_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 26, LANES: 48, BUDGETS: 2, MEETING: 2, "shfl": 64, WIDE: 16,
+                                                         r"fence\.proxy": 17, r"multicast::cluster": 8, "mapa": 2, r"barrier\.cluster\.arrive": 2},
           ("sm_80", "gemm_relu_f8e4m3_0_launch0_sm_80"): {WARP: 64, ROWS: 24},  # as f16, which the copies make of it
           ("sm_80", "gemm_nt_tf32_0_launch0_sm_80"): {WARP: 64, ROWS: 24, LANES: 16},
           ("sm_90a", "gemm_nt_tf32_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 4, BUDGETS: 2},

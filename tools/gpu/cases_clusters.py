@@ -36,10 +36,10 @@ def grouped(name, dims):
 
 
 def again(name, dims):
-    x, y = whole((dims["M"], dims["N"]), torch.float16), whole((dims["Z"], 40), torch.float32)
-    values = dict(dims, X=x, Y=y, S=poisoned((dims["M"],), torch.float32), T=poisoned((4, 40), torch.float32))
-    rows = torch.arange(dims["Z"], device=DEVICE) % 4
-    return values, {"S": lambda: x.to(F64).sum(1), "T": lambda: 6 * torch.zeros(4, 40, device=DEVICE, dtype=F64).index_add(0, rows, y.to(F64))}
+    x, y = whole((dims["M"], dims["N"]), torch.float16), whole((dims["Z"], 32), torch.float32)
+    values = dict(dims, X=x, Y=y, S=poisoned((dims["M"],), torch.float32), T=poisoned((8,), torch.float32))
+    rows = torch.arange(dims["Z"], device=DEVICE) % 8
+    return values, {"S": lambda: x.to(F64).sum(1), "T": lambda: 6 * torch.zeros(8, device=DEVICE, dtype=F64).index_add(0, rows, y.to(F64).sum(1))}
 
 
 def column_sums(name, dims):
@@ -58,7 +58,7 @@ def matrix_sums(name, dims):
     return dict(dims, A=a, sums=torch.zeros(a.shape[1:], device=DEVICE)), {"sums": lambda: factor * a.to(F64).sum(0)}
 
 
-CASES = {name: (product, PRODUCTS) for name in ("shared_columns", "shared_rows", "shared_both", "eight_blocks", "scheduled", "three_panels", "rows_of_panels")} | {
+CASES = {name: (product, PRODUCTS) for name in ("shared_columns", "shared_both", "scheduled", "panels")} | {
     "batched": (batched, BATCHES),
     "grouped": (grouped, BATCHES),
     "again": (again, SUMS),
