@@ -32,6 +32,7 @@ struct launch;
   F(cuFuncSetAttribute, (void *, int, int))                                                                                \
   F(cuLibraryLoadData, (void **, const void *, void *, void *, unsigned, void *, void *, unsigned))                        \
   F(cuLibraryGetKernel, (void **, void *, const char *))                                                                   \
+  F(cuKernelSetAttribute, (int, int, void *, int))                                                                         \
   F(cuLaunchKernelEx, (const struct launch *, void *, void **, void **))                                                                  \
   F(cuLaunchKernel, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))
 
@@ -205,7 +206,8 @@ static int find_launch(struct call *call, void *module, void *library, const cha
   void *kernel;
   if (cuModuleGetFunction(&call->function, module, name) || cuLibraryGetKernel(&kernel, library, name)) return 0;
   call->library_function = kernel;
-  return !cuFuncSetAttribute(call->function, 8, (int)call->shared);
+  const int most_shared = 8;  // bytes of a block, by the driver's number for it
+  return !cuFuncSetAttribute(call->function, most_shared, (int)call->shared) && !cuKernelSetAttribute(most_shared, (int)call->shared, kernel, 0);
 }
 
 static void cost(void *stream, float *x, float *y, const char *image) {
