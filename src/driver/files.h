@@ -12,7 +12,7 @@ std::optional<std::string> read_file(const std::string& path, std::string& error
 // True when done; else `error` says why. "-": standard output. With `keep_if_same`, a file whose content would not change
 // keeps its time stamp.
 bool write_file(const std::string& path, std::string_view content, bool keep_if_same, std::string& error);
-// The same of several, in their order: where one cannot be written, none of those that are replaced has been. `failed`: its path.
+// The same of several; those that are written in place come before any is replaced. Where one cannot be written, none of those that are replaced has been. `failed`: its path.
 struct OutputFile {
   std::string path, content;
   bool keep_if_same = false;

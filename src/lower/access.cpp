@@ -163,16 +163,16 @@ bool steps_evenly(const layout::MemLayout& layout, int axis) {
   return true;
 }
 
-// The bits that a number, which is not negative, may have.
-uint64_t possible_bits(const ir::Kernel& kernel, ValueId v, const Machine& machine) {
+// The bits that a number, which is not negative, may have. Of what is computed in many steps it is any.
+uint64_t possible_bits(const ir::Kernel& kernel, ValueId v, const Machine& machine, int most_steps = 10) {
   constexpr uint64_t kAny = ~uint64_t{0};
   if (auto constant = kernel.constant(v)) return uint64_t(constant->i);
   const ir::Op* op = kernel.definition(v);
   if (op && op->is<ir::op::LaneIndex>()) return uint64_t(machine.lanes) - 1;
   if (op && op->is<ir::op::WarpIndex>()) return std::bit_ceil(uint64_t(machine.max_warps)) - 1;
   const ir::op::Binary* binary = op ? op->get<ir::op::Binary>() : nullptr;
-  if (!binary) return kAny;
-  uint64_t a = possible_bits(kernel, binary->a, machine), b = possible_bits(kernel, binary->b, machine);
+  if (!binary || most_steps == 0) return kAny;
+  uint64_t a = possible_bits(kernel, binary->a, machine, most_steps - 1), b = possible_bits(kernel, binary->b, machine, most_steps - 1);
   auto factor = kernel.constant(binary->b);
   switch (binary->fn) {
     case BinaryFn::And: return a & b;

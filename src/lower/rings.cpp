@@ -94,8 +94,7 @@ void Lowering::copy_boxes(const ir::op::CopyAsync& copy, const ir::op::Commit& c
   ir::Ints part = copy.shape;
   std::optional<size_t> axis;
   if (!copy.shared_axes.empty()) {
-    int64_t parts = 1;
-    for (int64_t shared : copy.shared_axes) parts *= cluster_[size_t(shared)];
+    auto parts = int64_t(blocks_that_share(copy.shared_axes).size());
     axis = layout::split_axis(copy.shape, *layout::engine_rows(source_.layouts.mem(tile.layout), bit_width(tile.element)), bit_width(tile.element), parts);
     INVARIANT(axis.has_value(), "what blocks share falls into parts");
     part[*axis] /= parts;

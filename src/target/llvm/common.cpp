@@ -148,4 +148,14 @@ Value* Speller::atomic_once(const ir::op::MemAtomic& x, const Place& place, Scal
   return b_.CreateBitCast(b_.CreateExtractValue(exchange, 0), memory_type(element));
 }
 
+llvm::SmallVector<llvm::Value*, 3> decompose(llvm::IRBuilder<>& b, llvm::Value* linear, llvm::ArrayRef<llvm::Value*> extents) {
+  llvm::SmallVector<llvm::Value*, 3> indices;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    bool is_last = i + 1 == extents.size();
+    indices.push_back(is_last ? linear : b.CreateURem(linear, extents[i]));
+    if (!is_last) linear = b.CreateUDiv(linear, extents[i]);
+  }
+  return indices;
+}
+
 }  // namespace tilec::target

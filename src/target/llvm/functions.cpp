@@ -78,17 +78,6 @@ Function* add_plan_part(llvm::Module& module, const Export& exported, const Abi&
   return part;
 }
 
-// The block indices of a linear block number; the first one varies fastest.
-llvm::SmallVector<Value*, 3> decompose(llvm::IRBuilder<>& b, Value* linear, llvm::ArrayRef<Value*> extents) {
-  llvm::SmallVector<Value*, 3> indices;
-  for (size_t i = 0; i < extents.size(); ++i) {
-    bool is_last = i + 1 == extents.size();
-    indices.push_back(is_last ? linear : b.CreateURem(linear, extents[i]));
-    if (!is_last) linear = b.CreateUDiv(linear, extents[i]);
-  }
-  return indices;
-}
-
 Function* new_launch(llvm::Module& module, const Export& exported, int index, int number) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type *pointer = llvm::PointerType::getUnqual(context), *count = llvm::Type::getInt64Ty(context);

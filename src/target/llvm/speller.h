@@ -166,4 +166,7 @@ class Speller {
   std::unordered_map<uint32_t, Place> places_;
 };
 
+// The block indices of a linear block number; the first one varies fastest.
+llvm::SmallVector<llvm::Value*, 3> decompose(llvm::IRBuilder<>& b, llvm::Value* linear, llvm::ArrayRef<llvm::Value*> extents);
+
 }  // namespace tilec::target

@@ -8,21 +8,6 @@ namespace tilec::target {
 
 using llvm::Value;
 
-namespace {
-
-// The block indices that `number` stands for; the first one varies fastest.
-llvm::SmallVector<Value*, 3> indices_of(llvm::IRBuilder<>& b, Value* number, llvm::ArrayRef<Value*> shape) {
-  llvm::SmallVector<Value*, 3> indices;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    bool is_last = i + 1 == shape.size();
-    indices.push_back(is_last ? number : b.CreateURem(number, shape[i]));
-    if (!is_last) number = b.CreateUDiv(number, shape[i]);
-  }
-  return indices;
-}
-
-}  // namespace
-
 // Of a linear number, which 31 bits hold. Where clusters cut the grid, blocks of one are neighbours.
 llvm::SmallVector<Value*, 3> ThreadSpeller::block_indices(const ir::op::Launch& launch) {
   Value* number = b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {});
@@ -36,10 +21,10 @@ llvm::SmallVector<Value*, 3> ThreadSpeller::block_indices(const ir::op::Launch& 
     is_cut = b_.CreateAnd(is_cut, b_.CreateICmpEQ(b_.CreateMul(clusters[i], shape[i]), extents[i]));
     blocks *= launch.cluster[i];
   }
-  llvm::SmallVector<Value*, 3> indices = indices_of(b_, number, extents);
+  llvm::SmallVector<Value*, 3> indices = decompose(b_, number, extents);
   if (blocks > 1) {
     Value* size = b_.getInt32(uint32_t(blocks));
-    llvm::SmallVector<Value*, 3> outer = indices_of(b_, b_.CreateUDiv(number, size), clusters), inner = indices_of(b_, b_.CreateURem(number, size), shape);
+    llvm::SmallVector<Value*, 3> outer = decompose(b_, b_.CreateUDiv(number, size), clusters), inner = decompose(b_, b_.CreateURem(number, size), shape);
     for (size_t i = 0; i < indices.size(); ++i)
       indices[i] = b_.CreateSelect(is_cut, b_.CreateAdd(b_.CreateMul(outer[i], shape[i]), inner[i]), indices[i]);
   }
