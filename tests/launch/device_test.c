@@ -194,6 +194,7 @@ static int32_t multiply(const void *a, int64_t batch, int64_t row, int64_t n) {
 static void boxes(void) {
   const char *a = (const char *)device_y + 4096;
   fake->reads_descriptors = 1;
+  set_current(&fake->primary[0]);
   EXPECT(says(multiply(a, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->blocks == 2);
   // From the last dimension on: elements of two bytes, strides in bytes, lines of 128 bytes.
   fake_descriptor of_a = fake->descriptors[0], of_b = fake->descriptors[1];
@@ -206,18 +207,20 @@ static void boxes(void) {
   EXPECT(says(multiply(a, 32 * 17, 17, 24), TILE_OK, "") && holds(0, 1));
   EXPECT(says(multiply(a + 2, 32 * 16, 16, 24), TILE_OK, "") && holds(0, 1));
   EXPECT(says(multiply(a, 32 * 16, 16, 23), TILE_OK, "") && holds(1, 0));
-  // A thread keeps what it told of tensors that stay where they are.
+  // A thread keeps what it told of tensors, for as long as all stay where they are and as large as they are.
   int described = fake->described;
   EXPECT(says(multiply(a, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described);
-  EXPECT(says(multiply(a + 16, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described + 1);
-  EXPECT(says(multiply(a + 16, 32 * 16, 16, 40), TILE_OK, "") && holds(1, 1) && fake->described == described + 2);
+  EXPECT(says(multiply(a + 16, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described + 2);
+  EXPECT(says(multiply(a + 16, 32 * 16, 16, 40), TILE_OK, "") && holds(1, 1) && fake->described == described + 4);
   fake->describe_code = 1;
   EXPECT(says(multiply(a, 32 * 24, 24, 32), TILE_OK, "") && holds(0, 0));
   fake->describe_code = fake->reads_descriptors = 0;
+  set_current(NULL);
 }
 
 static void *multiply_twice(void *described) {
   int32_t status = TILE_OK;
+  set_current(&fake->primary[0]);
   for (int i = 0; i < 2; i++) {
     int before = fake->described;
     status |= multiply((const char *)device_y + 4096, 32 * 16, 16, 24);
@@ -226,7 +229,7 @@ static void *multiply_twice(void *described) {
   return NULL;
 }
 
-// Each thread keeps descriptors of its own, and none that the driver has refused.
+// Each thread keeps calls of its own, and none of which the driver has refused a descriptor.
 static void kept_boxes(void) {
   pthread_t thread;
   int own[2], others[2];
@@ -238,11 +241,60 @@ static void kept_boxes(void) {
   multiply_twice(own);
   EXPECT(own[0] == 0 && own[1] == 0 && holds(1, 1));
   fake->describe_code = 1;
-  EXPECT(says(multiply((const char *)device_y + 8192, 32 * 16, 16, 24), TILE_OK, "") && holds(0, 1));
+  EXPECT(says(multiply((const char *)device_y + 8192, 32 * 16, 16, 24), TILE_OK, "") && holds(0, 0));
   fake->describe_code = 0;
   EXPECT(says(multiply((const char *)device_y + 8192, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1));
   EXPECT(fake->descriptors[0].tensor == (uint64_t)(uintptr_t)device_y + 8192);
   fake->reads_descriptors = 0;
+  set_current(NULL);
+}
+
+// ---- Calls that repeat one before.
+
+static int repeats(int32_t (*call)(const float *, float *, int64_t, struct CUstream_st *), void *stream, fake_context *context, int launches) {
+  for (int i = 0; i < 3; i++) {
+    int before = fake->launches, tried = fake->tried;
+    if (!says(call(device_x, device_y, 50, stream), TILE_OK, "")) return 0;
+    if (fake->launches != before + launches || fake->launch_context != context || fake->slots[2] != 50) return 0;
+    if (!stream && fake->tried != tried + launches) return 0;  // only a stream's context is not known before
+  }
+  return 1;
+}
+
+static void repeated_contexts(void) {
+  fake_stream first = {&fake->primary[0], 0}, second = {&fake->primary[1], 0};
+  for (int i = 0; i < 2; i++) {
+    set_current(&fake->primary[0]);
+    EXPECT(repeats(add_one, NULL, &fake->primary[0], 1) && repeats(add_one, &first, &fake->primary[0], 1));
+    EXPECT(repeats(add_one, &second, &fake->primary[1], 1) && repeats(often, &first, &fake->primary[0], 5));
+    set_current(&fake->primary[1]);
+    EXPECT(repeats(add_one, NULL, &fake->primary[1], 1) && repeats(add_one, &first, &fake->primary[0], 1));
+  }
+  set_current(&fake->primary[0]);
+  fake->primary[0].id = 902;  // another one, where the first one was
+  EXPECT(repeats(add_one, NULL, &fake->primary[0], 1));
+}
+
+static int32_t do_twice(void) { return twice(device_x, device_y, device_y + 2048, 100, NULL); }
+
+static void repeated_faults(void) {
+  EXPECT(says(do_twice(), TILE_OK, "") && says(do_twice(), TILE_OK, ""));
+  // What has been launched is not launched again.
+  int before = fake->launches, tried = fake->tried;
+  fake->launch_code = kIllegalAddress, fake->fails_from = before + 1;
+  EXPECT(says(do_twice(), TILE_LAUNCH_FAILED, "1 blocks of 128 threads") && fake->launches == before + 1 && fake->tried == tried + 2);
+  fake->fails_from = 0;
+  EXPECT(says(do_twice(), TILE_LAUNCH_FAILED, "are not launched") && fake->launches == before + 1);
+  fake->launch_code = kOutOfMemory;
+  EXPECT(says(do_twice(), TILE_OUT_OF_MEMORY, "out of memory") && fake->launches == before + 1);
+  fake->launch_code = 0;
+  EXPECT(says(do_twice(), TILE_OK, "") && fake->launches == before + 3);
+  for (int i = 0; i < 3; i++) {
+    fake->fault_word = i == 1 ? (int64_t)1 << 40 | 5000 : 0;
+    EXPECT(says(pick(device_x, indices, device_y, kCount, 200, NULL), i == 2 ? TILE_BOUNDS : TILE_OK, "index 5000 is outside"));
+  }
+  EXPECT(says(add_one(device_x, device_y, 50, NULL), TILE_OK, "") && says(add_one(device_x, device_x + 5, 50, NULL), TILE_ALIAS, "overlap"));
+  set_current(NULL);
 }
 
 // ---- Blocks that run at once.
@@ -257,7 +309,8 @@ static int ran(int64_t m, int64_t n, unsigned blocks, int cluster) {
 }
 
 static void clusters(void) {
-  EXPECT(ran(64, 64, 4, 2) && fake->overlaps == 1);
+  set_current(&fake->primary[0]);
+  EXPECT(ran(64, 64, 4, 2) && fake->overlaps == 1 && ran(64, 64, 4, 2));
   EXPECT(ran(33, 40, 4, 2));
   // Those that do not cut the grid, though they divide its blocks: the axis counts.
   EXPECT(ran(32, 96, 3, 1) && ran(64, 32, 2, 1) && ran(64, 96, 6, 1));
@@ -307,6 +360,8 @@ static void with_driver(void) {
   faults(&stream);
   boxes();
   kept_boxes();
+  repeated_contexts();
+  repeated_faults();
   added_boxes();
   clusters();
 }

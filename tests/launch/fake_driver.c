@@ -106,8 +106,22 @@ int cuLibraryGetKernel(void **kernel, void *library, const char *name) {
   *kernel = is_there ? (void *)(uintptr_t)name : NULL;
   return fake_driver.kernel_code ? fake_driver.kernel_code : is_there ? 0 : kNotFound;
 }
+// A context's own: a new context has others, wherever it lies.
+static struct {
+  void *kernel;
+  unsigned long long context;
+} functions[256];
+static _Atomic int function_count;
 int cuKernelGetFunction(void **function, void *kernel) {
-  *function = kernel;
+  int next = function_count++;
+  if (next >= (int)(sizeof functions / sizeof *functions)) return kOutOfMemory;
+  functions[next].kernel = kernel, functions[next].context = current->id;
+  *function = &functions[next];
+  return 0;
+}
+static int is_of_current_context(const void *function) {
+  for (int i = 0; i < function_count; i++)
+    if (function == &functions[i]) return functions[i].context == current->id;
   return 0;
 }
 int cuKernelSetAttribute(int attribute, int value, void *kernel, int device) {
@@ -132,7 +146,8 @@ typedef struct {
 int cuLaunchKernelEx(const fake_launch *launch, void *function, void **parameters, void **extra) {
   const unsigned x = launch->x, block_x = launch->block_x, shared = launch->shared;
   void *stream = launch->stream;
-  (void)function, (void)extra;
+  (void)extra;
+  fake_driver.tried++;
   if (launch->y != 1 || launch->z != 1 || launch->block_y != 1 || launch->block_z != 1) return kInvalidValue;
   fake_driver.overlaps = 0, fake_driver.cluster = 1;
   for (unsigned i = 0; i < launch->attribute_count; i++) {
@@ -142,8 +157,9 @@ int cuLaunchKernelEx(const fake_launch *launch, void *function, void **parameter
     else return kInvalidValue;
   }
   if (fake_driver.cluster > 1 && fake_driver.has_no_clusters) return kWrongCluster;
-  if (fake_driver.launch_code) return fake_driver.launch_code;
+  if (fake_driver.launch_code && fake_driver.launches >= fake_driver.fails_from) return fake_driver.launch_code;
   if (stream && ((fake_stream *)stream)->context != current) return kWrongHandle;
+  if (!is_of_current_context(function)) return kWrongHandle;
   fake_driver.launches++;
   fake_driver.blocks = x, fake_driver.threads = block_x, fake_driver.shared = shared;
   fake_driver.stream = stream, fake_driver.launch_context = current;

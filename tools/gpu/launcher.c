@@ -15,6 +15,9 @@ struct launch;
   F(cuInit, (unsigned))                                                                                                    \
   F(cuDeviceGetCount, (int *))                                                                                             \
   F(cuDevicePrimaryCtxRetain, (void **, int))                                                                              \
+  F(cuDevicePrimaryCtxReset_v2, (int))                                                                                     \
+  F(cuCtxGetId, (void *, unsigned long long *))                                                                            \
+  F(cuKernelGetFunction, (void **, void *))                                                                                \
   F(cuCtxCreate_v2, (void **, unsigned, int))                                                                              \
   F(cuCtxDestroy_v2, (void *))                                                                                             \
   F(cuCtxSetCurrent, (void *))                                                                                             \
@@ -159,11 +162,13 @@ struct launch {
 };
 
 struct call {
-  void *stream, *function, *library_function, **parameters;
+  void *stream, *function, *library_kernel, *library_function, **parameters;
   float *x, *y;
-  tile_f16 *a[2];
+  tile_f16 *a;
   unsigned threads, shared;
   int turn;
+  void *context;
+  unsigned long long id;
 };
 static void by_driver(struct call *c) { cuLaunchKernel(c->function, 1, 1, 1, c->threads, 1, 1, c->shared, c->stream, c->parameters, NULL); }
 static void launch_with(struct call *c, void *function, unsigned attributes) {
@@ -173,11 +178,17 @@ static void launch_with(struct call *c, void *function, unsigned attributes) {
 }
 static void by_configuration(struct call *c) { launch_with(c, c->function, 0); }
 static void by_attribute(struct call *c) { launch_with(c, c->function, 1); }
-static void by_library(struct call *c) { launch_with(c, c->library_function, 1); }
+static void by_library(struct call *c) { launch_with(c, c->library_kernel, 1); }
+static void by_library_function(struct call *c) { launch_with(c, c->library_function, 1); }
+static void by_context(struct call *c) { cuCtxGetCurrent(&c->context), cuCtxGetId(c->context, &c->id); }
 static void by_export(struct call *c) { add_one(c->x, c->y, 1000, c->stream); }
 static void by_export_alone(struct call *c) { add_one(c->x, c->y, 1000, NULL); }
-static void by_export_of_boxes(struct call *c) { multiply(c->a[0], c->a[0], c->y, 64, 64, 64, c->stream); }
-static void by_export_of_others(struct call *c) { multiply(c->a[c->turn], c->a[c->turn], c->y, 64, 64, 64, c->stream), c->turn ^= 1; }
+static void by_export_of_boxes(struct call *c) { multiply(c->a, c->a, c->y, 64, 64, 64, c->stream); }
+// More of them than a thread keeps calls.
+static void by_export_of_others(struct call *c) {
+  const tile_f16 *a = c->a + 64 * c->turn;
+  multiply(a, a, c->y, 64, 64, 64, c->stream), c->turn = (c->turn + 1) % 64;
+}
 
 struct way {
   const char *name;
@@ -205,9 +216,10 @@ static void time_ways(struct call *call, struct way *ways, int count) {
 static int find_launch(struct call *call, void *module, void *library, const char *name) {
   void *kernel;
   if (cuModuleGetFunction(&call->function, module, name) || cuLibraryGetKernel(&kernel, library, name)) return 0;
-  call->library_function = kernel;
+  call->library_kernel = kernel;
   const int most_shared = 8;  // bytes of a block, by the driver's number for it
-  return !cuFuncSetAttribute(call->function, most_shared, (int)call->shared) && !cuKernelSetAttribute(most_shared, (int)call->shared, kernel, 0);
+  return !cuFuncSetAttribute(call->function, most_shared, (int)call->shared) && !cuKernelSetAttribute(most_shared, (int)call->shared, kernel, 0) &&
+         !cuKernelGetFunction(&call->library_function, kernel);
 }
 
 static void cost(void *stream, float *x, float *y, const char *image) {
@@ -223,14 +235,30 @@ static void cost(void *stream, float *x, float *y, const char *image) {
   void *of_one[] = {one, &fault}, *of_product[] = {product, &fault, descriptors};
   struct call plain = {.stream = stream, .parameters = of_one, .x = x, .y = y, .threads = 128};
   struct way ways[] = {{"the driver's launch", by_driver, 0}, {"with a configuration", by_configuration, 0}, {"with the attribute that lets it overlap", by_attribute, 0},
-                       {"and the handle of a library", by_library, 0}, {"the exported function", by_export, 0}, {"without a stream", by_export_alone, 0}};
+                       {"and the kernel of a library", by_library, 0}, {"and its function in this context", by_library_function, 0},
+                       {"no launch: the current context and its id", by_context, 0},
+                       {"the exported function", by_export, 0}, {"without a stream", by_export_alone, 0}};
   printf("one launch:\n");
   if (find_launch(&plain, module, library, "add_one_0_launch0_sm_90a")) time_ways(&plain, ways, sizeof ways / sizeof *ways);
-  struct call boxes = {.stream = stream, .parameters = of_product, .y = y, .a = {a, a + 8192}, .threads = 256, .shared = kSharedOfProduct};
-  struct way of_boxes[] = {{"the driver's launch, with the attribute", by_attribute, 0}, {"and the handle of a library", by_library, 0}, {"the exported function", by_export_of_boxes, 0},
-                           {"with other tensors than in the last call", by_export_of_others, 0}};
+  struct call boxes = {.stream = stream, .parameters = of_product, .y = y, .a = a, .threads = 256, .shared = kSharedOfProduct};
+  struct way of_boxes[] = {{"the driver's launch, with the attribute", by_attribute, 0}, {"and the kernel of a library", by_library, 0},
+                           {"and its function in this context", by_library_function, 0}, {"the exported function", by_export_of_boxes, 0},
+                           {"with other tensors than in the last 63 calls", by_export_of_others, 0}};
   printf("one launch with two boxes:\n");
   if (find_launch(&boxes, module, library, "multiply_0_launch0_sm_90a")) time_ways(&boxes, of_boxes, sizeof of_boxes / sizeof *of_boxes);
+}
+
+// What was loaded and registered in a context goes with it.
+static void reset(const float *host) {
+  void *context;
+  int is_reset = !cuDevicePrimaryCtxReset_v2(0) && !cuDevicePrimaryCtxRetain(&context, 0) && !cuCtxSetCurrent(context);
+  EXPECT("a context that was reset", is_reset);
+  if (!is_reset) return;
+  float *x = on_device(host, kCount * sizeof *x), *y = on_device(NULL, kCount * sizeof *y);
+  int32_t index[2] = {1, 9999};
+  int32_t *bad = (int32_t *)(void *)on_device(index, sizeof index);
+  EXPECT("  runs calls", add_one(x, y, kCount, NULL) == TILE_OK && add_one_check(NULL) == TILE_OK && holds_successors(y));
+  EXPECT("  tells faults", pick(x, bad, y, 1000, 2, NULL) == TILE_OK && pick_check(NULL) == TILE_BOUNDS);
 }
 
 static char *contents(const char *path) {
@@ -286,6 +314,7 @@ int main(int argc, char **argv) {
     cuCtxSetCurrent(context);
   }
   EXPECT("and in the first one again", add_one(x, y, kCount, stream) == TILE_OK && add_one_check(stream) == TILE_OK && holds_successors(y));
+  reset(host);
   printf("%d failed\n", failures);
   return failures != 0;
 }

@@ -5,8 +5,7 @@ enum {
   TILE_CU_DESCRIPTOR_BYTES = 128,
   TILE_CU_DESCRIPTOR_ALIGNMENT = 64,
   TILE_CU_LINES_OF_128 = 2,  // the second cache fetches so much at once
-  TILE_CU_BOX_UNIT = 16,     // bytes
-  TILE_CU_KEPT = 16          // descriptors of a thread's last calls
+  TILE_CU_BOX_UNIT = 16      // bytes
 };
 #define TILE_CU_FARTHEST (INT64_C(1) << 30)  // extents beyond which kernels do not say where a box lies
 
@@ -28,12 +27,6 @@ struct tile_cu_tensor {
   uint64_t address, extents[TILE_BOX_RANK], strides[TILE_BOX_RANK];  // bytes; the engine counts from the last dimension
 };
 
-// Tensors most often stay where they are from call to call: making a descriptor takes longer than all that a call costs beside.
-struct tile_cu_kept {
-  _Alignas(TILE_CU_DESCRIPTOR_ALIGNMENT) char descriptor[TILE_CU_DESCRIPTOR_BYTES];
-  struct tile_cu_tensor tensor;
-};
-
 static int tile_cu_find_tensor(const struct tile_kernel *kernel, const struct tile_box *box, const int64_t *slots, const int64_t *plan,
                                struct tile_cu_tensor *tensor) {
   const struct tile_param *param = &kernel->params[box->param];
@@ -52,39 +45,28 @@ static int tile_cu_find_tensor(const struct tile_kernel *kernel, const struct ti
   return 1;
 }
 
+// 0, or what the driver says against it.
 static int tile_cu_make_descriptor(const struct tile_param *param, const struct tile_cu_tensor *tensor, void *descriptor) {
   const struct tile_box *box = tensor->box;
   uint32_t shape[TILE_BOX_RANK], steps[TILE_BOX_RANK];
   for (int32_t i = 0; i < param->rank; i++) shape[i] = (uint32_t)box->extents[param->rank - 1 - i], steps[i] = 1;
-  return !tile_cu.describe(descriptor, tile_cu_box_element(box->adds, param->element_bits), (unsigned)param->rank,
-                           (void *)(uintptr_t)tensor->address, tensor->extents, tensor->strides + 1, shape, steps, 0,
-                           tile_cu_box_swizzle(box->swizzle), TILE_CU_LINES_OF_128, 0);
+  return tile_cu.describe(descriptor, tile_cu_box_element(box->adds, param->element_bits), (unsigned)param->rank,
+                          (void *)(uintptr_t)tensor->address, tensor->extents, tensor->strides + 1, shape, steps, 0,
+                          tile_cu_box_swizzle(box->swizzle), TILE_CU_LINES_OF_128, 0);
 }
 
-static int tile_cu_describe_box(const struct tile_kernel *kernel, const struct tile_box *box, const int64_t *slots, const int64_t *plan,
-                                void *descriptor) {
-  static _Thread_local struct tile_cu_kept all[TILE_CU_KEPT];
-  struct tile_cu_kept *kept = &all[(uintptr_t)box / sizeof *box % TILE_CU_KEPT];
-  struct tile_cu_tensor tensor;
-  memset(&tensor, 0, sizeof tensor);
-  if (!tile_cu_find_tensor(kernel, box, slots, plan, &tensor)) return 0;
-  if (memcmp(&kept->tensor, &tensor, sizeof tensor)) {
-    kept->tensor.box = NULL;
-    if (!tile_cu_make_descriptor(&kernel->params[box->param], &tensor, kept->descriptor)) return 0;
-    kept->tensor = tensor;
-  }
-  memcpy(descriptor, kept->descriptor, sizeof kept->descriptor);
-  return 1;
-}
-
-// `memory` has tile_cu_descriptor_bytes; the kernel's parameter lies somewhere in it.
-static void *tile_cu_describe(const struct tile_kernel *kernel, const struct tile_launch *launch, const int64_t *slots, const int64_t *plan,
-                              char *memory) {
+// `memory` has tile_cu_descriptor_bytes; the kernel's parameter lies somewhere in it. `is_refused` is set where the driver refuses a tensor.
+static char *tile_cu_describe(const struct tile_kernel *kernel, const struct tile_launch *launch, const int64_t *slots, const int64_t *plan,
+                              char *memory, int *is_refused) {
   const uintptr_t mask = TILE_CU_DESCRIPTOR_ALIGNMENT - 1;
   char *descriptors = (char *)(((uintptr_t)memory + mask) & ~mask);
   char *holds = descriptors + (size_t)launch->box_count * TILE_CU_DESCRIPTOR_BYTES;
   for (int32_t i = 0; i < launch->box_count; i++) {
-    holds[i] = (char)tile_cu_describe_box(kernel, &launch->boxes[i], slots, plan, descriptors + (size_t)i * TILE_CU_DESCRIPTOR_BYTES);
+    struct tile_cu_tensor tensor;
+    const struct tile_param *param = &kernel->params[launch->boxes[i].param];
+    holds[i] = (char)tile_cu_find_tensor(kernel, &launch->boxes[i], slots, plan, &tensor);
+    if (!holds[i] || !tile_cu_make_descriptor(param, &tensor, descriptors + (size_t)i * TILE_CU_DESCRIPTOR_BYTES)) continue;
+    holds[i] = 0, *is_refused = 1;
   }
   return descriptors;
 }

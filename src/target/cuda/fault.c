@@ -55,16 +55,13 @@ static int64_t *tile_cu_new_word(const struct tile_kernel *kernel) {
 static int32_t tile_cu_fault_word(const struct tile_kernel *kernel, const struct tile_cu_place *place, int64_t **word) {
   *word = kernel->fault ? atomic_load_explicit(kernel->fault, memory_order_acquire) : NULL;
   if (!kernel->fault) return TILE_OK;
-  // A new context may lie where another one was; its id is its own.
-  unsigned long long id = 0;
-  int code = tile_cu.context_id(place->context, &id);
-  if (code) return tile_cu_fail(kernel, "the id of the context", code);
+  int code = 0;
   struct tile_cu_page *page = (struct tile_cu_page *)((uintptr_t)*word & ~(uintptr_t)(TILE_CU_PAGE - 1));
-  if (page && tile_cu_is_mapped(page, id)) return TILE_OK;
+  if (page && tile_cu_is_mapped(page, place->id)) return TILE_OK;
   pthread_mutex_lock(&tile_cu.loading);
   *word = tile_cu_new_word(kernel);
   page = (struct tile_cu_page *)((uintptr_t)*word & ~(uintptr_t)(TILE_CU_PAGE - 1));
-  if (page && !tile_cu_is_mapped(page, id)) code = tile_cu_map(page, id);
+  if (page && !tile_cu_is_mapped(page, place->id)) code = tile_cu_map(page, place->id);
   pthread_mutex_unlock(&tile_cu.loading);
   if (!page) return tile_fail(TILE_OUT_OF_MEMORY, "%s: no memory for a page of fault words", kernel->info.name);
   return code ? tile_cu_fail(kernel, "a page that devices write", code) : TILE_OK;

@@ -83,12 +83,38 @@ static __attribute__((noinline)) int32_t tile_cu_prepare(const struct tile_kerne
   return code ? tile_cu_refuse_image(kernel, image, launch, code, device) : TILE_OK;
 }
 
-static int32_t tile_cu_function(const struct tile_kernel *kernel, const struct tile_image *image, const struct tile_launch *launch,
-                                int form, int32_t device, void **function) {
+// A context's own function is launched in less time than the library's kernel, which the driver looks up in the current context at every launch.
+enum { TILE_CU_FUNCTIONS_KEPT = 16 };  // of a thread's last calls
+struct tile_cu_function {
+  const struct tile_launch *launch;
+  uint64_t context;  // its id
+  void *function;
+  int form;
+};
+
+static __attribute__((noinline)) int32_t tile_cu_find_function(const struct tile_kernel *kernel, const struct tile_image *image,
+                                                               const struct tile_launch *launch, int form, const struct tile_cu_place *place,
+                                                               struct tile_cu_function *kept) {
   uint64_t prepared = atomic_load_explicit(&launch->loaded->prepared[form], memory_order_acquire);
-  int32_t status = TILE_OK;
+  int32_t device = place->device, status = TILE_OK, mode = TILE_CU_CAPTURE_RELAXED;
   if (device >= TILE_CU_DEVICES || !(prepared >> device & 1)) status = tile_cu_prepare(kernel, image, launch, &form, device);
-  if (!status) *function = atomic_load_explicit(&launch->loaded->handle[form], memory_order_relaxed);
+  if (status) return status;
+  kept->launch = NULL;
+  tile_cu.capture_mode(&mode);  // another context may load it here
+  int code = tile_cu.kernel_function(&kept->function, atomic_load_explicit(&launch->loaded->handle[form], memory_order_relaxed));
+  tile_cu.capture_mode(&mode);
+  if (code) return tile_cu_refuse_image(kernel, image, launch, code, device);
+  kept->launch = launch, kept->context = place->id, kept->form = form;
+  return TILE_OK;
+}
+
+static int32_t tile_cu_function(const struct tile_kernel *kernel, const struct tile_image *image, const struct tile_launch *launch,
+                                int form, const struct tile_cu_place *place, void **function) {
+  static _Thread_local struct tile_cu_function all[TILE_CU_FUNCTIONS_KEPT];
+  struct tile_cu_function *kept = &all[(uintptr_t)launch / sizeof *launch % TILE_CU_FUNCTIONS_KEPT];
+  int is_kept = kept->launch == launch && kept->context == place->id && kept->form == form;
+  int32_t status = is_kept ? TILE_OK : tile_cu_find_function(kernel, image, launch, form, place, kept);
+  *function = kept->function;
   return status;
 }
 

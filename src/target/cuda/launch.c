@@ -8,6 +8,7 @@
 #include "image.c"
 #include "fault.c"
 #include "boxes.c"
+#include "calls.c"
 
 // A stream of another context than the current one cannot be launched on from there.
 static int32_t tile_cu_is_elsewhere(const struct tile_cu_place *place, void *stream) {
@@ -26,38 +27,27 @@ static int32_t tile_cu_cluster_blocks(const struct tile_launch *launch, const in
   return blocks;
 }
 
-static int tile_cu_launch(const struct tile_launch *launch, void *function, int64_t blocks, int32_t cluster, void *stream, void **parameters) {
-  struct tile_cu_attribute attributes[2];
-  unsigned count = 0;
-  if (launch->waits && tile_cu.overlaps) attributes[count++] = (struct tile_cu_attribute){.what = TILE_CU_LAUNCH_OVERLAPS, .value = {1}};
-  if (cluster > 1) attributes[count++] = (struct tile_cu_attribute){.what = TILE_CU_LAUNCH_CLUSTER, .value = {cluster, 1, 1}};
-  const struct tile_cu_launch config = {(unsigned)blocks, 1, 1, (unsigned)launch->threads, 1, 1, (unsigned)launch->scratch_bytes, stream, attributes, count};
-  int code = tile_cu.launch(&config, function, parameters, NULL);
-  // A device may have no room for so many blocks at once: the kernel asks whether it has.
-  return code == TILE_CU_WRONG_CLUSTER && cluster > 1 ? tile_cu_launch(launch, function, blocks, 1, stream, parameters) : code;
-}
-
 static int32_t tile_cu_run_launches(const struct tile_kernel *kernel, const struct tile_instance *instance, int form,
                                     const struct tile_cu_place *place, int64_t *slots, const int64_t *plan, void *stream) {
   int64_t *fault;
   int32_t status = tile_cu_fault_word(kernel, place, &fault);
+  struct tile_cu_call *call = tile_cu_begin_call(kernel);
   for (int32_t i = 0; i < instance->launch_count && !status; i++) {
     const struct tile_launch *launch = &instance->launches[i];
-    int64_t blocks = tile_grid_blocks(kernel, launch, plan);
+    struct tile_cu_work work = {.launch = launch, .blocks = tile_grid_blocks(kernel, launch, plan), .cluster = tile_cu_cluster_blocks(launch, plan)};
     char descriptors[tile_cu_descriptor_bytes(launch)];
-    void *function, *parameters[] = {slots, &fault, launch->box_count ? tile_cu_describe(kernel, launch, slots, plan, descriptors) : NULL};
-    if (blocks == 0) continue;
-    status = tile_cu_function(kernel, instance->image, launch, form, place->device, &function);
+    int is_refused = 0;
+    if (work.blocks == 0) continue;
+    if (launch->box_count) work.descriptors = tile_cu_describe(kernel, launch, slots, plan, descriptors, &is_refused);
+    status = tile_cu_function(kernel, instance->image, launch, form, place, &work.function);
     if (status) break;
-    int code = tile_cu_launch(launch, function, blocks, tile_cu_cluster_blocks(launch, plan), stream, parameters);
-    if (code == TILE_CU_OUT_OF_MEMORY) return tile_cu_fail(kernel, launch->place, code);
+    int code = tile_cu_launch(&work, slots, fault, stream);
     if ((code == TILE_CU_WRONG_HANDLE || code == TILE_CU_WRONG_CONTEXT) && tile_cu_is_elsewhere(place, stream)) return TILE_CU_ELSEWHERE;
-    if (code) {
-      return tile_fail(TILE_LAUNCH_FAILED, "%s: %s: %lld blocks of %d threads and %lld bytes are not launched: %s",
-                       kernel->info.name, launch->place, (long long)blocks, (int)launch->threads,
-                       (long long)launch->scratch_bytes, tile_cu_text(code));
-    }
+    if (code) return tile_cu_refuse_launch(kernel, &work, code);
+    if (is_refused) call = NULL;  // the driver may think otherwise the next time
+    if (call) tile_cu_add_work(call, &work);
   }
+  if (call && !status) tile_cu_keep_call(call, kernel, place->id, slots, fault);
   return status;
 }
 
@@ -140,7 +130,7 @@ static int32_t tile_cu_load_in(const struct tile_kernel *kernel, const struct ti
   for (int32_t i = 0; i < kernel->instance_count && !status; i++) {
     const struct tile_instance *instance = &kernel->instances[i];
     for (int32_t k = 0; instance->image == first->image && k < instance->launch_count && !status; k++) {
-      status = tile_cu_function(kernel, instance->image, &instance->launches[k], form, place->device, &function);
+      status = tile_cu_function(kernel, instance->image, &instance->launches[k], form, place, &function);
     }
   }
   return status;
@@ -177,4 +167,4 @@ static int32_t tile_cu_check(const struct tile_kernel *kernel, void *stream) {
   return tile_cu_earlier_fault(kernel);
 }
 
-TILE_ENTRY const struct tile_device tile_device_cuda = {"cuda", tile_cu_takes, tile_cu_run, tile_cu_load, tile_cu_check};
+TILE_ENTRY const struct tile_device tile_device_cuda = {"cuda", tile_cu_takes, tile_cu_again, tile_cu_run, tile_cu_load, tile_cu_check};

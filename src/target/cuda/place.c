@@ -5,6 +5,7 @@ struct tile_cu_place {
   int32_t retained;  // a device whose primary context the call holds, or -1
   int32_t device;
   void *context;
+  unsigned long long id;  // of the context: a new one may lie where another one was
 };
 
 struct tile_cu_memory {
@@ -44,6 +45,22 @@ static void tile_cu_leave(const struct tile_cu_place *place) {
   if (place->retained >= 0) tile_cu.release_primary(place->retained);
 }
 
+// The current context's id and device; the device is asked for once for as long as a thread stays in a context.
+static int tile_cu_identify(struct tile_cu_place *place) {
+  static _Thread_local struct {
+    unsigned long long id;
+    int32_t is_known, device;
+  } last;
+  int code = tile_cu.context_id(place->context, &place->id);
+  if (!code && !(last.is_known && last.id == place->id)) {
+    last.is_known = 0;
+    code = tile_cu.context_device(&last.device);
+    last.is_known = !code, last.id = place->id;
+  }
+  place->device = last.device;
+  return code;
+}
+
 // `by_stream`: the stream's comes before the current one.
 static int32_t tile_cu_enter(const struct tile_kernel *kernel, const int64_t *slots, void *stream, int32_t by_stream,
                              struct tile_cu_place *place) {
@@ -61,10 +78,10 @@ static int32_t tile_cu_enter(const struct tile_kernel *kernel, const int64_t *sl
     return tile_fail(TILE_NO_CONTEXT, "%s: no context is current, none is the stream's, and no argument is memory of a device",
                      kernel->info.name);
   }
-  *place = (struct tile_cu_place){0, retained, 0, wanted};
+  *place = (struct tile_cu_place){.retained = retained, .context = wanted};
   if (wanted != current) code = tile_cu.push_context(wanted);
   place->is_pushed = wanted != current && !code;
-  if (!code) code = tile_cu.context_device(&place->device);
+  if (!code) code = tile_cu_identify(place);
   if (!code) return TILE_OK;
   tile_cu_leave(place);
   return tile_cu_fail(kernel, "the context of the call", code);

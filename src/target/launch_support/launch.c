@@ -48,12 +48,13 @@ static void tile_run_blocks(void *context, int64_t begin, int64_t end) {
   run->launch->body(run->slots, run->plan, begin, end, scratch, run->fault);
 }
 
-// Everything that can be said against a call before it is known where it runs; fills the plan.
+static int32_t tile_check_abi(const struct tile_kernel *kernel) {
+  if (kernel->info.abi == TILE_ABI) return TILE_OK;
+  return tile_fail(TILE_ABI_MISMATCH, "%s: made for ABI %u, called with ABI %u", kernel->info.name, kernel->info.abi, (unsigned)TILE_ABI);
+}
+
+// Everything that can be said against a call from its slots alone; fills the plan.
 TILE_ENTRY int32_t tile_check_call(const struct tile_kernel *kernel, const int64_t *slots, int64_t *plan) {
-  if (kernel->info.abi != TILE_ABI) {
-    return tile_fail(TILE_ABI_MISMATCH, "%s: made for ABI %u, called with ABI %u", kernel->info.name, kernel->info.abi,
-                     (unsigned)TILE_ABI);
-  }
   int32_t status = tile_check_dims(kernel, slots);
   if (status) return status;
   kernel->plan(slots, plan);
@@ -201,9 +202,12 @@ static const struct tile_device *tile_device_for(const struct tile_kernel *kerne
 }
 
 static int32_t tile_launch_planned(const struct tile_kernel *kernel, int64_t *slots, int64_t *plan, void *stream) {
-  int32_t status = tile_check_call(kernel, slots, plan);
+  int32_t status = tile_check_abi(kernel);
   if (status) return status;
   const struct tile_device *device = tile_device_for(kernel, slots, stream);
+  if (device && device->again(kernel, slots, stream, &status)) return status;
+  status = tile_check_call(kernel, slots, plan);
+  if (status) return status;
   if (device) return device->run(kernel, slots, plan, stream);
   if (stream) return tile_refuse_stream(kernel);
   const struct tile_instance *instance = tile_choose(kernel, plan);

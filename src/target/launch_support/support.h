@@ -191,10 +191,12 @@ struct tile_kernel {
   int32_t reserved;
 };
 
-// The launcher of a kind of device. Each function returns a status but for `takes`: is this call the device's?
+// The launcher of a kind of device. Each function returns a status but for `takes`: is this call the device's? and `again`: was it one
+// that the device has run before, and was run once more?
 struct tile_device {
   const char *name;
   int32_t (*takes)(const struct tile_kernel *kernel, const int64_t *slots, void *stream);
+  int32_t (*again)(const struct tile_kernel *kernel, const int64_t *slots, void *stream, int32_t *status);  // has not been checked
   int32_t (*run)(const struct tile_kernel *kernel, int64_t *slots, const int64_t *plan, void *stream);  // has been checked
   int32_t (*load)(const struct tile_kernel *kernel);
   int32_t (*check)(const struct tile_kernel *kernel, void *stream);
