@@ -52,8 +52,11 @@ void add_source_options(CLI::App& app, Options& o) {
 }
 
 void add_target_options(CLI::App& app, Options& o) {
-  app.add_option("--target", o.targets, "machines to compile for, separated by commas; `tilec doctor` names them")
-      ->delimiter(',')
+  auto take = [&o](const std::vector<std::string>& words) {
+    for (const std::string& word : words)
+      for (std::string& name : split(word, ',')) o.targets.push_back(std::move(name));
+  };
+  app.add_option_function<std::vector<std::string>>("--target", take, "machines to compile for, separated by commas; `tilec doctor` names them")
       ->allow_extra_args(false);
   std::vector<std::string> passes;
   for (const Pass& pass : pass_list()) passes.emplace_back(pass.name);
@@ -100,7 +103,8 @@ void add_compile_options(CLI::App& app, Options& o) {
       ->check(CLI::Validator(needs_emit, join(emit_kinds(), ", "), "emit"));
   for (const target::Target* target : target::targets())
     if (target->assemble)
-      app.add_option("--" + std::string(target->assembler), o.assembler, "the program that makes `" + std::string(target->image) + "`, where it is not found by itself");
+      app.add_option("--" + std::string(target->assembler), o.assembler, "the program that makes `" + std::string(target->image) + "`, where it is not found by itself")
+          ->check(CLI::Validator([](const std::string& word) { return word.empty() ? std::string("it names no program") : ""; }, "", "program"));
   app.add_option("--prefix", o.prefix, "put before the name of every exported function")
       ->check(CLI::Validator(needs_identifier, "", "identifier"));
   app.add_option("--name", o.name, "of the library in the header; the input's name if left out");

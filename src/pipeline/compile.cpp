@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "diag/diag.h"
 #include "host/manifest.h"
+#include "target/abi/abi.h"
 
 namespace tilec {
 
@@ -76,6 +77,18 @@ std::vector<Lowering> lower_all(const Program& typed, const std::deque<Checked>&
   return lowerings;
 }
 
+void check_arguments(const ExportInstance& typed, const target::Export& exported, Diagnostics& diagnostics) {
+  const target::Abi abi = target::abi_of(exported);
+  for (size_t i = 0; i < exported.instances.size(); ++i) {
+    const Machine& machine = *exported.instances[i].machine;
+    int64_t bytes = 0;
+    for (size_t k = 0; k < abi.instances[i].launches.size(); ++k) bytes = std::max(bytes, target::argument_bytes(exported, abi, int(i), int(k)));
+    if (machine.argument_bytes == 0 || bytes <= machine.argument_bytes) continue;
+    diagnostics.at(typed.span).error(diag::ArgumentsExceeded, typed.name, bytes, std::string(machine.name), machine.argument_bytes)
+        .help("pass fewer tensors, or let them share dims");
+  }
+}
+
 }  // namespace
 
 void Checks::add(const ir::Kernel& kernel) {
@@ -143,6 +156,8 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
     out.library.exports.push_back(std::move(described));
     out.program.exports.push_back(std::move(spelled));
   }
+  if (diagnostics.has_errors()) return std::nullopt;
+  for (size_t i = 0; i < typed.exports.size(); ++i) check_arguments(typed.exports[i], out.program.exports[i], diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   out.program.manifest = host::manifest_text(out.library);
   return out;

@@ -52,6 +52,7 @@ std::optional<Factor> staged_factor(Instance& in, const View& view, const Shape&
   const Memory& memory = in.memory(view.memory);
   in.at(span).remark(diag::OperandStaged, memory.name);
   ast::Name name{memory.name, span};
+  in.builder.set_span(span);
   View tile = allocate(in, name, ir::Space::Shared, in.type(view.buffer).element, extents_of(extents));
   store(in, tile, {Value(from), span}, span);
   return Factor{.value = tile.buffer, .is_transposed = is_transposed, .shape = shape,

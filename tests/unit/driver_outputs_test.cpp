@@ -254,17 +254,21 @@ TEST_CASE("an image is made by a program of others, which is told where it fails
   CHECK_MESSAGE(ran.says("/as` was ended by signal 9: [31mred [T0605]"), ran.out);
   ran = assembled_by("echo text > $4", "");
   CHECK_MESSAGE((ran.code == 3 && ran.says("made a file that is no image")), ran.out);
-  ran = folder.run("mkdir parts; export TMPDIR=$PWD/parts; printf '#!/bin/sh\\nmkdir \"$4\"\\n' > as; '" TILEC_BINARY "' copy.tile --emit=cubin --target=sm_80 --ptxas \"$PWD/as\" 2>&1; echo $? and $(ls parts).");
-  CHECK_MESSAGE((ran.says("made no file") && ran.says("3 and .")), ran.out);
+  ran = assembled_by("echo \"ptxas $2, line 3; error\"; exit 2", "");
+  CHECK_MESSAGE(ran.says("/as` ended with 2: ptxas its text, line 3; error [T0605]"), ran.out);
+  // Nothing is left of its files, however the compiler ends.
+  ran = folder.run("exec 2>/dev/null; mkdir parts; export TMPDIR=$PWD/parts; printf '#!/bin/sh\\ntouch came; sleep 1\\n' > as; '" TILEC_BINARY
+                   "' copy.tile --emit=cubin --target=sm_80 --ptxas \"$PWD/as\" & while [ ! -e came ]; do sleep 0.05; done; kill $!; wait $!; echo $? and $(ls parts).");
+  CHECK_MESSAGE(ran.says("143 and ."), ran.out);
+  // One that does not know the option that a new one is given.
+  ran = assembled_by("case \"$*\" in *split-compile*) echo 'split-compile: unknown'; printf junkjunkjunk > $4; exit 1;; esac; printf '\\177ELF image' > $4", "");
+  CHECK_MESSAGE((ran.code == 0 && folder.read("copy.cubin") == "\177ELF image"), ran.out);
   folder.write("as", "no program");
   ran = folder.tilec("copy.tile --emit=cubin --target=sm_80 --ptxas \"$PWD/as\"");
   CHECK_MESSAGE((ran.code == 3 && ran.says("/as` cannot be started: Exec format error")), ran.out);
   ran = assembled_by("exit 0", "--target=sm_90a");
   CHECK_MESSAGE(ran.code == 2, ran.out);
   CHECK_MESSAGE(ran.says("one `cubin` is for one machine"), ran.out);
-  ran = folder.run("TMPDIR=/nowhere '" TILEC_BINARY "' copy.tile --emit=cubin --target=sm_80 --ptxas \"$PWD/as\"");
-  CHECK_MESSAGE(ran.code == 3, ran.out);
-  CHECK_MESSAGE(ran.says("cannot be written to the folder for temporary ones"), ran.out);
   ran = folder.tilec("copy.tile --emit=cubin --target=sm_80 --ptxas none");
   CHECK_MESSAGE(ran.says("`none` is no program"), ran.out);
   ran = folder.run("{ PATH=/nowhere '" TILEC_BINARY "' copy.tile --emit=cubin --target=sm_80; ls /usr/local/cuda/bin/ptxas /opt/cuda/bin/ptxas; }");

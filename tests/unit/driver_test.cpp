@@ -83,6 +83,9 @@ TEST_CASE("what keeps the command from its work has a code and an exit code") {
   gives("a.tile --target=x86-64-v3,gfx942", 6, "the target `gfx942` is not supported yet [T0900]");
   gives("a.tile --target=c,sm_90a", 6, "one output for `c` and `sm_90a` is not supported yet [T0900]");
   gives("a.tile --target=x86-64-v3,c", 6, "'c' cannot go into one output with 'x86-64-v3'");
+  gives("a.tile --target=sm_90a,", 6, "`` is not a target [T0602]");
+  gives("a.tile --target=,x86-64", 6, "`` is not a target [T0602]");
+  gives("a.tile --target=x86-64,sm_90a --ptxas ''", 2, "--ptxas: it names no program");
   gives("a.tile --target=cubin:sm_90a", 6, "`cubin:sm_90a` is not a target [T0602]");
   gives("a.tile --target=x86-64,sm_90a --ptxas=./none", 3, "error: no `cubin` for `sm_90a`: `./none` is no program [T0605]");
   gives("a.tile --target=sm_90a --emit=asm", 6, "the target `sm_90a` cannot emit `asm` [T0603]");

@@ -131,6 +131,34 @@ TEST_CASE("what a machine has too little of names the export that asks for it, a
   CHECK(folder.run("ls big.ptx").code != 0);
 }
 
+TEST_CASE("more arguments than a launch can be handed are an error of the machine that takes fewer") {
+  Folder folder;
+  std::string params, needs, sums;
+  for (int i = 0; i < 280; ++i) {
+    params += "x" + std::to_string(i) + ": f32[N" + std::to_string(i) + "], ";
+    needs += (i ? ", N" : "N") + std::to_string(i) + " > 0";
+    sums += " + x" + std::to_string(i) + "[0]";
+  }
+  folder.write("many.tile", "export kernel many(" + params + "out y: f32[1]) requires " + needs + " { launch (i in 1) { y[0] = 0.0" + sums + "; } }\n");
+  for (const char* words : {"--emit=ptx --target=sm_80", "--target=x86-64,ptx:sm_80"}) {
+    Ran ran = folder.tilec("many.tile -o out " + std::string(words));
+    CHECK(ran.code == 1);
+    CHECK_MESSAGE(ran.says("many.tile:1:15: error: a launch of `many` is handed 4496 bytes of arguments but `sm_80` takes 4352 [T0501]"), ran.out.substr(0, 500));
+    CHECK(folder.run("ls out").code != 0);
+  }
+  Ran ran = folder.tilec("many.tile --emit=ptx --target=sm_90a -o out");
+  CHECK_MESSAGE(ran.code == 0, ran.out.substr(0, 500));
+}
+
+TEST_CASE("a product's operands that go through shared tiles are noted where they stand") {
+  Folder folder;
+  folder.write("big.tile", "export kernel big(L: f16[M, K], R: f16[K, N], out C: f32[M, N]) {\n    launch (i in 1) {\n"
+                           "        C.tile(0, 0) =\n            L.tile[256, 128](0, 0)\n            @ R.tile[128, 1024](0, 0);\n    }\n}\n");
+  Ran ran = folder.tilec("big.tile --emit=ptx --target=sm_80 -o big.ptx");
+  CHECK_MESSAGE(ran.says("big.tile:5:15: note: `R` takes 262144 bytes"), ran.out);
+  CHECK_MESSAGE(ran.says("big.tile:4:13: note: `L` takes 65536 bytes"), ran.out);
+}
+
 TEST_CASE("`run` says which contract fails, with its numbers, and how to set them") {
   Folder folder;
   folder.write("k.tile", "export kernel k(A: f32[N], out B: f32[N], G: int)\n    requires N % G == 0, G > 1\n{\n    launch (i in N / G) { B[i] = A[i]; }\n}\n");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "target/abi/boxes.h"
 
 namespace tilec::target {
 
@@ -159,6 +160,14 @@ class AbiMaker {
 Abi abi_of(const Export& exported) {
   INVARIANT(!exported.instances.empty(), "an exported function has an instance");
   return AbiMaker(exported).make();
+}
+
+int64_t argument_bytes(const Export& exported, const Abi& abi, int instance, int launch) {
+  const ir::Kernel& kernel = *exported.instances[size_t(instance)].kernel;
+  size_t boxes = boxes_of(kernel, kernel.op(abi.instances[size_t(instance)].launches[size_t(launch)].launch).as<ir::op::Launch>().body).size();
+  int64_t bytes = (std::max(abi.slot_count, 1) + 1) * kSlotBytes;
+  if (boxes) bytes = (bytes + kDescriptorAlignment - 1) / kDescriptorAlignment * kDescriptorAlignment + described_bytes(boxes);
+  return bytes;
 }
 
 std::string plan_name(const Export& exported) { return exported.name + "_plan"; }

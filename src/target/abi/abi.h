@@ -76,6 +76,8 @@ struct Abi {
   int site_of(const ir::Op& fault) const;
 };
 Abi abi_of(const Export& exported);
+// What a launch on a device is handed: the slots, the place of the fault word, descriptors of its boxes.
+int64_t argument_bytes(const Export& exported, const Abi& abi, int instance, int launch);
 
 // The names of the functions that are generated for an export; they do not leave the object.
 std::string plan_name(const Export& exported);

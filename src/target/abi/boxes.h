@@ -16,6 +16,10 @@ struct BoxAbi {
   friend bool operator==(const BoxAbi&, const BoxAbi&) = default;
 };
 
+// What the launcher tells the engine of each box's tensor, then whether it could, a byte for each.
+constexpr int64_t kDescriptorBytes = 128, kDescriptorAlignment = 64;
+constexpr int64_t described_bytes(size_t boxes) { return int64_t(boxes) * (kDescriptorBytes + 1); }
+
 // The array of shared memory that the engine writes, or reads.
 layout::EngineRows rows_of(const ir::Kernel& kernel, const ir::op::CopyBox& copy);
 layout::EngineRows rows_of(const ir::Kernel& kernel, const ir::op::StoreBox& store);

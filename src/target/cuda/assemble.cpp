@@ -1,17 +1,16 @@
 // Text to an image, by the toolkit's assembler as a process of its own.
 #include "target/cuda/assemble.h"
 
-#include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "target/cuda/said.h"
@@ -26,40 +25,54 @@ namespace fs = std::filesystem;
 
 bool is_program(const fs::path& path) { return access(path.c_str(), X_OK) == 0 && !fs::is_directory(path); }
 
-std::string contents(const fs::path& path) {
-  std::error_code none;
-  if (!fs::is_regular_file(path, none)) return {};
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // A number of its own, not that of the cores: it is written into the image, and an image is the same wherever it is made. Releases
 // before 12.1 refuse the option, and say its name.
 constexpr std::string_view kFunctionsAtOnce = "split-compile", kHowMany = "=8";
 
-// A folder of our own for the files that go in and out.
-struct Workplace {
-  fs::path path;
-  Workplace() {
-    std::error_code none;
-    std::string name = (fs::temp_directory_path(none) / "tilec-XXXXXX").string();
-    if (!none && mkdtemp(name.data())) path = name;
+// A file in memory: whatever ends this process, nothing stays behind. The assembler, which inherits it, finds it under a path.
+class MemoryFile {
+ public:
+  explicit MemoryFile(const char* name) : file_(memfd_create(name, MFD_CLOEXEC)) {}
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  ~MemoryFile() {
+    if (file_ >= 0) close(file_);
   }
-  ~Workplace() {
-    std::error_code ignored;
-    if (!path.empty()) fs::remove_all(path, ignored);
+  int number() const { return file_; }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
+  bool write(std::string_view text) const {
+    while (!text.empty()) {
+      ssize_t count = ::write(file_, text.data(), text.size());
+      if (count < 0 && errno != EINTR) return false;
+      if (count > 0) text.remove_prefix(size_t(count));
+    }
+    return file_ >= 0;
   }
+  bool clear() const { return ftruncate(file_, 0) == 0 && lseek(file_, 0, SEEK_SET) == 0; }
+  std::string contents() const {
+    std::string out(size_t(std::max<off_t>(lseek(file_, 0, SEEK_END), 0)), 0);
+    for (size_t at = 0; at < out.size();) {
+      ssize_t count = pread(file_, out.data() + at, out.size() - at, off_t(at));
+      if (count <= 0) return {};
+      at += size_t(count);
+    }
+    return out;
+  }
+
+ private:
+  int file_;
 };
 
-// How it ended: empty where it did with 0. What it says goes to `said`.
-std::string run(const std::vector<std::string>& words, const fs::path& said) {
+// How it ended: empty where it did with 0. What it says goes to `said`; it inherits the other files.
+std::string run(const std::vector<std::string>& words, const MemoryFile& from, const MemoryFile& to, const MemoryFile& said) {
+  if (!to.clear() || !said.clear()) return "has no place for what it makes: " + std::string(std::strerror(errno));
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  for (int shown : {STDOUT_FILENO, STDERR_FILENO}) posix_spawn_file_actions_adddup2(&actions, said.number(), shown);
+  for (const MemoryFile* file : {&from, &to}) posix_spawn_file_actions_adddup2(&actions, file->number(), file->number());  // stays open
   pid_t child = 0;
   int failure = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -72,9 +85,10 @@ std::string run(const std::vector<std::string>& words, const fs::path& said) {
 }
 
 // The first line that says something, as far as it can be printed.
-std::string first_line(const std::string& text) {
+std::string first_line(const std::string& text, const MemoryFile& from) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
+    if (size_t at = line.find(from.path() + ","); at != line.npos) line.replace(at, from.path().size(), "its text");
     std::erase_if(line, [](char c) { return uint8_t(c) < 32 || c == 127; });
     if (line.find_first_not_of(' ') != line.npos) return line;
   }
@@ -111,20 +125,19 @@ Assembled assemble(std::string_view text, const Machine& machine, const std::str
   fs::path assembler = tool.empty() ? find_assembler() : tool;
   if (assembler.empty()) return {.problem = "no `ptxas` is found in PATH or where its toolkit is usually put; `--ptxas` names one", .is_missing = true};
   if (!is_program(assembler)) return {.problem = "`" + assembler.string() + "` is no program"};
-  Workplace place;
-  fs::path from = place.path / "kernels.ptx", to = place.path / "kernels.cubin", said = place.path / "said";
-  if (place.path.empty() || !(std::ofstream(from, std::ios::binary) << text << std::flush)) return {.problem = "its files cannot be written to the folder for temporary ones"};
-  std::vector<std::string> words = {assembler.string(), "-arch=" + std::string(machine.name), from.string(), "-o", to.string(), "-v"};
+  MemoryFile from("kernels.ptx"), to("kernels.cubin"), said("said");
+  if (!from.write(text) || to.number() < 0 || said.number() < 0) return {.problem = "there is no memory for its files"};
+  std::vector<std::string> words = {assembler.string(), "-arch=" + std::string(machine.name), from.path(), "-o", to.path(), "-v"};
   words.push_back("--" + std::string(kFunctionsAtOnce) + std::string(kHowMany));
-  std::string ending = run(words, said);
-  bool is_refused = !ending.empty() && contents(said).find(kFunctionsAtOnce) != std::string::npos;
-  if (is_refused) words.pop_back(), ending = run(words, said);
-  std::string image = contents(to);
+  std::string ending = run(words, from, to, said);
+  bool is_refused = !ending.empty() && said.contents().find(kFunctionsAtOnce) != std::string::npos;
+  if (is_refused) words.pop_back(), ending = run(words, from, to, said);
+  std::string image = to.contents();
   std::string by = version_in(image);
   if (ending.empty() && is_image(image))
-    return {.image = std::move(image), .by = "ptxas" + (by.empty() ? "" : " " + by), .slow = slow_functions(contents(said))};
+    return {.image = std::move(image), .by = "ptxas" + (by.empty() ? "" : " " + by), .slow = slow_functions(said.contents())};
   if (ending.empty()) ending = image.empty() ? "made no file" : "made a file that is no image";
-  std::string reason = first_line(contents(said));
+  std::string reason = first_line(said.contents(), from);
   return {.problem = "`" + assembler.string() + "` " + ending + (reason.empty() ? "" : ": " + reason)};
 }
 

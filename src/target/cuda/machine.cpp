@@ -59,17 +59,19 @@ constexpr BoxLimits kBoxes = {.unit = 16, .rank = 5, .extent = 256};
 constexpr AddLimits kAdds = {.bytes = 16, .narrow = true};
 constexpr int64_t kBlockRegisters = 65536;
 constexpr int64_t kClusterBlocks = 8;  // that every device of the generation has room for
+constexpr int64_t kFewArguments = 4352, kManyArguments = 32764;  // bytes; the latter from version 8.1 of the language on
 
 constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t caps, std::span<const MatrixAtom> atoms,
-                          AddLimits adds = {}, int64_t cluster_blocks = 1) {
+                          int64_t argument_bytes, AddLimits adds = {}, int64_t cluster_blocks = 1) {
   return {.name = name, .target = "cuda", .lanes = 32, .max_warps = 16, .default_warps = 4, .role_warps = 4, .registers_per_lane = 255,
           .shared_bytes = shared_bytes, .banks = 32, .vector_bytes = 16, .simd_bytes = 0, .caps = caps, .matrix_atoms = atoms,
-          .boxes = kBoxes, .adds = adds, .cluster_blocks = cluster_blocks, .block_registers = kBlockRegisters};
+          .boxes = kBoxes, .adds = adds, .cluster_blocks = cluster_blocks, .block_registers = kBlockRegisters,
+          .argument_bytes = argument_bytes};
 }
 constexpr Machine kMachines[] = {
-    machine("sm_80", 163 << 10, kThreads, kAtoms80),
-    machine("sm_89", 99 << 10, kThreads, kAtoms89),
-    machine("sm_90a", 227 << 10, kThreads | kEngines, kAtoms90, kAdds, kClusterBlocks),
+    machine("sm_80", 163 << 10, kThreads, kAtoms80, kFewArguments),
+    machine("sm_89", 99 << 10, kThreads, kAtoms89, kManyArguments),
+    machine("sm_90a", 227 << 10, kThreads | kEngines, kAtoms90, kManyArguments, kAdds, kClusterBlocks),
 };
 
 // The version of the language in which the generation's instructions can be said.

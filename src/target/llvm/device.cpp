@@ -45,11 +45,8 @@ llvm::Metadata* number(llvm::LLVMContext& context, int64_t n) {
 
 int64_t threads_of(const ir::op::Launch& launch, const DeviceCode& code) { return std::max<int64_t>(launch.warps, 1) * code.machine->lanes; }
 
-// What the launcher tells the engine of each box's tensor, then whether it could, a byte for each.
-constexpr uint64_t kDescriptorBytes = 128, kDescriptorAlignment = 64;
 llvm::Type* descriptors_type(llvm::LLVMContext& context, size_t count) {
-  llvm::Type* byte = llvm::Type::getInt8Ty(context);
-  return llvm::ArrayType::get(byte, count * (kDescriptorBytes + 1));
+  return llvm::ArrayType::get(llvm::Type::getInt8Ty(context), uint64_t(described_bytes(count)));
 }
 
 llvm::Function* new_kernel(llvm::Module& module, const std::string& name, const Abi& abi, const ir::op::Launch& launch, const DeviceCode& code,
