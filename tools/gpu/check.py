@@ -257,14 +257,15 @@ def error(out, reference):
     return ((out - reference).norm() / scale).item()
 
 
-def moved(value):
-    """The same numbers one element behind where any access may begin."""
+def moved(value, by):
+    """The same numbers, so many elements behind where any access may begin. Atomics of less than four bytes touch the word around,
+    which has been written, too."""
     if not isinstance(value, torch.Tensor):
         return value
-    room = torch.empty(value.numel() + 1, device=DEVICE, dtype=value.dtype)
-    room[:1].zero_()  # atomics of less than four bytes touch the word around
-    room[1:].copy_(value.reshape(-1))
-    return room[1:].view(value.shape)
+    room = torch.zeros((value.numel() + by + 4) * value.element_size(), device=DEVICE, dtype=torch.uint8).view(value.dtype)
+    room = room[by : by + value.numel()]
+    room.copy_(value.reshape(-1))
+    return room.view(value.shape)
 
 
 def check(name, kernels, dims, quiet):
@@ -274,7 +275,7 @@ def check(name, kernels, dims, quiet):
     tensors = [key for key, value in values.items() if isinstance(value, torch.Tensor)]
     # As they come, twice; then one tensor at an odd address, another one, all of them.
     for odd in ([], [], tensors[:1], tensors[1:2], tensors):
-        placed = values | {key: moved(values[key]) for key in odd}
+        placed = values | {key: moved(values[key], int(key in odd)) for key in {*wanted, *odd}}
         for key in wanted:
             out = placed[key]
             out.zero_() if case_of(name) in ZEROED or name == "diverge_count" else out.numel() and out.view(torch.uint8).fill_(0xFF)
