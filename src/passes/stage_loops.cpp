@@ -2,6 +2,8 @@
 // of `depth` versions, handed over through a ring: while turn t is computed with, the copies of turn t + depth - 1 run (or of
 // one nearer, where several products are in flight).
 //
+// A ring lives as long as the block. In loops around, its turns go on where the last round has ended: the count is carried.
+//
 //   for p in 0 .. min(turns, depth - 1)      acquire p; copies of turn p; commit p
 //   for i in the loop                        the same for turn t + depth - 1, unless it is beyond the last
 //                                            wait t; the body, with version t mod depth; release t
@@ -16,6 +18,7 @@
 #include "diag/diag.h"
 #include "ir/sources.h"
 #include "passes/boxes.h"
+#include "passes/carried_count.h"
 #include "passes/effects.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
@@ -59,8 +62,17 @@ class Stager {
     depth_ = depth(pipeline);
     write_down(pipeline, found);
     if (depth_ < 2) return "there is one version of its tiles, for lack of memory or because the program or its schedule says so";
+    // A ring is the block's, its turns counted over all rounds of the loops around.
+    std::optional<CarriedCount> rounds = CarriedCount::between(kernel_, launch_body_, region_);
+    bool is_nested = rounds && region_ != launch_body_;
+    insert_before(kernel_, is_nested ? launch_body_ : region_, is_nested ? rounds->first() : id_, [&](Builder& b) { emit_ring(b); });
+    if (is_nested) earlier_ = rounds->open(kernel_);
     insert_before(kernel_, region_, id_, [&](Builder& b) { emit_prologue(b); });
     rewrite_body();
+    if (!is_nested) return "";
+    ValueId later;
+    insert_after(kernel_, region_, id_, [&](Builder& b) { later = b.add(earlier_, turns_); });
+    rounds->close(kernel_, later);
     return "";
   }
 
@@ -177,7 +189,7 @@ class Stager {
   // Products in flight hold on to the slots that they read.
   int64_t turns_ahead() const { return std::max<int64_t>(1, depth_ - std::max<int64_t>(1, in_flight_)); }
 
-  void emit_prologue(Builder& b) {
+  void emit_ring(Builder& b) {
     for (StagedCopy& copy : copies_) {
       Type type = kernel_.type(copy.buffer);
       type.shape.insert(type.shape.begin(), depth_);
@@ -188,6 +200,9 @@ class Stager {
     Type ring = plain_type(TypeKind::Ring);
     ring.shape = {depth_};
     ring_ = b.value(op::RingAlloc{1, ring_name()}, ring);
+  }
+
+  void emit_prologue(Builder& b) {
     turns_ = trip_count(b, loop_);
     ValueId ahead = b.binary(BinaryFn::Min, turns_, b.index(turns_ahead()));
     op::For fill{.low = b.index(0), .high = ahead, .step = b.index(1), .body = kernel_.new_region()};
@@ -225,9 +240,12 @@ class Stager {
     b.set_region(outer);
   }
 
-  // Takes a turn and puts its copies in flight.
-  void emit_turn(Builder& b, ValueId turn) {
-    std::map<ValueId, ValueId> known{{index(), b.add(loop_.low, b.mul(turn, loop_.step))}};
+  ValueId of_all(Builder& b, ValueId turn) const { return earlier_.valid() ? b.add(earlier_, turn) : turn; }
+
+  // Takes a turn of the loop and puts its copies in flight.
+  void emit_turn(Builder& b, ValueId of_loop) {
+    std::map<ValueId, ValueId> known{{index(), b.add(loop_.low, b.mul(of_loop, loop_.step))}};
+    ValueId turn = of_all(b, of_loop);
     b.add(op::Acquire{ring_, turn});
     ValueId version = b.binary(BinaryFn::Rem, turn, b.index(depth_));
     std::vector<ValueId> tokens;
@@ -262,8 +280,9 @@ class Stager {
     ValueId turn;
     std::map<ValueId, ValueId> views;
     insert_before(kernel_, loop_.body, first, [&](Builder& b) {
-      turn = b.binary(BinaryFn::Div, b.sub(index(), loop_.low), loop_.step);
-      emit_ahead(b, b.add(turn, b.index(turns_ahead())));
+      ValueId of_loop = b.binary(BinaryFn::Div, b.sub(index(), loop_.low), loop_.step);
+      emit_ahead(b, b.add(of_loop, b.index(turns_ahead())));
+      turn = of_all(b, of_loop);
       b.add(op::Wait{ring_, turn});
       ValueId version = b.binary(BinaryFn::Rem, turn, b.index(depth_));
       for (const StagedCopy& copy : copies_) views[copy.buffer] = view(b, copy, version);
@@ -316,6 +335,7 @@ class Stager {
   CopyClass class_ = CopyClass::Async;
   int64_t depth_ = 0, in_flight_ = -1;
   ValueId ring_, turns_;
+  ValueId earlier_;  // turns of earlier rounds of the loops around; invalid: there are none
 };
 
 // What every pipelined loop hears on a machine whose loads do not run ahead by themselves.

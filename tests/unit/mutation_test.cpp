@@ -305,6 +305,20 @@ TEST_SUITE("mutation") {
     check_noticed(product_of_roles().thread, product_of_roles(), kMutations);
   }
 
+  TEST_CASE("faults seeded into the turns of loops in loops are noticed") {
+    const Texts texts = texts_of("nested_product", {{3, 32, 96}, {3, 96, 32}, {3, 32, 32}}, target::model::asynchronous());
+    constexpr Mutation kMutations[] = {
+        {"a round that does not count its turns", R"(yield \[%55\])", "yield [%turns_28]", 1, "ring", "ring"},
+        {"a round that counts fewer", R"(binary\.add %turns_28, %31)", "binary.add %turns_28, %32", 1, "ring", "ring"},
+        {"the turns of this round alone are waited for", R"(binary\.add %turns_28, %k_18)", "binary.add %zero_8, %k_18", 1, "ring", "ring"},
+        {"the turns of this round alone are taken", R"(binary\.add %turns_28, %41)", "binary.add %zero_8, %41", 1, "ring", "ring"},
+        {"the first turns of every round are the block's first", R"(binary\.add %turns_28, %turn_33)", "binary.add %zero_8, %turn_33", 1, "ring", "ring"},
+        {"the version of the round's turn is read", R"(binary\.rem %49)", "binary.rem %k_18", 1, "race", "race"},
+        {"the version of the round's turn is filled", R"(binary\.rem %43)", "binary.rem %41", 1, "race", "race"},
+    };
+    check_noticed(texts.staged, texts, kMutations);
+  }
+
   TEST_CASE("faults seeded into blocks of a cluster are noticed, in the program of one thread") {
     const Texts texts = texts_of("shared_product", {{32, 128}, {128, 64}, {32, 64}}, *target::machine_named("sm_90a")->machine);
     constexpr Mutation kMutations[] = {

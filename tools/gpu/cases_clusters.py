@@ -1,4 +1,5 @@
-"""Cases of tests/kernels/clusters.tile and cluster_sums.tile: what blocks copy and add up together."""
+"""Cases of tests/kernels/clusters.tile and cluster_sums.tile: what blocks copy and add up together; of nested_pipelines.tile: turns that go on from
+round to round."""
 import torch
 
 from cases_movement import whole
@@ -6,6 +7,7 @@ from tensors import DEVICE, F64, poisoned
 
 PRODUCTS = [dict(M=m, N=n, K=k) for m, n, k in
             [(1, 1, 1), (130, 104, 72), (128, 256, 328), (256, 512, 64), (512, 768, 1000), (200, 40, 8), (1024, 384, 136), (384, 1536, 4104)]]
+HEADS = [dict(shape, H=h) for shape, h in zip(PRODUCTS, (1, 2, 3, 5, 2, 9, 1, 4))]
 BATCHES = [dict(shape, Z=z) for shape, z in zip(PRODUCTS, (1, 2, 3, 4, 2, 6, 1, 2))]
 SUMS = [dict(M=m, N=n, Z=z) for m, n, z in
         [(1, 1, 1), (130, 72, 4), (128, 260, 8), (200, 5, 3), (256, 512, 16), (1000, 1024, 2), (64, 255, 24), (513, 1000, 8)]]
@@ -35,6 +37,24 @@ def grouped(name, dims):
     return dict(dims, A=a, B=b, C=poisoned((z, m, n), torch.float32)), {"C": reference}
 
 
+def nested(name, dims):
+    """Rounds of triangles: odd ones have no turn, the others as many as their number and that of the block's rows."""
+    m, n, k, h = dims["M"], dims["N"], dims["K"], dims["H"]
+    a, b = whole((h, m, k), torch.float16), whole((h, k, n), torch.float16)
+
+    def reference():
+        if name != "of_triangles":
+            return (3 if name == "of_pairs" else 1) * (a.to(F64) @ b.to(F64))
+        out = torch.zeros((h, m, n), device=DEVICE, dtype=F64)
+        for i in range(0, m, 64):
+            for round in range(0, h, 2):
+                end = 32 * (round + i // 64)
+                out[round, i : i + 64] = a[round, i : i + 64, :end].to(F64) @ b[round, :end].to(F64)
+        return out
+
+    return dict(dims, A=a, B=b, C=poisoned((h, m, n), torch.float32)), {"C": reference}
+
+
 def again(name, dims):
     x, y = whole((dims["M"], dims["N"]), torch.float16), whole((dims["Z"], 32), torch.float32)
     values = dict(dims, X=x, Y=y, S=poisoned((dims["M"],), torch.float32), T=poisoned((8,), torch.float32))
@@ -61,6 +81,9 @@ def matrix_sums(name, dims):
 CASES = {name: (product, PRODUCTS) for name in ("shared_columns", "shared_both", "scheduled", "panels")} | {
     "batched": (batched, BATCHES),
     "grouped": (grouped, BATCHES),
+    "of_heads": (nested, HEADS),
+    "of_triangles": (nested, HEADS),
+    "of_pairs": (nested, HEADS),
     "again": (again, SUMS),
     "column_sums": (column_sums, SUMS),
     "own_sums": (own_sums, SUMS),

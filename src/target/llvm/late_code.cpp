@@ -32,6 +32,9 @@ class Sinker {
   Sinker(Function& function, int64_t registers) : function_(function), most_(registers / kShare), tree_(function), loops_(tree_) {
     for (Instruction& i : instructions(function))
       if (is_sum(&i)) ++sums_[i.getOperand(0)];
+    for (Instruction& i : instructions(function_))
+      if (isa<ICmpInst>(i) && is_cheap(&i))
+        for (const Use& x : i.operands()) ++compared_[x.get()];
   }
 
   // The last first: what an instruction is made of follows it.
@@ -65,9 +68,9 @@ class Sinker {
     return loop && !loop->contains(from) ? block : nullptr;
   }
 
-  // Does the operand take no register more in the loop? The base of many takes one instead of theirs.
+  // Does the operand take no register more in the loop? What many are made of, or compared with, takes one instead of theirs.
   bool stays(const Value* operand, const Instruction& cheap, const Loop* loop) const {
-    if (!isa<Instruction>(operand) || is_one_of_many(&cheap) || is_one_of_many(operand)) return true;
+    if (!isa<Instruction>(operand) || is_one_of_many(&cheap) || is_one_of_many(operand) || compared_.lookup(operand) > most_) return true;
     return any_of(operand->users(), [&](const User* other) { return loop->contains(cast<Instruction>(other)); });
   }
 
@@ -84,7 +87,7 @@ class Sinker {
       for (Use* use : uses) use->set(copy);
     }
     if (places.empty()) return;
-    sums_.erase(&cheap);  // its place in memory may become another's
+    sums_.erase(&cheap), compared_.erase(&cheap);  // its place in memory may become another's
     cheap.eraseFromParent();
   }
 
@@ -96,7 +99,8 @@ class Sinker {
 
   Function& function_;
   int64_t most_;
-  DenseMap<const Value*, int64_t> sums_;  // by their base
+  DenseMap<const Value*, int64_t> sums_;      // by their base
+  DenseMap<const Value*, int64_t> compared_;  // how many of them with it
   DominatorTree tree_;
   LoopInfo loops_;
 };
