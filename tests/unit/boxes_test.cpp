@@ -194,7 +194,7 @@ export bytes;
   TEST_CASE("what roles need of each other's numbers is computed by both, or the block stays whole") {
     // Arithmetic that is guarded decides how many turns there are; both roles count them.
     const std::string guarded = R"(kernel parts(A: f16[M, 64], B: f16[64, 64], splits: int, out C: f32[M, 64]) requires splits >= 1 {
-    launch (i in ceildiv(M, 64)) threads 128 {
+    launch (i in ceildiv(M, 64)) threads 256 {
         var acc: fragment f32[64, 64] = 0;
         let first = i * splits;
         let turns = clamp(ceildiv(M, 64) - first, 0, 1);
@@ -210,7 +210,7 @@ export parts;
 )";
     // Where it begins is asked of memory, once.
     const std::string counted = R"(kernel parts(A: f16[M, 64], inout next: i32[1], out C: f32[M, 64]) {
-    launch (i in 1) threads 128 {
+    launch (i in 1) threads 256 {
         var acc: fragment f32[64, 64] = 0;
         let first = atomic_add(next[0], 0) as int;
         for k in pipelined(ceildiv(M, 64), stages = 2) {
@@ -224,8 +224,8 @@ export parts;
 export parts;
 )";
     std::string with = ir::print(Made(guarded).thread), without = ir::print(Made(counted).thread);
-    CHECK(with.find("warps=8") != with.npos);
-    CHECK(without.find("warps=4") != without.npos);
+    CHECK(with.find("warps=12") != with.npos);
+    CHECK(without.find("warps=8") != without.npos);
     CHECK(count(with, "copy_box") == 2);
     CHECK(count(without, "copy_box") == 2);
   }
