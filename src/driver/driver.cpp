@@ -125,6 +125,7 @@ int run_words(int argc, const char* const* argv) {
 
 int run_driver(int argc, const char* const* argv) {
   int code = run_words(argc, argv);
+  if (code == kEnvironment) return code;  // what could not be written has been said
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
   return Session(Options{}).cannot_write("-", std::strerror(errno));
 }

@@ -42,6 +42,15 @@ std::string help_for_target(std::string_view name) {
   return near.empty() ? "`tilec --print-targets` lists them" : "did you mean `" + std::string(near) + "`?";
 }
 
+// Machines whose names begin with the same letters.
+std::string supported_like(std::string_view name) {
+  std::string_view letters = name.substr(0, name.find_first_of("0123456789"));
+  std::string out;
+  for (const Machine* m : all_machines())
+    if (!letters.empty() && m->name.starts_with(letters)) out += (out.empty() ? "`" : ", `") + std::string(m->name) + "`";
+  return out.empty() ? "`tilec --print-targets` lists those that are" : "there are " + out;
+}
+
 }  // namespace
 
 int Session::parse_only(const std::string& input) {
@@ -125,8 +134,11 @@ int Session::cannot_assemble(const target::MachineChoice& of, const std::string&
   tell();
   return tell_alone([&](Place at) { at.error(diag::NoImage, of.target->image, of.machine->name, problem); }, kEnvironment);
 }
-int Session::not_yet(const std::string& what) const {
-  return tell_alone([&](Place at) { at.error(diag::NotSupportedYet, what); }, kNoTarget);
+int Session::not_yet(const std::string& what, const std::string& help) const {
+  return tell_alone([&](Place at) {
+    Report report = at.error(diag::NotSupportedYet, what);
+    if (!help.empty()) report.help(help);
+  }, kNoTarget);
 }
 
 std::vector<const Machine*> all_machines() {
@@ -154,7 +166,7 @@ void add_all(const target::Target& target, std::vector<const Machine*>& machines
 
 std::optional<target::MachineChoice> Session::machine_of(const std::string& name) const {
   auto choice = target::machine_named(name);
-  if (!choice && target::is_planned(name)) not_yet("the target `" + name + "`");
+  if (!choice && target::is_planned(name)) not_yet("the target `" + name + "`", supported_like(name));
   else if (!choice) tell_alone([&](Place at) { at.error(diag::UnknownTarget, name).help(help_for_target(name)); }, kNoTarget);
   return choice;
 }

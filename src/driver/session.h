@@ -50,7 +50,7 @@ struct Session {
   int cannot_write(const std::string& path, const std::string& why) const;
   int cannot_emit(const Chosen& chosen, std::string_view kind) const;
   int cannot_assemble(const target::MachineChoice& of, const std::string& problem) const;
-  int not_yet(const std::string& what) const;  // of a target that is to come
+  int not_yet(const std::string& what, const std::string& help = {}) const;  // of a target that is to come
   // The machines that --target names; none: every level of this computer's CPU. An unknown name is told.
   std::optional<Chosen> machines() const;
   std::optional<target::MachineChoice> machine_of(const std::string& name) const;  // none: it has been told

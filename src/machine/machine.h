@@ -91,6 +91,7 @@ struct Machine {
   int64_t cluster_blocks = 1;                // most blocks of a launch that see each other's shared memory
   int64_t block_registers = 0;               // that the roles of a block may share out; 0: none are traded
   int64_t argument_bytes = 0;                // most that a launch may be handed; 0: no limit
+  int64_t lane_bytes = 0;                    // of memory that is one lane's own; 0: no limit
   bool has(Cap cap) const { return caps >> int(cap) & 1; }
 };
 

@@ -40,6 +40,19 @@ void report(const Kernel& kernel, const Machine& machine, const std::vector<Tile
   report.help("use smaller tiles or fewer stages");
 }
 
+// An array of a lane's own that no register can hold.
+void check_lanes(const Kernel& kernel, const Machine& machine, RegionId launch, Diagnostics& diagnostics) {
+  each_op(kernel, launch, [&](OpId id) {
+    const Op& op = kernel.op(id);
+    if (!op.is<op::Alloc>() || kernel.type(op.result()).space != Space::Private) return;
+    int64_t bytes = bytes_of(kernel, kernel.type(op.result()));
+    if (bytes <= machine.lane_bytes) return;
+    diagnostics.at(op.span)
+        .error(diag::LaneMemoryExceeded, name_of(kernel, op.result()), bytes, std::string(machine.name), machine.lane_bytes)
+        .help("use smaller tiles, or more threads for each");
+  });
+}
+
 void each_launch(const Kernel& kernel, const std::function<void(RegionId)>& f) {
   each_op(kernel, kernel.body, [&](OpId id) {
     if (auto* launch = kernel.op(id).get<op::Launch>()) f(launch->body);
@@ -58,7 +71,7 @@ void check_tiles(const Kernel& kernel, const Machine& machine, Diagnostics& diag
   each_launch(kernel, [&](RegionId launch) {
     std::vector<Tile> tiles = shared_tiles(kernel, launch);
     if (!tiles.empty() && tiles.front().bytes > machine.shared_bytes)
-      report(kernel, machine, tiles, tiles.front().bytes, diagnostics);
+      report(kernel, machine, tiles, tiles.front().bytes, diagnostics);  // at least: others may take its place
   });
 }
 
@@ -66,6 +79,7 @@ void check_memory(const Kernel& kernel, const Machine& machine, Diagnostics& dia
   each_launch(kernel, [&](RegionId launch) {
     int64_t bytes = packed_bytes(kernel, launch);
     if (bytes > machine.shared_bytes) report(kernel, machine, shared_tiles(kernel, launch), bytes, diagnostics);
+    if (machine.lane_bytes) check_lanes(kernel, machine, launch, diagnostics);
   });
 }
 

@@ -32,6 +32,7 @@ constexpr Exception kNotInFiles[] = {
     // What schedules, layouts and resources of a machine decide: reported by the passes behind the checks.
     {"SharedMemoryExceeded", "of a machine"},
     {"ArgumentsExceeded", "driver_words_test"},
+    {"LaneMemoryExceeded", "driver_words_test"},
     {"ScheduleRefused", "schedule_test"},
     {"LayoutRefused", "schedule_test"},
     {"BankConflict", "schedule_test"},

@@ -260,6 +260,16 @@ TEST_CASE("an image is made by a program of others, which is told where it fails
   ran = folder.run("exec 2>/dev/null; mkdir parts; export TMPDIR=$PWD/parts; printf '#!/bin/sh\\ntouch came; sleep 1\\n' > as; '" TILEC_BINARY
                    "' copy.tile --emit=cubin --target=sm_80 --ptxas \"$PWD/as\" & while [ ! -e came ]; do sleep 0.05; done; kill $!; wait $!; echo $? and $(ls parts).");
   CHECK_MESSAGE(ran.says("143 and ."), ran.out);
+  // Whatever is closed, ignored or taken around it.
+  folder.write("as", "#!/bin/sh\nexec 3>>log 4>>log\n[ \"$(cat)\" = '' ] && grep -q .target $2 && printf '\\177ELF image' > $4\n");
+  for (const char* around : {"<&- >&- 2>&-", ">&-", "2>&-", "3>kept 4>kept"}) {
+    ran = folder.run("rm -f copy.cubin; echo words | '" TILEC_BINARY "' copy.tile --emit=cubin --target=sm_80 --ptxas \"$PWD/as\" " + std::string(around) + "; echo code $?");
+    CHECK_MESSAGE((ran.says("code 0") && folder.read("copy.cubin") == "\177ELF image" && folder.read("log").empty()), around << ran.out);
+  }
+  ran = folder.run("trap '' CHLD; exec '" TILEC_BINARY "' copy.tile --emit=cubin --target=sm_80 --ptxas \"$PWD/as\"");
+  CHECK_MESSAGE(ran.code == 0, ran.out);
+  ran = assembled_by("printf '\\377bad'; head -c 3000000 /dev/zero | tr '\\0' x; exit 1", "");
+  CHECK_MESSAGE((ran.says("ended with 1: badxxx") && ran.out.size() < 1000), ran.out.size());
   // One that does not know the option that a new one is given.
   ran = assembled_by("case \"$*\" in *split-compile*) echo 'split-compile: unknown'; printf junkjunkjunk > $4; exit 1;; esac; printf '\\177ELF image' > $4", "");
   CHECK_MESSAGE((ran.code == 0 && folder.read("copy.cubin") == "\177ELF image"), ran.out);

@@ -1,5 +1,6 @@
 // What the command says and does for its users: option files, contracts in `run`, exports in `explain`, what a machine's
 // memory does not hold, places of diagnostics, and divisions by zero in a compiled program.
+#include <chrono>
 #include <doctest/doctest.h>
 
 #include "base/text.h"
@@ -148,6 +149,31 @@ TEST_CASE("more arguments than a launch can be handed are an error of the machin
   }
   Ran ran = folder.tilec("many.tile --emit=ptx --target=sm_90a -o out");
   CHECK_MESSAGE(ran.code == 0, ran.out.substr(0, 500));
+}
+
+TEST_CASE("arrays that a lane cannot have are an error of the machine") {
+  Folder folder;
+  folder.write("far.tile", "export kernel far(x: i32[N], inout y: f32[N]) {\n    launch (i in ceildiv(N, 32)) threads 32 {\n        simt (t) {\n"
+                           "            var l: local f32[200000];\n            for k in 0..200000 { l[k] = k as f32; }\n"
+                           "            if i * 32 + t < N { let q = x[i * 32 + t] as int; y[i * 32 + t] = if q >= 0 && q < 200000 { l[q] } else { 0 }; }\n"
+                           "        }\n    }\n}\n");
+  Ran ran = folder.tilec("far.tile --target=x86-64,sm_80 -o far.o");
+  CHECK(ran.code == 1);
+  CHECK_MESSAGE(ran.says("far.tile:4:"), ran.out);
+  CHECK_MESSAGE(ran.says("error: `l` takes 800000 bytes of each lane's own memory but `sm_80` has 524288 [T0502]"), ran.out);
+  CHECK(folder.tilec("far.tile --target=x86-64 -o far.o").code == 0);
+}
+
+TEST_CASE("a tile that is much too large is refused before a layout is looked for") {
+  Folder folder;
+  folder.write("slow.tile", "export kernel slow(A: f16[M, K], B: f16[K, N], out C: f32[M, N]) {\n    launch (i in ceildiv(N, 64), j in ceildiv(M, 64)) threads 128 {\n"
+                            "        var a: shared f16[64, 100000];\n        var b: shared f16[100000, 64];\n        var c: fragment f32[64, 64] = 0;\n"
+                            "        a = A.tile(j, 0);\n        b = B.tile(0, i);\n        c += a @ b;\n        C.tile(j, i) = c;\n    }\n}\n");
+  auto begin = std::chrono::steady_clock::now();
+  Ran ran = folder.tilec("slow.tile --target=sm_90a -o slow.ptx --emit=ptx");
+  CHECK(ran.code == 1);
+  CHECK_MESSAGE(ran.says("`slow` needs 25600000 bytes of shared memory but `sm_90a` has"), ran.out);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
 }
 
 TEST_CASE("a product's operands that go through shared tiles are noted where they stand") {

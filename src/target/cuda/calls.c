@@ -17,15 +17,48 @@ struct tile_cu_call {
   int64_t *fault;
   size_t used;  // bytes of `descriptors`
   int32_t work_count, is_whole;
+  const struct tile_kernel **kept_as;
   struct tile_cu_work works[TILE_CU_CALL_WORKS];
   int64_t slots[TILE_CU_CALL_SLOTS];
 };
 
-static _Thread_local struct {
-  const struct tile_kernel *kernels[TILE_CU_CALLS];  // NULL: nothing is kept
+struct tile_cu_calls {
   struct tile_cu_call calls[TILE_CU_CALLS];
+  const struct tile_kernel *kernels[TILE_CU_CALLS];  // NULL: nothing is kept
   unsigned next;
-} tile_cu_calls;
+};
+
+// A thread has them from its first call on a device to its end, whose destructor is of the C library: this code may be gone by then.
+static struct {
+  pthread_once_t once;
+  int32_t is_there;
+  pthread_key_t key;
+} tile_cu_kept = {.once = PTHREAD_ONCE_INIT};
+
+static void tile_cu_make_key(void) { tile_cu_kept.is_there = pthread_key_create(&tile_cu_kept.key, free) == 0; }
+
+__attribute__((destructor)) static void tile_cu_drop_key(void) {
+  if (!tile_cu_kept.is_there) return;
+  tile_cu_kept.is_there = 0;
+  free(pthread_getspecific(tile_cu_kept.key));
+  pthread_key_delete(tile_cu_kept.key);
+}
+
+// NULL where there is no memory, or no key left.
+static __attribute__((noinline)) struct tile_cu_calls *tile_cu_new_calls(void) {
+  struct tile_cu_calls *calls = tile_cu_kept.is_there ? aligned_alloc(TILE_CU_DESCRIPTOR_ALIGNMENT, sizeof *calls) : NULL;
+  if (!calls) return NULL;
+  memset(calls->kernels, 0, sizeof calls->kernels), calls->next = 0;
+  if (!pthread_setspecific(tile_cu_kept.key, calls)) return calls;
+  free(calls);
+  return NULL;
+}
+
+static struct tile_cu_calls *tile_cu_calls_of_thread(void) {
+  pthread_once(&tile_cu_kept.once, tile_cu_make_key);
+  struct tile_cu_calls *calls = tile_cu_kept.is_there ? pthread_getspecific(tile_cu_kept.key) : NULL;
+  return calls ? calls : tile_cu_new_calls();
+}
 
 static int tile_cu_launch(const struct tile_cu_work *work, int64_t *slots, int64_t *fault, void *stream) {
   const struct tile_launch *launch = work->launch;
@@ -53,10 +86,12 @@ static size_t tile_cu_slot_bytes(const struct tile_kernel *kernel) { return (siz
 // Room for a call that is about to run, in the place of the oldest; NULL where it is not kept: where a workspace lies changes.
 static struct tile_cu_call *tile_cu_begin_call(const struct tile_kernel *kernel) {
   if (kernel->slot_count > TILE_CU_CALL_SLOTS || kernel->workspace_slot >= 0) return NULL;
-  unsigned at = tile_cu_calls.next++ % TILE_CU_CALLS;
-  tile_cu_calls.kernels[at] = NULL;
-  tile_cu_calls.calls[at].used = 0, tile_cu_calls.calls[at].work_count = 0, tile_cu_calls.calls[at].is_whole = 1;
-  return &tile_cu_calls.calls[at];
+  struct tile_cu_calls *kept = tile_cu_calls_of_thread();
+  if (!kept) return NULL;
+  unsigned at = kept->next++ % TILE_CU_CALLS;
+  kept->kernels[at] = NULL;
+  kept->calls[at].used = 0, kept->calls[at].work_count = 0, kept->calls[at].is_whole = 1, kept->calls[at].kept_as = &kept->kernels[at];
+  return &kept->calls[at];
 }
 
 static void tile_cu_add_work(struct tile_cu_call *call, const struct tile_cu_work *work) {
@@ -76,13 +111,14 @@ static void tile_cu_keep_call(struct tile_cu_call *call, const struct tile_kerne
   if (!call->is_whole) return;
   call->context = context, call->fault = fault;
   memcpy(call->slots, slots, tile_cu_slot_bytes(kernel));
-  tile_cu_calls.kernels[call - tile_cu_calls.calls] = kernel;
+  *call->kept_as = kernel;
 }
 
 static struct tile_cu_call *tile_cu_find_call(const struct tile_kernel *kernel, const int64_t *slots) {
-  for (int i = 0; i < TILE_CU_CALLS; i++) {
-    struct tile_cu_call *call = &tile_cu_calls.calls[i];
-    if (tile_cu_calls.kernels[i] == kernel && !memcmp(call->slots, slots, tile_cu_slot_bytes(kernel))) return call;
+  struct tile_cu_calls *kept = tile_cu_calls_of_thread();
+  for (int i = 0; kept && i < TILE_CU_CALLS; i++) {
+    struct tile_cu_call *call = &kept->calls[i];
+    if (kept->kernels[i] == kernel && !memcmp(call->slots, slots, tile_cu_slot_bytes(kernel))) return call;
   }
   return NULL;
 }

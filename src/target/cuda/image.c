@@ -84,7 +84,7 @@ static __attribute__((noinline)) int32_t tile_cu_prepare(const struct tile_kerne
 }
 
 // A context's own function is launched in less time than the library's kernel, which the driver looks up in the current context at every launch.
-enum { TILE_CU_FUNCTIONS_KEPT = 16 };  // of a thread's last calls
+enum { TILE_CU_FUNCTIONS_KEPT = 8 };  // of a thread's last calls
 struct tile_cu_function {
   const struct tile_launch *launch;
   uint64_t context;  // its id

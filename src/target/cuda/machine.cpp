@@ -59,6 +59,7 @@ constexpr BoxLimits kBoxes = {.unit = 16, .rank = 5, .extent = 256};
 constexpr AddLimits kAdds = {.bytes = 16, .narrow = true};
 constexpr int64_t kBlockRegisters = 65536;
 constexpr int64_t kClusterBlocks = 8;  // that every device of the generation has room for
+constexpr int64_t kLaneBytes = 512 << 10;
 constexpr int64_t kFewArguments = 4352, kManyArguments = 32764;  // bytes; the latter from version 8.1 of the language on
 
 constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t caps, std::span<const MatrixAtom> atoms,
@@ -66,7 +67,7 @@ constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t 
   return {.name = name, .target = "cuda", .lanes = 32, .max_warps = 16, .default_warps = 4, .role_warps = 4, .registers_per_lane = 255,
           .shared_bytes = shared_bytes, .banks = 32, .vector_bytes = 16, .simd_bytes = 0, .caps = caps, .matrix_atoms = atoms,
           .boxes = kBoxes, .adds = adds, .cluster_blocks = cluster_blocks, .block_registers = kBlockRegisters,
-          .argument_bytes = argument_bytes};
+          .argument_bytes = argument_bytes, .lane_bytes = kLaneBytes};
 }
 constexpr Machine kMachines[] = {
     machine("sm_80", 163 << 10, kThreads, kAtoms80, kFewArguments),
