@@ -172,7 +172,7 @@ TEST_CASE("a tile that is much too large is refused before a layout is looked fo
   auto begin = std::chrono::steady_clock::now();
   Ran ran = folder.tilec("slow.tile --target=sm_90a -o slow.ptx --emit=ptx");
   CHECK(ran.code == 1);
-  CHECK_MESSAGE(ran.says("`slow` needs 25600000 bytes of shared memory but `sm_90a` has"), ran.out);
+  CHECK_MESSAGE(ran.says("`slow` needs 12800000 bytes of shared memory but `sm_90a` has"), ran.out);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
 }
 

@@ -1,10 +1,10 @@
 // The args struct form of a call. A tensor's member is its pointer, its shape and, where the parameter states strides,
 // its strides; so each name is checked wherever it appears.
 
-// One number of a shape: it gives a dim its value, or must be equal to the value that it has.
+// One number of a shape: it gives a dim its value, or must be equal to the value that it has, unless the tensor is absent.
 static int32_t tile_take(const struct tile_kernel *kernel, const struct tile_param *param, const char *what,
-                         int32_t axis, int64_t given, struct tile_value value, int64_t *slots,
-                         unsigned char *is_known) {
+                         int32_t axis, int64_t given, struct tile_value value, int32_t is_absent,
+                         int64_t *slots, unsigned char *is_known) {
   int64_t expected = value.value;
   if (value.kind == TILE_PLAN) return TILE_OK;
   if (value.kind == TILE_SLOT) {
@@ -15,7 +15,7 @@ static int32_t tile_take(const struct tile_kernel *kernel, const struct tile_par
     }
     expected = slots[value.value];
   }
-  if (given == expected) return TILE_OK;
+  if (given == expected || is_absent) return TILE_OK;
   const char *name = "";
   for (int32_t i = 0; i < kernel->dim_count; i++) {
     if (value.kind == TILE_SLOT && kernel->dims[i].slot == value.value) name = kernel->dims[i].name;
@@ -26,19 +26,19 @@ static int32_t tile_take(const struct tile_kernel *kernel, const struct tile_par
 
 // Shape and strides of one tensor member. A stride along an extent of at most one is never used, and so not compared.
 static int32_t tile_take_tensor(const struct tile_kernel *kernel, const struct tile_param *param, const char *member,
-                                int64_t *slots, unsigned char *is_known) {
+                                int32_t is_absent, int64_t *slots, unsigned char *is_known) {
   int64_t numbers[2 * TILE_MAX_RANK];
   size_t count = (size_t)(param->strides ? 2 * param->rank : param->rank);
   memcpy(numbers, member + sizeof(void *), count * sizeof(int64_t));
   for (int32_t i = 0; i < param->rank; i++) {
-    int32_t status = tile_take(kernel, param, "extent", i, numbers[i], param->extents[i], slots, is_known);
+    int32_t status = tile_take(kernel, param, "extent", i, numbers[i], param->extents[i], is_absent, slots, is_known);
     if (status) return status;
   }
   for (int32_t i = 0; param->strides && i < param->rank; i++) {
     struct tile_value stride = param->strides[i];
     int is_free = numbers[i] <= 1 && (stride.kind != TILE_SLOT || is_known[stride.value]);
     if (is_free) continue;
-    int32_t status = tile_take(kernel, param, "stride", i, numbers[param->rank + i], stride, slots, is_known);
+    int32_t status = tile_take(kernel, param, "stride", i, numbers[param->rank + i], stride, is_absent, slots, is_known);
     if (status) return status;
   }
   return TILE_OK;
@@ -99,8 +99,8 @@ static int32_t tile_unpack(const struct tile_kernel *kernel, const char *args, i
     for (int32_t i = 0; i < kernel->param_count; i++) {
       const struct tile_param *param = &kernel->params[i];
       if (param->kind != TILE_TENSOR || (param->is_nullable && !slots[param->slot]) != is_absent) continue;
-      int32_t status = tile_take_tensor(kernel, param, args + param->args_offset, slots, is_known);
-      if (status && !is_absent) return status;
+      int32_t status = tile_take_tensor(kernel, param, args + param->args_offset, is_absent, slots, is_known);
+      if (status) return status;
     }
   }
   return has_computed ? tile_compare_computed(kernel, args, slots) : TILE_OK;
