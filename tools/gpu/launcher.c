@@ -166,15 +166,17 @@ struct call {
   float *x, *y;
   tile_f16 *a;
   unsigned threads, shared;
-  int turn;
+  int turn, refused;  // launches that the driver did not take
   void *context;
   unsigned long long id;
 };
-static void by_driver(struct call *c) { cuLaunchKernel(c->function, 1, 1, 1, c->threads, 1, 1, c->shared, c->stream, c->parameters, NULL); }
+static void by_driver(struct call *c) {
+  c->refused += cuLaunchKernel(c->function, 1, 1, 1, c->threads, 1, 1, c->shared, c->stream, c->parameters, NULL) != 0;
+}
 static void launch_with(struct call *c, void *function, unsigned attributes) {
   const struct attribute overlaps = {.what = 6, .value = 1};
   const struct launch launch = {1, 1, 1, c->threads, 1, 1, c->shared, c->stream, &overlaps, attributes};
-  cuLaunchKernelEx(&launch, function, c->parameters, NULL);
+  c->refused += cuLaunchKernelEx(&launch, function, c->parameters, NULL) != 0;
 }
 static void by_configuration(struct call *c) { launch_with(c, c->function, 0); }
 static void by_attribute(struct call *c) { launch_with(c, c->function, 1); }
@@ -211,6 +213,7 @@ static void time_ways(struct call *call, struct way *ways, int count) {
     }
   }
   for (int i = 0; i < count; i++) printf("  %5.2f us  %s\n", ways[i].best, ways[i].name);
+  EXPECT("  and the driver took each launch", call->refused == 0);
 }
 
 static int find_launch(struct call *call, void *module, void *library, const char *name) {
@@ -240,7 +243,7 @@ static void cost(void *stream, float *x, float *y, const char *image) {
                        {"the exported function", by_export, 0}, {"without a stream", by_export_alone, 0}};
   printf("one launch:\n");
   if (find_launch(&plain, module, library, "add_one_0_launch0_sm_90a")) time_ways(&plain, ways, sizeof ways / sizeof *ways);
-  struct call boxes = {.stream = stream, .parameters = of_product, .y = y, .a = a, .threads = 256, .shared = kSharedOfProduct};
+  struct call boxes = {.stream = stream, .parameters = of_product, .y = y, .a = a, .threads = 128, .shared = kSharedOfProduct};
   struct way of_boxes[] = {{"the driver's launch, with the attribute", by_attribute, 0}, {"and the kernel of a library", by_library, 0},
                            {"and its function in this context", by_library_function, 0}, {"the exported function", by_export_of_boxes, 0},
                            {"with other tensors than in the last 63 calls", by_export_of_others, 0}};
