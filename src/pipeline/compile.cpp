@@ -78,12 +78,15 @@ std::vector<Lowering> lower_all(const Program& typed, const std::deque<Checked>&
 }
 
 void check_arguments(const ExportInstance& typed, const target::Export& exported, Diagnostics& diagnostics) {
+  bool has_limit = std::ranges::any_of(exported.instances, [](const target::Instance& i) { return i.machine->argument_bytes > 0; });
+  if (!has_limit) return;
   const target::Abi abi = target::abi_of(exported);
   for (size_t i = 0; i < exported.instances.size(); ++i) {
     const Machine& machine = *exported.instances[i].machine;
+    if (machine.argument_bytes == 0) continue;
     int64_t bytes = 0;
     for (size_t k = 0; k < abi.instances[i].launches.size(); ++k) bytes = std::max(bytes, target::argument_bytes(exported, abi, int(i), int(k)));
-    if (machine.argument_bytes == 0 || bytes <= machine.argument_bytes) continue;
+    if (bytes <= machine.argument_bytes) continue;
     diagnostics.at(typed.span).error(diag::ArgumentsExceeded, typed.name, bytes, std::string(machine.name), machine.argument_bytes)
         .help("pass fewer tensors, or let them share dims");
   }
