@@ -1,7 +1,7 @@
 // Roles pay where a loop feeds matrix products from device memory: the warps that issue copies wait for free slots, and the
 // products never wait for an address. Where registers are traded, they pay only if there is something to trade: four warps that
 // compute can have all registers that they can name, and four more would take the place of another block (attention of 256 places
-// 0.92 to 0.79 ms without roles, its gradient of 128 places 1.78 to 1.69, on an H100).
+// 0.92 to 0.79 ms without roles, its gradient of 128 places 2.08 to 1.69: docs/testing.md).
 #include "passes/schedule.h"
 
 #include <algorithm>
