@@ -257,6 +257,10 @@ void Emitter::on(const op::AwaitGemm& o, const Op& op) {
 }
 
 void Emitter::on(const op::Barrier&, const Op&) { emit(do_role_barrier); }
+// The block is one program here: its groups do everything together.
+void Emitter::on(const op::OrderAlloc&, const Op& op) { define(op.result()); }
+void Emitter::on(const op::TakeTurn&, const Op&) {}
+void Emitter::on(const op::PassTurn&, const Op&) {}
 // Between whole-tile operations that follow each other there is nothing to make known.
 void Emitter::on(const op::Fence&, const Op&) {}
 

@@ -12,7 +12,8 @@ constexpr OpKind kWithoutResult[] = {
     OpKind::Fault,       OpKind::PhaseInit, OpKind::PhaseArrive,  OpKind::PhaseExpect,  OpKind::PhaseWait,
     OpKind::NamedBarrier, OpKind::CopyBox,  OpKind::Fence,        OpKind::EngineFence,  OpKind::GroupCommit,
     OpKind::Prefetch,    OpKind::CopyLanes, OpKind::PhaseFollow,  OpKind::RegisterBudget,
-    OpKind::StoreMatrices, OpKind::StoreBox, OpKind::AwaitStores, OpKind::WarpBarrier, OpKind::ClusterBarrier};
+    OpKind::StoreMatrices, OpKind::StoreBox, OpKind::AwaitStores, OpKind::WarpBarrier, OpKind::ClusterBarrier,
+    OpKind::TakeTurn,    OpKind::PassTurn};
 constexpr OpKind kWithOneOrNone[] = {OpKind::Atomic, OpKind::MemAtomic};
 constexpr OpKind kWithAny[] = {OpKind::For, OpKind::While, OpKind::If, OpKind::Map, OpKind::Atom, OpKind::GroupFence,
                                OpKind::GroupWait};

@@ -21,7 +21,7 @@ constexpr LevelRow kLevels[] = {{OpKind::Launch, "h"},         {OpKind::Alloc, "
 constexpr OpKind kStagedOnly[] = {OpKind::RingAlloc, OpKind::Acquire,   OpKind::Commit,    OpKind::Wait,
                                   OpKind::Release,   OpKind::CopyAsync, OpKind::AwaitCopy, OpKind::GemmAsync,
                                   OpKind::AwaitGemm, OpKind::Roles,     OpKind::Barrier,   OpKind::BeginFlight,
-                                  OpKind::Fence};
+                                  OpKind::Fence,     OpKind::OrderAlloc, OpKind::TakeTurn, OpKind::PassTurn};
 
 std::string_view levels_of(OpKind kind) {
   for (const LevelRow& row : kLevels)

@@ -113,6 +113,12 @@ class Tiles {
     turn(o.ring, o.turn);
     for (ValueId v : o.tokens) check_.require_kind(TypeKind::Token, v);
   }
+  void operator()(const op::OrderAlloc& o) {
+    check_.require_kind(TypeKind::Ring, check_.result());
+    check_.require(o.warps >= 1, Code::V054, check_.result(), " orders groups of ", o.warps, " warps");
+  }
+  void operator()(const op::TakeTurn& o) { turn(o.order, o.turn); }
+  void operator()(const op::PassTurn& o) { turn(o.order, o.turn); }
   void operator()(const op::Wait& o) { turn(o.ring, o.turn); }
   void operator()(const op::Release& o) { turn(o.ring, o.turn); }
   void operator()(const op::AwaitCopy& o) {

@@ -98,6 +98,15 @@ class Lowering {
     const Ring& ring;
     ValueId index, parity;
   };
+  // Groups of warps that take turns. (orders.cpp)
+  struct Order {
+    ValueId turns;  // a barrier with phases for each group
+    int64_t groups = 1, warps = 1;
+  };
+  ValueId group_of(const Order& order);
+  void lower_order_alloc(const ir::Op& op);
+  void lower_take_turn(const ir::op::TakeTurn& take);
+  void lower_pass_turn(const ir::op::PassTurn& pass);
   Slot slot_of(ValueId ring, ValueId turn);
   const ir::op::Commit& commit_of(ValueId token) const;
   void lower_ring_alloc(const ir::Op& op);
@@ -331,6 +340,7 @@ class Lowering {
   std::unordered_map<uint32_t, Home> homes_;
   std::unordered_map<uint32_t, layout::MemLayout> mem_layouts_;  // of lowered buffers with a layout
   std::unordered_map<uint32_t, Ring> rings_;
+  std::unordered_map<uint32_t, Order> orders_;
   std::vector<RegionId> region_of_;                // the region that an operation of the source lies in
   std::vector<std::vector<OpId>> uses_;            // of each source value
   std::vector<RegionId> home_region_;              // the region in which each source value is defined

@@ -10,13 +10,6 @@ using namespace ir;
 
 namespace {
 
-ValueId add_result(Kernel& kernel, OpId id, const Type& type) {
-  ValueId result{uint32_t(kernel.values.size())};
-  kernel.values.push_back({kernel.types.intern(type), id, {}, {}});
-  kernel.op(id).results.push_back(result);
-  return result;
-}
-
 void yield_too(Kernel& kernel, RegionId region, ValueId value) {
   kernel.op(kernel.region(region).ops.back()).as<op::Yield>().values.push_back(value);
 }

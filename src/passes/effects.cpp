@@ -91,6 +91,7 @@ bool has_effect(const Kernel& kernel, const Op& op) {
     case OpKind::Extract:
     case OpKind::ConvertLayout:
     case OpKind::RingAlloc:
+    case OpKind::OrderAlloc:
       return false;
     case OpKind::If:
     case OpKind::For:

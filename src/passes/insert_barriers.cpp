@@ -42,12 +42,18 @@ class Inserter {
 
   // Walks a region from what is pending before it; gives what is pending after it.
   Pending run(RegionId region, Pending pending) {
-    for (OpId id : std::vector<OpId>(kernel_.region(region).ops)) pending = step(region, id, std::move(pending));
+    OpId turn;  // that a group has taken and not yet passed on: it meets no other group until then
+    for (OpId id : std::vector<OpId>(kernel_.region(region).ops)) {
+      if (kernel_.op(id).is<op::TakeTurn>()) turn = id;
+      if (kernel_.op(id).is<op::PassTurn>()) turn = {};
+      pending = step(region, id, turn.valid() ? turn : id, std::move(pending));
+    }
     return pending;
   }
 
  private:
-  Pending step(RegionId region, OpId id, Pending pending) {
+  // `before`: where a barrier that the operation needs is to stand.
+  Pending step(RegionId region, OpId id, OpId before, Pending pending) {
     const OpData data = kernel_.op(id).data;
     if (data.is<op::Barrier>()) {
       if (pending.is_unfenced) insert_before(kernel_, region, id, [](Builder& b) { b.add(op::Fence{}); });
@@ -55,7 +61,10 @@ class Inserter {
     }
     if (data.is<op::Fence>()) pending.is_unfenced = false;
     if (auto* await = data.get<op::AwaitGemm>()) return awaited(*await, std::move(pending));
-    if (auto* loop = data.get<op::For>()) return repeat({loop->body}, pending);
+    if (auto* loop = data.get<op::For>()) {
+      if (ValueId buffer = conflict_in(loop->body, pending); buffer.valid()) pending = add_barrier(region, id, buffer, std::move(pending));
+      return repeat({loop->body}, pending);
+    }
     if (auto* loop = data.get<op::While>()) return repeat({loop->condition, loop->body}, std::move(pending));
     if (auto* branch = data.get<op::If>()) {
       Pending taken = run(branch->then_body, pending);
@@ -70,14 +79,7 @@ class Inserter {
     std::vector<MemoryTouch> touches = touches_of(kernel_, id);
     std::erase_if(touches, [&](const MemoryTouch& t) { return handed_over_.contains(t.buffer); });
     auto conflict = std::find_if(touches.begin(), touches.end(), [&](const MemoryTouch& t) { return pending.conflicts(kernel_, t); });
-    if (conflict != touches.end()) {
-      const std::string& name = kernel_.value(conflict->buffer).hint;
-      insert_before(kernel_, region, id, [&](Builder& b) {
-        if (pending.is_unfenced) b.add(op::Fence{});
-        b.add(op::Barrier{"`" + name + "` goes from warps that touched it to others"});
-      });
-      pending = pending.behind_barrier();
-    }
+    if (conflict != touches.end()) pending = add_barrier(region, before, conflict->buffer, std::move(pending));
     bool is_of_engine = data.is<op::CopyAsync>(), is_product = data.is<op::GemmAsync>();
     for (const MemoryTouch& touch : touches) {
       INVARIANT(!touch.writes || !pending.in_flight.contains(touch.buffer), "what a product in flight reads is not written");
@@ -86,6 +88,29 @@ class Inserter {
       pending.is_unfenced |= touch.writes && !is_of_engine && read_by_engines_.contains(touch.buffer);
     }
     return pending;
+  }
+
+  Pending add_barrier(RegionId region, OpId before, ValueId buffer, Pending pending) {
+    const std::string& name = kernel_.value(buffer).hint;
+    insert_before(kernel_, region, before, [&](Builder& b) {
+      if (pending.is_unfenced) b.add(op::Fence{});
+      b.add(op::Barrier{"`" + name + "` goes from warps that touched it to others"});
+    });
+    return pending.behind_barrier();
+  }
+
+  // What was touched before a loop and waits for a barrier there, and is not touched anew in each of its rounds: one barrier in front
+  // serves all of them.
+  ValueId conflict_in(RegionId body, const Pending& pending) const {
+    std::vector<MemoryTouch> touches;
+    each_op(kernel_, body, [&](OpId id) {
+      for (const MemoryTouch& t : touches_of(kernel_, id))
+        if (!handed_over_.contains(t.buffer)) touches.push_back(t);
+    });
+    auto is_only_read = [&](ValueId buffer) { return std::ranges::none_of(touches, [&](const MemoryTouch& t) { return t.writes && may_overlap(kernel_, t.buffer, buffer); }); };
+    for (const MemoryTouch& t : touches)
+      if (pending.conflicts(kernel_, t) && is_only_read(t.buffer)) return t.buffer;
+    return {};
   }
 
   // A warp knows of the end of its own products alone: what they have read counts as read now.

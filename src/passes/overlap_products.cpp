@@ -1,11 +1,10 @@
 #include "passes/overlap_products.h"
 
-#include <map>
-#include <set>
+#include <algorithm>
 
-#include "passes/products.h"
+#include "passes/delay_products.h"
+#include "passes/flights.h"
 #include "passes/rewrite.h"
-#include "passes/touches.h"
 
 namespace tilec::passes {
 
@@ -14,52 +13,6 @@ using namespace ir;
 namespace {
 
 constexpr int64_t kUsualInFlight = 1;  // where the schedule does not say
-
-Type in_flight(Type tile) {
-  tile.kind = TypeKind::Flight;
-  return tile;
-}
-
-// One launch: what its loops and products look like, as far as flights are concerned.
-class Launched {
- public:
-  Launched(const Kernel& kernel, const Machine& machine, RegionId body) : kernel_(kernel), machine_(machine), body_(body) {
-    each_op(kernel_, body, [&](OpId id) {
-      const op::Commit* commit = kernel_.op(id).get<op::Commit>();
-      if (!commit) return;
-      for (ValueId token : commit->tokens)
-        if (const op::CopyAsync* copy = kernel_.defined_by<op::CopyAsync>(token)) ring_of_[root_buffer(kernel_, copy->dst)] = commit->ring;
-    });
-  }
-
-  bool is_of_group(OpId id) const {
-    const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
-    const MatrixAtom* atom = gemm ? find_atom(machine_, gemm->atom) : nullptr;
-    return atom && atom->kind == AtomKind::Group;
-  }
-
-  // The ring that hands the buffer from the engine that fills it to its readers, or none.
-  ValueId ring_of(ValueId buffer) const {
-    auto found = ring_of_.find(root_buffer(kernel_, buffer));
-    return found == ring_of_.end() ? ValueId{} : found->second;
-  }
-
-  bool is_written_in(RegionId region, ValueId buffer) const {
-    bool found = false;
-    each_op(kernel_, region, [&](OpId id) {
-      for (const MemoryTouch& touch : touches_of(kernel_, id)) found |= touch.writes && touch.buffer == root_buffer(kernel_, buffer);
-    });
-    return found;
-  }
-
-  RegionId body() const { return body_; }
-
- private:
-  const Kernel& kernel_;
-  const Machine& machine_;
-  RegionId body_;
-  std::map<ValueId, ValueId> ring_of_;
-};
 
 struct Accumulation {
   OpId product;
@@ -82,13 +35,13 @@ class Carrier {
     if (!find_products() || !find_rings()) return false;
     turns_in_flight_ = kUsualInFlight;
     for (const Handed& handed : rings_) {
-      Pipeline* pipeline = pipeline_of(handed.ring);
+      Pipeline* pipeline = pipeline_of(kernel_, handed.ring);
       if (pipeline && pipeline->in_flight >= 0) turns_in_flight_ = pipeline->in_flight;
     }
     for (const Handed& handed : rings_) turns_in_flight_ = std::min(turns_in_flight_, kernel_.type(handed.ring).shape[0] - 1);
     if (turns_in_flight_ < 1) return false;
     for (const Handed& handed : rings_)
-      if (Pipeline* pipeline = pipeline_of(handed.ring)) pipeline->in_flight = turns_in_flight_;
+      if (Pipeline* pipeline = pipeline_of(kernel_, handed.ring)) pipeline->in_flight = turns_in_flight_;
     carry();
     await_behind();
     give_back_later();
@@ -101,18 +54,12 @@ class Carrier {
   bool is_in_body(OpId id) const { return std::ranges::find(body(), id) != body().end(); }
   std::vector<ValueId>& yielded() { return kernel_.op(body().back()).as<op::Yield>().values; }
 
-  Pipeline* pipeline_of(ValueId ring) {
-    const std::string& name = kernel_.defined_by<op::RingAlloc>(ring)->name;
-    auto found = std::ranges::find(kernel_.schedule.pipelines, name, &Pipeline::name);
-    return found == kernel_.schedule.pipelines.end() ? nullptr : &*found;
-  }
-
   // All products of the loop accumulate into what it carries, and nothing else touches that.
   bool find_products() {
     std::vector<int> uses = use_counts(kernel_);
     bool ok = true;
     each_op(kernel_, loop_.body, [&](OpId id) {
-      if (!launched_.is_of_group(id)) return;
+      if (!launched_.group_atom(id)) return;
       const op::Gemm& gemm = kernel_.op(id).as<op::Gemm>();
       ValueId result = kernel_.op(id).result();
       const std::vector<ValueId>& args = kernel_.region(loop_.body).args;
@@ -179,15 +126,7 @@ class Carrier {
   // Whoever fills a slot in the same loop has to wait until it is given back: it goes behind that.
   bool find_fills(ValueId ring) {
     bool ok = true;
-    for (OpId id : body()) {
-      bool fills = false;
-      auto look = [&](OpId inner) {
-        const op::Acquire* acquire = kernel_.op(inner).get<op::Acquire>();
-        fills |= acquire && acquire->ring == ring;
-      };
-      look(id);
-      each_region(kernel_.op(id).data, [&](RegionId r) { each_op(kernel_, r, look); });
-      if (!fills) continue;
+    for (OpId id : fills_of(kernel_, loop_.body, ring)) {
       ok &= kernel_.op(id).is<op::If>() && kernel_.op(id).results.empty();
       if (std::ranges::find(fills_, id) == fills_.end()) fills_.push_back(id);
     }
@@ -200,7 +139,7 @@ class Carrier {
       const Type flight = in_flight(kernel_.type(init));
       const op::Gemm gemm = kernel_.op(product.product).as<op::Gemm>();
       insert_before(kernel_, region_, id_, [&](Builder& b) { loop_.inits[product.carried] = b.value(op::BeginFlight{init, gemm.atom}, flight); });
-      kernel_.op(product.product).data = op::GemmAsync{gemm.a, gemm.b, gemm.acc, gemm.transpose_a, gemm.transpose_b, gemm.atom, gemm.label};
+      kernel_.op(product.product).data = started(gemm);
       for (ValueId v : {arg, kernel_.op(product.product).result(), kernel_.op(id_).results[product.carried]}) retype(kernel_, v, flight);
     }
     kernel_.op(id_).as<op::For>().inits = loop_.inits;
@@ -290,7 +229,7 @@ void await_at_once(Kernel& kernel, RegionId region, OpId id) {
   const Type tile = kernel.type(result);
   ValueId flight;
   insert_before(kernel, region, id, [&](Builder& b) {
-    flight = b.value(op::GemmAsync{gemm.a, gemm.b, gemm.acc, gemm.transpose_a, gemm.transpose_b, gemm.atom, gemm.label}, in_flight(tile));
+    flight = b.value(started(gemm), in_flight(tile));
   });
   kernel.op(id).data = op::AwaitGemm{flight, 0, gemm.atom};
 }
@@ -306,10 +245,11 @@ void overlap_products(Kernel& kernel, const Machine& machine, Diagnostics&) {
   for (RegionId body : launches) {
     Launched launched(kernel, machine, body);
     each_op_in_region(kernel, body, [&](RegionId region, OpId id) {
-      if (kernel.op(id).is<op::For>()) Carrier(kernel, launched, region, id).run();
+      if (!kernel.op(id).is<op::For>()) return;
+      if (!Carrier(kernel, launched, region, id).run()) delay_product(kernel, launched, region, id);
     });
     each_op_in_region(kernel, body, [&](RegionId region, OpId id) {
-      if (launched.is_of_group(id)) await_at_once(kernel, region, id);
+      if (launched.group_atom(id)) await_at_once(kernel, region, id);
     });
   }
 }

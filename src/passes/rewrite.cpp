@@ -42,6 +42,13 @@ ValueId trip_count(Builder& b, const op::For& loop) {
   return b.binary(BinaryFn::Max, b.binary(BinaryFn::Div, b.add(span, more), loop.step), b.index(0));
 }
 
+ValueId add_result(Kernel& kernel, OpId id, const Type& type) {
+  ValueId result{uint32_t(kernel.values.size())};
+  kernel.values.push_back({kernel.types.intern(type), id, {}, {}});
+  kernel.op(id).results.push_back(result);
+  return result;
+}
+
 void retype(Kernel& kernel, ValueId v, Type type) { kernel.value(v).type = kernel.types.intern(std::move(type)); }
 
 }  // namespace tilec::passes

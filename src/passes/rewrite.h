@@ -16,6 +16,9 @@ void each_op_in_region(const ir::Kernel& kernel, ir::RegionId region, const std:
 // How often a loop with these bounds runs.
 ir::ValueId trip_count(ir::Builder& builder, const ir::op::For& loop);
 
+// One more result of an operation.
+ir::ValueId add_result(ir::Kernel& kernel, ir::OpId id, const ir::Type& type);
+
 // Gives `v` another type in place.
 void retype(ir::Kernel& kernel, ir::ValueId v, ir::Type type);
 

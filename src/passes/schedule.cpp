@@ -103,19 +103,28 @@ class Scheduler {
     each_op(kernel_, kernel_.body, [&](OpId id) {
       const op::For* loop = kernel_.op(id).get<op::For>();
       if (!loop || loop->loop != LoopKind::Pipelined || !holds_product(loop->body)) return;
-      for (OpId inner : kernel_.region(loop->body).ops)
-        if (const op::Copy* copy = kernel_.op(inner).get<op::Copy>(); copy && is_fed_from_device(*copy))
-          tiles.push_back(copy->label.empty() ? kernel_.value(copy->dst).hint : copy->label);
+      add_copies(loop->body, tiles);
+    });
+    if (tiles.empty()) return;
+    each_op(kernel_, kernel_.body, [&](OpId id) {
+      if (const op::Launch* launch = kernel_.op(id).get<op::Launch>()) add_copies(launch->body, tiles);
     });
     std::ranges::sort(tiles);
     tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
     int64_t warps = computing();
-    if (tiles.empty() || warps + machine_.role_warps > machine_.max_warps || warps % machine_.role_warps != 0) return;
+    if (warps + machine_.role_warps > machine_.max_warps || warps % machine_.role_warps != 0) return;
     auto [math, load] = budgets(warps);
     if (trades_registers() && !math) return;
     schedule_.roles = {{std::string(kMathRole), warps, math}, {std::string(kLoadRole), machine_.role_warps, load}};
     for (std::string& tile : tiles) schedule_.placements.push_back({std::move(tile), std::string(kLoadRole), 0, 0});
     schedule_.placements.push_back({std::string(kRest), std::string(kMathRole), 0, 0});
+  }
+
+  // The copies of the region itself that fill shared tiles from device memory.
+  void add_copies(RegionId region, std::vector<std::string>& tiles) const {
+    for (OpId id : kernel_.region(region).ops)
+      if (const op::Copy* copy = kernel_.op(id).get<op::Copy>(); copy && is_fed_from_device(*copy))
+        tiles.push_back(copy->label.empty() ? kernel_.value(copy->dst).hint : copy->label);
   }
 
   bool trades_registers() const { return machine_.has(Cap::RegisterBudgets) && machine_.block_registers; }
@@ -127,7 +136,8 @@ class Scheduler {
     if (!trades_registers()) return {};
     int64_t lanes = machine_.lanes, copying = machine_.role_warps * lanes * kCopying;
     int64_t begins = machine_.block_registers / ((warps + machine_.role_warps) * lanes) / kStep * kStep;
-    int64_t computing = std::min(kMost, (machine_.block_registers - copying) / (warps * lanes) / kStep * kStep);
+    int64_t pool = begins * (warps + machine_.role_warps) * lanes;
+    int64_t computing = std::min(kMost, (pool - copying) / (warps * lanes) / kStep * kStep);
     if (begins >= computing) return {};
     return {computing, kCopying};
   }

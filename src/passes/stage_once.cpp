@@ -1,0 +1,76 @@
+#include "passes/stage_once.h"
+
+#include "passes/boxes.h"
+#include "passes/carried_count.h"
+#include "passes/fills.h"
+#include "passes/rewrite.h"
+#include "passes/versions.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+
+namespace {
+
+// Does a role that is not for the rest name the copy?
+bool is_placed(const Kernel& kernel, const op::Copy& copy) {
+  const Schedule& schedule = kernel.schedule;
+  const std::string& label = copy.label.empty() ? kernel.value(copy.dst).hint : copy.label;
+  return std::ranges::any_of(schedule.placements, [&](const Placement& p) {
+    bool is_rest = std::ranges::any_of(schedule.placements, [&](const Placement& q) { return q.role == p.role && q.label == kRest; });
+    return !p.role.empty() && !is_rest && p.label == label;
+  });
+}
+
+// One turn for each time that the region runs: the acquire and the copy take the copy's place, and the ring goes back behind the
+// last reader.
+void stage(Kernel& kernel, RegionId launch, RegionId region, const Fill& fill) {
+  const op::Copy copy = kernel.op(fill.op).as<op::Copy>();
+  std::optional<CarriedCount> rounds = CarriedCount::between(kernel, launch, region);
+  OpId last = last_user(kernel, region, fill.buffer, fill.op);
+  if (!rounds || !last.valid()) return;
+  bool is_nested = region != launch;
+  ValueId ring, versions, turn, view, next;
+  insert_before(kernel, launch, is_nested ? rounds->first() : fill.op, [&](Builder& b) {
+    versions = add_versions(b, fill.buffer, 1);
+    ring = add_ring(b, kernel.value(fill.buffer).hint, 1);
+  });
+  if (is_nested) turn = rounds->open(kernel);
+  insert_before(kernel, region, fill.op, [&](Builder& b) {
+    if (!is_nested) turn = b.index(0);
+    b.add(op::Acquire{ring, turn});
+    b.add(op::Commit{ring, turn, {copy_ahead(b, copy, versions, b.index(0), CopyClass::Bulk)}});
+  });
+  insert_before(kernel, region, first_user(kernel, region, fill.buffer, fill.op), [&](Builder& b) {
+    b.add(op::Wait{ring, turn});
+    view = view_version(b, fill.buffer, versions, b.index(0));
+  });
+  insert_after(kernel, region, last, [&](Builder& b) {
+    b.add(op::Release{ring, turn});
+    if (is_nested) next = b.add(turn, b.index(1));
+  });
+  if (is_nested) rounds->close(kernel, next);
+  std::erase(kernel.region(region).ops, fill.op);
+  replace_uses(kernel, region, fill.buffer, view);
+  drop_alloc(kernel, launch, fill.buffer);
+}
+
+}  // namespace
+
+void stage_once(Kernel& kernel, const Machine& machine, RegionId launch) {
+  if (!machine.has(Cap::BulkCopy) || !machine.has(Cap::PhaseBarriers)) return;
+  std::vector<RegionId> regions{launch};
+  each_op(kernel, launch, [&](OpId id) {
+    const op::For* loop = kernel.op(id).get<op::For>();
+    if (loop && loop->loop != LoopKind::Pipelined) regions.push_back(loop->body);
+  });
+  for (RegionId region : regions) {
+    ValueId index = region == launch ? ValueId{} : kernel.region(region).args[0];
+    for (const Fill& fill : Fills(kernel, launch, region, index).find()) {
+      const op::Copy& copy = kernel.op(fill.op).as<op::Copy>();
+      if (is_placed(kernel, copy) && why_no_box(kernel, copy, machine).empty()) stage(kernel, launch, region, fill);
+    }
+  }
+}
+
+}  // namespace tilec::passes
