@@ -22,6 +22,7 @@ Corners::Corners(const Kernel& kernel, const op::Map& map) : kernel_(kernel), sh
   indices_.assign(args.begin(), args.begin() + int64_t(shape_.size()));
   inside_.insert(args.begin(), args.end());
   each_op(kernel, map.body, [&](OpId id) { inside_.insert(kernel.op(id).results.begin(), kernel.op(id).results.end()); });
+  for (OpId id : kernel.region(map.body).ops) always_.insert(kernel.op(id).results.begin(), kernel.op(id).results.end());
 }
 
 // How a number moves with each index; none where it does not do so evenly, or is made of elements.
@@ -33,7 +34,7 @@ std::optional<Corners::Factors> Corners::factors(ValueId v) const {
     return none;
   }
   const op::Binary* binary = kernel_.defined_by<op::Binary>(v);
-  if (!binary || kernel_.type(v).element != Scalar::Index || !may_be_hoisted(kernel_, *kernel_.definition(v)) || is_guarded(*kernel_.definition(v)))
+  if (!binary || !always_.contains(v) || kernel_.type(v).element != Scalar::Index || !may_be_hoisted(kernel_, *kernel_.definition(v)) || is_guarded(*kernel_.definition(v)))
     return std::nullopt;
   return factors(*binary);
 }

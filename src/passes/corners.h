@@ -34,6 +34,7 @@ class Corners {
   std::vector<int64_t> shape_;
   std::vector<ir::ValueId> indices_;
   std::set<ir::ValueId> inside_;  // values of the body
+  std::set<ir::ValueId> always_;  // of those, what every index works out, a corner too: there it does not leave 64 bits
 };
 
 }  // namespace tilec::passes
