@@ -9,7 +9,7 @@
 #include "ir/divergence.h"
 #include "passes/cleanup.h"
 #include "passes/clone.h"
-#include "passes/rebuild.h"
+#include "passes/decide.h"
 #include "passes/rewrite.h"
 #include "passes/split_plan.h"
 
@@ -18,32 +18,6 @@ namespace tilec::passes {
 using namespace ir;
 
 namespace {
-
-// Puts the taken side in the place of ifs whose condition is a constant, after conditions have been folded.
-class Decider : public Rebuilder {
- public:
-  explicit Decider(Kernel& kernel) : Rebuilder(kernel) {}
-  void run(RegionId region) { rebuild_region(region); }
-
- private:
-  bool rewrite(OpId id) override {
-    OpData data = kernel_.op(id).data;
-    std::vector<ValueId> results = kernel_.op(id).results;
-    if (const auto* branch = data.get<op::If>()) {
-      auto condition = kernel_.constant(branch->condition);
-      if (!condition) return false;
-      RegionId taken = condition->i ? branch->then_body : branch->else_body;
-      std::vector<ValueId> values = taken.valid() ? splice(taken) : std::vector<ValueId>{};
-      for (size_t k = 0; k < results.size(); ++k) bind(results[k], values[k]);
-      return true;
-    }
-    ValueId folded;
-    if (const auto* o = data.get<op::Unary>(); o && o->fn == UnaryFn::Not) folded = builder_.unary(o->fn, o->x);
-    if (const auto* o = data.get<op::Binary>(); o && kernel_.type(o->a).element == Scalar::Bool) folded = builder_.binary(o->fn, o->a, o->b);
-    if (folded.valid()) bind(results[0], folded);
-    return folded.valid();
-  }
-};
 
 // All threads of a block come to these together.
 bool meets_others(const Op& op) {
@@ -159,7 +133,7 @@ class Splitter {
     for (ValueId v : inits) types.push_back(kernel_.type(v));
     part.low = low, part.high = high, part.inits = std::move(inits);
     part.body = clone_region(kernel_, part.body, constants(b, decided));
-    Decider(kernel_).run(part.body);
+    decide(kernel_, part.body);
     return kernel_.op(b.add(std::move(part), types)).results;
   }
 
@@ -177,7 +151,7 @@ class Splitter {
       rest.low = plan.has_after ? end : begin;
       rest.inits = std::move(carried);
     });
-    Decider(kernel_).run(kernel_.op(id).as<op::For>().body);
+    decide(kernel_, kernel_.op(id).as<op::For>().body);
   }
 
   void report(OpId id, const SplitPlan& plan) {

@@ -9,15 +9,17 @@
 #include "diag/diag.h"
 #include "ir/verify.h"
 #include "lower/lower.h"
+#include "passes/contract.h"
 #include "passes/insert_barriers.h"
 #include "passes/overlap_products.h"
 #include "passes/pack_shared.h"
 #include "passes/passes.h"
 #include "passes/place.h"
 #include "passes/schedule.h"
-#include "passes/split_loops.h"
 #include "passes/select_atoms.h"
 #include "passes/share_copies.h"
+#include "passes/skip_masks.h"
+#include "passes/split_loops.h"
 #include "passes/split_roles.h"
 #include "passes/stage_loops.h"
 
@@ -45,10 +47,12 @@ constexpr Pass kPipeline[] = {
     {"expand", Typed, Typed, passes::expand, "reductions to an index, and of narrow floats, in what lowering knows"},
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"gather-sums", Typed, Typed, passes::gather_sums, "loops that add to a region element by element: a tile that is added at once"},
+    {"contract", Typed, Typed, passes::contract, "a product and a sum of one expression, rounded once"},
     {"check-tiles", Typed, Typed, passes::check_tiles, "no tile alone is more than the machine has"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"schedule", Typed, Typed, passes::schedule, "which warps do what, where the source does not say"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
+    {"skip-masks", Placed, Placed, passes::skip_masks, "tiles that lie on one side of their masks, without them"},
     {"stage-loops", Placed, Staged, passes::stage_loops, "versions of buffers, copies in flight"},
     {"split-roles", Staged, Staged, passes::split_roles, "the program of each role of the block's warps"},
     {"overlap-products", Staged, Staged, passes::overlap_products, "products of groups of warps in flight, and awaited"},
