@@ -24,7 +24,7 @@ void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
   RegionId outer = builder_.region(), body = target_.new_region();
   warps_ = warps_of_block(launch);
   first_warp_ = barrier_id_ = 0;
-  prelude_ = target_.new_region();
+  prelude_ = target_.new_region(), launch_ = body;
   lane_parts_.clear();
   alignments_.clear();
   free_arrays_.clear();
@@ -47,8 +47,14 @@ void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
 }
 
 void Lowering::lower_region(RegionId region) {
-  for (OpId id : source_.region(region).ops)
-    if (!source_.op(id).is<ir::op::Yield>()) lower_op(id);
+  const std::vector<OpId>& ops = source_.region(region).ops;
+  auto is_ring = [&](OpId id) { return source_.op(id).is<ir::op::RingAlloc>(); };
+  for (auto next = ops.begin(); next != ops.end();) {
+    auto behind = std::find_if_not(next, ops.end(), is_ring);
+    if (behind != next) begin_rings({next, behind});
+    else if (OpId id = *behind++; !source_.op(id).is<ir::op::Yield>()) lower_op(id);
+    next = behind;
+  }
   end_clusters(region);
 }
 

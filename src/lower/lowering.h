@@ -90,6 +90,8 @@ class Lowering {
   struct Ring {
     ValueId full, empty;  // barriers with phases, one of each a slot
     int64_t depth = 1;
+    int64_t lanes = 0;     // that fill a slot, one for each copy
+    int64_t threads = 0;   // that read it
     bool is_bulk = false;  // an engine fills it, where `boxes` holds (none: always); elsewhere lanes do
     ValueId boxes = {};
     ValueId together = {};  // the engines of a cluster fill it for each other where that holds, and `boxes` with it; none: nowhere
@@ -109,7 +111,10 @@ class Lowering {
   void lower_pass_turn(const ir::op::PassTurn& pass);
   Slot slot_of(ValueId ring, ValueId turn);
   const ir::op::Commit& commit_of(ValueId token) const;
-  void lower_ring_alloc(const ir::Op& op);
+  Ring new_ring(const ir::Op& op);
+  void begin_phases(const Ring& ring);
+  void begin_rings(std::span<const OpId> allocs);
+  bool is_fresh() const;
   void lower_acquire(const ir::op::Acquire& acquire);
   void lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy);
   std::vector<ir::op::CopyAsync> copies_of(ValueId ring) const;  // of one turn
@@ -350,6 +355,7 @@ class Lowering {
   int64_t barrier_id_ = 0;                         // of the role; 0: the whole block meets
   ir::Ints cluster_;                               // of the launch
   std::vector<ValueId> block_;                     // its indices
+  RegionId launch_;                                // the body of the launch
   RegionId prelude_;                               // allocations and lane parts, at the head of the launch
   mutable std::map<std::string, std::optional<TileAddress>> meetings_;  // by the layouts, the offsets and the element
   std::map<std::pair<std::string, int64_t>, ValueId> lane_parts_;  // by what they are, and the first warp

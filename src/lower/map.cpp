@@ -113,7 +113,6 @@ void Lowering::lower_tile(const ir::Op& op) {
   if (auto* o = op.get<ir::op::GemmAsync>()) return lower_gemm_async(op, *o);
   if (auto* o = op.get<ir::op::AwaitGemm>()) return lower_await_gemm(op, *o);
   if (auto* o = op.get<ir::op::Roles>()) return lower_roles(*o);
-  if (op.is<ir::op::RingAlloc>()) return lower_ring_alloc(op);
   if (auto* o = op.get<ir::op::Acquire>()) return lower_acquire(*o);
   if (auto* o = op.get<ir::op::CopyAsync>()) return lower_copy_async(op, *o);
   if (auto* o = op.get<ir::op::Commit>()) return lower_commit(*o);

@@ -2,7 +2,7 @@
 //
 //   full[slot]   its phase ends when the first warp has said how many bytes are coming and all of them are there; or, where
 //                lanes copy, when each lane has arrived for each of the slot's copies, behind its part of it
-//   empty[slot]  its phase ends when every thread that reads the slot has given it back
+//   empty[slot]  its phase ends when every warp that reads the slot has given it back; or, where lanes copy, every thread
 //
 // Turn t is the phase t / depth of slot t mod depth. The producer waits for the phase before it of `empty`, which a slot's
 // first turn finds ended, as the phase before a barrier's first counts as over.
@@ -36,33 +36,62 @@ void Lowering::by_filler(const Ring& ring, const std::function<void()>& engine, 
   else lanes();
 }
 
-void Lowering::lower_ring_alloc(const ir::Op& op) {
-  int64_t depth = source_.type(op.result()).shape[0], threads = consuming_threads(op.result());
+Lowering::Ring Lowering::new_ring(const ir::Op& op) {
+  int64_t depth = source_.type(op.result()).shape[0];
   std::vector<ir::op::CopyAsync> copies = copies_of(op.result());
   INVARIANT(!copies.empty(), "a ring is filled by copies");
-  int64_t lanes = filling_threads(op.result()) * int64_t(copies.size());
   Ring ring{.full = scratch(Scalar::U64, depth, "full"), .empty = scratch(Scalar::U64, depth, "empty"), .depth = depth,
+            .lanes = filling_threads(op.result()) * int64_t(copies.size()), .threads = consuming_threads(op.result()),
             .is_bulk = copies.front().copy_class == ir::CopyClass::Bulk};
-  if (ring.is_bulk) {
-    std::vector<ValueId> tensors;
-    for (const ir::op::CopyAsync& copy : copies) tensors.push_back(copy.src);
-    ring.boxes = boxes_hold(tensors);
-    bool is_shared = std::ranges::any_of(copies, [](const ir::op::CopyAsync& copy) { return !copy.shared_axes.empty(); });
-    if (is_shared) ring.together = all(runs_as_cluster(), ring.boxes);
+  if (!ring.is_bulk) return ring;
+  std::vector<ValueId> tensors;
+  for (const ir::op::CopyAsync& copy : copies) tensors.push_back(copy.src);
+  ring.boxes = boxes_hold(tensors);
+  bool is_shared = std::ranges::any_of(copies, [](const ir::op::CopyAsync& copy) { return !copy.shared_axes.empty(); });
+  if (is_shared) ring.together = all(runs_as_cluster(), ring.boxes);
+  return ring;
+}
+
+// How many arrive at a barrier in a turn depends on who fills the ring.
+void Lowering::begin_phases(const Ring& ring) {
+  auto begin = [&](ValueId phases, int64_t arrivals) {
+    return [this, &ring, phases, arrivals] {
+      for (int64_t slot = 0; slot < ring.depth; ++slot) builder_.add(ir::op::PhaseInit{phases, builder_.index(slot), arrivals});
+    };
+  };
+  int64_t warps = ring.threads / machine_.lanes;
+  by_filler(ring, begin(ring.full, 1), begin(ring.full, ring.lanes));
+  by_cluster(ring.together, begin(ring.empty, warps * blocks_of_cluster()),
+             [&] { by_filler(ring, begin(ring.empty, warps), begin(ring.empty, ring.threads)); });
+}
+
+// Rings that stand one behind the other begin together. Where nothing has touched shared memory yet, there is nobody to wait for.
+void Lowering::begin_rings(std::span<const OpId> allocs) {
+  std::vector<const Ring*> rings;
+  std::string names;
+  for (OpId id : allocs) {
+    const ir::Op& op = source_.op(id);
+    builder_.set_span(op.span);
+    rings.push_back(&(rings_[op.result().index] = new_ring(op)));
+    names += (names.empty() ? "`" : ", `") + op.as<ir::op::RingAlloc>().name + "`";
   }
-  const std::string& name = op.as<ir::op::RingAlloc>().name;
-  barrier("the phases of ring `" + name + "` may be in use by the loop around");
+  if (!is_fresh()) barrier("the phases of ring " + names + " may be in use by the loop around");
   once([&] {
-    for (int64_t slot = 0; slot < depth; ++slot) {
-      auto begin_full = [&](int64_t fillers) { return [&, fillers] { builder_.add(ir::op::PhaseInit{ring.full, builder_.index(slot), fillers}); }; };
-      by_filler(ring, begin_full(1), begin_full(lanes));
-      auto begin_empty = [&](int64_t readers) { return [&, readers] { builder_.add(ir::op::PhaseInit{ring.empty, builder_.index(slot), readers}); }; };
-      by_cluster(ring.together, begin_empty(threads / machine_.lanes * blocks_of_cluster()), begin_empty(threads));
-    }
+    for (const Ring* ring : rings) begin_phases(*ring);
   });
-  barrier("the phases of ring `" + name + "` are set by one thread");
-  by_cluster(ring.together, [&] { builder_.add(ir::op::ClusterBarrier{"other blocks arrive at the phases of ring `" + name + "`"}); }, [] {});
-  rings_[op.result().index] = ring;
+  barrier("the phases of ring " + names + " are set by one thread");
+  for (const Ring* ring : rings)
+    by_cluster(ring->together, [&] { builder_.add(ir::op::ClusterBarrier{"other blocks arrive at the phases of ring " + names}); }, [] {});
+}
+
+// Has the launch not touched shared memory where the code that is being lowered stands?
+bool Lowering::is_fresh() const {
+  if (builder_.region() != launch_) return false;
+  bool touches = false;
+  each_op(target_, launch_, [&](OpId id) {
+    each_operand(target_.op(id).data, [&](ValueId v) { touches |= target_.type(v).is_buffer() && target_.type(v).space == Space::Shared; });
+  });
+  return !touches;
 }
 
 Lowering::Slot Lowering::slot_of(ValueId ring, ValueId turn) {
@@ -177,12 +206,20 @@ void Lowering::lower_wait(const ir::op::Wait& wait) {
   if (has_flights()) by_filler(slot.ring, [] {}, [&] { builder_.add(ir::op::EngineFence{}); });
 }
 
+// A warp that has read a slot of an engine's gives it back by one lane; lanes that fill a ring wait for each reader by itself.
 void Lowering::lower_release(const ir::op::Release& release) {
   Slot slot = slot_of(release.ring, release.turn);
-  auto arrive = [&] { builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, {}}); };
+  auto meet = [&] { builder_.add(ir::op::WarpBarrier{"a lane gives the slot back for all of its warp"}); };
+  auto arrive = [&] {
+    if (!slot.ring.is_bulk) return void(builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, {}}));
+    meet();
+    ValueId gives = is_first_lane();
+    if (slot.ring.boxes.valid()) gives = builder_.logical_or(gives, builder_.logical_not(slot.ring.boxes));
+    builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, gives});
+  };
   // Of each warp one lane for each block that may fill the slot.
   auto arrive_everywhere = [&] {
-    builder_.add(ir::op::WarpBarrier{"a lane gives the slot back for all of its warp"});
+    meet();
     ValueId lane = builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true));
     ValueId is_one = builder_.compare(ir::CompareFn::Lt, lane, builder_.index(blocks_of_cluster()));
     builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, is_one, lane});

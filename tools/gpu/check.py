@@ -300,14 +300,17 @@ def check(name, kernels, dims, quiet):
 
 
 IN_A_ROW, SAMPLES, REST = 8, 11, 0.02
+HEAD_START = 10_000_000  # cycles, some milliseconds: what a host needs to queue all launches of a sample
 
 
 def sample_ms(run):
-    """One launch of several in a row, so that the first waits for no host; a rest before them, as clocks follow the load."""
+    """One launch of several in a row, all queued behind a kernel that does nothing, so that none waits for the host; a rest before
+    them, as clocks follow the load."""
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     run()
     torch.cuda.synchronize()
     time.sleep(REST)
+    torch.cuda._sleep(HEAD_START)
     start.record()
     for _ in range(IN_A_ROW):
         run()

@@ -11,6 +11,7 @@ using llvm::Value;
 
 char ThreadSpeller::constraint(llvm::Type* type) {
   if (type->isFloatTy()) return 'f';
+  if (type->isIntegerTy(1)) return 'b';
   if (type->isIntegerTy(16)) return 'h';
   return type->isDoubleTy() ? 'd' : type->isIntegerTy(64) || type->isPointerTy() ? 'l' : 'r';
 }

@@ -43,8 +43,11 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::ClusterBarrier&) { tied("ba
 // written, which a release for the whole cluster would wait for at every turn.
 void ThreadSpeller::arrive_at(const ir::op::PhaseArrive& x) {
   Value* block = b_.CreateTrunc(operand(x.block, type(x.block).varying), b_.getInt32Ty());
-  tied("{ .reg .b64 there; mapa.shared::cluster.u64 there, $0, $1; mbarrier.arrive.shared::cluster.b64 _, [there]; }", {},
-       {phase_pointer(x.barriers, x.index), block});
+  Values operands = {phase_pointer(x.barriers, x.index), block};
+  Value* mask = masked_or_null(x.mask);
+  if (mask) operands.push_back(mask);
+  std::string where = mask ? "@$2 " : "";
+  tied("{ .reg .b64 there; " + where + "mapa.shared::cluster.u64 there, $0, $1; " + where + "mbarrier.arrive.shared::cluster.b64 _, [there]; }", {}, operands);
 }
 
 // The address of the same place in another block, among all addresses.

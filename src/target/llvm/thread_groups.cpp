@@ -28,9 +28,11 @@ MatrixArray matrix_array(Scalar element, const ir::Ints& shape, const std::strin
 
 constexpr int64_t kUnit = 16;  // bytes, in which descriptors count
 
-uint64_t fixed_part(const MatrixArray& array) {
-  uint64_t mode = array.swizzle == 128 ? 1 : array.swizzle == 64 ? 2 : 3;
-  return mode << 62 | uint64_t(array.stride / kUnit) << 32 | uint64_t(array.leading / kUnit) << 16;
+constexpr uint64_t kReach = 0x3FFFF;  // of an address, that descriptors hold; blocks of a cluster have theirs beyond it
+
+uint32_t high_word(const MatrixArray& array) {
+  uint32_t mode = array.swizzle == 128 ? 1 : array.swizzle == 64 ? 2 : 3;
+  return mode << 30 | uint32_t(array.stride / kUnit);
 }
 
 }  // namespace
@@ -78,11 +80,23 @@ void ThreadSpeller::pass_on(const ir::Op& op, const std::string& text, llvm::Arr
   }
 }
 
+// Places of one base are a constant away from each other, in the low word alone: a step along k is one sum of 32 bits.
 Value* ThreadSpeller::descriptor(ir::ValueId array, ir::ValueId place, const ir::Ints& shape, const std::string& layout) {
-  Value* address = b_.CreateTrunc(b_.CreatePtrToInt(element_pointer(array, place), b_.getInt64Ty()), b_.getInt32Ty());
-  constexpr uint32_t kReach = 0x3FFFF;
+  const MatrixArray described = matrix_array(type(array).element, shape, layout);
+  int64_t away = 0;
+  if (const auto* sum = kernel_.defined_by<ir::op::Binary>(place); sum && sum->fn == ir::BinaryFn::Add) {
+    auto known = kernel_.constant(sum->b);
+    int64_t bytes = known ? known->i * byte_width(type(array).element) : 0;
+    if (known && bytes % kUnit == 0) place = sum->a, away = bytes / kUnit;
+  }
+  auto word = [&](Value* x) { return b_.CreateTrunc(x, b_.getInt32Ty()); };
+  Value* begin = word(b_.CreatePtrToInt(places_.at(array.index).pointer, b_.getInt64Ty()));
+  Value* inside = b_.CreateMul(word(to_index(operand(place, true), type(place).element)), b_.getInt32(uint32_t(byte_width(type(array).element))));
+  Value* address = b_.CreateAdd(begin, inside);
   Value* units = b_.CreateLShr(b_.CreateAnd(address, kReach), b_.getInt32(std::countr_zero(uint64_t(kUnit))));
-  return b_.CreateOr(b_.CreateZExt(units, b_.getInt64Ty()), fixed_part(matrix_array(type(array).element, shape, layout)));
+  Value* low = b_.CreateAdd(units, b_.getInt32(uint32_t(away + (described.leading / kUnit << 16))));
+  Value* words = b_.CreateInsertElement(llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(2), b_.getInt32(high_word(described))), low, uint64_t(0));
+  return b_.CreateBitCast(words, b_.getInt64Ty());
 }
 
 // The registers that a product will read are made before the fence that it stands behind: the engine reads them after that.

@@ -23,8 +23,39 @@ void ThreadSpeller::hold_number(const ir::Op& op, Value* number) {
 
 void ThreadSpeller::one(const ir::Op& op, const ir::op::ThreadIndex&) { hold_number(op, thread_number()); }
 void ThreadSpeller::one(const ir::Op& op, const ir::op::LaneIndex&) { hold_number(op, lane_number()); }
-void ThreadSpeller::one(const ir::Op& op, const ir::op::WarpIndex&) {
-  hold_number(op, b_.CreateLShr(thread_number(), uint64_t(std::countr_zero(unsigned(machine_.lanes)))));
+void ThreadSpeller::one(const ir::Op& op, const ir::op::WarpIndex&) { hold_number(op, own_warp()); }
+Value* ThreadSpeller::own_warp() { return b_.CreateLShr(thread_number(), uint64_t(std::countr_zero(unsigned(machine_.lanes)))); }
+
+// Number of the warp as lane 0 has it: the assembler takes what comes from one lane to be the same in all, and keeps what is made of it
+// once for the warp, where products want it. Addresses of lanes, and tests, are not made of it: they would take more registers.
+void ThreadSpeller::find_warp(ir::RegionId launch) {
+  std::function<void(ir::ValueId)> mark = [&](ir::ValueId v) {
+    const ir::Op* op = v.valid() ? kernel_.definition(v) : nullptr;
+    if (!op || type(v).varying || !type(v).is_scalar() || !of_products_.insert(v.index).second) return;
+    if (ir::table(op->kind()) == ir::OpTable::Scalar) each_operand(op->data, mark);
+  };
+  ir::each_op(kernel_, launch, [&](ir::OpId id) {
+    if (const auto* product = kernel_.op(id).get<ir::op::GroupProduct>()) mark(product->b_place), mark(product->a_place);
+  });
+  bool is_asked = std::ranges::any_of(of_products_, [&](uint32_t v) { return kernel_.defined_by<ir::op::WarpIndex>({v}); });
+  if (!is_asked) return;
+  Value* number = exchange(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, own_warp(), b_.getInt32(0), kLastLane);
+  llvm::MDBuilder bounds(context_);
+  llvm::cast<llvm::Instruction>(number)->setMetadata(llvm::LLVMContext::MD_range,
+                                                     bounds.createRange(llvm::APInt(32, 0), llvm::APInt(32, uint64_t(threads_ / machine_.lanes))));
+  warp_ = b_.CreateZExt(number, scalar_type(Scalar::Index));
+}
+
+// While the operation is spelled; gives what its operands were before.
+std::vector<std::pair<uint32_t, ThreadSpeller::Held>> ThreadSpeller::lend_warp(const ir::Op& op) {
+  std::vector<std::pair<uint32_t, Held>> before;
+  if (!warp_ || op.results.empty() || !of_products_.contains(op.results[0].index)) return before;
+  each_operand(op.data, [&](ir::ValueId v) {
+    if (!v.valid() || !kernel_.defined_by<ir::op::WarpIndex>(v)) return;
+    before.emplace_back(v.index, held(v));
+    hold(v, warp_);
+  });
+  return before;
 }
 
 // By pieces of 32 bits.

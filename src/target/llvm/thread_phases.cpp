@@ -14,21 +14,25 @@ Value* ThreadSpeller::phase_pointer(ir::ValueId barriers, ir::ValueId index) {
 
 // One lane of the warp; its block meets behind it before anyone comes to the barrier.
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseInit& x) {
-  Value* lane = b_.CreateAnd(thread_number(), b_.getInt32(uint32_t(machine_.lanes - 1)));
-  unless_clear(b_.CreateICmpEQ(lane, b_.getInt32(0)), false, [&] {
-    b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mbarrier_init_shared, {}, {phase_pointer(x.barriers, x.index), b_.getInt32(uint32_t(x.arrivals))});
-    if (machine_.has(Cap::BulkCopy)) tied("fence.proxy.async.shared::cta;", {}, {});  // the engine counts there too
-    if (has_cluster_) tied("fence.mbarrier_init.release.cluster;", {}, {});             // and other blocks arrive there
-  });
+  Value* is_first = b_.CreateICmpEQ(lane_number(), b_.getInt32(0));
+  tied("@$2 mbarrier.init.shared.b64 [$0], $1;", {}, {phase_pointer(x.barriers, x.index), b_.getInt32(uint32_t(x.arrivals)), is_first});
+  has_begun_phases_ = true;
 }
 
+// Behind all phases that were begun, and before the barrier that others meet behind.
+void ThreadSpeller::tell_of_phases() {
+  if (!has_begun_phases_) return;
+  has_begun_phases_ = false;
+  if (machine_.has(Cap::BulkCopy)) tied("fence.proxy.async.shared::cta;", {}, {});  // the engine counts there too
+  if (has_cluster_) tied("fence.mbarrier_init.release.cluster;", {}, {});             // and other blocks arrive there
+}
+
+// Lanes that do not arrive skip one instruction: a branch around it would part the warp at every turn of a ring.
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseArrive& x) {
-  auto arrive = [&] {
-    if (x.block.valid()) return arrive_at(x);
-    b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mbarrier_arrive_shared, {}, {phase_pointer(x.barriers, x.index)});
-  };
-  if (Value* mask = masked_or_null(x.mask)) unless_clear(mask, false, arrive);
-  else arrive();
+  if (x.block.valid()) return arrive_at(x);
+  Value *pointer = phase_pointer(x.barriers, x.index), *mask = masked_or_null(x.mask);
+  if (mask) tied("@$1 mbarrier.arrive.shared.b64 _, [$0];", {}, {pointer, mask});
+  else b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mbarrier_arrive_shared, {}, {pointer});
 }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseWait& x) {

@@ -5,6 +5,7 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "target/llvm/device.h"
+#include "target/llvm/elementwise.h"
 
 namespace tilec::target {
 
@@ -14,7 +15,9 @@ ThreadSpeller::ThreadSpeller(llvm::Function& function, const Context& context) :
 
 void ThreadSpeller::spell_op(ir::OpId id) {
   const ir::Op& op = kernel_.op(id);
+  auto before = lend_warp(op);
   ir::visit(op.data, [&](const auto& x) { one(op, x); });
+  for (auto own = before.rbegin(); own != before.rend(); ++own) held_[own->first] = std::move(own->second);
 }
 
 void ThreadSpeller::open_launch(const ir::op::Launch& launch, Value* shared, Value* fault) {
@@ -38,6 +41,7 @@ void ThreadSpeller::open_launch(const ir::op::Launch& launch, Value* shared, Val
     auto* array = llvm::ArrayType::get(memory_type(memory.element), uint64_t(memory.element_count()));
     places_[buffer.index].pointer = b_.CreateAlloca(array);
   });
+  if (machine_.has(Cap::AsyncMatrix)) find_warp(launch.body);
   scope_places();
 }
 
@@ -49,11 +53,43 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::Unary& x) {
   held_[op.result().index] = std::move(h);
 }
 
-void ThreadSpeller::one(const ir::Op&, const ir::op::BlockBarrier&) { b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {}); }
+Value* ThreadSpeller::instruction(const char* text, llvm::ArrayRef<Value*> operands) {
+  std::string constraints = std::string("=") + constraint(operands[0]->getType());
+  llvm::SmallVector<llvm::Type*, 2> given;
+  for (Value* v : operands) {
+    constraints += std::string(",") + constraint(v->getType());
+    given.push_back(v->getType());
+  }
+  auto* function = llvm::FunctionType::get(given[0], given, false);
+  llvm::CallInst* call = b_.CreateCall(llvm::InlineAsm::get(function, text, constraints, false), operands);
+  call->setDoesNotAccessMemory();
+  call->addFnAttr(llvm::Attribute::WillReturn);
+  return call;
+}
+
+// Of f32, within two units in the last place: what rounds correctly is a call. One over a number is within one, so that `rsqrt`, which is
+// one over a root, stays within two.
+Value* ThreadSpeller::quotient(Value* a, Value* b) {
+  auto *above = llvm::dyn_cast<llvm::ConstantFP>(a), *below = llvm::dyn_cast<llvm::ConstantFP>(b);
+  if (below && (above || below->getValueAPF().getExactInverse(nullptr))) return b_.CreateFDiv(a, b);
+  if (above && above->isExactlyValue(1)) return instruction("rcp.approx.f32 $0, $1;", b);
+  return instruction("div.full.f32 $0, $1, $2;", {a, b});
+}
+
+void ThreadSpeller::one(const ir::Op& op, const ir::op::Binary& x) {
+  if (x.fn != ir::BinaryFn::Div || type(x.a).element != Scalar::F32) return Speller::one(op, x);
+  elementwise(op, [&](auto pick) { return quotient(pick(x.a), pick(x.b)); });
+}
+
+void ThreadSpeller::one(const ir::Op&, const ir::op::BlockBarrier&) {
+  tell_of_phases();
+  b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {});
+}
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::WarpBarrier&) { b_.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {}, {b_.getInt32(kAllLanes)}); }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::NamedBarrier& x) {
+  tell_of_phases();
   Value *id = b_.getInt32(uint32_t(x.id)), *threads = b_.getInt32(uint32_t(x.warps * machine_.lanes));
   b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_sync_cnt, {}, {id, threads});
 }

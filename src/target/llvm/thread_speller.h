@@ -1,5 +1,7 @@
 // Thread IR for machines whose lanes are threads: every value is a scalar of its thread, which branches by itself.
 #pragma once
+#include <set>
+
 #include "target/abi/boxes.h"
 #include "target/llvm/speller.h"
 
@@ -21,6 +23,9 @@ class ThreadSpeller final : public Speller {
   void spell_op(ir::OpId id) override;
   void one(const ir::Op& op, const ir::op::If& x);
   void one(const ir::Op& op, const ir::op::Unary& x);
+  void one(const ir::Op& op, const ir::op::Binary& x);
+  llvm::Value* instruction(const char* text, llvm::ArrayRef<llvm::Value*> operands);  // of numbers alone
+  llvm::Value* quotient(llvm::Value* a, llvm::Value* b);
   void one(const ir::Op& op, const ir::op::ThreadIndex& x);
   void one(const ir::Op& op, const ir::op::LaneIndex& x);
   void one(const ir::Op& op, const ir::op::WarpIndex& x);
@@ -67,6 +72,7 @@ class ThreadSpeller final : public Speller {
   llvm::Value* descriptor(ir::ValueId array, ir::ValueId place, const ir::Ints& shape, const std::string& layout);
   llvm::Value* phase_pointer(ir::ValueId barriers, ir::ValueId index);
   void arrive_at(const ir::op::PhaseArrive& x);
+  void tell_of_phases();
   llvm::Value* peer_pointer(llvm::Value* pointer, ir::ValueId peer);
   template <class T> void one(const ir::Op& op, const T&) {
     UNREACHABLE("no machine of this kind asks for `" + std::string(ir::name(op.kind())) + "` yet");
@@ -76,6 +82,9 @@ class ThreadSpeller final : public Speller {
   llvm::Value* thread_number();
   void hold_number(const ir::Op& op, llvm::Value* number);  // as the result's type has it
   llvm::Value* lane_number();
+  llvm::Value* own_warp();
+  void find_warp(ir::RegionId launch);  // once, where all lanes are
+  std::vector<std::pair<uint32_t, Held>> lend_warp(const ir::Op& op);
   // The lanes that take part where the code stands, a bit each. All of a warp do but under conditions in which its lanes differ;
   // what crosses lanes names its members, and no lane may wait for one that has gone another way.
   static constexpr uint32_t kAllLanes = 0xFFFFFFFF, kLastLane = 31;
@@ -103,8 +112,11 @@ class ThreadSpeller final : public Speller {
   Values packed(Values parts);
 
   llvm::Value* members_ = nullptr;  // null: all
+  llvm::Value* warp_ = nullptr;     // its number, found at the head of the launch; null: each lane finds it
+  std::set<uint32_t> of_products_;  // scalars that tell where operands of groups' products are
   int64_t threads_ = 0;             // of a block
   bool has_cluster_ = false;
+  bool has_begun_phases_ = false;   // that nobody else was told of yet
   std::vector<BoxAbi> boxes_;
   llvm::Value* descriptors_ = nullptr;
   uint64_t descriptor_bytes_ = 0;
