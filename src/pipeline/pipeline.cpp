@@ -13,6 +13,7 @@
 #include "passes/overlap_products.h"
 #include "passes/pack_shared.h"
 #include "passes/passes.h"
+#include "passes/persist.h"
 #include "passes/place.h"
 #include "passes/schedule.h"
 #include "passes/split_loops.h"
@@ -49,6 +50,7 @@ constexpr Pass kPipeline[] = {
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"schedule", Typed, Typed, passes::schedule, "which warps do what, where the source does not say"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
+    {"persist", Placed, Placed, passes::persist, "blocks that go on to the next, where the launch has more than run at once"},
     {"stage-loops", Placed, Staged, passes::stage_loops, "versions of buffers, copies in flight"},
     {"split-roles", Staged, Staged, passes::split_roles, "the program of each role of the block's warps"},
     {"overlap-products", Staged, Staged, passes::overlap_products, "products of groups of warps in flight, and awaited"},

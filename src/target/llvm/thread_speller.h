@@ -13,6 +13,7 @@ class ThreadSpeller final : public Speller {
   // Of copies by an engine: its descriptors, so many bytes each, then a byte each that says whether it holds.
   void open_boxes(std::vector<BoxAbi> boxes, llvm::Value* descriptors, uint64_t bytes);
   llvm::SmallVector<llvm::Value*, 3> block_indices(const ir::op::Launch& launch);
+  llvm::SmallVector<llvm::Value*, 3> block_indices(const ir::op::Launch& launch, llvm::Value* number);  // of that block
   // Where launches overlap: what was launched before has ended, and what comes behind may begin to.
   void await_earlier_launches();
 
@@ -35,6 +36,9 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::WarpBarrier& x);
   void one(const ir::Op& op, const ir::op::ClusterBarrier& x);
   void one(const ir::Op& op, const ir::op::ClusterBlocks& x);
+  void one(const ir::Op& op, const ir::op::GridBlocks& x);
+  void one(const ir::Op& op, const ir::op::BlockNumber& x);
+  void one(const ir::Op& op, const ir::op::BlockIndex& x);
   void one(const ir::Op& op, const ir::op::Atom& x);
   // Phases and copies in flight (thread_phases.cpp).
   void one(const ir::Op& op, const ir::op::PhaseInit& x);
@@ -104,6 +108,7 @@ class ThreadSpeller final : public Speller {
 
   llvm::Value* members_ = nullptr;  // null: all
   int64_t threads_ = 0;             // of a block
+  const ir::op::Launch* launch_ = nullptr;  // that is spelled
   bool has_cluster_ = false;
   std::vector<BoxAbi> boxes_;
   llvm::Value* descriptors_ = nullptr;
