@@ -13,6 +13,7 @@ using namespace ir;
 namespace {
 
 constexpr int64_t kMostSteps = 200'000;
+constexpr int64_t kBlocksAtOnce = 2;  // of launches that go on from block to block
 constexpr int64_t kExtents[] = {1, 65, 128, 200, 333, 520, 1, 64};  // of dims: fewer turns than slots, and more
 
 uint64_t mixed(uint64_t x) {  // splitmix64
@@ -76,6 +77,10 @@ class Tracer {
     if (auto* o = op.get<op::Compare>()) n = Number::integer(evaluate(o->fn, kernel_.type(o->a).element, get(o->a), get(o->b)));
     if (auto* o = op.get<op::Select>()) n = get(integer(o->condition) ? o->a : o->b);
     if (auto* o = op.get<op::Convert>()) n = evaluate_convert(kernel_.type(o->x).element, type.element, o->mode, get(o->x));
+    // The blocks before the one that is followed stand behind each other.
+    if (op.is<op::GridBlocks>()) n = Number::integer(kBlocksAtOnce);
+    if (op.is<op::BlockNumber>()) n = Number::integer(int64_t(choice_ % uint64_t(kBlocksAtOnce)));
+    if (auto* o = op.get<op::BlockIndex>()) n = some(mixed(uint64_t(integer(o->number))) ^ uint64_t(o->axis), 8);
     if (auto* o = op.get<op::ElementLoad>()) {
       uint64_t where = o->buffer.index;
       for (ValueId index : o->indices) where = mixed(where ^ uint64_t(integer(index)));

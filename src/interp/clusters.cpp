@@ -65,10 +65,15 @@ struct Grid {
   }
 };
 
-bool run_cluster(Strand& host, const TileData& data, const Grid& grid, int64_t number) {
+// Of a launch that goes on from block to block: few enough that small grids go on, too.
+constexpr int64_t kClustersAtOnce = 3;
+
+bool run_cluster(Strand& host, const TileData& data, const Grid& grid, int64_t number, int64_t clusters) {
   Run& run = *host.run;
   Cluster cluster;
   cluster.run = &run;
+  cluster.extents = grid.extents, cluster.shape = grid.cluster;
+  cluster.blocks_at_once = clusters * Grid::count(grid.cluster);
   bool is_thread = run.program.functions[data.function].kind == FunctionKind::Thread;
   int warps = is_thread ? int(data.counts[0]) : 1;
   for (int64_t member = 0; member < Grid::count(grid.cluster); ++member) {
@@ -76,6 +81,7 @@ bool run_cluster(Strand& host, const TileData& data, const Grid& grid, int64_t n
     Block& block = cluster.blocks.emplace_back();
     block.cluster = &cluster;
     block.number = uint32_t(grid.number(indices));
+    block.order = number * Grid::count(grid.cluster) + member;
     Group& group = block.groups.emplace_back();
     group.members = uint32_t(warps);
     for (int warp = 0; warp < warps; ++warp) add_strand(block, host, data, is_thread ? &group : nullptr, warp, indices);
@@ -112,16 +118,39 @@ Status do_launch(Strand& s, const Instr& i) {
   grid.cluster = cluster_of(run, data, grid.extents);
   for (Allocation& memory : run.memory)
     if (!memory.blocks.empty()) memory.blocks.assign(size_t(memory.granules()), {});
-  std::vector<int64_t> order(static_cast<size_t>(Grid::count(grid.clusters())));
+  int64_t clusters = Grid::count(grid.clusters());
+  if (data.is_persistent) clusters = std::min(clusters, kClustersAtOnce);
+  std::vector<int64_t> order(static_cast<size_t>(clusters));
   std::iota(order.begin(), order.end(), 0);
   for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[size_t(next_random(run) % k)]);
   for (int64_t number : order)
-    if (!run_cluster(s, data, grid, number)) return Status::Stop;
+    if (!run_cluster(s, data, grid, number, clusters)) return Status::Stop;
   return Status::Next;
 }
 
 Status do_cluster_blocks(Strand& s, const Instr& i) {
   s.at(i.dst)->i = int64_t(s.block->cluster->blocks.size());
+  spread(s, i, s.at(i.dst));
+  return Status::Next;
+}
+
+Status do_grid_blocks(Strand& s, const Instr& i) {
+  s.at(i.dst)->i = s.block->cluster->blocks_at_once;
+  spread(s, i, s.at(i.dst));
+  return Status::Next;
+}
+
+Status do_block_number(Strand& s, const Instr& i) {
+  s.at(i.dst)->i = s.block->order;
+  spread(s, i, s.at(i.dst));
+  return Status::Next;
+}
+
+Status do_block_index(Strand& s, const Instr& i) {
+  const Cluster& cluster = *s.block->cluster;
+  Grid grid{cluster.extents, cluster.shape};
+  int64_t number = s.at(i.a)->i, members = Grid::count(grid.cluster);
+  s.at(i.dst)->i = grid.block(number / members, number % members)[i.b];
   spread(s, i, s.at(i.dst));
   return Status::Next;
 }

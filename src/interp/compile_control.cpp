@@ -19,6 +19,7 @@ void Emitter::on(const op::Launch& o, const Op&) {
   if (!warps) warps = options_.machine ? options_.machine->default_warps : 1;
   data.counts = {warps, o.threads ? o.threads : warps * program_.lanes};
   data.shape = o.cluster;
+  data.is_persistent = o.persistent;
   uint32_t index = add_data(std::move(data));
   emit(do_launch).imm = index;
 }

@@ -140,6 +140,14 @@ void Emitter::on(const op::Present& o, const Op& op) {
   i.a = view(o.buffer), i.dst = define(op.result()).slot;
 }
 
+void Emitter::on(const op::GridBlocks&, const Op& op) { emit(do_grid_blocks).dst = define(op.result()).slot; }
+void Emitter::on(const op::BlockNumber&, const Op& op) { emit(do_block_number).dst = define(op.result()).slot; }
+void Emitter::on(const op::BlockIndex& o, const Op& op) {
+  uint32_t number = reg(o.number), to = define(op.result()).slot;
+  Instr& i = emit(do_block_index);
+  i.a = number, i.b = uint32_t(o.axis), i.dst = to;
+}
+
 void Emitter::on(const op::ElementLoad& o, const Op& op) {
   TileData data{.first = access(o.buffer, o.indices, {}, BoundsList(o.indices.size(), o.bounds), {})};
   bool is_one = std::all_of(o.indices.begin(), o.indices.end(), [&](ValueId v) { return is_uniform(v); });

@@ -71,7 +71,7 @@ struct TileData {
   std::vector<int64_t> counts;  // warps of each role
   std::vector<int64_t> places;  // of a box's array: the place of each element
   std::vector<std::string> names;
-  bool transpose_a = false, transpose_b = false, writes_memory = false, gives_flight = false, adds = false;
+  bool transpose_a = false, transpose_b = false, writes_memory = false, gives_flight = false, adds = false, is_persistent = false;
   uint32_t atom = ~0u;
 };
 

@@ -173,6 +173,7 @@ struct GroupLog {
 struct Block {
   Cluster* cluster = nullptr;
   uint32_t number = 0;
+  int64_t order = 0;  // as the launcher counts: blocks of a cluster are neighbours
   std::deque<Allocation> allocations;
   std::unordered_map<uint32_t, Allocation*> by_op;
   Overlay overlay;
@@ -187,6 +188,8 @@ struct Block {
 // Blocks that run at once and see each other's shared memory; most often it is one. Whatever runs in it is on one clock.
 struct Cluster {
   Run* run = nullptr;
+  std::vector<int64_t> extents, shape;  // of the launch, and of its clusters
+  int64_t blocks_at_once = 1;           // that the launch has begun
   std::deque<Block> blocks;
   std::vector<Strand*> strands;  // those that live
   std::deque<Flying> flying;

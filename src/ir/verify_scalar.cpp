@@ -88,6 +88,12 @@ class Scalars {
   void operator()(const op::Extent& o) { device(o.buffer, o.axis, Scalar::Index); }
   void operator()(const op::Stride& o) { device(o.buffer, o.axis, Scalar::Index); }
   void operator()(const op::Present& o) { device(o.buffer, 0, Scalar::Bool); }
+  void operator()(const op::GridBlocks&) { number(); }
+  void operator()(const op::BlockNumber&) { number(); }
+  void operator()(const op::BlockIndex& o) {
+    if (is_number(o.number)) number();
+    check_.require(o.axis >= 0 && o.axis < 3, Code::V024, "a launch has no axis ", o.axis);
+  }
   void operator()(const op::ElementLoad& o) {
     if (element(o.buffer, o.indices)) element_type(o.buffer, check_.result());
   }
@@ -163,6 +169,9 @@ class Scalars {
   }
   void index_result() {
     check_.require(check_.is_index(check_.result()), Code::V022, check_.result(), " is ", check_.result_type());
+  }
+  void number() {
+    check_.require(check_.result_type() == scalar_type(Scalar::Index), Code::V022, check_.result(), " is ", check_.result_type());
   }
   void device(ValueId buffer, int64_t axis, Scalar element) {
     const Type& b = type(buffer);

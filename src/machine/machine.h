@@ -25,6 +25,7 @@ enum class Cap : uint8_t {
   MatrixStores,       // and one gathers them
   MatrixTurns,        // one transposes 8 x 8 elements of two bytes in the registers of a warp
   StreamHints,        // a load may say that nobody reads its bytes again
+  PersistentBlocks,   // fewer blocks than a launch has may go on from one to the next
   DependentLaunch,    // a launch may begin before the one ahead of it has ended, and waits for that by itself
   Prefetch,           // memory can be asked for before it is read, and the blocks of a thread follow one another
   NativeMath,         // exp2, log2, rsqrt and their like are instructions; without it they expand to polynomials

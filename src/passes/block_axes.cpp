@@ -71,6 +71,7 @@ bool BlockAxes::visit(const Op& op, uint64_t control) {
   each_region(op.data, [&](RegionId region) { changed |= visit(region, control); });
   // What memory holds may be anything that a block has written.
   uint64_t axes = is_pure(op) ? 0 : ~0ull;
+  if (auto* index = op.get<op::BlockIndex>()) axes |= 1ull << index->axis;
   each_operand(op.data, [&](ValueId v) { axes |= of(v); });
   for (ValueId result : op.results) changed |= add(result, axes);
   return changed;

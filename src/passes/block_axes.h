@@ -6,7 +6,8 @@
 
 namespace tilec::passes {
 
-// Sets of axes of a launch, a bit for each.
+// Sets of axes of a launch, a bit for each. Blocks of a cluster that go on from block to block do so together: the number of a block
+// depends on no axis, and its indices depend on one each.
 class BlockAxes {
  public:
   BlockAxes(const ir::Kernel& kernel, const ir::op::Launch& launch);

@@ -20,6 +20,9 @@ bool is_pure(const Op& op) {
     case OpKind::IsAligned:
     case OpKind::HasBoxes:
     case OpKind::ClusterBlocks:
+    case OpKind::GridBlocks:
+    case OpKind::BlockNumber:
+    case OpKind::BlockIndex:
     case OpKind::ThreadIndex:
     case OpKind::LaneIndex:
     case OpKind::WarpIndex:

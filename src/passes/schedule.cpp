@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "diag/diag.h"
+#include "passes/block_axes.h"
 #include "passes/products.h"
 
 namespace tilec::passes {
@@ -27,6 +28,7 @@ class Scheduler {
     else if (schedule_.are_roles_pinned) check_roles();
     else infer_roles();
     choose_clusters();
+    choose_persistence();
   }
 
  private:
@@ -49,6 +51,31 @@ class Scheduler {
       if (is_pinned) launch.cluster = schedule_.cluster;
       choose_cluster(launch, is_pinned ? schedule_.span : kernel_.op(id).span);
     }
+  }
+
+  // A role that copies fills the tiles of the next block while the others end this one. Where some blocks have more turns than others,
+  // the machine deals them out better: it gives the next to who is done.
+  void choose_persistence() {
+    bool can = machine_.has(Cap::PersistentBlocks), is_pinned = schedule_.persistent;
+    schedule_.persistent = false;
+    each_op(kernel_, kernel_.body, [&](OpId id) {
+      if (!kernel_.op(id).is<op::Launch>()) return;
+      op::Launch& launch = kernel_.op(id).as<op::Launch>();
+      launch.persistent = can && (is_pinned || launch.persistent || (!schedule_.roles.empty() && have_equal_turns(launch)));
+      schedule_.persistent |= launch.persistent;
+    });
+  }
+
+  bool have_equal_turns(const op::Launch& launch) const {
+    BlockAxes axes(kernel_, launch);
+    bool has_products = false, is_equal = true;
+    each_op(kernel_, launch.body, [&](OpId id) {
+      const op::For* loop = kernel_.op(id).get<op::For>();
+      if (!loop || loop->loop != LoopKind::Pipelined || !holds_product(loop->body)) return;
+      has_products = true;
+      is_equal &= axes.control_of(loop->body) == 0;
+    });
+    return has_products && is_equal;
   }
 
   // A machine whose blocks are all on their own hears of none.

@@ -14,6 +14,7 @@
 #include "passes/overlap_products.h"
 #include "passes/pack_shared.h"
 #include "passes/passes.h"
+#include "passes/persist.h"
 #include "passes/place.h"
 #include "passes/schedule.h"
 #include "passes/select_atoms.h"
@@ -53,6 +54,7 @@ constexpr Pass kPipeline[] = {
     {"schedule", Typed, Typed, passes::schedule, "which warps do what, where the source does not say"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
     {"skip-masks", Placed, Placed, passes::skip_masks, "tiles that lie on one side of their masks, without them"},
+    {"persist", Placed, Placed, passes::persist, "blocks that go on to the next, where the launch has more than run at once"},
     {"stage-loops", Placed, Staged, passes::stage_loops, "versions of buffers, copies in flight"},
     {"split-roles", Staged, Staged, passes::split_roles, "the program of each role of the block's warps"},
     {"overlap-products", Staged, Staged, passes::overlap_products, "products of groups of warps in flight, and awaited"},

@@ -20,7 +20,7 @@ int cuGetErrorString(int code, const char **text) {
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
   int most_shared = 227 << 10;
   if (fake_driver.device_code) return fake_driver.device_code;
-  *value = attribute == kMajor ? fake_driver.major[device] : attribute == kMajor + 1 ? fake_driver.minor[device] : most_shared;
+  *value = attribute == kMajor ? fake_driver.major[device] : attribute == kMajor + 1 ? fake_driver.minor[device] : attribute == 16 ? FAKE_PROCESSORS : most_shared;
   return 0;
 }
 int cuDevicePrimaryCtxRetain(void **context, int device) {
@@ -143,6 +143,17 @@ typedef struct {
   const fake_attribute *attributes;
   unsigned attribute_count;
 } fake_launch;
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int threads, size_t shared) {
+  (void)threads, (void)shared;
+  *blocks = FAKE_BLOCKS;
+  return is_of_current_context(function) ? fake_driver.occupancy_code : kWrongHandle;
+}
+// One processor of each has no neighbour.
+int cuOccupancyMaxActiveClusters(int *clusters, void *function, const fake_launch *launch) {
+  if (launch->attribute_count != 1 || launch->attributes[0].what != 4) return kInvalidValue;
+  *clusters = FAKE_BLOCKS * (FAKE_PROCESSORS - 1) / launch->attributes[0].value[0];
+  return is_of_current_context(function) ? fake_driver.occupancy_code : kWrongHandle;
+}
 int cuLaunchKernelEx(const fake_launch *launch, void *function, void **parameters, void **extra) {
   const unsigned x = launch->x, block_x = launch->block_x, shared = launch->shared;
   void *stream = launch->stream;

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAKE_DEVICES = 4, FAKE_MEMORIES = 16, FAKE_SLOTS = 8, FAKE_RANK = 5, FAKE_DESCRIPTORS = 2 };
+enum { FAKE_DEVICES = 4, FAKE_MEMORIES = 16, FAKE_SLOTS = 8, FAKE_RANK = 5, FAKE_DESCRIPTORS = 2, FAKE_PROCESSORS = 7, FAKE_BLOCKS = 2 };
 
 typedef struct {
   int device;
@@ -31,7 +31,7 @@ typedef struct {
 typedef struct {
   // What the functions answer.
   int describe_code, init_code, load_code, kernel_code, attribute_code, launch_code, allocate_code, register_code, wait_code, device_code,
-      current_code, capture_code;
+      current_code, capture_code, occupancy_code;
   int fails_from;  // launches before `launch_code` is answered
   int64_t map_offset;  // of what a device sees of the host's memory
   int major[FAKE_DEVICES], minor[FAKE_DEVICES];

@@ -66,7 +66,7 @@ class Kernel:
     """A launch of an export, as the comment at the head of the text describes it."""
 
     def __init__(self, line, module):
-        match = re.match(r"// (\S+): (\d+) threads; (\d+) bytes of shared memory; blocks (.*); slots ([^;]*)(?:; boxes ([^;]*))?(?:; clusters of (\S+))?", line)
+        match = re.match(r"// (\S+): (\d+) threads; (\d+) bytes of shared memory; blocks (.*); slots ([^;]*)(?:; boxes ([^;]*))?(?:; clusters of ([\dx]+))?(; any number of blocks)?", line)
         self.name, self.threads, self.shared = match[1], int(match[2]), int(match[3])
         self.blocks = [b.replace("/", "//") for b in re.split(r", (?![^(]*\))", match[4])]
         self.slots = match[5].split(", ")
@@ -75,6 +75,19 @@ class Kernel:
         self.function = ctypes.c_void_p()
         call("cuModuleGetFunction", ctypes.byref(self.function), module, self.name.encode())
         call("cuFuncSetAttribute", self.function, 8, self.shared)  # the most dynamic shared memory
+        self.at_once = self.blocks_at_once() if match[8] else None
+
+    def blocks_at_once(self):
+        """Like the launcher: as many as the device holds, in whole clusters."""
+        each, processors, clusters = ctypes.c_int(), torch.cuda.get_device_properties(0).multi_processor_count, ctypes.c_int()
+        call("cuOccupancyMaxActiveBlocksPerMultiprocessor", ctypes.byref(each), self.function, self.threads, ctypes.c_size_t(self.shared))
+        cluster = math.prod(self.cluster)
+        if cluster == 1:
+            return each.value * processors
+        attribute = ctypes.create_string_buffer(struct.pack("<i4x3i52x", 4, cluster, 1, 1), 72)
+        config = struct.pack("<7I4xQQI4x", each.value * processors // cluster * cluster, 1, 1, self.threads, 1, 1, self.shared, 0, ctypes.addressof(attribute), 1)
+        call("cuOccupancyMaxActiveClusters", ctypes.byref(clusters), self.function, config)
+        return clusters.value * cluster
 
     def launch(self, values, fault):
         numbers = {k: v for k, v in values.items() if isinstance(v, int)}
@@ -96,7 +109,8 @@ class Kernel:
         # Clusters are one of the launch's attributes; like the launcher, only where they cut the grid.
         cluster = math.prod(self.cluster) if all(n % c == 0 for n, c in zip(extents, self.cluster)) else 1
         attribute = ctypes.create_string_buffer(struct.pack("<i4x3i52x", 4, cluster, 1, 1), 72)
-        config = struct.pack("<7I4xQQI4x", math.prod(extents), 1, 1, self.threads, 1, 1, self.shared,
+        blocks = math.prod(extents) if self.at_once is None else min(math.prod(extents), self.at_once)
+        config = struct.pack("<7I4xQQI4x", blocks, 1, 1, self.threads, 1, 1, self.shared,
                              torch.cuda.current_stream().cuda_stream, ctypes.addressof(attribute), cluster > 1)
         call("cuLaunchKernelEx", config, self.function, parameters, None)
 

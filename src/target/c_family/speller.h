@@ -82,6 +82,9 @@ class CSpeller {
   void one(const ir::Op& op, const ir::op::Extent& x);
   void one(const ir::Op& op, const ir::op::Stride& x);
   void one(const ir::Op& op, const ir::op::Present& x);
+  void one(const ir::Op& op, const ir::op::GridBlocks& x);
+  void one(const ir::Op& op, const ir::op::BlockNumber& x);
+  void one(const ir::Op& op, const ir::op::BlockIndex& x);
   void one(const ir::Op& op, const ir::op::IsAligned& x);
   void one(const ir::Op& op, const ir::op::ThreadIndex& x);
   void one(const ir::Op& op, const ir::op::LaneIndex& x);

@@ -17,6 +17,7 @@ enum {
   TILE_CU_POINTER_ORDINAL = 9,
   TILE_CU_MEMORY_DEVICE = 2,
   TILE_CU_MEMORY_HOST = 1,
+  TILE_CU_PROCESSORS = 16,
   TILE_CU_MAJOR = 75,
   TILE_CU_MINOR = 76,
   TILE_CU_MOST_SHARED = 97,  // bytes of a block that asks for more than the usual
@@ -72,6 +73,8 @@ _Static_assert(sizeof(struct tile_cu_attribute) == 72 && sizeof(struct tile_cu_l
   F(kernel_function, "cuKernelGetFunction", (void **function, void *kernel))                                          \
   F(kernel_attribute, "cuKernelSetAttribute", (int attribute, int value, void *kernel, int device))                   \
   F(launch, "cuLaunchKernelEx", (const struct tile_cu_launch *launch, void *function, void **parameters, void **extra)) \
+  F(blocks_of_processor, "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *blocks, void *function, int threads, size_t shared)) \
+  F(clusters_at_once, "cuOccupancyMaxActiveClusters", (int *clusters, void *function, const struct tile_cu_launch *launch)) \
   F(driver_version, "cuDriverGetVersion", (int *version))                                                             \
   F(describe, "cuTensorMapEncodeTiled", (void *descriptor, int element, unsigned rank, void *tensor,                   \
                                          const uint64_t *extents, const uint64_t *strides, const uint32_t *box,         \

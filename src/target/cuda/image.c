@@ -90,7 +90,23 @@ struct tile_cu_function {
   uint64_t context;  // its id
   void *function;
   int form;
+  int64_t at_once;  // blocks that the device holds; 0: not asked
 };
+
+// How many blocks of the launch the device holds at once, in whole clusters; 0 where the driver does not say.
+static int64_t tile_cu_at_once(const struct tile_launch *launch, void *function, int32_t device) {
+  int each = 0, processors = 0;
+  int32_t blocks = 1;
+  for (int32_t i = 0; launch->cluster && i < launch->rank; i++) blocks *= launch->cluster[i];
+  if (tile_cu.blocks_of_processor(&each, function, (int)launch->threads, (size_t)launch->scratch_bytes)) return 0;
+  if (tile_cu.device_attribute(&processors, TILE_CU_PROCESSORS, device)) return 0;
+  if (blocks == 1) return (int64_t)each * processors;
+  int clusters = 0;
+  struct tile_cu_attribute attribute = {.what = TILE_CU_LAUNCH_CLUSTER, .value = {blocks, 1, 1}};
+  struct tile_cu_launch config = {(unsigned)(each * processors / blocks * blocks), 1, 1, (unsigned)launch->threads, 1, 1,
+                                  (unsigned)launch->scratch_bytes, NULL, &attribute, 1};
+  return tile_cu.clusters_at_once(&clusters, function, &config) ? 0 : (int64_t)clusters * blocks;
+}
 
 static __attribute__((noinline)) int32_t tile_cu_find_function(const struct tile_kernel *kernel, const struct tile_image *image,
                                                                const struct tile_launch *launch, int form, const struct tile_cu_place *place,
@@ -105,16 +121,17 @@ static __attribute__((noinline)) int32_t tile_cu_find_function(const struct tile
   tile_cu.capture_mode(&mode);
   if (code) return tile_cu_refuse_image(kernel, image, launch, code, device);
   kept->launch = launch, kept->context = place->id, kept->form = form;
+  kept->at_once = launch->goes_on ? tile_cu_at_once(launch, kept->function, device) : 0;
   return TILE_OK;
 }
 
 static int32_t tile_cu_function(const struct tile_kernel *kernel, const struct tile_image *image, const struct tile_launch *launch,
-                                int form, const struct tile_cu_place *place, void **function) {
+                                int form, const struct tile_cu_place *place, void **function, int64_t *at_once) {
   static _Thread_local struct tile_cu_function all[TILE_CU_FUNCTIONS_KEPT];
   struct tile_cu_function *kept = &all[(uintptr_t)launch / sizeof *launch % TILE_CU_FUNCTIONS_KEPT];
   int is_kept = kept->launch == launch && kept->context == place->id && kept->form == form;
   int32_t status = is_kept ? TILE_OK : tile_cu_find_function(kernel, image, launch, form, place, kept);
-  *function = kept->function;
+  *function = kept->function, *at_once = kept->at_once;
   return status;
 }
 

@@ -37,10 +37,12 @@ static int32_t tile_cu_run_launches(const struct tile_kernel *kernel, const stru
     struct tile_cu_work work = {.launch = launch, .blocks = tile_grid_blocks(kernel, launch, plan), .cluster = tile_cu_cluster_blocks(launch, plan)};
     char descriptors[tile_cu_descriptor_bytes(launch)];
     int is_refused = 0;
+    int64_t at_once;
     if (work.blocks == 0) continue;
     if (launch->box_count) work.descriptors = tile_cu_describe(kernel, launch, slots, plan, descriptors, &is_refused);
-    status = tile_cu_function(kernel, instance->image, launch, form, place, &work.function);
+    status = tile_cu_function(kernel, instance->image, launch, form, place, &work.function, &at_once);
     if (status) break;
+    if (at_once && at_once < work.blocks) work.blocks = at_once;
     int code = tile_cu_launch(&work, slots, fault, stream);
     if ((code == TILE_CU_WRONG_HANDLE || code == TILE_CU_WRONG_CONTEXT) && tile_cu_is_elsewhere(place, stream)) return TILE_CU_ELSEWHERE;
     if (code) return tile_cu_refuse_launch(kernel, &work, code);
@@ -123,14 +125,14 @@ static int32_t tile_cu_takes(const struct tile_kernel *kernel, const int64_t *sl
 static int32_t tile_cu_load_in(const struct tile_kernel *kernel, const struct tile_cu_place *place) {
   int form = TILE_TEXT;
   const struct tile_instance *first = NULL;
-  int64_t *fault;
+  int64_t *fault, at_once;
   void *function;
   int32_t status = tile_cu_choose(kernel, NULL, place->device, &first, &form);
   if (!status) status = tile_cu_fault_word(kernel, place, &fault);
   for (int32_t i = 0; i < kernel->instance_count && !status; i++) {
     const struct tile_instance *instance = &kernel->instances[i];
     for (int32_t k = 0; instance->image == first->image && k < instance->launch_count && !status; k++) {
-      status = tile_cu_function(kernel, instance->image, &instance->launches[k], form, place, &function);
+      status = tile_cu_function(kernel, instance->image, &instance->launches[k], form, place, &function, &at_once);
     }
   }
   return status;

@@ -54,7 +54,7 @@ constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBran
                                        Cap::NativeExp2});
 
 constexpr uint64_t kEngines = cap_set({Cap::AsyncMatrix, Cap::BulkCopy, Cap::NamedBarriers, Cap::RegisterBudgets, Cap::MatrixStores,
-                                        Cap::DependentLaunch});
+                                        Cap::DependentLaunch, Cap::PersistentBlocks});
 constexpr BoxLimits kBoxes = {.unit = 16, .rank = 5, .extent = 256};
 constexpr AddLimits kAdds = {.bytes = 16, .narrow = true};
 constexpr int64_t kBlockRegisters = 65536;

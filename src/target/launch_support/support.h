@@ -126,6 +126,8 @@ struct tile_launch {
   int32_t threads;  // of a block on a device
   int32_t box_count;
   int32_t waits;    // by itself for what was launched before it, so that it may begin sooner
+  int32_t goes_on;  // from block to block: it needs no more blocks than the device holds at once
+  int32_t reserved;
 };
 
 // ---- Devices: processors beside the host's. A target adds images and the table of its launcher.
@@ -223,6 +225,6 @@ TILE_ENTRY int32_t tile_has_cpu_code(const struct tile_kernel *kernel);
 _Static_assert(sizeof(tile_info) == 48 && sizeof(struct tile_value) == 16, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_param) == 72 && sizeof(struct tile_dim) == 24, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_requirement) == 16 && sizeof(struct tile_site) == 40, "layout of a descriptor");
-_Static_assert(sizeof(struct tile_workspace) == 16 && sizeof(struct tile_launch) == 96 && sizeof(struct tile_box) == 32, "layout of a descriptor");
+_Static_assert(sizeof(struct tile_workspace) == 16 && sizeof(struct tile_launch) == 104 && sizeof(struct tile_box) == 32, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_loaded) == 32 && sizeof(struct tile_image) == 48, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_instance) == 48 && sizeof(struct tile_kernel) == 152, "layout of a descriptor");

@@ -144,7 +144,7 @@ std::string requirements(const Export& exported, const Abi& abi, int index, int 
   for (int64_t size : launch.cluster) cluster += (cluster.empty() ? "; clusters of " : "x") + std::to_string(size);
   return launch_name(exported, index, number) + ": " + std::to_string(threads_of(launch, code)) + " threads; " +
          std::to_string(ir::packed_bytes(kernel, launch.body)) + " bytes of shared memory; blocks " + join(blocks, ", ") + "; slots " +
-         join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body)) + cluster;
+         join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body)) + cluster + (launch.persistent ? "; any number of blocks" : "");
 }
 
 struct Part {

@@ -110,5 +110,9 @@ void Speller::one(const ir::Op& op, const ir::op::IsAligned& x) {
 void Speller::one(const ir::Op& op, const ir::op::Present& x) {
   hold(op.result(), b_.CreateIsNotNull(places_.at(x.buffer.index).pointer));
 }
+// Blocks of a processor's pool are tasks: each is one, and ends.
+void Speller::one(const ir::Op&, const ir::op::GridBlocks&) { UNREACHABLE("blocks of this target do not go on from one to the next"); }
+void Speller::one(const ir::Op&, const ir::op::BlockNumber&) { UNREACHABLE("blocks of this target do not go on from one to the next"); }
+void Speller::one(const ir::Op&, const ir::op::BlockIndex&) { UNREACHABLE("blocks of this target do not go on from one to the next"); }
 
 }  // namespace tilec::target

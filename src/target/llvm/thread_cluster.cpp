@@ -10,7 +10,10 @@ using llvm::Value;
 
 // Of a linear number, which 31 bits hold. Where clusters cut the grid, blocks of one are neighbours.
 llvm::SmallVector<Value*, 3> ThreadSpeller::block_indices(const ir::op::Launch& launch) {
-  Value* number = b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {});
+  return block_indices(launch, b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {}));
+}
+
+llvm::SmallVector<Value*, 3> ThreadSpeller::block_indices(const ir::op::Launch& launch, Value* number) {
   llvm::SmallVector<Value*, 3> extents, clusters, shape;
   Value* is_cut = b_.getTrue();
   int64_t blocks = 1;
@@ -30,6 +33,16 @@ llvm::SmallVector<Value*, 3> ThreadSpeller::block_indices(const ir::op::Launch& 
   }
   for (Value*& index : indices) index = b_.CreateZExt(index, b_.getInt64Ty());
   return indices;
+}
+
+void ThreadSpeller::one(const ir::Op& op, const ir::op::GridBlocks&) {
+  hold_number(op, b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x, {}, {}));
+}
+void ThreadSpeller::one(const ir::Op& op, const ir::op::BlockNumber&) {
+  hold_number(op, b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {}));
+}
+void ThreadSpeller::one(const ir::Op& op, const ir::op::BlockIndex& x) {
+  hold(op.result(), block_indices(*launch_, b_.CreateTrunc(uniform(x.number), b_.getInt32Ty()))[size_t(x.axis)]);
 }
 
 void ThreadSpeller::one(const ir::Op& op, const ir::op::ClusterBlocks&) {

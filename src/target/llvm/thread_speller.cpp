@@ -21,6 +21,7 @@ void ThreadSpeller::spell_op(ir::OpId id) {
 }
 
 void ThreadSpeller::open_launch(const ir::op::Launch& launch, Value* shared, Value* fault) {
+  launch_ = &launch;
   fault_ = fault;
   threads_ = std::max<int64_t>(launch.warps, 1) * machine_.lanes;
   has_cluster_ = !launch.cluster.empty();

@@ -15,6 +15,7 @@ class ThreadSpeller final : public Speller {
   // Of copies by an engine: its descriptors, so many bytes each, then a byte each that says whether it holds.
   void open_boxes(std::vector<BoxAbi> boxes, llvm::Value* descriptors, uint64_t bytes);
   llvm::SmallVector<llvm::Value*, 3> block_indices(const ir::op::Launch& launch);
+  llvm::SmallVector<llvm::Value*, 3> block_indices(const ir::op::Launch& launch, llvm::Value* number);  // of that block
   // Where launches overlap: what was launched before has ended, and what comes behind may begin to.
   void await_earlier_launches();
 
@@ -40,6 +41,9 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::WarpBarrier& x);
   void one(const ir::Op& op, const ir::op::ClusterBarrier& x);
   void one(const ir::Op& op, const ir::op::ClusterBlocks& x);
+  void one(const ir::Op& op, const ir::op::GridBlocks& x);
+  void one(const ir::Op& op, const ir::op::BlockNumber& x);
+  void one(const ir::Op& op, const ir::op::BlockIndex& x);
   void one(const ir::Op& op, const ir::op::Atom& x);
   // Phases and copies in flight (thread_phases.cpp).
   void one(const ir::Op& op, const ir::op::PhaseInit& x);
@@ -115,6 +119,7 @@ class ThreadSpeller final : public Speller {
   llvm::Value* warp_ = nullptr;     // its number, found at the head of the launch; null: each lane finds it
   std::set<uint32_t> of_products_;  // scalars that tell where operands of groups' products are
   int64_t threads_ = 0;             // of a block
+  const ir::op::Launch* launch_ = nullptr;  // that is spelled
   bool has_cluster_ = false;
   bool has_begun_phases_ = false;   // that nobody else was told of yet
   std::vector<BoxAbi> boxes_;

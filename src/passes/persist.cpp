@@ -1,0 +1,53 @@
+#include "passes/persist.h"
+
+#include <algorithm>
+
+#include "ir/builder.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+
+namespace {
+
+// Memory of the block, which is the same for all that it does.
+bool is_memory(const Kernel& kernel, OpId id) {
+  const op::Alloc* alloc = kernel.op(id).get<op::Alloc>();
+  return alloc && alloc->extents.empty();
+}
+
+void go_on(Kernel& kernel, OpId id) {
+  const op::Launch launch = kernel.op(id).as<op::Launch>();
+  std::vector<OpId> memory, rest;
+  for (OpId inner : kernel.region(launch.body).ops) (is_memory(kernel, inner) ? memory : rest).push_back(inner);
+  RegionId round = kernel.new_region();
+  ValueId number = kernel.new_arg(round, scalar_type(Scalar::Index), "number");
+  Builder b(kernel, round);
+  b.set_span(kernel.op(id).span);
+  std::vector<ValueId> indices;
+  for (size_t axis = 0; axis < launch.extents.size(); ++axis)
+    indices.push_back(b.value(op::BlockIndex{number, int64_t(axis)}, scalar_type(Scalar::Index), kernel.value(kernel.region(launch.body).args[axis]).hint));
+  std::vector<OpId>& ops = kernel.region(round).ops;
+  ops.insert(ops.end(), rest.begin(), rest.end());
+  for (size_t axis = 0; axis < indices.size(); ++axis) replace_uses(kernel, round, kernel.region(launch.body).args[axis], indices[axis]);
+  kernel.region(launch.body).ops = std::move(memory);
+  b.set_region(launch.body);
+  ValueId all = b.index(1);
+  for (ValueId extent : launch.extents) all = b.mul(all, extent);
+  ValueId first = b.value(op::BlockNumber{}, scalar_type(Scalar::Index)), step = b.value(op::GridBlocks{}, scalar_type(Scalar::Index));
+  b.add(op::For{.low = first, .high = all, .step = step, .body = round});
+  b.yield({});
+}
+
+}  // namespace
+
+void persist(Kernel& kernel, const Machine&, Diagnostics&) {
+  std::vector<OpId> launches;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    const op::Launch* launch = kernel.op(id).get<op::Launch>();
+    if (launch && launch->persistent) launches.push_back(id);
+  });
+  for (OpId id : launches) go_on(kernel, id);
+}
+
+}  // namespace tilec::passes
