@@ -93,6 +93,9 @@ struct Machine {
   int64_t block_registers = 0;               // that the roles of a block may share out; 0: none are traded
   int64_t argument_bytes = 0;                // most that a launch may be handed; 0: no limit
   int64_t lane_bytes = 0;                    // of memory that is one lane's own; 0: no limit
+  int cores = 0;                             // that run blocks at once, of a usual device; 0: not told
+  int64_t product_rate = 0;                  // multiplications of matrix products a clock of a core, times the bytes of an element; 0: not told
+  int64_t far_bytes = 0;                     // that each core gets a clock from the caches that all share, when all ask at once; 0: not told
   bool has(Cap cap) const { return caps >> int(cap) & 1; }
 };
 

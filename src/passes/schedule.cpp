@@ -5,6 +5,7 @@
 #include "passes/schedule.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "diag/diag.h"
 #include "passes/block_axes.h"
@@ -29,6 +30,7 @@ class Scheduler {
     else infer_roles();
     choose_clusters();
     choose_persistence();
+    choose_order();
   }
 
  private:
@@ -49,8 +51,83 @@ class Scheduler {
       op::Launch& launch = kernel_.op(id).as<op::Launch>();
       bool is_pinned = !schedule_.cluster.empty() && schedule_.cluster.size() <= launch.extents.size();
       if (is_pinned) launch.cluster = schedule_.cluster;
+      if (!is_pinned && launch.cluster.empty() && !schedule_.roles.empty()) infer_cluster(launch);
       choose_cluster(launch, is_pinned ? schedule_.span : kernel_.op(id).span);
+      if (launches.size() == 1) schedule_.cluster = launch.cluster;
     }
+  }
+
+  bool feeds_equal_turns(const op::Launch& launch) const {
+    Demand demand = demand_of(launch);
+    return demand.is_equal && demand.bytes > 0;
+  }
+
+  // What the loops that feed products read in a turn, and how long the products take.
+  struct Demand {
+    double bytes = 0, clocks = 0;
+    std::vector<double> alike;    // by axis of the launch: of these bytes, those that do not depend on it
+    std::vector<double> along;    // those that depend on it and on no other one
+    bool is_equal = true;         // all blocks have as many turns
+  };
+
+  Demand demand_of(const op::Launch& launch) const {
+    BlockAxes axes(kernel_, launch);
+    Demand demand{.alike = std::vector<double>(launch.extents.size()), .along = std::vector<double>(launch.extents.size())};
+    each_op(kernel_, launch.body, [&](OpId id) {
+      const op::For* loop = kernel_.op(id).get<op::For>();
+      if (!loop || loop->loop != LoopKind::Pipelined || !holds_product(loop->body)) return;
+      demand.is_equal &= axes.control_of(loop->body) == 0;
+      for (OpId inner : kernel_.region(loop->body).ops) {
+        const op::Gemm* gemm = kernel_.op(inner).get<op::Gemm>();
+        const op::Copy* copy = kernel_.op(inner).get<op::Copy>();
+        if (gemm) demand.clocks += clocks_of(*gemm);
+        if (!copy || !is_fed_from_device(*copy)) continue;
+        double bytes = double(kernel_.type(copy->dst).element_count() * byte_width(kernel_.type(copy->dst).element));
+        demand.bytes += bytes;
+        for (size_t axis = 0; axis < launch.extents.size(); ++axis) {
+          uint64_t depends = axes.of(copy->src_offsets);
+          if (!(depends >> axis & 1)) demand.alike[axis] += bytes;
+          if (depends == 1ull << axis) demand.along[axis] += bytes;
+        }
+      }
+    });
+    return demand;
+  }
+
+  double clocks_of(const op::Gemm& gemm) const {
+    const Type &a = kernel_.type(gemm.a), &c = kernel_.type(gemm.acc);
+    double multiplications = double(c.shape[0] * c.shape[1] * a.shape[gemm.transpose_a ? 0 : 1]);
+    return multiplications * byte_width(a.element) / double(machine_.product_rate);
+  }
+
+  // Where products take more bytes a clock than all cores together get, two neighbours copy for each other what most of them is.
+  void infer_cluster(op::Launch& launch) const {
+    if (machine_.cluster_blocks < 2 || !machine_.far_bytes || !machine_.product_rate) return;
+    Demand demand = demand_of(launch);
+    auto best = std::ranges::max_element(demand.alike);
+    if (!demand.is_equal || best == demand.alike.end() || *best == 0 || demand.bytes <= demand.clocks * double(machine_.far_bytes)) return;
+    launch.cluster.assign(launch.extents.size(), 1);
+    launch.cluster[size_t(best - demand.alike.begin())] = 2;
+  }
+
+  // Blocks that run at once should read few rows and few columns: panels of so many columns that both cost the same.
+  void choose_order() {
+    each_op(kernel_, kernel_.body, [&](OpId id) {
+      if (!kernel_.op(id).is<op::Launch>()) return;
+      op::Launch& launch = kernel_.op(id).as<op::Launch>();
+      if (launch.extents.size() < 2) return;
+      if (schedule_.raster) launch.raster = schedule_.raster;
+      if (!launch.raster && launch.persistent && machine_.cores) infer_order(launch);
+      if (machine_.cores) schedule_.raster = launch.raster;
+    });
+  }
+
+  void infer_order(op::Launch& launch) const {
+    Demand demand = demand_of(launch);
+    if (demand.along[0] == 0 || demand.along[1] == 0) return;
+    double columns = std::sqrt(machine_.cores * demand.along[1] / demand.along[0]);
+    launch.raster = 1;
+    while (double(launch.raster) * 1.5 < columns) launch.raster *= 2;
   }
 
   // A role that copies fills the tiles of the next block while the others end this one. Where some blocks have more turns than others,
@@ -61,21 +138,9 @@ class Scheduler {
     each_op(kernel_, kernel_.body, [&](OpId id) {
       if (!kernel_.op(id).is<op::Launch>()) return;
       op::Launch& launch = kernel_.op(id).as<op::Launch>();
-      launch.persistent = can && (is_pinned || launch.persistent || (!schedule_.roles.empty() && have_equal_turns(launch)));
+      launch.persistent = can && (is_pinned || launch.persistent || (!schedule_.roles.empty() && feeds_equal_turns(launch)));
       schedule_.persistent |= launch.persistent;
     });
-  }
-
-  bool have_equal_turns(const op::Launch& launch) const {
-    BlockAxes axes(kernel_, launch);
-    bool has_products = false, is_equal = true;
-    each_op(kernel_, launch.body, [&](OpId id) {
-      const op::For* loop = kernel_.op(id).get<op::For>();
-      if (!loop || loop->loop != LoopKind::Pipelined || !holds_product(loop->body)) return;
-      has_products = true;
-      is_equal &= axes.control_of(loop->body) == 0;
-    });
-    return has_products && is_equal;
   }
 
   // A machine whose blocks are all on their own hears of none.

@@ -339,6 +339,22 @@ static void clusters(void) {
               TILE_OK, "") && fake->blocks == 4 && fake->cluster == 1);
 }
 
+// Blocks that go on: no more than the device holds at once, in whole clusters; all, where the driver does not say how many.
+static void going_on(void) {
+  set_current(&fake->primary[0]);
+  const unsigned at_once = FAKE_PROCESSORS * FAKE_BLOCKS, clustered = (FAKE_PROCESSORS - 1) * FAKE_BLOCKS;
+  for (int i = 0; i < 2; i++) EXPECT(says(doubled(device_x, device_y, 32 * 100, NULL), TILE_OK, "") && fake->blocks == at_once);
+  EXPECT(says(doubled(device_x, device_y, 32 * 5 - 1, NULL), TILE_OK, "") && fake->blocks == 5);
+  const tile_f16 *a = (const tile_f16 *)(const void *)device_y, *b = (const tile_f16 *)(const void *)(device_y + 2048);
+  EXPECT(says(shared_rows_on(a, b, device_x, 40, 8, 32 * 16, NULL), TILE_OK, "") && fake->blocks == clustered && fake->cluster == 2);
+  EXPECT(says(shared_rows_on(a, b, device_x, 40, 8, 64, NULL), TILE_OK, "") && fake->blocks == 4 && fake->cluster == 2);
+  fake->occupancy_code = kIllegalAddress;
+  set_current(&fake->primary[3]);
+  EXPECT(says(doubled(device_x, device_y, 32 * 100, NULL), TILE_OK, "") && fake->blocks == 100);
+  fake->occupancy_code = 0;
+  set_current(NULL);
+}
+
 // Boxes that are added to a tensor are of its floats, those that are moved only of their bits.
 static void added_boxes(void) {
   fake->reads_descriptors = 1;
@@ -374,6 +390,7 @@ static void with_driver(void) {
   repeated_faults();
   added_boxes();
   clusters();
+  going_on();
 }
 
 static void without_driver(const char *why) {

@@ -171,7 +171,7 @@ def row_case(name, dims):
 
 def attention_case(name, dims):
     t = element(name)
-    b, h, g, s, length, d = dims["B"], dims["H"], dims["G"], dims["S"], dims["L"], 64 if "f32" in name else 128
+    b, h, g, s, length, d = dims["B"], dims["H"], dims["G"], dims["S"], dims["L"], 64 if "f32" in name or "d64" in name else 128
     q, k, v = data((b, h, s, d), t), data((b, g, length, d), t), data((b, g, length, d), t)
     scale = 1.4426950408889634 / d**0.5
     values = dict(dims, Q=q, K=k, V=v, O=poisoned(q.shape, t), lse=poisoned((b, h, s), torch.float32), scale=scale)

@@ -8,6 +8,28 @@ namespace tilec::target {
 
 using llvm::Value;
 
+namespace {
+
+using Indices = llvm::SmallVector<Value*, 3>;
+
+// In panels of so many indices of the first axis, one panel after the other; 0: all are one. In a panel the first axis steps first.
+Indices decompose_panels(llvm::IRBuilder<>& b, Value* linear, llvm::ArrayRef<Value*> extents, int64_t columns) {
+  if (columns == 0 || extents.size() < 2) return decompose(b, linear, extents);
+  Value *width = extents[0], *height = extents[1], *area = b.CreateMul(width, height);
+  Indices indices{nullptr, nullptr};
+  if (extents.size() > 2) indices.push_back(b.CreateUDiv(linear, area));
+  Value* inside = extents.size() > 2 ? b.CreateURem(linear, area) : linear;
+  auto least = [&](Value* x, Value* y) { return b.CreateSelect(b.CreateICmpULT(x, y), x, y); };
+  Value* panel = least(width, b.getInt32(uint32_t(columns)));
+  Value *blocks = b.CreateMul(panel, height), *number = b.CreateUDiv(inside, blocks), *at = b.CreateURem(inside, blocks);
+  Value *first = b.CreateMul(number, panel), *wide = least(b.CreateSub(width, first), panel);
+  indices[0] = b.CreateAdd(first, b.CreateURem(at, wide));
+  indices[1] = b.CreateUDiv(at, wide);
+  return indices;
+}
+
+}  // namespace
+
 // Of a linear number, which 31 bits hold. Where clusters cut the grid, blocks of one are neighbours.
 llvm::SmallVector<Value*, 3> ThreadSpeller::block_indices(const ir::op::Launch& launch) {
   return block_indices(launch, b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {}));
@@ -24,10 +46,11 @@ llvm::SmallVector<Value*, 3> ThreadSpeller::block_indices(const ir::op::Launch& 
     is_cut = b_.CreateAnd(is_cut, b_.CreateICmpEQ(b_.CreateMul(clusters[i], shape[i]), extents[i]));
     blocks *= launch.cluster[i];
   }
-  llvm::SmallVector<Value*, 3> indices = decompose(b_, number, extents);
+  Indices indices = decompose_panels(b_, number, extents, launch.raster);
   if (blocks > 1) {
     Value* size = b_.getInt32(uint32_t(blocks));
-    llvm::SmallVector<Value*, 3> outer = decompose(b_, b_.CreateUDiv(number, size), clusters), inner = decompose(b_, b_.CreateURem(number, size), shape);
+    int64_t cells = launch.raster ? std::max<int64_t>(1, launch.raster / launch.cluster[0]) : 0;
+    Indices outer = decompose_panels(b_, b_.CreateUDiv(number, size), clusters, cells), inner = decompose(b_, b_.CreateURem(number, size), shape);
     for (size_t i = 0; i < indices.size(); ++i)
       indices[i] = b_.CreateSelect(is_cut, b_.CreateAdd(b_.CreateMul(outer[i], shape[i]), inner[i]), indices[i]);
   }

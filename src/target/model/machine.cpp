@@ -39,7 +39,7 @@ constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBran
                                        Cap::NativeMath});
 constexpr uint64_t kEngines = cap_set({Cap::AsyncCopy, Cap::BulkCopy, Cap::AsyncMatrix, Cap::PhaseBarriers});
 constexpr uint64_t kLanes = cap_set({Cap::AsyncCopy, Cap::AsyncMatrix, Cap::PhaseBarriers});
-constexpr uint64_t kRoles = cap_set({Cap::NamedBarriers, Cap::RegisterBudgets});
+constexpr uint64_t kRoles = cap_set({Cap::NamedBarriers, Cap::RegisterBudgets, Cap::PersistentBlocks});
 constexpr int64_t kSharedBytes = 227 << 10;
 
 constexpr Machine machine(std::string_view name, uint64_t caps, std::span<const MatrixAtom> atoms) {

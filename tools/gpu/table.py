@@ -1,0 +1,117 @@
+"""The table of docs/performance.md: kernels beside the libraries that are hardest to beat, each pair in one process.
+
+    tools/gpu/build FOLDER sm_90a, anywhere; then, where the GPU is: python3 FOLDER/table.py FOLDER [WORD...]
+
+Rows whose name holds one of the words, or all. A line gives both times (medians of interleaved samples, random data), the ratio
+reference / own, and the error against float64, ||out - exact|| / ||exact||.
+"""
+import math
+import pathlib
+import sys
+
+import torch
+
+import cases_attention
+import check
+from tensors import DEVICE
+
+LARGE = [(4096, 4096, 4096), (8192, 8192, 8192), (16384, 16384, 1024), (4096, 11008, 4096), (8192, 28672, 8192)]
+SMALL = [(n, n, n) for n in (512, 1024, 2048)]
+SKINNY = [(m, n, k) for n, k in ((8192, 8192), (7168, 2048)) for m in (1, 8, 16, 64, 128)]
+TOKENS = 16384  # of a batch of attention: shorter sequences, more of them
+
+
+def product(v):
+    return torch.mm(v["A"], v["B"])
+
+
+def turned_product(v):
+    return torch.mm(v["A"], v["B"].T)
+
+
+def scaled_product(v):
+    return torch._scaled_mm(v["A"], v["B"].T, v["scale_a"][0], v["scale_b"][0], out_dtype=torch.bfloat16)
+
+
+def dims_of(shape):
+    return dict(zip("MNK", shape))
+
+
+def fused(is_causal):
+    def attend(v):
+        with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.CUDNN_ATTENTION):
+            return torch.nn.functional.scaled_dot_product_attention(v["Q"], v["K"], v["V"], is_causal=is_causal)
+
+    return attend
+
+
+def sequences(length, depth):
+    heads = 2048 // depth
+    return dict(B=TOKENS // length, H=heads, G=heads, S=length, L=length, window=1)
+
+
+def rows():
+    """(group, export, dims, reference)."""
+    for t in ("f16", "bf16"):
+        for shape in LARGE:
+            yield "gemm large", f"gemm_nn_{t}", dims_of(shape), product
+            yield "gemm large", f"gemm_nt_{t}", dims_of(shape), turned_product
+    for shape in SMALL:
+        yield "gemm small", "gemm_nn_f16", dims_of(shape), product
+    for shape in ((4097, 4095, 4104), (4097, 4095, 4099), (3000, 5000, 7000), (127, 129, 1048)):
+        yield "gemm odd", "gemm_nn_f16", dims_of(shape), product
+    for shape in SKINNY:
+        yield "gemm skinny", "gemm_nt_f16", dims_of(shape), turned_product
+    for n in (4096, 8192):
+        yield "fp8", "gemm_fp8_bf16", dims_of((n, n, n)), scaled_product
+    for depth, full, causal in ((64, "attention_d64_f16", "attention_causal_d64_f16"), (128, "attention_f16", "attention_causal_f16")):
+        for length in (1024, 4096, 16384):
+            group = "attention" if length > 1024 else "attention 1k"
+            yield group, full, sequences(length, depth), fused(False)
+            yield group, causal, sequences(length, depth), fused(True)
+    for length in (1024, 4096, 16384):
+        yield "attention d256", "attention_d256_f16", sequences(length, 256), fused(False)
+    for length in (4096, 16384):
+        for depth, name in ((64, "attention_backward_f16"), (128, "attention_backward_d128_bf16")):
+            dims = sequences(length, depth)
+            yield "attention backward", name, dims | {"B": 1} if length == 16384 else dims, cases_attention.backward
+
+
+def measure(kernels, name, dims, reference):
+    values, wanted = check.CASES[check.case_of(name)][0](name, dims)
+    fault = torch.zeros(1, device=DEVICE, dtype=torch.int64)
+    own, other = check.medians_ms([lambda: [k.launch(values, fault) for k in kernels], lambda: reference(values)])
+    # Scores of long sequences fill the memory in float64.
+    is_judged = dims.get("S", 0) <= 4096
+    errors = [check.error(values[key], exact()) for key, exact in wanted.items()] if is_judged else [math.nan]
+    return own, other, max(errors), bool(fault.item())
+
+
+def main():
+    folder, words = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    torch.manual_seed(1)
+    torch.zeros(1, device=DEVICE)
+    exports = {}
+    for path in sorted(folder.glob("*.sm_90a.ptx")):
+        if not path.name.startswith("launcher."):
+            exports |= check.load(path)
+    groups = {}
+    for group, name, dims, reference in rows():
+        if name not in exports or (words and not any(word in f"{group} {name}" for word in words)):
+            continue
+        try:
+            own, other, error, has_fault = measure(exports[name], name, dims, reference)
+        except torch.OutOfMemoryError:
+            print(f"{group}: {name} {dims}: not enough memory", flush=True)
+            continue
+        finally:
+            torch.cuda.empty_cache()
+        groups.setdefault(group, []).append(other / own)
+        sizes = " ".join(f"{key}={value}" for key, value in dims.items() if key != "window")
+        print(f"{group}: {name} {sizes}: {own:.4f} ms, reference {other:.4f} ms, ratio {other / own:.3f}, error {error:.1e}{' FAULT' if has_fault else ''}", flush=True)
+    for group, ratios in groups.items():
+        print(f"== {group}: {len(ratios)} rows, geometric mean {math.prod(ratios) ** (1 / len(ratios)):.3f}, least {min(ratios):.3f}")
+
+
+if __name__ == "__main__":
+    main()
