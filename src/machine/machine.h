@@ -30,6 +30,7 @@ enum class Cap : uint8_t {
   Prefetch,           // memory can be asked for before it is read, and the blocks of a thread follow one another
   NativeMath,         // exp2, log2, rsqrt and their like are instructions; without it they expand to polynomials
   NativeExp2,         // exp2 of f32 is one, within two units in the last place, results too small for its exponent are 0
+  BrainRound,         // an f32 is rounded to bf16 in one instruction
 };
 std::string_view name(Cap cap);
 

@@ -2,7 +2,7 @@
 // that the machine has.
 //   in:  Thread
 //   out: Thread; narrow floats appear only in constants, loads, stores, shuffles, vectors, selects, carried values and
-//        conversions of mode Bits (and f16 <-> f32 where the machine has HalfConvert)
+//        conversions of mode Bits (and f16 <-> f32 where the machine has HalfConvert, f32 -> bf16 where it has BrainRound)
 //
 // A narrow value has two forms: its bits, and the f32 that it stands for. Both are written down where the value is
 // made; whoever computes reads the f32, whoever stores reads the bits; `cleanup` drops the form that nobody reads.

@@ -63,6 +63,8 @@ bool Narrow::converts_natively(Scalar type) const {
   return type == Scalar::BF16 && machine_.has(Cap::HalfArithmetic);
 }
 
+bool Narrow::rounds_natively(Scalar type) const { return converts_natively(type) || (type == Scalar::BF16 && machine_.has(Cap::BrainRound)); }
+
 ValueId Narrow::unpack(ValueId x) {
   return b_.convert(bits(x, word_of(b_.kernel().type(x).element)), Scalar::I32, ConvertMode::Wrap);
 }
@@ -120,7 +122,7 @@ ValueId Narrow::narrow(ValueId x, Scalar to) { return rounded(x, to, x, false); 
 
 ValueId Narrow::rounded(ValueId x, Scalar to, ValueId exact, bool rounds) {
   if (b_.kernel().constant(x)) return b_.convert(x, to);
-  if (converts_natively(to)) return meant(x, to, {exact, rounds}, ConvertMode::Nearest);
+  if (rounds_natively(to)) return meant(x, to, {exact, rounds}, ConvertMode::Nearest);
   Format f(to);
   ValueId pattern = bits(x, Scalar::I32);
   // Half of the last place less one, and one more when the last bit is set: ties go to even.

@@ -26,7 +26,8 @@ class Narrow {
   ir::ValueId toward_zero(ir::ValueId x, Scalar to);      // any scalar rounded to any float, away from no number
 
  private:
-  bool converts_natively(Scalar type) const;
+  bool converts_natively(Scalar type) const;  // either way
+  bool rounds_natively(Scalar type) const;    // from f32
   ir::ValueId rounded(ir::ValueId x, Scalar to, ir::ValueId exact, bool rounds);  // `narrow`; `exact` is what x stands for
   ir::ValueId to_float(ir::ValueId x, Scalar to);         // to nearest
   ir::ValueId integer_toward_zero(ir::ValueId x, Scalar to);

@@ -246,6 +246,26 @@ TEST_SUITE("passes_narrow") {
     CHECK(run({Number::real(tie_and_more)}).f == 1 + 0x1p-10);
   }
 
+  TEST_CASE("a machine that rounds to bf16 keeps that, and widens by a shift") {
+    test::ScalarKernel k({Scalar::F32});
+    auto b = k.builder();
+    b.yield({b.convert(b.convert(k.args[0], Scalar::BF16), Scalar::F32)});
+    Diagnostics diags;
+    passes::legalise(k.kernel, machine_with({Cap::BrainRound}), diags);
+    int rounded = 0, shifts = 0;
+    ir::each_op(k.kernel, k.kernel.body, [&](ir::OpId id) {
+      const ir::Op& op = k.kernel.op(id);
+      const auto* c = op.get<ir::op::Convert>();
+      rounded += c && c->mode == ir::ConvertMode::Nearest && k.kernel.type(op.result()).element == Scalar::BF16;
+      shifts += op.is<ir::op::Binary>();
+    });
+    CHECK(rounded == 1);
+    CHECK(shifts == 1);
+    test::Evaluator run(k.kernel);
+    CHECK(run({Number::real(1 + 0x1p-8)}).f == 1);             // a tie, to the even one
+    CHECK(run({Number::real(1 + 0x1p-8 + 0x1p-20)}).f == 1 + 0x1p-7);
+  }
+
   TEST_CASE("where only the mantissa grows, a conversion is one shift") {
     const std::pair<Scalar, Scalar> kPairs[] = {{Scalar::BF16, Scalar::F32}, {Scalar::F8E5M2, Scalar::F16}, {Scalar::BF16, Scalar::TF32}};
     for (auto [from, to] : kPairs) {

@@ -51,7 +51,7 @@ constexpr auto kAtoms90 = atoms::joined(atoms::group_atoms<kGroupElements>(), kW
 
 constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfConvert, Cap::AsyncCopy,
                                        Cap::PhaseBarriers, Cap::MatrixLoads, Cap::MatrixTurns, Cap::StreamHints,
-                                       Cap::NativeExp2});
+                                       Cap::NativeExp2, Cap::BrainRound});
 
 constexpr uint64_t kEngines = cap_set({Cap::AsyncMatrix, Cap::BulkCopy, Cap::NamedBarriers, Cap::RegisterBudgets, Cap::MatrixStores,
                                         Cap::DependentLaunch, Cap::PersistentBlocks});

@@ -36,7 +36,7 @@ Value* Speller::convert_bits(Scalar from, Scalar to, Value* x) {
   return b_.CreateBitCast(x, shaped(scalar_type(to), x));
 }
 
-// Narrow floats are bits; f16 alone has instructions, on machines that say so.
+// Narrow floats are bits; f16 has instructions, and bf16 one to round to it, on machines that say so.
 Value* Speller::convert_float(Scalar from, Scalar to, Value* x) {
   if (from == to) return x;
   llvm::Type* half = shaped(b_.getHalfTy(), x);
@@ -44,6 +44,8 @@ Value* Speller::convert_float(Scalar from, Scalar to, Value* x) {
     return b_.CreateFPExt(b_.CreateBitCast(x, half), shaped(b_.getFloatTy(), x));
   if (from == Scalar::F32 && to == Scalar::F16 && has_half_conversion_)
     return b_.CreateBitCast(b_.CreateFPTrunc(x, half), shaped(b_.getInt16Ty(), x));
+  if (from == Scalar::F32 && to == Scalar::BF16 && machine_.has(Cap::BrainRound))
+    return b_.CreateBitCast(b_.CreateFPTrunc(x, shaped(b_.getBFloatTy(), x)), shaped(b_.getInt16Ty(), x));
   INVARIANT(!is_narrow_float(from) && !is_narrow_float(to), "narrow floats are legalised before they are spelled");
   return b_.CreateFPCast(x, shaped(scalar_type(to), x));
 }
