@@ -25,6 +25,10 @@ static tile_status causal_f16(const void *q, const void *k, const void *v, void 
                               const int64_t *e) {
   return attention_causal_f16(q, k, v, o, lse, scale, e[0], e[1], e[3], e[2], e[4], NULL);
 }
+static tile_status causal_d64_f16(const void *q, const void *k, const void *v, void *o, float *lse, float scale,
+                                  const int64_t *e) {
+  return attention_causal_d64_f16(q, k, v, o, lse, scale, e[0], e[1], e[3], e[2], e[4], NULL);
+}
 static tile_status full_f32(const void *q, const void *k, const void *v, void *o, float *lse, float scale,
                             const int64_t *e) {
   return attention_f32(q, k, v, o, lse, scale, e[0], e[1], e[3], e[2], e[4], NULL);
@@ -37,6 +41,7 @@ static tile_status causal_f32(const void *q, const void *k, const void *v, void 
 static const variant kVariants[] = {
     {"attention_f16", F16, 128, false, full_f16},
     {"attention_causal_f16", F16, 128, true, causal_f16},
+    {"attention_causal_d64_f16", F16, 64, true, causal_d64_f16},
     {"attention_f32", F32, 64, false, full_f32},
     {"attention_causal_f32", F32, 64, true, causal_f32},
 };
