@@ -128,31 +128,26 @@ Status do_launch(Strand& s, const Instr& i) {
   return Status::Next;
 }
 
-Status do_cluster_blocks(Strand& s, const Instr& i) {
-  s.at(i.dst)->i = int64_t(s.block->cluster->blocks.size());
-  spread(s, i, s.at(i.dst));
+namespace {
+
+// The same to all lanes.
+Status give(Strand& s, const Instr& i, int64_t number) {
+  for (uint32_t lane = 0; lane < s.width; ++lane) s.at(i.dst)[lane].i = number;
   return Status::Next;
 }
 
-Status do_grid_blocks(Strand& s, const Instr& i) {
-  s.at(i.dst)->i = s.block->cluster->blocks_at_once;
-  spread(s, i, s.at(i.dst));
-  return Status::Next;
-}
+}  // namespace
 
-Status do_block_number(Strand& s, const Instr& i) {
-  s.at(i.dst)->i = s.block->order;
-  spread(s, i, s.at(i.dst));
-  return Status::Next;
-}
+Status do_cluster_blocks(Strand& s, const Instr& i) { return give(s, i, int64_t(s.block->cluster->blocks.size())); }
+
+Status do_grid_blocks(Strand& s, const Instr& i) { return give(s, i, s.block->cluster->blocks_at_once); }
+Status do_block_number(Strand& s, const Instr& i) { return give(s, i, s.block->order); }
 
 Status do_block_index(Strand& s, const Instr& i) {
   const Cluster& cluster = *s.block->cluster;
   Grid grid{cluster.extents, cluster.shape};
   int64_t number = s.at(i.a)->i, members = Grid::count(grid.cluster);
-  s.at(i.dst)->i = grid.block(number / members, number % members)[i.b];
-  spread(s, i, s.at(i.dst));
-  return Status::Next;
+  return give(s, i, grid.block(number / members, number % members)[i.b]);
 }
 
 std::optional<View> peer_view(Strand& s, const Instr& i, const View& view, int64_t number) {

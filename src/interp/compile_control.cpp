@@ -19,7 +19,8 @@ void Emitter::on(const op::Launch& o, const Op&) {
   if (!warps) warps = options_.machine ? options_.machine->default_warps : 1;
   data.counts = {warps, o.threads ? o.threads : warps * program_.lanes};
   data.shape = o.cluster;
-  data.is_persistent = o.persistent;
+  // Before the pass that makes it so, each block is one of its own.
+  each_op(kernel_, o.body, [&](OpId id) { data.is_persistent |= kernel_.op(id).is<op::GridBlocks>(); });
   uint32_t index = add_data(std::move(data));
   emit(do_launch).imm = index;
 }

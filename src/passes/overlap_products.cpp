@@ -22,6 +22,7 @@ struct Accumulation {
 // A ring whose slots the loop's products read.
 struct Handed {
   ValueId ring, turn;
+  ValueId count, earlier;  // the turn: of this loop, behind those of earlier rounds of the loops around (invalid: there are none)
   OpId release;
 };
 
@@ -97,16 +98,24 @@ class Carrier {
     if (!ring.valid()) return false;
     for (const Handed& known : rings_)
       if (known.ring == ring) return true;
-    Handed handed{ring, {}, {}};
+    Handed handed{ring, {}, {}, {}, {}};
     for (OpId id : body()) {
       const op::Release* release = kernel_.op(id).get<op::Release>();
       if (!release || release->ring != ring) continue;
-      if (handed.release.valid() || !is_count_of_turns(release->turn)) return false;
-      handed.turn = release->turn;
+      if (handed.release.valid()) return false;
+      handed.turn = handed.count = release->turn;
       handed.release = id;
+      const op::Binary* sum = kernel_.defined_by<op::Binary>(handed.turn);
+      if (!is_count_of_turns(handed.count) && sum && sum->fn == BinaryFn::Add && is_outside(sum->a)) handed.earlier = sum->a, handed.count = sum->b;
+      if (!is_count_of_turns(handed.count)) return false;
     }
     rings_.push_back(handed);
     return handed.release.valid();
+  }
+
+  bool is_outside(ValueId v) const {
+    const Value& value = kernel_.value(v);
+    return value.region.valid() ? value.region != loop_.body : !is_in_body(value.op);
   }
 
   // (index - low) / step
@@ -194,7 +203,7 @@ class Carrier {
     b.set_region(other);
     b.yield({});
     b.set_region(outer);
-    return b.add(op::If{b.compare(CompareFn::Ge, handed.turn, n), taken, other});
+    return b.add(op::If{b.compare(CompareFn::Ge, handed.count, n), taken, other});
   }
 
   void release_last(Builder& b, const Handed& handed) {
@@ -204,7 +213,7 @@ class Carrier {
     ValueId turn = kernel_.new_arg(rest.body, scalar_type(Scalar::Index), "turn");
     RegionId outer = b.region();
     b.set_region(rest.body);
-    b.add(op::Release{handed.ring, turn});
+    b.add(op::Release{handed.ring, handed.earlier.valid() ? b.add(handed.earlier, turn) : turn});
     b.yield({});
     b.set_region(outer);
     b.add(std::move(rest));

@@ -11,10 +11,7 @@ using namespace ir;
 namespace {
 
 // Memory of the block, which is the same for all that it does.
-bool is_memory(const Kernel& kernel, OpId id) {
-  const op::Alloc* alloc = kernel.op(id).get<op::Alloc>();
-  return alloc && alloc->extents.empty();
-}
+bool is_memory(const Kernel& kernel, OpId id) { return kernel.op(id).is<op::Alloc>() && kernel.type(kernel.op(id).result()).space == Space::Shared; }
 
 void go_on(Kernel& kernel, OpId id) {
   const op::Launch launch = kernel.op(id).as<op::Launch>();

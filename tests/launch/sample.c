@@ -51,9 +51,9 @@ static const char *const gemm_index_names[] = {"bx", "by"};
 static const int32_t gemm_grid[] = {2, 3};
 // One thread runs it: the level that it notes is not guarded.
 static const struct tile_launch gemm_launches_v3[] = {
-    {"sample.tile:3:5", gemm_index_names, gemm_grid, gemm_blocks_v3, 0, INT64_MAX, NULL, NULL, NULL, NULL, 2, 0, 0, 0}};
+    {"sample.tile:3:5", gemm_index_names, gemm_grid, gemm_blocks_v3, 0, INT64_MAX, NULL, NULL, NULL, NULL, 2, 0, 0, 0, 0, 0}};
 static const struct tile_launch gemm_launches[] = {
-    {"sample.tile:3:5", gemm_index_names, gemm_grid, gemm_blocks, 0, INT64_MAX, NULL, NULL, NULL, NULL, 2, 0, 0, 0}};
+    {"sample.tile:3:5", gemm_index_names, gemm_grid, gemm_blocks, 0, INT64_MAX, NULL, NULL, NULL, NULL, 2, 0, 0, 0, 0, 0}};
 static const struct tile_instance gemm_instances[] = {
     {"true", gemm_launches_v3, NULL, NULL, TILE_LEVEL_X86_64_V3, 1, 0, 0},
     {"true", gemm_launches, NULL, NULL, TILE_LEVEL_ANY, 1, 0, 0},
@@ -114,7 +114,7 @@ static void axpy_blocks(const int64_t *slots, const int64_t *plan, int64_t begin
 static const char *const axpy_index_names[] = {"b"};
 static const int32_t axpy_grid[] = {2};
 static const struct tile_launch axpy_launches[] = {
-    {"sample.tile:13:5", axpy_index_names, axpy_grid, axpy_blocks, 0, 1, NULL, NULL, NULL, NULL, 1, 0, 0, 0}};
+    {"sample.tile:13:5", axpy_index_names, axpy_grid, axpy_blocks, 0, 1, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0}};
 static const struct tile_instance axpy_instances[] = {{"true", axpy_launches, NULL, NULL, TILE_LEVEL_ANY, 1, 0, 0}};
 static const struct tile_value axpy_x[] = {SLOT(3)};
 static const struct tile_param axpy_params[] = {
@@ -160,7 +160,7 @@ static void packed_blocks(const int64_t *slots, const int64_t *plan, int64_t beg
 static const char *const packed_index_names[] = {"s", "d"};
 static const int32_t packed_grid[] = {2, 3};
 static const struct tile_launch packed_launches[] = {
-    {"sample.tile:22:5", packed_index_names, packed_grid, packed_blocks, 0, INT64_MAX, NULL, NULL, NULL, NULL, 2, 0, 0, 0}};
+    {"sample.tile:22:5", packed_index_names, packed_grid, packed_blocks, 0, INT64_MAX, NULL, NULL, NULL, NULL, 2, 0, 0, 0, 0, 0}};
 static const struct tile_instance packed_instances[] = {{"true", packed_launches, NULL, NULL, TILE_LEVEL_ANY, 1, 0, 0}};
 static const struct tile_value packed_extents[] = {SLOT(2), SLOT(3)};
 static const struct tile_value packed_q[] = {SLOT(4), CONSTANT(1)}, packed_o[] = {SLOT(5), CONSTANT(1)};
@@ -219,8 +219,8 @@ static void blur_second(const int64_t *slots, const int64_t *plan, int64_t begin
   for (int64_t i = begin * 16; i < last; i++) y[i] = middle[slots[3] - 1 - i] + 1;
 }
 static const struct tile_launch blur_launches[] = {
-    {"sample.tile:33:5", axpy_index_names, axpy_grid, blur_first, 64, 1, NULL, NULL, NULL, NULL, 1, 0, 0, 0},
-    {"sample.tile:37:5", axpy_index_names, axpy_grid, blur_second, 0, 1, NULL, NULL, NULL, NULL, 1, 0, 0, 0},
+    {"sample.tile:33:5", axpy_index_names, axpy_grid, blur_first, 64, 1, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0},
+    {"sample.tile:37:5", axpy_index_names, axpy_grid, blur_second, 0, 1, NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, 0},
 };
 static const struct tile_workspace blur_workspaces[] = {{"middle", 3, 4}};
 static const struct tile_instance blur_instances[] = {

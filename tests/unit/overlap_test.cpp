@@ -115,7 +115,7 @@ TEST_SUITE("overlap") {
   }
 
   TEST_CASE("tiles that different products read have rings of their own, of one depth") {
-    Made made(with(kChain)), one(std::string(kProduct));
+    Made made(with(kChain)), one{std::string(kProduct)};
     CHECK(made.count("ring_alloc name=\"[kv]\" : ring<2>") == 2);
     CHECK(one.count("ring_alloc ") == 1);
     CHECK(Made(with(kChain), target::model::synchronous()).count("ring_alloc ") == 0);
