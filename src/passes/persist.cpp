@@ -27,8 +27,16 @@ void go_on(Kernel& kernel, OpId id) {
   std::vector<OpId>& ops = kernel.region(round).ops;
   ops.insert(ops.end(), rest.begin(), rest.end());
   for (size_t axis = 0; axis < indices.size(); ++axis) replace_uses(kernel, round, kernel.region(launch.body).args[axis], indices[axis]);
-  kernel.region(launch.body).ops = std::move(memory);
+  kernel.region(launch.body).ops.clear();
   b.set_region(launch.body);
+  for (OpId alloc : memory) {
+    for (ValueId& extent : kernel.op(alloc).as<op::Alloc>().extents) {
+      auto known = kernel.constant(extent);
+      INVARIANT(known, "tiles have extents that are known");
+      extent = b.index(known->i);
+    }
+    kernel.region(launch.body).ops.push_back(alloc);
+  }
   ValueId all = b.index(1);
   for (ValueId extent : launch.extents) all = b.mul(all, extent);
   ValueId first = b.value(op::BlockNumber{}, scalar_type(Scalar::Index)), step = b.value(op::GridBlocks{}, scalar_type(Scalar::Index));

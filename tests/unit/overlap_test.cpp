@@ -118,6 +118,7 @@ TEST_SUITE("overlap") {
     Made made(with(kChain)), one{std::string(kProduct)};
     CHECK(made.count("ring_alloc name=\"[kv]\" : ring<2>") == 2);
     CHECK(one.count("ring_alloc ") == 1);
+    CHECK(one.count("await_gemm [^\n]*in_flight=1") == 1);
     CHECK(Made(with(kChain), target::model::synchronous()).count("ring_alloc ") == 0);
   }
 
@@ -154,7 +155,7 @@ TEST_SUITE("overlap") {
     std::string causal = std::regex_replace(with(kChain), std::regex("ceildiv\\(L, 64\\)"), "min(ceildiv(L, 64), i + 1)");
     CHECK_FALSE(Made(causal).thread.schedule.persistent);
     std::string asked = std::regex_replace(causal, std::regex("threads 128"), "threads 128 persistent");
-    CHECK(Made(asked).thread.schedule.persistent);
+    CHECK(Made(asked).count("= grid_blocks") >= 1);
     agree(asked, {{700, 64}, {400, 64}, {400, 64}, {700, 64}});
   }
 }

@@ -1,0 +1,48 @@
+// Part of device_test.c: how many blocks a launch asks for, and which of them run at once.
+
+static int32_t share(int64_t m, int64_t n) {
+  return shared_rows((const tile_f16 *)(const void *)device_y, (const tile_f16 *)(const void *)(device_y + 2048), device_x, m, 16, n, NULL);
+}
+
+static int ran(int64_t m, int64_t n, unsigned blocks, int cluster) {
+  int before = fake->launches;
+  return says(share(m, n), TILE_OK, "") && fake->launches == before + 1 && fake->blocks == blocks && fake->cluster == cluster;
+}
+
+static void clusters(void) {
+  set_current(&fake->primary[0]);
+  EXPECT(ran(64, 64, 4, 2) && fake->overlaps == 1 && ran(64, 64, 4, 2));
+  EXPECT(ran(33, 40, 4, 2));
+  // Those that do not cut the grid, though they divide its blocks: the axis counts.
+  EXPECT(ran(32, 96, 3, 1) && ran(64, 32, 2, 1) && ran(64, 96, 6, 1));
+  EXPECT(says(share(0, 64), TILE_OK, ""));
+  EXPECT(says(add_one(device_x, device_y, 2500, NULL), TILE_OK, "") && fake->cluster == 1);
+  // A device may have no room for them: then every block is by itself. Other refusals stand.
+  fake->has_no_clusters = 1;
+  EXPECT(ran(64, 64, 4, 1) && fake->overlaps == 1);
+  fake->has_no_clusters = 0, fake->launch_code = kWrongCluster;
+  EXPECT(says(share(32, 32), TILE_LAUNCH_FAILED, "are not launched") && says(share(64, 64), TILE_LAUNCH_FAILED, "are not launched"));
+  fake->launch_code = kIllegalAddress;
+  EXPECT(says(share(64, 64), TILE_LAUNCH_FAILED, "4 blocks of 64 threads") && fake->cluster == 2);
+  fake->launch_code = 0;
+  // Code of an older generation asks for none.
+  fake_stream second = {&fake->primary[1], 0};
+  EXPECT(says(shared_rows((const tile_f16 *)(const void *)device_y, (const tile_f16 *)(const void *)(device_y + 2048), device_x, 64, 16, 64, (void *)&second),
+              TILE_OK, "") && fake->blocks == 4 && fake->cluster == 1);
+}
+
+// Blocks that go on: no more than the device holds at once, in whole clusters; all, where the driver does not say how many.
+static void going_on(void) {
+  set_current(&fake->primary[0]);
+  const unsigned at_once = FAKE_PROCESSORS * FAKE_BLOCKS, clustered = (FAKE_PROCESSORS - 1) * FAKE_BLOCKS;
+  for (int i = 0; i < 2; i++) EXPECT(says(doubled(device_x, device_y, 32 * 100, NULL), TILE_OK, "") && fake->blocks == at_once);
+  EXPECT(says(doubled(device_x, device_y, 32 * 5 - 1, NULL), TILE_OK, "") && fake->blocks == 5);
+  const tile_f16 *a = (const tile_f16 *)(const void *)device_y, *b = (const tile_f16 *)(const void *)(device_y + 2048);
+  EXPECT(says(shared_rows_on(a, b, device_x, 40, 8, 32 * 16, NULL), TILE_OK, "") && fake->blocks == clustered && fake->cluster == 2);
+  EXPECT(says(shared_rows_on(a, b, device_x, 40, 8, 64, NULL), TILE_OK, "") && fake->blocks == 4 && fake->cluster == 2);
+  fake->occupancy_code = kIllegalAddress;
+  set_current(&fake->primary[3]);
+  EXPECT(says(doubled(device_x, device_y, 32 * 100, NULL), TILE_OK, "") && fake->blocks == 100);
+  fake->occupancy_code = 0;
+  set_current(NULL);
+}
