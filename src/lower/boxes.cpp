@@ -22,7 +22,8 @@ ValueId Lowering::boxes_hold(std::span<const ValueId> tensors) {
 }
 
 void Lowering::by_engine(ValueId holds, const std::function<void()>& engine, const std::function<void()>& lanes) {
-  if (!holds.valid()) return engine();
+  if (!holds.valid() || held_.contains(holds)) return engine();
+  if (broken_.contains(holds)) return lanes();
   RegionId outer = builder_.region(), boxes = target_.new_region(), other = target_.new_region();
   builder_.set_region(boxes);
   engine();

@@ -82,6 +82,7 @@ class Lowering {
   // --- roles (roles.cpp)
   int64_t warps_of_block(const ir::op::Launch& launch) const;
   void lower_roles(const ir::op::Roles& roles);
+  void lower_program(RegionId body);
   int64_t threads_with(const std::function<bool(const ir::Op&)>& wanted) const;
   int64_t consuming_threads(ValueId ring) const;
   int64_t filling_threads(ValueId ring) const;
@@ -346,6 +347,7 @@ class Lowering {
   std::unordered_map<uint32_t, layout::MemLayout> mem_layouts_;  // of lowered buffers with a layout
   std::unordered_map<uint32_t, Ring> rings_;
   std::unordered_map<uint32_t, Order> orders_;
+  std::set<ValueId> held_, broken_;  // conditions of engines that are known to hold, or not to, in what is being lowered
   std::vector<RegionId> region_of_;                // the region that an operation of the source lies in
   std::vector<std::vector<OpId>> uses_;            // of each source value
   std::vector<RegionId> home_region_;              // the region in which each source value is defined

@@ -1,4 +1,6 @@
 // Roles: each warp of the block runs the program of its role, and meets the other warps of that role at a barrier of their own.
+#include <set>
+
 #include "lower/lowering.h"
 
 namespace tilec::lower {
@@ -23,7 +25,7 @@ void Lowering::lower_roles(const ir::op::Roles& roles) {
     builder_.set_region(taken);
     warps_ = roles.warps[role], first_warp_ = first, barrier_id_ = int64_t(role) + 1;
     if (roles.registers[role] && machine_.has(Cap::RegisterBudgets)) builder_.add(ir::op::RegisterBudget{roles.registers[role]});
-    lower_region(roles.bodies[role]);
+    lower_program(roles.bodies[role]);
     builder_.yield({});
     builder_.set_region(other);
     builder_.yield({});
@@ -32,6 +34,26 @@ void Lowering::lower_roles(const ir::op::Roles& roles) {
     first = end;
   }
   warps_ = all, first_warp_ = barrier_id_ = 0;
+}
+
+// A role that fills rings has a program for calls whose tensors suit the engine, where nothing else is in its way or takes registers,
+// and one for the others.
+void Lowering::lower_program(RegionId body) {
+  ValueId suit;
+  std::set<ValueId> conditions;
+  each_op(source_, body, [&](OpId id) {
+    const ir::op::Commit* commit = source_.op(id).get<ir::op::Commit>();
+    if (!commit) return;
+    const Ring& ring = rings_.at(commit->ring.index);
+    if (ring.is_bulk && ring.boxes.valid() && conditions.insert(ring.boxes).second) suit = all(suit, ring.boxes);
+  });
+  auto knowing = [&](std::set<ValueId>& known) {
+    known = conditions;
+    lower_region(body);
+    known.clear();
+  };
+  std::set<ValueId> unknown;
+  by_engine(suit, [&] { knowing(held_); }, [&] { knowing(conditions.size() == 1 ? broken_ : unknown); });
 }
 
 // Of the roles that hold an operation; of the block, where there are none.

@@ -229,35 +229,16 @@ class Scheduler {
   bool trades_registers() const { return machine_.has(Cap::RegisterBudgets) && machine_.block_registers; }
 
   // Registers of a lane of each role, 0: as the block begins. Warps that only copy give theirs away, as far as the others can
-  // name them; a block that begins with as many has nothing to trade. They keep enough to copy by lanes without an engine, and more
-  // where the products leave it: their addresses are many.
+  // name them; a block that begins with as many has nothing to trade. They keep enough to copy by lanes without an engine.
   std::pair<int64_t, int64_t> budgets(int64_t warps) const {
-    constexpr int64_t kStep = 8, kCopying = 104, kMuchCopying = 128, kFewHeld = 136, kMost = 240;
+    constexpr int64_t kStep = 8, kCopying = 104, kMost = 240;
     if (!trades_registers()) return {};
-    int64_t lanes = machine_.lanes, kept = held_by_products(warps * lanes) <= kFewHeld ? kMuchCopying : kCopying;
-    int64_t copying = machine_.role_warps * lanes * kept;
+    int64_t lanes = machine_.lanes, copying = machine_.role_warps * lanes * kCopying;
     int64_t begins = machine_.block_registers / ((warps + machine_.role_warps) * lanes) / kStep * kStep;
     int64_t pool = begins * (warps + machine_.role_warps) * lanes;
     int64_t computing = std::min(kMost, (pool - copying) / (warps * lanes) / kStep * kStep);
     if (begins >= computing) return {};
-    return {computing, kept};
-  }
-
-  // Registers of a lane that the products of one loop hold: what they add to, and what they read out of registers.
-  int64_t held_by_products(int64_t lanes) const {
-    int64_t most = 0;
-    each_op(kernel_, kernel_.body, [&](OpId id) {
-      const op::For* loop = kernel_.op(id).get<op::For>();
-      if (!loop || loop->loop != LoopKind::Pipelined) return;
-      int64_t bytes = 0;
-      each_op(kernel_, loop->body, [&](OpId inner) {
-        const op::Gemm* gemm = kernel_.op(inner).get<op::Gemm>();
-        for (ValueId v : gemm ? std::vector{gemm->acc, gemm->a} : std::vector<ValueId>{})
-          if (kernel_.type(v).is_tile()) bytes += kernel_.type(v).element_count() * byte_width(kernel_.type(v).element);
-      });
-      most = std::max(most, bytes / (4 * lanes));
-    });
-    return most;
+    return {computing, kCopying};
   }
 
   bool holds_product(RegionId region) const {
