@@ -48,7 +48,7 @@ void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
 
 void Lowering::lower_region(RegionId region) {
   const std::vector<OpId>& ops = source_.region(region).ops;
-  auto is_ring = [&](OpId id) { return source_.op(id).is<ir::op::RingAlloc>(); };
+  auto is_ring = [&](OpId id) { return source_.op(id).is<ir::op::RingAlloc>() || source_.op(id).is<ir::op::OrderAlloc>(); };
   for (auto next = ops.begin(); next != ops.end();) {
     auto behind = std::find_if_not(next, ops.end(), is_ring);
     if (behind != next) begin_rings({next, behind});

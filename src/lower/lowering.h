@@ -107,7 +107,8 @@ class Lowering {
     int64_t groups = 1, warps = 1;
   };
   ValueId group_of(const Order& order);
-  void lower_order_alloc(const ir::Op& op);
+  Order new_order(const ir::Op& op);
+  void begin_phases(const Order& order);
   void lower_take_turn(const ir::op::TakeTurn& take);
   void lower_pass_turn(const ir::op::PassTurn& pass);
   Slot slot_of(ValueId ring, ValueId turn);

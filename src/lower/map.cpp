@@ -118,7 +118,6 @@ void Lowering::lower_tile(const ir::Op& op) {
   if (auto* o = op.get<ir::op::Commit>()) return lower_commit(*o);
   if (auto* o = op.get<ir::op::Wait>()) return lower_wait(*o);
   if (auto* o = op.get<ir::op::Release>()) return lower_release(*o);
-  if (op.is<ir::op::OrderAlloc>()) return lower_order_alloc(op);
   if (auto* o = op.get<ir::op::TakeTurn>()) return lower_take_turn(*o);
   if (auto* o = op.get<ir::op::PassTurn>()) return lower_pass_turn(*o);
   if (op.is<ir::op::Subview>()) return;  // resolved where it is addressed

@@ -8,14 +8,13 @@ namespace tilec::lower {
 
 using ir::BinaryFn;
 
-void Lowering::lower_order_alloc(const ir::Op& op) {
-  const ir::op::OrderAlloc& alloc = op.as<ir::op::OrderAlloc>();
-  Order order{.turns = scratch(Scalar::U64, source_.type(op.result()).shape[0], "turns"), .groups = source_.type(op.result()).shape[0], .warps = alloc.warps};
-  once([&] {
-    for (int64_t group = 0; group < order.groups; ++group) builder_.add(ir::op::PhaseInit{order.turns, builder_.index(group), order.warps});
-  });
-  barrier("the phases of the groups' turns are set by one thread");
-  orders_[op.result().index] = order;
+Lowering::Order Lowering::new_order(const ir::Op& op) {
+  int64_t groups = source_.type(op.result()).shape[0];
+  return {.turns = scratch(Scalar::U64, groups, "turns"), .groups = groups, .warps = op.as<ir::op::OrderAlloc>().warps};
+}
+
+void Lowering::begin_phases(const Order& order) {
+  for (int64_t group = 0; group < order.groups; ++group) builder_.add(ir::op::PhaseInit{order.turns, builder_.index(group), order.warps});
 }
 
 ValueId Lowering::group_of(const Order& order) { return builder_.binary(BinaryFn::Div, warp_index(), builder_.index(order.warps)); }

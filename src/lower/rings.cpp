@@ -65,19 +65,25 @@ void Lowering::begin_phases(const Ring& ring) {
              [&] { by_filler(ring, begin(ring.empty, warps), begin(ring.empty, ring.threads)); });
 }
 
-// Rings that stand one behind the other begin together. Where nothing has touched shared memory yet, there is nobody to wait for.
+// Rings that stand one behind the other, and the turns of groups among them, begin together. Where nothing has touched shared memory yet, there is nobody to wait for.
 void Lowering::begin_rings(std::span<const OpId> allocs) {
   std::vector<const Ring*> rings;
+  std::vector<const Order*> orders;
   std::string names;
   for (OpId id : allocs) {
     const ir::Op& op = source_.op(id);
     builder_.set_span(op.span);
+    if (op.is<ir::op::OrderAlloc>()) {
+      orders.push_back(&(orders_[op.result().index] = new_order(op)));
+      continue;
+    }
     rings.push_back(&(rings_[op.result().index] = new_ring(op)));
     names += (names.empty() ? "`" : ", `") + op.as<ir::op::RingAlloc>().name + "`";
   }
   if (!is_fresh()) barrier("the phases of ring " + names + " may be in use by the loop around");
   once([&] {
     for (const Ring* ring : rings) begin_phases(*ring);
+    for (const Order* order : orders) begin_phases(*order);
   });
   barrier("the phases of ring " + names + " are set by one thread");
   for (const Ring* ring : rings)

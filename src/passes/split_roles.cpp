@@ -91,6 +91,8 @@ class Splitter {
       roles.registers.push_back(role.registers);
       roles.bodies.push_back(part);
     }
+    // One behind the other, so that they begin together.
+    std::ranges::stable_partition(common, [&](OpId id) { return !kernel_.op(id).is<op::RingAlloc>(); });
     kernel_.region(body_).ops = std::move(common);
     Builder builder(kernel_, body_);
     builder.set_span(kernel_.op(kernel_.region(whole).ops.front()).span);
