@@ -112,14 +112,18 @@ class Scheduler {
 
   // Blocks that run at once should read few rows and few columns: panels of so many columns that both cost the same.
   void choose_order() {
+    std::vector<OpId> launches;
     each_op(kernel_, kernel_.body, [&](OpId id) {
-      if (!kernel_.op(id).is<op::Launch>()) return;
+      const op::Launch* launch = kernel_.op(id).get<op::Launch>();
+      if (launch && launch->extents.size() > 1) launches.push_back(id);
+    });
+    for (OpId id : launches) {
       op::Launch& launch = kernel_.op(id).as<op::Launch>();
-      if (launch.extents.size() < 2) return;
       if (schedule_.raster) launch.raster = schedule_.raster;
       if (!launch.raster && launch.persistent && machine_.cores) infer_order(launch);
-      if (machine_.cores) schedule_.raster = launch.raster;
-    });
+    }
+    // Of several, each has its own again when the schedule is given back.
+    if (launches.size() == 1 && machine_.cores) schedule_.raster = kernel_.op(launches[0]).as<op::Launch>().raster;
   }
 
   void infer_order(op::Launch& launch) const {
