@@ -23,7 +23,8 @@ enumDeclaration: 'enum' name '{' (name (',' name)* ','?)? '}';
 kernelDeclaration: 'export'? 'kernel' signature block;
 fnDeclaration: 'reference'? 'fn' signature (block | '=' expression ';' | ';');
 opDeclaration: 'export'? 'op' signature '=' expression ';';
-exportDeclaration: 'export' path genericArguments? ('as' name)? whereClause? ';';
+exportDeclaration: 'export' exportedInstance ('|' exportedInstance)* ('as' name)? whereClause? ';';
+exportedInstance: path genericArguments?;
 scheduleDeclaration
   : 'schedule' path genericArguments? whereClause? ('for' targetName (',' targetName)*)? '{' scheduleItem* '}';
 testDeclaration: 'test' name block;

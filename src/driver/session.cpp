@@ -83,7 +83,8 @@ void Session::check_targets() {
 
 void Session::check_names() {
   std::vector<host::FunctionName> functions;
-  for (const ExportInstance& e : program.exports) functions.push_back({options.prefix + e.name, e.span});
+  for (const ExportInstance& e : program.exports)
+    if (e.number == 0) functions.push_back({options.prefix + e.name, e.span});
   host::check_function_names(functions, diagnostics);
 }
 

@@ -19,6 +19,8 @@ void add_launch_options(const Schedule& schedule, std::string& out) {
     out += ");\n";
   }
   if (schedule.raster) out += "    raster column(" + std::to_string(schedule.raster) + ");\n";
+  if (schedule.backwards > 0) out += "    raster reversed(" + std::to_string(schedule.backwards - 1) + ");\n";
+  if (schedule.backwards == ir::kForward) out += "    raster forward;\n";
   if (schedule.persistent) out += "    persistent;\n";
 }
 

@@ -30,9 +30,10 @@ struct Contract {
   std::string text, place;
 };
 
-// One way to run the function: code for a machine, taken where its guard holds.
+// One way to run the function: code for a machine. Of several for one machine a call takes what it expects to take fewest clocks.
 struct Variant {
-  std::string machine, guard;  // an empty guard always holds
+  std::string machine;
+  std::string instance = {}, clocks = {};  // where there are several: which, and a formula over dims and scalars
 };
 
 struct Export {

@@ -108,8 +108,8 @@ std::string contract_text(const Export& exported) {
   for (const Parameter& parameter : exported.parameters)
     if (!trim(parameter.doc).empty()) out += comment("  " + parameter.name + ": " + on_one_line(parameter.doc));
   for (const Variant& variant : exported.variants) {
-    std::string guard = on_one_line(variant.guard);
-    out += comment("  code for " + variant.machine + (guard.empty() ? "" : " if " + guard));
+    out += comment("  code for " + variant.machine + (variant.instance.empty() ? "" : ": " + on_one_line(variant.instance)));
+    if (!variant.clocks.empty()) out += comment("    taken where fewest clocks are expected: " + on_one_line(variant.clocks));
   }
   return out;
 }

@@ -65,7 +65,7 @@ Json export_json(const Export& exported, const Library& library) {
   for (const Contract& contract : exported.contracts)
     contracts.push(Json::object().set("text", contract.text).set("source", contract.place));
   for (const Variant& variant : exported.variants)
-    variants.push(Json::object().set("machine", variant.machine).set("guard", variant.guard));
+    variants.push(Json::object().set("machine", variant.machine).set("instance", variant.instance).set("clocks", variant.clocks));
   Json args = Json::object();
   args.set("size", layout.size).set("stream_offset", layout.stream);
   if (exported.has_workspace) args.set("workspace_offset", layout.workspace);

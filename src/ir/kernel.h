@@ -7,6 +7,7 @@
 #pragma once
 #include <optional>
 
+#include "ir/formula.h"
 #include "ir/schedule.h"
 
 namespace tilec::ir {
@@ -92,6 +93,11 @@ struct HeavyTiles {
   TileWeight any, accumulator;
 };
 
+// What a launch is expected to take, in clocks; what each unit of the busiest core takes of them if nothing else takes longer.
+struct Estimate {
+  Formula clocks, products, caches, lanes, memory;
+};
+
 struct Kernel {
   std::string name, doc;
   Form form = Form::Typed;
@@ -109,6 +115,7 @@ struct Kernel {
   std::vector<LayoutNote> layout_notes;
   std::vector<ReadNote> read_notes;
   std::vector<LibraryCall> library_calls;
+  std::vector<Estimate> estimates;      // one a launch, where the machine says how fast it is; not part of the text form
   std::vector<HeavyTiles> heavy_tiles;  // one a launch, in the order of the program; not part of the text form
   Span span;
 

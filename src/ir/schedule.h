@@ -46,7 +46,7 @@ struct Schedule {
   std::vector<Placement> placements;
   std::vector<Pipeline> pipelines;
   std::vector<PinnedLayout> layouts;
-  int64_t raster = 0;
+  int64_t raster = 0, backwards = 0;  // as a launch has them
   std::vector<int64_t> cluster;
   bool persistent = false;
   bool are_roles_pinned = false;  // by the source, so that it is an error if the block cannot have them
@@ -54,9 +54,12 @@ struct Schedule {
   Span span;  // of the first `schedule` block that pins something
   friend bool operator==(const Schedule& a, const Schedule& b) {
     return a.roles == b.roles && a.placements == b.placements && a.pipelines == b.pipelines && a.layouts == b.layouts &&
-           a.raster == b.raster && a.cluster == b.cluster && a.persistent == b.persistent;
+           a.raster == b.raster && a.backwards == b.backwards && a.cluster == b.cluster && a.persistent == b.persistent;
   }
 };
+
+// `backwards` of a launch all of whose axes go forward because the source says so.
+constexpr int64_t kForward = -1;
 
 // The names of the role that fills rings, and of the one that does all else, where nobody gave others.
 constexpr std::string_view kLoadRole = "load", kMathRole = "math";

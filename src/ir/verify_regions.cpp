@@ -146,7 +146,7 @@ class Control {
 
   void operator()(const op::Launch& o) {
     for (ValueId v : o.extents) check_.require(check_.is_index(v), Code::V017, "the extent ", v, " is not an int");
-    bool is_good = o.threads >= 0 && o.raster >= 0 && o.warps >= 0;
+    bool is_good = o.threads >= 0 && o.raster >= 0 && o.backwards >= kForward && o.backwards <= int64_t(o.extents.size()) && o.warps >= 0;
     for (int64_t size : o.cluster) is_good &= size > 0;
     is_good &= o.cluster.size() <= o.extents.size();
     check_.require(is_good, Code::V017, "a launch has a negative count, or a cluster with more axes");

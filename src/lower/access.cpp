@@ -317,27 +317,33 @@ Carried Lowering::inside_or_guarded(std::span<const Guard> guards, const std::fu
   for (const Guard& guard : guards) inside = all(inside, is_inside(guard));
   auto constant = inside.valid() ? target_.constant(inside) : ir::Number::integer(1);
   bool outer_guarded = guarded_;
-  if (constant) {
-    guarded_ = !constant->i;
-    Carried values = emit();
-    guarded_ = outer_guarded;
-    return values;
-  }
+  auto side = [&](bool is_guarded) {
+    return [&, is_guarded] {
+      guarded_ = is_guarded;
+      Carried values = emit();
+      guarded_ = outer_guarded;
+      return values;
+    };
+  };
+  if (constant) return side(!constant->i)();
+  return either(inside, side(false), side(true));
+}
+
+Carried Lowering::either(ValueId condition, const std::function<Carried()>& holds, const std::function<Carried()>& other) {
+  if (!condition.valid()) return holds();
   RegionId outer = builder_.region();
   std::array<RegionId, 2> sides;
   std::vector<Type> types;
-  for (bool is_guarded : {false, true}) {
-    sides[is_guarded] = target_.new_region();
-    builder_.set_region(sides[is_guarded]);
-    guarded_ = is_guarded;
-    Carried values = emit();
+  for (const std::function<Carried()>* emit : {&holds, &other}) {
+    RegionId& region = sides[emit == &other];
+    builder_.set_region(region = target_.new_region());
+    Carried values = (*emit)();
     types.clear();
     for (ValueId v : values) types.push_back(target_.type(v));
     builder_.yield(std::move(values));
   }
-  guarded_ = outer_guarded;
   builder_.set_region(outer);
-  return target_.op(builder_.add(ir::op::If{inside, sides[false], sides[true]}, types)).results;
+  return target_.op(builder_.add(ir::op::If{condition, sides[0], sides[1]}, types)).results;
 }
 
 ValueId Lowering::load_element(ValueId buffer, ValueId index, ValueId mask, ir::Number pad) {

@@ -309,6 +309,7 @@ RegionId Lowering::lower_while_region(const ir::Op& op, const ir::op::While& loo
 }
 
 void Lowering::lower_if(const ir::Op& op, const ir::op::If& branch) {
+  if (op.results.empty() && lower_releases(branch)) return;
   ValueId condition = scalar(branch.condition);
   if (is_varying(condition) && !machine_.has(Cap::DivergentBranches)) return lower_varying_if(op, branch);
   std::vector<Home> homes;

@@ -28,6 +28,7 @@ Kernel Lowering::run() {
   target_.form = ir::Form::Thread;
   target_.fast_math = source_.fast_math;
   target_.schedule = source_.schedule;
+  target_.estimates = source_.estimates;
   target_.span = source_.span;
   target_.body = target_.new_region();
   builder_.set_region(target_.body);

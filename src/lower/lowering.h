@@ -83,6 +83,8 @@ class Lowering {
   int64_t warps_of_block(const ir::op::Launch& launch) const;
   void lower_roles(const ir::op::Roles& roles);
   void lower_program(RegionId body);
+  void lower_for_engine(RegionId body, const std::set<ValueId>& conditions);
+  bool only_fills(RegionId body) const;
   int64_t threads_with(const std::function<bool(const ir::Op&)>& wanted) const;
   int64_t consuming_threads(ValueId ring) const;
   int64_t filling_threads(ValueId ring) const;
@@ -149,6 +151,7 @@ class Lowering {
   void lower_commit(const ir::op::Commit& commit);
   void lower_wait(const ir::op::Wait& wait);
   void lower_release(const ir::op::Release& release);
+  bool lower_releases(const ir::op::If& branch);  // false where there is more in it
 
   // --- places and addresses (access.cpp)
   ValueId lane_part(const layout::RegLayout& layout, int axis);  // none when lanes and warps add nothing
@@ -185,6 +188,7 @@ class Lowering {
   // Emits the code twice, for where all regions lie inside their buffers (and `also` holds), and for elsewhere, when `guarded_`
   // holds.
   Carried inside_or_guarded(std::span<const Guard> guards, const std::function<Carried()>& emit, ValueId also = {});
+  Carried either(ValueId condition, const std::function<Carried()>& holds, const std::function<Carried()>& other);  // none: it holds
 
   // Where the registers of a tile lie when it is (part of) a tile of shared memory: what the lane contributes, and a number
   // for each register that is added or flipped in. None where registers and lanes do not separate. (tile_address.cpp)
@@ -251,6 +255,7 @@ class Lowering {
   void copy_wide(const Region& from, const Region& to, const WideCopy& at_once, bool adds, bool streams);
   void begin_wide(const Region& from, const Region& to, const WideCopy& at_once);  // the same, in flight
   ValueId begins_at_multiples(ValueId buffer, int64_t count);
+  ValueId ends_on_multiples(const Region& region, int64_t count);  // none: it does
   Wide wide(const Region& region, const layout::RegLayout& layout, int most_bytes);
   // How the registers are dealt anew for wider accesses, which `at_once` then is; none where they are as wide as they get.
   std::optional<layout::Widening> wider(const Region& region, const layout::RegLayout& layout, Wide& at_once, int most_bytes);
@@ -348,6 +353,7 @@ class Lowering {
   std::unordered_map<uint32_t, layout::MemLayout> mem_layouts_;  // of lowered buffers with a layout
   std::unordered_map<uint32_t, Ring> rings_;
   std::unordered_map<uint32_t, Order> orders_;
+  ValueId releases_if_;              // a condition that slots are given back under; none: always
   std::set<ValueId> held_, broken_;  // conditions of engines that are known to hold, or not to, in what is being lowered
   std::vector<RegionId> region_of_;                // the region that an operation of the source lies in
   std::vector<std::vector<OpId>> uses_;            // of each source value

@@ -32,16 +32,21 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
   Home home = result_home(op, op.result(), {});
   if (load_registers(region, layout, home, type.element, load.pad)) return bind_home(op.result(), std::move(home));
   Wide at_once = home.in_registers() ? wide(region, layout, machine_.vector_bytes) : Wide{};
-  home.registers = inside_or_guarded(std::span(&guard, 1), [&] {
-    if (at_once.count > 1 && !guarded_) {
-      load_wide(region, layout, at_once.count, type.element, load.pad, home, is_read_once(op, load.buffer, load.offsets));
-      return home.registers;
-    }
+  auto many = [&] {
+    load_wide(region, layout, at_once.count, type.element, load.pad, home, is_read_once(op, load.buffer, load.offsets));
+    return home.registers;
+  };
+  auto one = [&] {
     nest(builder_, digits(layout), home.in_memory() ? kCopyUnroll : INT64_MAX, {}, [&](const Point& point, const Carried&) -> Carried {
       write(home, point, element(point));
       return {};
     });
     return home.registers;
+  };
+  home.registers = inside_or_guarded(std::span(&guard, 1), [&] {
+    if (at_once.count > 1 && !guarded_) return many();
+    if (at_once.count > 1) return either(all(at_once.condition, ends_on_multiples(region, at_once.count)), many, one);
+    return one();
   }, at_once.condition);
   bind_home(op.result(), std::move(home));
 }

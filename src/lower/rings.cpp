@@ -215,22 +215,36 @@ void Lowering::lower_wait(const ir::op::Wait& wait) {
 // A warp that has read a slot of an engine's gives it back by one lane; lanes that fill a ring wait for each reader by itself.
 void Lowering::lower_release(const ir::op::Release& release) {
   Slot slot = slot_of(release.ring, release.turn);
-  auto meet = [&] { builder_.add(ir::op::WarpBarrier{"a lane gives the slot back for all of its warp"}); };
-  auto arrive = [&] {
-    if (!slot.ring.is_bulk) return void(builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, {}}));
-    meet();
-    ValueId gives = is_first_lane();
-    if (slot.ring.boxes.valid()) gives = builder_.logical_or(gives, builder_.logical_not(slot.ring.boxes));
-    builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, gives});
+  ValueId condition = releases_if_.valid() ? broadcast(releases_if_) : ValueId{};
+  auto arrive = [&](ValueId lanes, ValueId block) { builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, all(condition, lanes), block}); };
+  if (!slot.ring.is_bulk) return arrive({}, {});
+  builder_.add(ir::op::WarpBarrier{"a lane gives the slot back for all of its warp"});
+  ValueId alone = is_first_lane();
+  if (slot.ring.boxes.valid()) alone = builder_.logical_or(alone, builder_.logical_not(slot.ring.boxes));
+  if (!slot.ring.together.valid()) return arrive(alone, {});
+  // Of each warp one lane for each block that may fill the slot. Two instructions, one of which no lane takes, part no warp.
+  ValueId lane = builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true));
+  ValueId is_one = builder_.compare(ir::CompareFn::Lt, lane, builder_.index(blocks_of_cluster()));
+  arrive(builder_.logical_and(is_one, slot.ring.together), lane);
+  arrive(builder_.logical_and(alone, builder_.logical_not(slot.ring.together)), {});
+}
+
+// A branch around arrivals alone would part the warp at every turn: they are masked.
+bool Lowering::lower_releases(const ir::op::If& branch) {
+  auto is_empty = [&](RegionId region) { return !region.valid() || (source_.region(region).ops.size() == 1 && source_.terminator(region).as<ir::op::Yield>().values.empty()); };
+  auto is_masked = [&](OpId id) {
+    const ir::Op& op = source_.op(id);
+    if (const ir::op::Release* release = op.get<ir::op::Release>()) return rings_.at(release->ring.index).is_bulk;
+    const ir::op::Binary* binary = op.get<ir::op::Binary>();
+    bool is_sum = binary && !binary->guarded && (binary->fn == BinaryFn::Add || binary->fn == BinaryFn::Sub);
+    return is_sum || op.is<ir::op::Yield>() || op.is<ir::op::Constant>();
   };
-  // Of each warp one lane for each block that may fill the slot.
-  auto arrive_everywhere = [&] {
-    meet();
-    ValueId lane = builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true));
-    ValueId is_one = builder_.compare(ir::CompareFn::Lt, lane, builder_.index(blocks_of_cluster()));
-    builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, is_one, lane});
-  };
-  by_cluster(slot.ring.together, arrive_everywhere, arrive);
+  const std::vector<OpId>& ops = source_.region(branch.then_body).ops;
+  if (!is_empty(branch.else_body) || is_varying(scalar(branch.condition)) || !std::ranges::all_of(ops, is_masked)) return false;
+  ValueId outer = std::exchange(releases_if_, all(releases_if_, scalar(branch.condition)));
+  lower_region(branch.then_body);
+  releases_if_ = outer;
+  return true;
 }
 
 }  // namespace tilec::lower

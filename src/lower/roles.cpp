@@ -36,6 +36,46 @@ void Lowering::lower_roles(const ir::op::Roles& roles) {
   warps_ = all, first_warp_ = barrier_id_ = 0;
 }
 
+// Does a role do nothing but have engines fill rings? Then a warp of it is enough.
+bool Lowering::only_fills(RegionId body) const {
+  bool only = true;
+  each_op(source_, body, [&](OpId id) {
+    const ir::Op& op = source_.op(id);
+    bool is_control = op.is<ir::op::For>() || op.is<ir::op::If>() || op.is<ir::op::Yield>();
+    bool is_filling = op.is<ir::op::Acquire>() || op.is<ir::op::CopyAsync>() || op.is<ir::op::Commit>() || op.is<ir::op::Subview>();
+    only &= is_control || is_filling || ir::table(op.kind()) == ir::OpTable::Scalar;
+    if (const ir::op::Commit* commit = op.get<ir::op::Commit>()) only &= rings_.at(commit->ring.index).is_bulk;
+  });
+  return only;
+}
+
+// The program of a role all of whose copies engines do, `conditions` being known to hold. Whether blocks copy for each other does not
+// change in it either.
+void Lowering::lower_for_engine(RegionId body, const std::set<ValueId>& conditions) {
+  std::set<ValueId> together;
+  each_op(source_, body, [&](OpId id) {
+    const ir::op::Commit* commit = source_.op(id).get<ir::op::Commit>();
+    if (commit && rings_.at(commit->ring.index).together.valid()) together.insert(rings_.at(commit->ring.index).together);
+  });
+  auto knowing = [&](bool is_together) {
+    held_ = conditions;
+    (is_together ? held_ : broken_).insert(together.begin(), together.end());
+    lower_region(body);
+    held_.clear(), broken_.clear();
+  };
+  auto program = [&] {
+    // Where all of them copy in boxes, the rings differ in nothing else.
+    if (together.empty()) knowing(false);
+    else by_engine(*together.begin(), [&] { knowing(true); }, [&] { knowing(false); });
+  };
+  if (!only_fills(body)) return program();
+  once([&] {
+    int64_t warps = std::exchange(warps_, 1);
+    program();
+    warps_ = warps;
+  });
+}
+
 // A role that fills rings has a program for calls whose tensors suit the engine, where nothing else is in its way or takes registers,
 // and one for the others.
 void Lowering::lower_program(RegionId body) {
@@ -53,7 +93,7 @@ void Lowering::lower_program(RegionId body) {
     known.clear();
   };
   std::set<ValueId> unknown;
-  by_engine(suit, [&] { knowing(held_); }, [&] { knowing(conditions.size() == 1 ? broken_ : unknown); });
+  by_engine(suit, [&] { lower_for_engine(body, conditions); }, [&] { knowing(conditions.size() == 1 ? broken_ : unknown); });
 }
 
 // Of the roles that hold an operation; of the block, where there are none.

@@ -45,15 +45,11 @@ void Lowering::store_tile(const Region& region, const ir::Ints& shape, const lay
   Wide at_once = from.in_registers() ? wide(region, layout, most) : Wide{};
   std::optional<layout::Widening> dealt;
   if (from.in_registers()) dealt = wider(region, layout, at_once, most);
-  inside_or_guarded(all_guards, [&] {
-    if (dealt && !guarded_) {
-      store_wide(region, dealt->layout, at_once.count, {.layout = {}, .registers = exchanged(*dealt, from.registers, stored), .memory = {}}, adds);
-      return Carried{};
-    }
-    if (at_once.count > 1 && !guarded_) {
-      store_wide(region, layout, at_once.count, from, adds);
-      return Carried{};
-    }
+  auto at_once_or_dealt = [&] {
+    if (dealt) store_wide(region, dealt->layout, at_once.count, {.layout = {}, .registers = exchanged(*dealt, from.registers, stored), .memory = {}}, adds);
+    else store_wide(region, layout, at_once.count, from, adds);
+  };
+  auto by_element = [&] {
     int64_t unroll = from.in_registers() ? INT64_MAX : from.deferred && guarded_ ? 1 : kCopyUnroll;
     nest(builder_, digits(layout), unroll, {}, [&](const Point& point, const Carried&) -> Carried {
       std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
@@ -64,6 +60,14 @@ void Lowering::store_tile(const Region& region, const ir::Ints& shape, const lay
       else store_element(region.buffer, index, read(from, point), mask);
       return {};
     }, unrolled_axes(from));
+  };
+  auto vectors_or_elements = [&](ValueId condition) {
+    either(condition, [&] { return at_once_or_dealt(), Carried{}; }, [&] { return by_element(), Carried{}; });
+  };
+  inside_or_guarded(all_guards, [&] {
+    if (at_once.count > 1 && !guarded_) at_once_or_dealt();
+    else if (at_once.count > 1 && all_guards.size() == 1) vectors_or_elements(all(at_once.condition, ends_on_multiples(region, at_once.count)));
+    else by_element();
     return Carried{};
   }, at_once.condition);
 }

@@ -31,6 +31,14 @@ ValueId Lowering::begins_at_multiples(ValueId buffer, int64_t count) {
   return found->second = holds;
 }
 
+// Does no vector of `count` elements lie across the end of the region's rows? Those that begin at multiples then lie inside, or outside.
+ValueId Lowering::ends_on_multiples(const Region& region, int64_t count) {
+  int last = int(region.axes.back());
+  if (region.bounds.size() > size_t(last) && region.bounds[size_t(last)] == ir::Bounds::Inside) return {};
+  ValueId rest = builder_.binary(ir::BinaryFn::And, extent(region.buffer, last), builder_.index(count - 1));
+  return builder_.compare(ir::CompareFn::Eq, rest, builder_.index(0));
+}
+
 // How many elements at once a lane may move of the region, and when; 1 and none where it is one.
 Lowering::Wide Lowering::wide(const Region& region, const layout::RegLayout& layout, int most_bytes) {
   Wide narrow;
@@ -71,13 +79,13 @@ std::optional<layout::Widening> Lowering::wider(const Region& region, const layo
   return std::nullopt;
 }
 
-// The registers of a region that lies inside its buffer.
+// Rows that lie outside, or vectors of them, are left out where `guarded_` says so.
 void Lowering::load_wide(const Region& region, const layout::RegLayout& layout, int count, Scalar element, ir::Number pad, Home& home, bool streams) {
   Scalar stored = source_.type(region.buffer).element;
   for (int64_t r = 0; r < layout.registers(); r += count) {
     Point point = point_at(layout, r);
     std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
-    ValueId mask = tile_mask(layout, point);
+    ValueId mask = region_mask(region, layout, coordinates, point, guarded_);
     ValueId loaded = load_vector(region.buffer, address(region.buffer, coordinates), mask, count, streams);
     for (int i = 0; i < count; ++i) {
       ValueId x = builder_.value(ir::op::VectorElement{loaded, i}, ir::scalar_type(stored, true));
@@ -97,7 +105,7 @@ void Lowering::store_wide(const Region& region, const layout::RegLayout& layout,
     std::vector<ValueId> elements;
     for (int i = 0; i < count; ++i) elements.push_back(broadcast(builder_.convert(home.registers[size_t(r + i)], stored)));
     ValueId value = builder_.value(ir::op::VectorMake{elements}, ir::vector_type(stored, count));
-    ValueId index = broadcast(address(region.buffer, coordinates)), mask = all(tile_mask(layout, point), owners);
+    ValueId index = broadcast(address(region.buffer, coordinates)), mask = all(region_mask(region, layout, coordinates, point, guarded_), owners);
     if (adds) add_element(region.buffer, index, value, mask);
     else builder_.add(ir::op::MemStore{scalar_buffer(region.buffer), index, value, mask, lane_stride(index)});
   }

@@ -74,6 +74,19 @@ struct AddLimits {
   bool narrow = false;  // f16 and bf16 are added by one, too
 };
 
+// How fast a usual device is, beside what a machine says of products and caches: what estimates are made of. In clocks, and per clock of
+// a core when all cores ask at once.
+struct Pace {
+  double gigahertz = 0;     // clocks of a nanosecond under load
+  double launch = 0;        // of a launch that does nothing
+  double latency = 0;       // until device memory has answered
+  double memory_bytes = 0;  // from device memory
+  double shared_bytes = 0;  // from a core's shared memory
+  double store_bytes = 0;   // that a block stores from registers as it ends
+  double lanes = 0;         // that do an operation of 32 bits
+  double warps = 0;         // that a core holds
+};
+
 struct Machine {
   std::string_view name;
   std::string_view target;      // the row of targets.def that spells for it
@@ -97,6 +110,7 @@ struct Machine {
   int cores = 0;                             // that run blocks at once, of a usual device; 0: not told
   int64_t product_rate = 0;                  // multiplications of matrix products a clock of a core, times the bytes of an element; 0: not told
   int64_t far_bytes = 0;                     // that each core gets a clock from the caches that all share, when all ask at once; 0: not told
+  Pace pace = {};                            // where `cores` is told
   bool has(Cap cap) const { return caps >> int(cap) & 1; }
 };
 

@@ -10,6 +10,7 @@
 #include "diag/diag.h"
 #include "passes/block_axes.h"
 #include "passes/products.h"
+#include "passes/trend.h"
 
 namespace tilec::passes {
 
@@ -31,6 +32,7 @@ class Scheduler {
     choose_clusters();
     choose_persistence();
     choose_order();
+    choose_direction();
   }
 
  private:
@@ -132,6 +134,37 @@ class Scheduler {
     double columns = std::sqrt(machine_.cores * demand.along[1] / demand.along[0]);
     launch.raster = 1;
     while (double(launch.raster) * 1.5 < columns) launch.raster *= 2;
+  }
+
+  // Blocks that are dealt out one by one end together only if the last ones are short. Where the turns of a block rise along an axis, its
+  // last blocks begin first; blocks along other axes keep their order, so that what they share stays in the caches.
+  void choose_direction() {
+    std::vector<OpId> launches;
+    each_op(kernel_, kernel_.body, [&](OpId id) {
+      if (kernel_.op(id).is<op::Launch>()) launches.push_back(id);
+    });
+    for (OpId id : launches) {
+      op::Launch& launch = kernel_.op(id).as<op::Launch>();
+      bool is_pinned = schedule_.backwards && schedule_.backwards <= int64_t(launch.extents.size());
+      if (schedule_.backwards > int64_t(launch.extents.size()) && launches.size() == 1 && machine_.cores)
+        return refuse("axis " + std::to_string(schedule_.backwards - 1) + " is reversed, and the launch has " + std::to_string(launch.extents.size()) + " axes");
+      if (is_pinned) launch.backwards = schedule_.backwards;
+      if (!launch.backwards && !launch.persistent && machine_.cores) infer_direction(launch);
+    }
+    if (launches.size() == 1 && machine_.cores) schedule_.backwards = kernel_.op(launches[0]).as<op::Launch>().backwards;
+  }
+
+  void infer_direction(op::Launch& launch) const {
+    const std::vector<ValueId>& indices = kernel_.region(launch.body).args;
+    each_op(kernel_, launch.body, [&](OpId id) {
+      const op::For* loop = kernel_.op(id).get<op::For>();
+      if (!loop || loop->loop != LoopKind::Pipelined || !holds_product(loop->body)) return;
+      for (size_t axis = 0; axis < indices.size() && !launch.backwards; ++axis) {
+        Trend low = trend_of(kernel_, loop->low, indices[axis]), high = trend_of(kernel_, loop->high, indices[axis]);
+        bool lasts_longer = low != Trend::Unknown && low != Trend::Rises && high != Trend::Unknown && high != Trend::Falls;
+        if (lasts_longer && (low == Trend::Falls || high == Trend::Rises)) launch.backwards = int64_t(axis) + 1;
+      }
+    });
   }
 
   // A role that copies fills the tiles of the next block while the others end this one. Where some blocks have more turns than others,

@@ -56,12 +56,15 @@ void name_export(const ExportInstance& exported, Diagnostics& found) {
   for (Span place : places) found.note_at(place, exported.span, diag::InstantiatedHere, exported.name);
 }
 
+// A machine that does not say how fast it is takes the first instance of each export.
+bool takes(const Machine& machine, const ExportInstance& exported) { return exported.number == 0 || machine.cores > 0; }
+
 std::vector<Lowering> lower_all(const Program& typed, const std::deque<Checked>& checked, const CompileRequest& request,
                                 Diagnostics& diagnostics, const PassOptions& options, std::deque<ir::Kernel>& kernels) {
   std::vector<Lowering> lowerings;
   for (size_t i = 0; i < checked.size(); ++i)
     for (const Machine* machine : request.machines) {
-      if (!checked[i].is_fine) continue;
+      if (!checked[i].is_fine || !takes(*machine, typed.exports[i])) continue;
       ir::Kernel& kernel = kernels.emplace_back(checked[i].kernel);
       kernel.schedule = schedule_for(typed.exports[i], *machine);
       lowerings.push_back({i, machine, &kernel, Diagnostics(diagnostics.policy())});
@@ -75,6 +78,41 @@ std::vector<Lowering> lower_all(const Program& typed, const std::deque<Checked>&
     diagnostics.append(l.found);
   }
   return lowerings;
+}
+
+host::Export describe(const target::Export& spelled, std::span<const ExportInstance> instances, const SourceMap& sources) {
+  host::Export described = host::export_of(instances[0].kernel, &sources);
+  described.name = spelled.name;
+  described.doc = instances[0].doc;
+  described.signature = spelled.signature;
+  described.source = spelled.source;
+  for (const ExportInstance& instance : instances) described.has_workspace |= host::export_of(instance.kernel, nullptr).has_workspace;
+  return described;
+}
+
+ir::Formula clocks_of(const ir::Kernel& kernel) {
+  ir::Formula all = 0.0;
+  for (const ir::Estimate& estimate : kernel.estimates) all = all + estimate.clocks;
+  return all;
+}
+
+// The best machine first, as the launcher takes the first instance that runs; of each the instances as the export lists them.
+void add_instances(target::Export& spelled, host::Export& described, std::span<const ExportInstance> instances, size_t first,
+                   const CompileRequest& request, std::span<const Lowering> lowerings) {
+  for (const Machine* machine : request.machines)
+    for (const Lowering& lowering : lowerings) {
+      if (lowering.machine != machine || lowering.of < first || lowering.of >= first + instances.size()) continue;
+      target::Instance instance{.kernel = lowering.kernel, .machine = machine};
+      host::Variant variant{.machine = std::string(machine->name)};
+      if (instances.size() > 1 && takes(*machine, instances[1])) {
+        instance.clocks = clocks_of(*lowering.kernel);
+        variant.instance = instances[lowering.of - first].instance;
+        variant.clocks = instance.clocks->text(*lowering.kernel);
+        instance.guard_text = variant.instance + " is expected to take fewest clocks: " + variant.clocks;
+      }
+      spelled.instances.push_back(std::move(instance));
+      described.variants.push_back(std::move(variant));
+    }
 }
 
 void check_arguments(const ExportInstance& typed, const target::Export& exported, Diagnostics& diagnostics) {
@@ -143,24 +181,18 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
   for (const ExportInstance& exported : typed.exports) checks.add(exported.kernel);
   std::deque<Checked> checked = checks.finish();
   std::vector<Lowering> lowerings = lower_all(typed, checked, request, diagnostics, options, out.kernels);
-  for (size_t i = 0; i < typed.exports.size(); ++i) {
-    const ExportInstance& exported = typed.exports[i];
-    if (!checked[i].is_fine) continue;
-    target::Export spelled{request.prefix + exported.name, {}, signature_of(exported), place_of(exported.span, sources)};
-    for (const Lowering& lowering : lowerings)
-      if (lowering.of == i && lowering.is_fine) spelled.instances.push_back({lowering.kernel, lowering.machine, {}, {}});
-    host::Export described = host::export_of(exported.kernel, &sources);
-    described.name = spelled.name;
-    described.doc = exported.doc;
-    described.signature = spelled.signature;
-    described.source = spelled.source;
-    for (const target::Instance& instance : spelled.instances)
-      described.variants.push_back({std::string(instance.machine->name), instance.guard_text});
+  if (diagnostics.has_errors()) return std::nullopt;
+  for (size_t first = 0, next = 0; first < typed.exports.size(); first = next) {
+    do ++next;
+    while (next < typed.exports.size() && typed.exports[next].number > 0);
+    std::span<const ExportInstance> instances = std::span(typed.exports).subspan(first, next - first);
+    target::Export spelled{request.prefix + instances[0].name, {}, signature_of(instances[0]), place_of(instances[0].span, sources)};
+    host::Export described = describe(spelled, instances, sources);
+    add_instances(spelled, described, instances, first, request, lowerings);
+    check_arguments(instances[0], spelled, diagnostics);
     out.library.exports.push_back(std::move(described));
     out.program.exports.push_back(std::move(spelled));
   }
-  if (diagnostics.has_errors()) return std::nullopt;
-  for (size_t i = 0; i < typed.exports.size(); ++i) check_arguments(typed.exports[i], out.program.exports[i], diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   out.program.manifest = host::manifest_text(out.library);
   return out;

@@ -9,6 +9,8 @@
 #include "diag/diag.h"
 #include "ir/verify.h"
 #include "lower/lower.h"
+#include "passes/count_slots.h"
+#include "passes/estimate.h"
 #include "passes/contract.h"
 #include "passes/insert_barriers.h"
 #include "passes/overlap_products.h"
@@ -52,6 +54,7 @@ constexpr Pass kPipeline[] = {
     {"check-tiles", Typed, Typed, passes::check_tiles, "no tile alone is more than the machine has"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"schedule", Typed, Typed, passes::schedule, "which warps do what, where the source does not say"},
+    {"estimate", Typed, Typed, passes::estimate, "how long launches are expected to take"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
     {"skip-masks", Placed, Placed, passes::skip_masks, "tiles that lie on one side of their masks, without them"},
     {"persist", Placed, Placed, passes::persist, "blocks that go on to the next, where the launch has more than run at once"},
@@ -67,6 +70,7 @@ constexpr Pass kPipeline[] = {
     {"split-loops", Thread, Thread, passes::split_loops, "loops whose conditions turn once: the longest part without them"},
     {"legalise", Thread, Thread, passes::legalise, "narrow floats and math functions in what the machine has"},
     {"cleanup", Thread, Thread, passes::cleanup, "common code once, invariant code outside loops, dead code nowhere"},
+    {"count-slots", Thread, Thread, passes::count_slots, "slots of rings counted along, where each turn would divide"},
     {"check-registers", Thread, Thread, check::check_registers, "what is alive at once fits the registers, or is told"},
 };
 

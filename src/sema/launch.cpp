@@ -1,5 +1,6 @@
 // `launch` and `simt`: the programs of a block and of a thread.
 #include "sema/exits.h"
+#include "sema/raster.h"
 #include "sema/scalar.h"
 #include "sema/stmt.h"
 
@@ -21,23 +22,19 @@ bool read_cluster(Instance& in, const ast::Expr& value, op::Launch& launch) {
   return true;
 }
 
-// raster column(8)
-bool read_raster(Instance& in, const ast::Expr& value, op::Launch& launch) {
-  auto* call = value.as<ast::Call>();
-  auto* order = call ? call->callee->as<ast::NameRef>() : nullptr;
-  if (!order || order->name.text != "column" || call->arguments.size() != 1)
-    return not_supported(in, value.span, "a raster other than `column(n)`"), false;
-  auto n = known_int(in, operand(in, *call->arguments[0].value), "the width of a raster");
-  if (n && *n < 1) return in.at(call->arguments[0].value->span).error(diag::BadExtent, *n), false;
-  if (n) launch.raster = *n;
-  return n.has_value();
+bool read_order(Instance& in, const ast::Expr& value, op::Launch& launch) {
+  auto raster = read_raster(in, value);
+  if (!raster) return false;
+  if (raster->columns) launch.raster = raster->columns;
+  else launch.backwards = raster->backwards;
+  return true;
 }
 
 bool read_option(Instance& in, const ast::LaunchOption& option, op::Launch& launch) {
   switch (option.kind) {
     case ast::LaunchOptionKind::Persistent: launch.persistent = true; return true;
     case ast::LaunchOptionKind::Cluster: return !option.value || read_cluster(in, *option.value, launch);
-    case ast::LaunchOptionKind::Raster: return !option.value || read_raster(in, *option.value, launch);
+    case ast::LaunchOptionKind::Raster: return !option.value || read_order(in, *option.value, launch);
     case ast::LaunchOptionKind::Threads: break;
   }
   if (!option.value) return true;
@@ -92,6 +89,7 @@ void run_launch(Instance& in, const ast::Stmt& stmt, const ast::Launch& node) {
   }
   for (const ast::LaunchOption& option : node.options) is_fine &= read_option(in, option, launch);
   if (launch.cluster.size() > launch.extents.size()) is_fine = !not_allowed(in, stmt.span, "a cluster with more axes than its launch", "here").is_poison();
+  if (launch.backwards > int64_t(launch.extents.size())) is_fine = !not_allowed(in, stmt.span, "a reversed axis that the launch does not have", "here").is_poison();
   ir::RegionId region = launch.body = in.kernel.new_region();
   std::vector<ir::ValueId> indices;
   for (const ast::LaunchAxis& axis : node.axes)

@@ -3,6 +3,7 @@
 #include "sema/call.h"
 #include "sema/kernel.h"
 #include "sema/names.h"
+#include "sema/same_call.h"
 #include "sema/schedule.h"
 #include "sema/schedule_names.h"
 #include "sema/stmt.h"
@@ -10,6 +11,8 @@
 
 namespace tilec::sema {
 namespace {
+
+constexpr size_t kMostInstances = 16;  // of an export: a call has a bit for each of them and each machine
 
 struct Analysis {
   Session& session;
@@ -26,30 +29,50 @@ struct Analysis {
     return lower_kernel(session, request);
   }
 
-  void add_export(const ast::Name& name, const Request& request) {
+  // `number`: among the instances of the export.
+  void add_export(const ast::Name& name, const Request& request, size_t number = 0) {
     for (const ExportInstance& other : program.exports)
-      if (other.name == name.text) return void(session.diagnostics.at(name.span).error(diag::ExportClash, name.text));
+      if (number == 0 && other.name == name.text) return void(session.diagnostics.at(name.span).error(diag::ExportClash, name.text));
     auto kernel = lower(request);
     INVARIANT(kernel || session.diagnostics.has_errors(), "an export is left out for a mistake that was told");
     if (!kernel) return;
     program.exports.push_back({std::string(name.text), request.decl->doc, {}, variables_of(*request.decl->as<ast::Kernel>()),
-                               std::move(kernel->kernel), {}, request.span});
+                               std::move(kernel->kernel), {}, request.span, number});
     made.push_back({request, std::move(kernel->generics), program.exports.back().kernel.dims});
+    if (number > 0) compare_with_first(number);
     pin_schedules(session, root, made.back(), program.exports.back());
     if (tell) tell(program.exports.back().kernel);
   }
 
-  void run_export(const ast::Decl& decl, const ast::Export& node) {
-    Instance in(session, root);
-    Value what = value_of_path(in, node.path);
-    if (what.is_poison()) return;
-    Span span = cover(node.path.front().span, node.path.back().span);
-    auto* kernel = what.as<KernelRef>();
-    if (!kernel) return void(session.diagnostics.at(span)
-        .error(diag::TypeMismatch, "a kernel", describe(in.kernel, what)));
-    ast::Name name = node.alias.exists() ? node.alias : node.path.back();
-    (void)decl;
-    add_export(name, {kernel->module, kernel->decl, &root, node.generics, node.where, span});
+  // The instance that was made last, with the first one of its export, if that could be made.
+  void compare_with_first(size_t number) {
+    const ExportInstance& made_last = program.exports.back();
+    if (program.exports.size() <= number) return;
+    const ExportInstance& first = program.exports[program.exports.size() - 1 - number];
+    if (first.name != made_last.name) return;
+    std::string difference = difference_of_calls(first.kernel, made_last.kernel);
+    if (difference.empty()) return;
+    session.diagnostics.at(made_last.span).error(diag::InstancesDiffer, session.sources.text(first.span), session.sources.text(made_last.span), difference)
+        .note(first.span, diag::DeclaredHere, session.sources.text(first.span));
+  }
+
+  void run_export(const ast::Export& node) {
+    if (node.instances.size() > kMostInstances) {
+      const ast::ExportedInstance& first_beyond = node.instances[kMostInstances];
+      return void(session.diagnostics.at(cover(first_beyond.path.front().span, first_beyond.path.back().span))
+                      .error(diag::NotAllowedHere, "more than " + std::to_string(kMostInstances) + " instances", "in an export"));
+    }
+    const ast::Name& name = node.alias.exists() ? node.alias : node.instances.front().path.back();
+    for (size_t i = 0; i < node.instances.size(); ++i) {
+      const ast::ExportedInstance& instance = node.instances[i];
+      Instance in(session, root);
+      Value what = value_of_path(in, instance.path);
+      if (what.is_poison()) continue;
+      Span span = cover(instance.path.front().span, instance.path.back().span);
+      auto* kernel = what.as<KernelRef>();
+      if (kernel) add_export(name, {kernel->module, kernel->decl, &root, instance.generics, node.where, span}, i);
+      else session.diagnostics.at(span).error(diag::TypeMismatch, "a kernel", describe(in.kernel, what));
+    }
   }
 
   void run_kernel(const ast::Decl& decl, const ast::Kernel& node) {
@@ -119,7 +142,7 @@ struct Analysis {
 
   void run(const ast::Decl& decl) {
     check_generics(decl);
-    if (auto* n = decl.as<ast::Export>()) run_export(decl, *n);
+    if (auto* n = decl.as<ast::Export>()) run_export(*n);
     if (auto* n = decl.as<ast::Kernel>()) run_kernel(decl, *n);
     if (decl.as<ast::Const>()) value_of_constant(session, root, decl);
     if (auto* n = decl.as<ast::Enum>()) check_enum(*n);

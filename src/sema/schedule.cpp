@@ -5,6 +5,7 @@
 #include "sema/names.h"
 #include "sema/scalar.h"
 #include "sema/expr.h"
+#include "sema/raster.h"
 #include "sema/schedule_names.h"
 
 namespace tilec::sema {
@@ -98,8 +99,7 @@ struct Reading {
         not_allowed(in, option.value->span, "a cluster without blocks", "here");
     }
     if (option.kind == ast::LaunchOptionKind::Raster)
-      if (auto* call = option.value->as<ast::Call>(); call && call->arguments.size() == 1)
-        result.raster = number_of(call->arguments[0].value, "the width of a raster");
+      if (auto raster = read_raster(in, *option.value)) (raster->columns ? result.raster : result.backwards) = raster->columns + raster->backwards;
   }
   void operator()(const ast::PipelineItem& item) {
     ir::Pipeline pipeline{.name = std::string(item.name.text), .tiles = {}};

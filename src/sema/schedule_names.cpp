@@ -81,7 +81,10 @@ struct Check {
 
   void operator()(const ast::LaunchOption& option) {
     if (option.kind == ast::LaunchOptionKind::Threads) not_supported(in, option.span, "`threads` in a schedule");
-    bool is_new = said.emplace("option", spelling(option.kind)).second;
+    // Panels and a reversed axis are two things that a raster may say.
+    bool is_panels = option.kind == ast::LaunchOptionKind::Raster && option.value && option.value->as<ast::Call>() &&
+                     in.text(option.value->span).starts_with("column");
+    bool is_new = said.emplace(is_panels ? "panels" : "option", spelling(option.kind)).second;
     if (!is_new) in.at(option.span).error(diag::GivenTwice, spelling(option.kind));
   }
   void operator()(const ast::PipelineItem& item) {

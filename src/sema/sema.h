@@ -35,7 +35,7 @@ struct PinnedSchedule {
   ir::Schedule schedule;
 };
 
-// One function of the object that is to be made. A later stage adds variants with guards beside it.
+// One way to do what a function of the object does. Those of one export follow each other; they have one name.
 struct ExportInstance {
   std::string name;      // of the C function
   std::string doc;
@@ -44,10 +44,11 @@ struct ExportInstance {
   ir::Kernel kernel;
   std::vector<PinnedSchedule> schedules;
   Span span;
+  size_t number = 0;     // among the instances of the export
 };
 
 struct Program {
-  std::vector<ExportInstance> exports;           // those without errors, in the order of the text
+  std::vector<ExportInstance> exports;           // instances without errors, in the order of the text
   std::vector<std::unique_ptr<Ast>> imported;  // keeps alive what diagnostics point to
 };
 

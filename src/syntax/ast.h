@@ -280,9 +280,12 @@ struct Fn {
   const Expr* value = nullptr;
 };
 struct Op { Signature signature; bool is_exported = false; const Expr* value; };
-struct Export {
+struct ExportedInstance {
   std::vector<Name> path;  // what: `gemm`, `ep.gemm`
   std::vector<Argument> generics;
+};
+struct Export {
+  std::vector<ExportedInstance> instances;  // of which a call runs one
   Name alias;                    // empty when not given
   std::vector<Argument> where;  // each one named
 };

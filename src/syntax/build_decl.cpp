@@ -97,7 +97,8 @@ ast::Fn Builder::function(P::FnDeclarationContext* context) {
 }
 
 ast::Export Builder::export_of(P::ExportDeclarationContext* context) {
-  ast::Export result{path(context->path()), generic_arguments(context->genericArguments()), name(context->name()), {}};
+  ast::Export result{{}, name(context->name()), {}};
+  for (auto* instance : context->exportedInstance()) result.instances.push_back({path(instance->path()), generic_arguments(instance->genericArguments())});
   if (auto* where = context->whereClause()) result.where = arguments_of(where->argument());
   // `where N = 4096 as name` reads as a cast of the number.
   const auto* cast = result.where.empty() ? nullptr : result.where.back().value->as<ast::Cast>();

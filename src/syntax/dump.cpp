@@ -52,7 +52,9 @@ class Dumper {
     inner("value " + dump(*d.value));
   }
   void print(const Export& d) {
-    line("export " + dump_path(d.path) + generics(d.generics) + alias(d.alias) + where(d.where));
+    std::string instances;
+    for (const ExportedInstance& i : d.instances) instances += (instances.empty() ? "" : " | ") + dump_path(i.path) + generics(i.generics);
+    line("export " + instances + alias(d.alias) + where(d.where));
   }
   void print(const Test& d) {
     line("test " + dump_name(d.name));

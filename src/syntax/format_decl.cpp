@@ -34,7 +34,10 @@ std::string Printer::line_text(const ast::Decl& decl) const {
     return "static_assert(" + parts_.expr(*d->condition, 1) +
         (d->message ? "," + space_mark(0) + parts_.expr(*d->message, 1) : "") + ");";
   if (const auto* d = decl.as<ast::Export>()) {
-    return "export " + reference_text(d->path, d->generics) + alias(d->alias) + where_text(d->where) + ";";
+    std::string text = "export ";
+    for (size_t i = 0; i < d->instances.size(); ++i)
+      text += (i ? space_mark(0) + "| " : "") + reference_text(d->instances[i].path, d->instances[i].generics);
+    return text + alias(d->alias) + where_text(d->where) + ";";
   }
   if (const auto* d = decl.as<ast::Tune>()) {
     std::string text = "tune " + reference_text(d->path, d->generics);

@@ -38,7 +38,7 @@ Export gemm() {
                     tensor("C", Scalar::F16, ir::Access::Out, {"M", "N"})};
   out.dimensions = {{"M", {}}, {"K", 4096}, {"N", {}}};
   out.contracts = {{"K % 8 == 0 &&\n    N >= 1", "gemm.tile:4:12"}};
-  out.variants = {{"x86-64-v4", "A % 64 == 0"}, {"x86-64-v2", ""}};
+  out.variants = {{"sm_90a", "gemm[BM = 64]", "100 + M"}, {"x86-64-v2"}};
   return out;
 }
 
@@ -146,10 +146,10 @@ TEST_SUITE("header") {
           "size_t workspace_bytes; void *stream");
   }
 
-  TEST_CASE("says what the source says: doc, contracts, what `where` fixed, variants and their guards") {
+  TEST_CASE("says what the source says: doc, contracts, what `where` fixed, variants and when they are taken") {
     std::string text = header_text({.name = "first", .compiler = "tilec 1", .exports = {gemm()}});
     for (std::string part : {"// The product.\n//\n// Ends in a backslash\n", "//   requires K % 8 == 0 && N >= 1\n",
-                             "//   where K = 4096\n", "//   code for x86-64-v4 if A % 64 == 0\n",
+                             "//   where K = 4096\n", "//   code for sm_90a: gemm[BM = 64]\n//     taken where fewest clocks are expected: 100 + M\n",
                              "//   code for x86-64-v2\n", "// out f16[M, N]\n", "tile_status gemm_load(void);"})
       CHECK_MESSAGE(text.find(part) != std::string::npos, part);
   }

@@ -65,9 +65,9 @@ class Descriptors:
 class Kernel:
     """A launch of an export, as the comment at the head of the text describes it."""
 
-    def __init__(self, line, module):
+    def __init__(self, line, module, begins_early):
         match = re.match(r"// (\S+): (\d+) threads; (\d+) bytes of shared memory; blocks (.*); slots ([^;]*)(?:; boxes ([^;]*))?(?:; clusters of ([\dx]+))?(; any number of blocks)?", line)
-        self.name, self.threads, self.shared = match[1], int(match[2]), int(match[3])
+        self.name, self.threads, self.shared, self.begins_early = match[1], int(match[2]), int(match[3]), begins_early
         self.blocks = [b.replace("/", "//") for b in re.split(r", (?![^(]*\))", match[4])]
         self.slots = match[5].split(", ")
         self.boxes = [re.match(r"(\S+) (\S+) swizzle (\d+)(?: adds (\S+))?", box).groups() for box in (match[6] or "").split(", ") if box]
@@ -108,10 +108,11 @@ class Kernel:
         parameters = (ctypes.c_void_p * 3)(ctypes.addressof(slots), ctypes.addressof(address), descriptors.address)
         # Clusters are one of the launch's attributes; like the launcher, only where they cut the grid.
         cluster = math.prod(self.cluster) if all(n % c == 0 for n, c in zip(extents, self.cluster)) else 1
-        attribute = ctypes.create_string_buffer(struct.pack("<i4x3i52x", 4, cluster, 1, 1), 72)
+        attributes = [struct.pack("<i4x3i52x", 4, cluster, 1, 1)] * (cluster > 1) + [struct.pack("<i4xi60x", 6, 1)] * self.begins_early
+        memory = ctypes.create_string_buffer(b"".join(attributes), 72 * 2)
         blocks = math.prod(extents) if self.at_once is None else min(math.prod(extents), self.at_once)
         config = struct.pack("<7I4xQQI4x", blocks, 1, 1, self.threads, 1, 1, self.shared,
-                             torch.cuda.current_stream().cuda_stream, ctypes.addressof(attribute), cluster > 1)
+                             torch.cuda.current_stream().cuda_stream, ctypes.addressof(memory), len(attributes))
         call("cuLaunchKernelEx", config, self.function, parameters, None)
 
 
@@ -125,7 +126,7 @@ def load(path):
     exports = {}
     for line in text.splitlines():
         if line.startswith("// ") and "; slots " in line:
-            kernel = Kernel(line, module)
+            kernel = Kernel(line, module, begins_early="griddepcontrol" in text)
             exports.setdefault(re.sub(r"_0_launch\d+_.*", "", kernel.name), []).append(kernel)
     return exports
 

@@ -1,6 +1,7 @@
 // What a target is given to spell: exported functions, each a list of instances of one program, in Thread form.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,12 +16,12 @@ namespace tilec::target {
 struct Instance {
   const ir::Kernel* kernel = nullptr;
   const Machine* machine = nullptr;
-  ir::ValueId guard;       // a bool of the kernel's body; none: always holds
-  std::string guard_text;  // for people
+  std::optional<ir::Formula> clocks = {};  // that it is expected to take, where the export has several for the machine
+  std::string guard_text = {};             // when it is taken, for people; empty: always
 };
 
-// One exported function. All instances have the same dims, parameters and requirements; the first whose machine and guard
-// fit is run, and the last guard of each machine always holds.
+// One exported function. All instances have the same dims, parameters and requirements. Of those for a machine the guard holds of the one
+// that is expected to take the least clocks, of equal ones the first; where clocks are not told, of all.
 struct Export {
   std::string name;
   std::vector<Instance> instances;

@@ -1,5 +1,6 @@
 #include "target/c/spell.h"
 
+#include "base/check.h"
 #include "target/abi/descriptor.h"
 #include "target/c/entry_text.h"
 #include "target/c_family/speller.h"
@@ -17,7 +18,6 @@ std::string plan_text(const Export& exported, const Abi& abi, ScalarText& scalar
     const ir::Kernel& kernel = *instance.kernel;
     std::vector<ir::ValueId> roots;
     if (index == 0) for (const ir::Requirement& r : kernel.requirements) roots.push_back(r.condition);
-    if (instance.guard.valid()) roots.push_back(instance.guard);
     for (const PlanEntry& entry : abi.plan) {
       if (entry.instance != int(index)) continue;
       if (entry.value.valid()) roots.push_back(entry.value);
@@ -33,8 +33,8 @@ std::string plan_text(const Export& exported, const Abi& abi, ScalarText& scalar
         failed = "!(" + speller.uniform(kernel.requirements[r].condition) + ") ? " + std::to_string(r) + " : " + failed;
       speller.line("plan[" + std::to_string(kPlanFailed) + "] = " + failed + ";");
     }
-    std::string guard = instance.guard.valid() ? speller.uniform(instance.guard) : "true";
-    speller.line("plan[" + std::to_string(kPlanGuards) + "] |= (int64_t)((uint64_t)" + guard + " << " + std::to_string(index) + ");");
+    INVARIANT(!instance.clocks, "machines of this target do not say how fast they are");
+    speller.line("plan[" + std::to_string(kPlanGuards) + "] |= (int64_t)(UINT64_C(1) << " + std::to_string(index) + ");");
     for (size_t i = 0; i < abi.plan.size(); ++i) {
       const PlanEntry& entry = abi.plan[i];
       if (entry.instance != int(index)) continue;

@@ -66,8 +66,12 @@ constexpr int64_t kFewArguments = 4352, kManyArguments = 32764;  // bytes; the l
 struct Rates {
   int cores = 0;
   int64_t products = 0, far_bytes = 0;
+  Pace pace = {};
 };
-constexpr Rates kRates90 = {.cores = 132, .products = 4096, .far_bytes = 32};
+// Found by timing (docs/performance.md): the launch and the latency are those of kernels with few blocks.
+constexpr Rates kRates90 = {.cores = 132, .products = 4096, .far_bytes = 32,
+                            .pace = {.gigahertz = 1.7, .launch = 4000, .latency = 1000, .memory_bytes = 13, .shared_bytes = 128, .store_bytes = 10,
+                                     .lanes = 128, .warps = 64}};
 
 constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t caps, std::span<const MatrixAtom> atoms,
                           int64_t argument_bytes, AddLimits adds = {}, int64_t cluster_blocks = 1, Rates rates = {}) {
@@ -75,7 +79,7 @@ constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t 
           .shared_bytes = shared_bytes, .banks = 32, .vector_bytes = 16, .simd_bytes = 0, .caps = caps, .matrix_atoms = atoms,
           .boxes = kBoxes, .adds = adds, .cluster_blocks = cluster_blocks, .block_registers = kBlockRegisters,
           .argument_bytes = argument_bytes, .lane_bytes = kLaneBytes, .cores = rates.cores, .product_rate = rates.products,
-          .far_bytes = rates.far_bytes};
+          .far_bytes = rates.far_bytes, .pace = rates.pace};
 }
 constexpr Machine kMachines[] = {
     machine("sm_80", 163 << 10, kThreads, kAtoms80, kFewArguments),

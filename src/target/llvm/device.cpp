@@ -11,6 +11,7 @@
 #include "ir/packed.h"
 #include "target/abi/boxes.h"
 #include "target/llvm/late_code.h"
+#include "target/llvm/paired_rounding.h"
 #include "target/llvm/optimise.h"
 #include "target/llvm/thread_speller.h"
 
@@ -140,11 +141,12 @@ std::string requirements(const Export& exported, const Abi& abi, int index, int 
     int terms = 0;
     blocks.push_back(formula(kernel, v, terms));
   }
+  const std::optional<ir::Formula>& clocks = exported.instances[index].clocks;
   std::string cluster;
   for (int64_t size : launch.cluster) cluster += (cluster.empty() ? "; clusters of " : "x") + std::to_string(size);
   return launch_name(exported, index, number) + ": " + std::to_string(threads_of(launch, code)) + " threads; " +
          std::to_string(ir::packed_bytes(kernel, launch.body)) + " bytes of shared memory; blocks " + join(blocks, ", ") + "; slots " +
-         join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body)) + cluster + (launch.persistent ? "; any number of blocks" : "");
+         join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body)) + cluster + (launch.persistent ? "; any number of blocks" : "") + (clocks ? "; clocks " + clocks->text(kernel) : "");
 }
 
 struct Part {
@@ -176,6 +178,7 @@ std::string module_text(std::span<const Part> parts, const DeviceRequest& reques
   llvm::raw_string_ostream out(complaint);
   bool is_broken = llvm::verifyModule(module, &out);
   INVARIANT(!is_broken, "the module is well-formed: " + complaint);
+  for (llvm::Function& function : module) pair_roundings(function);
   optimise(module, *machine);
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) sink_cheap_code(function, request.code.machine->registers_per_lane);

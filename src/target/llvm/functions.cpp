@@ -41,19 +41,64 @@ Value* plan_address(llvm::IRBuilder<>& b, Value* plan, int index) {
   return b.CreateConstGEP1_64(b.getInt64Ty(), plan, uint64_t(index));
 }
 
-// One instance's part of the plan; returns whether its guard holds, as 0 or 1. The first instance's kernel stands for the
-// requirements and the shapes of all.
+// Without a function of the C library: numbers beyond the whole ones of 64 bits have no fraction.
+Value* floor_of(llvm::IRBuilder<>& b, Value* x) {
+  constexpr double kWhole = 0x1p62;
+  Value* is_small = b.CreateFCmpOLT(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x), llvm::ConstantFP::get(x->getType(), kWhole));
+  Value* small = b.CreateSelect(is_small, x, llvm::ConstantFP::get(x->getType(), 0));
+  Value* whole = b.CreateSIToFP(b.CreateFPToSI(small, b.getInt64Ty()), x->getType());
+  Value* below = b.CreateSelect(b.CreateFCmpOGT(whole, small), b.CreateFSub(whole, llvm::ConstantFP::get(x->getType(), 1)), whole);
+  return b.CreateSelect(is_small, below, x);
+}
+
+// Where dims and scalars of the call decide a number.
+Value* spell_formula(LaneSpeller& speller, const ir::Kernel& kernel, const ir::Formula& formula) {
+  llvm::IRBuilder<>& b = speller.builder();
+  std::vector<Value*> values;
+  auto leaf = [&](const ir::Formula::Node& node) -> Value* {
+    if (node.kind == ir::Formula::Kind::Number) return llvm::ConstantFP::get(b.getDoubleTy(), node.number);
+    Value* number = speller.uniform(node.kind == ir::Formula::Kind::Dim ? kernel.dims[node.a].value : kernel.params[node.a].value);
+    return b.CreateSIToFP(number, b.getDoubleTy());
+  };
+  for (const ir::Formula::Node& node : formula.nodes()) {
+    using Kind = ir::Formula::Kind;
+    Value *x = node.a < values.size() ? values[node.a] : nullptr, *y = node.b < values.size() ? values[node.b] : nullptr;
+    switch (node.kind) {
+      case Kind::Number: case Kind::Dim: case Kind::Param: values.push_back(leaf(node)); break;
+      case Kind::Add: values.push_back(b.CreateFAdd(x, y)); break;
+      case Kind::Sub: values.push_back(b.CreateFSub(x, y)); break;
+      case Kind::Mul: values.push_back(b.CreateFMul(x, y)); break;
+      case Kind::Div: values.push_back(b.CreateFDiv(x, y)); break;
+      case Kind::Min: values.push_back(b.CreateSelect(b.CreateFCmpOLT(x, y), x, y)); break;
+      case Kind::Max: values.push_back(b.CreateSelect(b.CreateFCmpOGT(x, y), x, y)); break;
+      case Kind::Floor: values.push_back(floor_of(b, x)); break;
+      case Kind::Ceil: values.push_back(b.CreateFNeg(floor_of(b, b.CreateFNeg(x)))); break;
+    }
+  }
+  return values.back();
+}
+
+// What of the body a formula reads.
+void add_leaves(const ir::Kernel& kernel, const ir::Formula& formula, std::vector<ir::ValueId>& roots) {
+  for (const ir::Formula::Node& node : formula.nodes()) {
+    if (node.kind == ir::Formula::Kind::Dim) roots.push_back(kernel.dims[node.a].value);
+    if (node.kind == ir::Formula::Kind::Param) roots.push_back(kernel.params[node.a].value);
+  }
+}
+
+// One instance's part of the plan; returns the clocks that it is expected to take, as a float64. The first instance's kernel stands for
+// the requirements and the shapes of all.
 Function* add_plan_part(llvm::Module& module, const Export& exported, const Abi& abi, int index, const CpuCode& code) {
   const Instance& instance = exported.instances[index];
   const ir::Kernel& kernel = *instance.kernel;
   llvm::LLVMContext& context = module.getContext();
-  llvm::Type *pointer = llvm::PointerType::getUnqual(context), *number = llvm::Type::getInt64Ty(context);
-  Function* part = new_function(module, plan_name(exported) + std::to_string(index), number, {pointer, pointer});
+  llvm::Type *pointer = llvm::PointerType::getUnqual(context);
+  Function* part = new_function(module, plan_name(exported) + std::to_string(index), llvm::Type::getDoubleTy(context), {pointer, pointer});
   part->addFnAttr(llvm::Attribute::AlwaysInline);
   std::vector<ir::ValueId> roots;
   if (index == 0)
     for (const ir::Requirement& r : kernel.requirements) roots.push_back(r.condition);
-  if (instance.guard.valid()) roots.push_back(instance.guard);
+  if (instance.clocks) add_leaves(kernel, *instance.clocks, roots);
   for (const PlanEntry& entry : abi.plan) {
     if (entry.instance != index) continue;
     if (entry.value.valid()) roots.push_back(entry.value);
@@ -74,7 +119,7 @@ Function* add_plan_part(llvm::Module& module, const Export& exported, const Abi&
     Value* x = entry.value.valid() ? speller.uniform(entry.value) : speller.size(bytes_of(kernel, entry.alloc));
     b.CreateStore(x, plan_address(b, part->getArg(1), kPlanFirst + int(i)));
   }
-  b.CreateRet(instance.guard.valid() ? b.CreateZExt(speller.uniform(instance.guard), number) : b.getInt64(1));
+  b.CreateRet(instance.clocks ? spell_formula(speller, kernel, *instance.clocks) : llvm::ConstantFP::get(b.getDoubleTy(), 0));
   return part;
 }
 
@@ -137,11 +182,19 @@ void add_plan(llvm::Module& module, const Export& exported, const Abi& abi, std:
   write_only_through(*plan, 1, false);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", plan));
   Value* guards = b.getInt64(0);
+  std::vector<Value*> clocks;
   for (size_t i = 0; i < exported.instances.size(); ++i) {
     const CpuCode* code = code_of(*exported.instances[i].machine, codes);
     Function* part = add_plan_part(module, exported, abi, int(i), code ? *code : codes.front());
-    Value* holds = b.CreateCall(part, {plan->getArg(0), plan->getArg(1)});
-    guards = b.CreateOr(guards, b.CreateShl(holds, b.getInt64(i)));
+    clocks.push_back(b.CreateCall(part, {plan->getArg(0), plan->getArg(1)}));
+  }
+  // A number that is none is never less, so that one always holds.
+  for (size_t i = 0; i < exported.instances.size(); ++i) {
+    Value* is_least = b.getTrue();
+    for (size_t k = 0; k < exported.instances.size(); ++k)
+      if (k != i && exported.instances[k].machine == exported.instances[i].machine)
+        is_least = b.CreateAnd(is_least, b.CreateNot(k < i ? b.CreateFCmpOLE(clocks[k], clocks[i]) : b.CreateFCmpOLT(clocks[k], clocks[i])));
+    guards = b.CreateOr(guards, b.CreateShl(b.CreateZExt(is_least, b.getInt64Ty()), b.getInt64(i)));
   }
   b.CreateStore(guards, plan_address(b, plan->getArg(1), kPlanGuards));
   b.CreateRetVoid();

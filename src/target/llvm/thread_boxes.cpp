@@ -17,6 +17,7 @@ constexpr int64_t kFarthest = 1 << 30;
 
 void ThreadSpeller::open_boxes(std::vector<BoxAbi> boxes, Value* descriptors, uint64_t bytes) {
   boxes_ = std::move(boxes), descriptors_ = descriptors, descriptor_bytes_ = bytes;
+  elect();
 }
 
 // False where no copy of the launch is left that reads the tensor.
@@ -72,8 +73,17 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::CopyBox& x) {
     how += ".multicast::cluster", peers = ", $" + std::to_string(operands.size());
     operands.push_back(b_.CreateTrunc(operand(x.peers, false), b_.getInt16Ty()));
   }
-  tied("{ .reg .pred p; elect.sync _|p, 0xffffffff; @p cp.async.bulk.tensor." + std::to_string(x.src_offsets.size()) + how + " [$0], [$1, {" + from + "}], [$2]" + peers + "; }",
-       {}, operands);
+  operands.push_back(elected_);
+  tied("{ .reg .pred p; setp.ne.u32 p, $" + std::to_string(operands.size() - 1) + ", 0; @p cp.async.bulk.tensor." + std::to_string(x.src_offsets.size()) + how + " [$0], [$1, {" +
+       from + "}], [$2]" + peers + "; }", {}, operands);
+}
+
+// One lane of each warp, chosen while they are together: the assembler knows that it is one.
+void ThreadSpeller::elect() {
+  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {}, false);
+  auto* call = b_.CreateCall(llvm::InlineAsm::get(type, "{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 $0, 1, 0, p; }", "=r", true), {});
+  call->addFnAttr(llvm::Attribute::Convergent);
+  elected_ = call;
 }
 
 // One lane starts all of a warp's stores and waits for them: they are counted by thread.
@@ -90,12 +100,10 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::AwaitStores&) {
 }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseExpect& x) {
-  auto expect = [&] {
-    Value* bytes = b_.CreateTrunc(operand(x.bytes, false), b_.getInt32Ty());
-    tied("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", {}, {phase_pointer(x.barriers, x.index), bytes});
-  };
-  if (Value* mask = masked_or_null(x.mask)) unless_clear(mask, false, expect);
-  else expect();
+  Values operands = {phase_pointer(x.barriers, x.index), b_.CreateTrunc(operand(x.bytes, false), b_.getInt32Ty())};
+  Value* mask = masked_or_null(x.mask);
+  if (mask) operands.push_back(mask);
+  tied(std::string(mask ? "@$2 " : "") + "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", {}, operands);
 }
 
 // The next launch's blocks come where this one's leave room, once all of this one have begun, and wait there themselves.

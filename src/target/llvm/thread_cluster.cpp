@@ -46,11 +46,17 @@ llvm::SmallVector<Value*, 3> ThreadSpeller::block_indices(const ir::op::Launch& 
     is_cut = b_.CreateAnd(is_cut, b_.CreateICmpEQ(b_.CreateMul(clusters[i], shape[i]), extents[i]));
     blocks *= launch.cluster[i];
   }
+  auto turn_back = [&](Indices& turned, llvm::ArrayRef<Value*> sizes) {
+    size_t axis = size_t(launch.backwards - 1);
+    if (launch.backwards > 0) turned[axis] = b_.CreateSub(b_.CreateSub(sizes[axis], b_.getInt32(1)), turned[axis]);
+  };
   Indices indices = decompose_panels(b_, number, extents, launch.raster);
+  turn_back(indices, extents);
   if (blocks > 1) {
     Value* size = b_.getInt32(uint32_t(blocks));
     int64_t cells = launch.raster ? std::max<int64_t>(1, launch.raster / launch.cluster[0]) : 0;
     Indices outer = decompose_panels(b_, b_.CreateUDiv(number, size), clusters, cells), inner = decompose(b_, b_.CreateURem(number, size), shape);
+    turn_back(outer, clusters);
     for (size_t i = 0; i < indices.size(); ++i)
       indices[i] = b_.CreateSelect(is_cut, b_.CreateAdd(b_.CreateMul(outer[i], shape[i]), inner[i]), indices[i]);
   }

@@ -61,6 +61,7 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::AwaitStores& x);
   llvm::Value* corner(ir::ValueId memory, const ir::Ints& shape, const std::vector<ir::ValueId>& offsets, const layout::EngineRows& rows);
   llvm::Value* descriptor_of(const BoxAbi& box);
+  void elect();
   std::string coordinates(const std::vector<ir::ValueId>& offsets, Values& operands);
   void one(const ir::Op& op, const ir::op::PhaseExpect& x);
   void one(const ir::Op& op, const ir::op::RegisterBudget& x);
@@ -123,7 +124,7 @@ class ThreadSpeller final : public Speller {
   bool has_cluster_ = false;
   bool has_begun_phases_ = false;   // that nobody else was told of yet
   std::vector<BoxAbi> boxes_;
-  llvm::Value* descriptors_ = nullptr;
+  llvm::Value *descriptors_ = nullptr, *elected_ = nullptr;  // the second: 1 in one lane of a warp
   uint64_t descriptor_bytes_ = 0;
   std::map<uint32_t, Values> operands_;  // of groups' products, in registers, by value: packed
 };
