@@ -125,7 +125,7 @@ void Lowering::end_clusters(RegionId source) {
   for (OpId id : source_.region(source).ops) {
     if (!source_.op(id).is<ir::op::RingAlloc>()) continue;
     const Ring& ring = rings_.at(source_.op(id).result().index);
-    by_cluster(ring.together, [&] { builder_.add(ir::op::ClusterBarrier{"no block leaves while others may reach for its memory"}); }, [] {});
+    by_cluster(ring.together, [&] { builder_.add(ir::op::ClusterBarrier{"no block leaves while others may reach for its memory", true}); }, [] {});
   }
 }
 

@@ -80,14 +80,15 @@ void Lowering::begin_rings(std::span<const OpId> allocs) {
     rings.push_back(&(rings_[op.result().index] = new_ring(op)));
     names += (names.empty() ? "`" : ", `") + op.as<ir::op::RingAlloc>().name + "`";
   }
-  if (!is_fresh()) barrier("the phases of ring " + names + " may be in use by the loop around");
+  bool has_touched = !is_fresh();
+  if (has_touched) barrier("the phases of ring " + names + " may be in use by the loop around");
   once([&] {
     for (const Ring* ring : rings) begin_phases(*ring);
     for (const Order* order : orders) begin_phases(*order);
   });
   barrier("the phases of ring " + names + " are set by one thread");
   for (const Ring* ring : rings)
-    by_cluster(ring->together, [&] { builder_.add(ir::op::ClusterBarrier{"other blocks arrive at the phases of ring " + names}); }, [] {});
+    by_cluster(ring->together, [&] { builder_.add(ir::op::ClusterBarrier{"other blocks arrive at the phases of ring " + names, !has_touched}); }, [] {});
 }
 
 // Has the launch not touched shared memory where the code that is being lowered stands?

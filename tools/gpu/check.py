@@ -66,7 +66,7 @@ class Kernel:
     """A launch of an export, as the comment at the head of the text describes it."""
 
     def __init__(self, line, module, begins_early):
-        match = re.match(r"// (\S+): (\d+) threads; (\d+) bytes of shared memory; blocks (.*); slots ([^;]*)(?:; boxes ([^;]*))?(?:; clusters of ([\dx]+))?(; any number of blocks)?", line)
+        match = re.match(r"// (\S+): (\d+) threads; (\d+) bytes of shared memory; blocks (.*); slots ([^;]*)(?:; boxes ([^;]*))?(?:; clusters of ([\dx]+))?(; any number of blocks)?(?:; clocks (.*))?", line)
         self.name, self.threads, self.shared, self.begins_early = match[1], int(match[2]), int(match[3]), begins_early
         self.blocks = [b.replace("/", "//") for b in re.split(r", (?![^(]*\))", match[4])]
         self.slots = match[5].split(", ")
@@ -76,6 +76,7 @@ class Kernel:
         call("cuModuleGetFunction", ctypes.byref(self.function), module, self.name.encode())
         call("cuFuncSetAttribute", self.function, 8, self.shared)  # the most dynamic shared memory
         self.at_once = self.blocks_at_once() if match[8] else None
+        self.clocks = match[9]  # that it is expected to take, where the export has several instances
 
     def blocks_at_once(self):
         """Like the launcher: as many as the device holds, in whole clusters."""
@@ -117,7 +118,7 @@ class Kernel:
 
 
 def load(path):
-    """The exports of one file: name -> launches in order."""
+    """The exports of one file: name -> instances, each its launches in order."""
     text = path.read_text()
     image = path.with_suffix(".cubin")
     data = image.read_bytes() if image.exists() else text.encode() + b"\0"
@@ -127,8 +128,17 @@ def load(path):
     for line in text.splitlines():
         if line.startswith("// ") and "; slots " in line:
             kernel = Kernel(line, module, begins_early="griddepcontrol" in text)
-            exports.setdefault(re.sub(r"_0_launch\d+_.*", "", kernel.name), []).append(kernel)
-    return exports
+            name, number = re.fullmatch(r"(.*)_(\d+)_launch\d+_.*", kernel.name).groups()
+            exports.setdefault(name, {}).setdefault(number, []).append(kernel)
+    return {name: list(instances.values()) for name, instances in exports.items()}
+
+
+def instance_for(instances, dims):
+    """The one that the launcher would run."""
+    if len(instances) == 1:
+        return instances[0]
+    known = {"ceil": math.ceil, "floor": math.floor, "min": min, "max": max}
+    return min(instances, key=lambda kernels: eval(kernels[0].clocks, known, dims))
 
 
 # ---- data and references, by export
@@ -350,7 +360,8 @@ def timings(exports):
         if name not in exports:
             return
         values, _ = CASES[case_of(name)][0](name, dims)
-        own, other = medians_ms([lambda: [k.launch(values, fault) for k in exports[name]], lambda: reference(values)])
+        kernels = instance_for(exports[name], dims)
+        own, other = medians_ms([lambda: [k.launch(values, fault) for k in kernels], lambda: reference(values)])
         print(f"time {name} {dims}: {own:.3f} ms, reference {other:.3f} ms, ratio {other / own:.2f}", flush=True)
 
     for n in (4096, 8192):
@@ -385,9 +396,9 @@ def main():
                 print(f"BAD  {path.name}: {problem}")
                 bad += 1
         print(f"== {machine}: {len(exports)} exports on {torch.cuda.get_device_name()}", flush=True)
-        for name, kernels in exports.items():
+        for name, instances in exports.items():
             shapes = [dims for dims in CASES[case_of(name)][1] if not is_small or max(dims.values()) <= 300]
-            results = [check(name, kernels, dims, quiet) for dims in shapes]
+            results = [check(name, kernels, dims, quiet) for kernels in instances for dims in shapes]
             good, bad = good + sum(results), bad + len(results) - sum(results)
         if not is_small:
             timings(exports)

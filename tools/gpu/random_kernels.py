@@ -69,7 +69,7 @@ def check(folder):
     for path in sorted(folder.glob("*.ptx")):
         name = path.name.split(".")[0]
         cases = np.load(folder / f"{name}.npz")
-        (kernels,) = gpu.load(path).values()
+        ((kernels,),) = gpu.load(path).values()
         print(f"     {path.name}", end="\r", flush=True)  # what runs, where one never ends
         problems = []
         for index in sorted({key.split(".")[0] for key in cases}):

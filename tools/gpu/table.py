@@ -100,7 +100,7 @@ def main():
         if name not in exports or (words and not any(word in f"{group} {name}" for word in words)):
             continue
         try:
-            own, other, error, has_fault = measure(exports[name], name, dims, reference)
+            own, other, error, has_fault = measure(check.instance_for(exports[name], dims), name, dims, reference)
         except torch.OutOfMemoryError:
             print(f"{group}: {name} {dims}: not enough memory", flush=True)
             continue

@@ -12,15 +12,15 @@ namespace {
 
 using Indices = llvm::SmallVector<Value*, 3>;
 
-// In panels of so many indices of the first axis, one panel after the other; 0: all are one. In a panel the first axis steps first.
-Indices decompose_panels(llvm::IRBuilder<>& b, Value* linear, llvm::ArrayRef<Value*> extents, int64_t columns) {
-  if (columns == 0 || extents.size() < 2) return decompose(b, linear, extents);
+// In panels of so many indices of the first axis, one panel after the other; null: all are one. In a panel the first axis steps first.
+Indices decompose_panels(llvm::IRBuilder<>& b, Value* linear, llvm::ArrayRef<Value*> extents, Value* columns) {
+  if (!columns || extents.size() < 2) return decompose(b, linear, extents);
   Value *width = extents[0], *height = extents[1], *area = b.CreateMul(width, height);
   Indices indices{nullptr, nullptr};
   if (extents.size() > 2) indices.push_back(b.CreateUDiv(linear, area));
   Value* inside = extents.size() > 2 ? b.CreateURem(linear, area) : linear;
   auto least = [&](Value* x, Value* y) { return b.CreateSelect(b.CreateICmpULT(x, y), x, y); };
-  Value* panel = least(width, b.getInt32(uint32_t(columns)));
+  Value* panel = least(width, columns);
   Value *blocks = b.CreateMul(panel, height), *number = b.CreateUDiv(inside, blocks), *at = b.CreateURem(inside, blocks);
   Value *first = b.CreateMul(number, panel), *wide = least(b.CreateSub(width, first), panel);
   indices[0] = b.CreateAdd(first, b.CreateURem(at, wide));
@@ -36,31 +36,38 @@ llvm::SmallVector<Value*, 3> ThreadSpeller::block_indices(const ir::op::Launch& 
 }
 
 llvm::SmallVector<Value*, 3> ThreadSpeller::block_indices(const ir::op::Launch& launch, Value* number) {
-  llvm::SmallVector<Value*, 3> extents, clusters, shape;
+  Indices extents, shape, inner;
   Value* is_cut = b_.getTrue();
   int64_t blocks = 1;
   for (ir::ValueId v : launch.extents) extents.push_back(b_.CreateTrunc(uniform(v), b_.getInt32Ty()));
   for (size_t i = 0; i < launch.cluster.size(); ++i) {
     shape.push_back(b_.getInt32(uint32_t(launch.cluster[i])));
-    clusters.push_back(b_.CreateUDiv(extents[i], shape[i]));
-    is_cut = b_.CreateAnd(is_cut, b_.CreateICmpEQ(b_.CreateMul(clusters[i], shape[i]), extents[i]));
+    is_cut = b_.CreateAnd(is_cut, b_.CreateICmpEQ(b_.CreateURem(extents[i], shape[i]), b_.getInt32(0)));
     blocks *= launch.cluster[i];
   }
-  auto turn_back = [&](Indices& turned, llvm::ArrayRef<Value*> sizes) {
-    size_t axis = size_t(launch.backwards - 1);
-    if (launch.backwards > 0) turned[axis] = b_.CreateSub(b_.CreateSub(sizes[axis], b_.getInt32(1)), turned[axis]);
-  };
-  Indices indices = decompose_panels(b_, number, extents, launch.raster);
-  turn_back(indices, extents);
-  if (blocks > 1) {
+  Value* columns = launch.raster ? b_.getInt32(uint32_t(launch.raster)) : nullptr;
+  // Either clusters are counted, or blocks: one way to divide serves both.
+  bool has_clusters = blocks > 1;
+  if (has_clusters) {
+    auto pick = [&](Value* of_clusters, Value* of_blocks) { return b_.CreateSelect(is_cut, of_clusters, of_blocks); };
     Value* size = b_.getInt32(uint32_t(blocks));
-    int64_t cells = launch.raster ? std::max<int64_t>(1, launch.raster / launch.cluster[0]) : 0;
-    Indices outer = decompose_panels(b_, b_.CreateUDiv(number, size), clusters, cells), inner = decompose(b_, b_.CreateURem(number, size), shape);
-    turn_back(outer, clusters);
-    for (size_t i = 0; i < indices.size(); ++i)
-      indices[i] = b_.CreateSelect(is_cut, b_.CreateAdd(b_.CreateMul(outer[i], shape[i]), inner[i]), indices[i]);
+    inner = decompose(b_, b_.CreateURem(number, size), shape);
+    number = pick(b_.CreateUDiv(number, size), number);
+    if (columns) columns = pick(b_.getInt32(uint32_t(std::max<int64_t>(1, launch.raster / launch.cluster[0]))), columns);
+    for (size_t i = 0; i < shape.size(); ++i) {
+      extents[i] = pick(b_.CreateUDiv(extents[i], shape[i]), extents[i]);
+      shape[i] = pick(shape[i], b_.getInt32(1)), inner[i] = pick(inner[i], b_.getInt32(0));
+    }
   }
-  for (Value*& index : indices) index = b_.CreateZExt(index, b_.getInt64Ty());
+  Indices indices = decompose_panels(b_, number, extents, columns);
+  if (launch.backwards > 0) {
+    Value*& turned = indices[size_t(launch.backwards - 1)];
+    turned = b_.CreateSub(b_.CreateSub(extents[size_t(launch.backwards - 1)], b_.getInt32(1)), turned);
+  }
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (has_clusters) indices[i] = b_.CreateAdd(b_.CreateMul(indices[i], shape[i]), inner[i]);
+    indices[i] = b_.CreateZExt(indices[i], b_.getInt64Ty());
+  }
   return indices;
 }
 
@@ -79,7 +86,10 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::ClusterBlocks&) {
 }
 
 // Arriving tells the other blocks of everything before it; waiting takes up what they told.
-void ThreadSpeller::one(const ir::Op&, const ir::op::ClusterBarrier&) { tied("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;", {}, {}); }
+// A release waits until all that the block has stored is seen by the device; that phases were begun has been told by a fence.
+void ThreadSpeller::one(const ir::Op&, const ir::op::ClusterBarrier& x) {
+  tied(std::string("barrier.cluster.arrive.") + (x.only_phases ? "relaxed" : "release") + ".aligned; barrier.cluster.wait.acquire.aligned;", {}, {});
+}
 
 // At the barrier of another block. What the arrival stands for is that this warp has read, and it has: it orders nothing that is
 // written, which a release for the whole cluster would wait for at every turn.
