@@ -8,7 +8,9 @@
 #include "diag/explain.h"
 #include "driver/files.h"
 #include "driver/option_files.h"
+#include "driver/run_dims.h"
 #include "driver/session.h"
+#include "explain/cost_text.h"
 #include "explain/explain.h"
 #include "ir/print.h"
 #include "syntax/format.h"
@@ -45,6 +47,9 @@ int explain_file(const Options& options, const std::string& input) {
     std::fprintf(stderr, "tilec: no export is named '%s'\n", options.kernel.c_str());
     return kUsage;
   }
+  auto dims = given_dims(options, session.program);
+  if (!dims) return kUsage;
+  auto number = [&](const std::string& name) { return dims->contains(name) ? std::optional(double(dims->at(name))) : std::nullopt; };
   Diagnostics found(session.diagnostics.policy());  // what analysis said has been told
   for (const Group& group : groups) {
     for (const Machine* machine : machines->machines) {
@@ -54,7 +59,7 @@ int explain_file(const Options& options, const std::string& input) {
         if (now.form != ir::Form::Thread) tiles = now;
       };
       if (!run_passes(kernel, *machine, found, passes)) return session.tell(found);
-      std::fputs(explain(group.exports, tiles, kernel, *machine, session.sources).c_str(), stdout);
+      std::fputs(options.explain_cost ? cost_text(group.exports, kernel, *machine, number).c_str() : explain(group.exports, tiles, kernel, *machine, session.sources).c_str(), stdout);
     }
   }
   return found.all().empty() ? kDone : session.tell(found);

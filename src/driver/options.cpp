@@ -179,6 +179,8 @@ void declare_options(CLI::App& app, Options& o) {
   explain->get_option("inputs")->required(false)->excludes(all);
   add_target_options(*explain, o);
   explain->add_option("--kernel", o.kernel, "only this export");
+  explain->add_flag("--cost", o.explain_cost, "how long kernels are expected to take, and what limits them, alone");
+  explain->add_option("--dim", o.dims, "NAME=VALUE, of a dim or an integer parameter, for --cost")->delimiter(',');
   CLI::App* format = app.add_subcommand("fmt", "format source files");
   add_source_options(*format, o);
   format->add_flag("--check", o.check_only, "change nothing; exit 5 when a file is not formatted");

@@ -37,6 +37,7 @@ struct Options {
   // run
   std::string kernel;                                 // an export's name; empty: the only one
   std::vector<std::string> dims;                      // NAME=VALUE
+  bool explain_cost = false;
   std::string form = "typed", numeric, machine;
   std::string completion = "late";
   bool after_each = false, counters = false;

@@ -118,13 +118,18 @@ void add_registers(const ir::Kernel& lowered, const Machine& machine, std::strin
 
 }  // namespace
 
-std::string explain(std::span<const ExportInstance* const> exports, const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine,
-                    const SourceMap& sources) {
+std::string kernel_line(std::span<const ExportInstance* const> exports, const Machine& machine) {
   const ExportInstance& first = *exports.front();
   bool has_own_name = exports.size() == 1 && first.name == first.instance;
   std::string out = "kernel " + first.instance;
   for (size_t i = 0; !has_own_name && i < exports.size(); ++i) out += (i ? ", " : " as ") + exports[i]->name;
-  out += " on " + std::string(machine.name) + "\n";
+  return out + " on " + std::string(machine.name) + "\n";
+}
+
+std::string explain(std::span<const ExportInstance* const> exports, const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine,
+                    const SourceMap& sources) {
+  const ExportInstance& first = *exports.front();
+  std::string out = kernel_line(exports, machine);
   each_op(placed, placed.body, [&](ir::OpId id) {
     if (auto* launch = placed.op(id).get<ir::op::Launch>())
       out += "launch at " + place_of(placed.op(id).span, sources) + ": " + std::to_string(launch->warps ? launch->warps : 1) +

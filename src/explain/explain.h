@@ -9,8 +9,9 @@
 
 namespace tilec {
 
-// `exports` are one instance under several names; `placed` is the kernel after `insert-barriers`, or earlier once it is
-// placed; `lowered` the same in Thread form.
+// The first line about a kernel: its exports, which are one instance under several names, and the machine.
+std::string kernel_line(std::span<const ExportInstance* const> exports, const Machine& machine);
+// `placed` is the kernel after `insert-barriers`, or earlier once it is placed; `lowered` the same in Thread form.
 std::string explain(std::span<const ExportInstance* const> exports, const ir::Kernel& placed, const ir::Kernel& lowered, const Machine& machine,
                     const SourceMap& sources);
 

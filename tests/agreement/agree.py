@@ -12,12 +12,12 @@ EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 ASYNCHRONOUS = {"model", "model-no-roles"}
 
 # Five shapes each, at least two that are odd in every extent; sizes that interpret in a moment.
-ROWS_AND_COLUMNS = ["M=1 N=1", "M=33 N=257", "M=8 N=512", "M=9 N=1025", "M=0 N=7"]
-PRODUCTS = ["M=1 N=1 K=1", "M=33 N=129 K=65", "M=130 N=7 K=100", "M=64 N=64 K=64", "M=5 N=7 K=0"]
+ROWS_AND_COLUMNS = ["M=1 N=1", "M=33 N=257", "M=8 N=512", "M=9 N=1032", "M=0 N=7"]
+PRODUCTS = ["M=1 N=1 K=1", "M=33 N=129 K=65", "M=130 N=8 K=100", "M=64 N=64 K=64", "M=5 N=7 K=0"]
 SHAPES = {
     "vector_add": ["N=1", "N=33", "N=4096", "N=4097", "N=0"],
     "gemm": PRODUCTS,
-    "gemm_layouts": ["M=1 N=1 K=1", "M=33 N=65 K=33", "M=129 N=7 K=15", "M=64 N=64 K=64", "M=5 N=7 K=0"],
+    "gemm_layouts": ["M=1 N=1 K=1", "M=33 N=65 K=33", "M=129 N=8 K=15", "M=64 N=64 K=64", "M=5 N=7 K=0"],
     "gemv": ["M=1 N=1 K=1", "M=9 N=33 K=257", "M=15 N=65 K=513", "M=16 N=32 K=256", "M=5 N=7 K=0"],
     "grouped_gemm": ["M=1 N=1 K=1 G=1", "M=9 N=33 K=65 G=3", "M=65 N=7 K=33 G=5", "M=16 N=64 K=64 G=2", "M=5 N=7 K=0 G=1"],
     "gemm_scaled": ["M=1 N=1 K=1", "M=9 N=33 K=129", "M=129 N=7 K=33", "M=16 N=64 K=128", "M=5 N=7 K=0"],

@@ -344,6 +344,7 @@ static void with_driver(void) {
   added_boxes();
   clusters();
   going_on();
+  instances();
 }
 
 static void without_driver(const char *why) {

@@ -14,6 +14,7 @@
 #include "pipeline/compile.h"
 #include "syntax/parse.h"
 #include "target/model/machine.h"
+#include "target/target.h"
 
 using namespace tilec;
 
@@ -105,6 +106,49 @@ TEST_SUITE("schedule") {
     std::string said = with("addr(c0 c1 c2 c3 c4 c5 r0 r1 r2 r3 r4 r5)");
     CHECK_MESSAGE(said.starts_with("BankConflict: with this layout `a` takes "), said);
     CHECK(with("swizzle(128)") == "");
+  }
+
+  // What the launch of a product has behind the passes, on a machine whose blocks are dealt out in an order.
+  const auto backwards_of = [](std::string_view high, std::string_view items = "", std::string_view option = "") {
+    std::string text = "kernel k(A: f16[M, K], B: f16[K, N], out C: f32[M, N]) {\n launch (i in ceildiv(N, 64), j in ceildiv(M, 64)) threads 128 " + std::string(option) +
+                       " {\n var a: shared f16[64, 64]; var b: shared f16[64, 64]; var acc: fragment f32[64, 64] = 0;\n for k in pipelined(" + std::string(high) +
+                       ") { a = A.tile(j, k); b = B.tile(k, i); acc += a @ b; }\n C.tile(j, i) = acc;\n }\n}\nexport k;\nschedule k for sm_90a { " + std::string(items) + " }\n";
+    SourceMap sources;
+    Diagnostics diagnostics{Policy{}};
+    Ast ast = parse(sources.add("k.tile", text), sources, diagnostics);
+    Program program = analyse(ast, sources, embedded_library(), diagnostics);
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), text);
+    const Machine& machine = *target::machine_named("sm_90a")->machine;
+    ir::Kernel kernel = kernel_for(program.exports.at(0), machine);
+    run_passes(kernel, machine, diagnostics, {.stop_after = "schedule"});
+    if (diagnostics.has_errors()) return int64_t(-100);
+    int64_t found = -100;
+    ir::each_op(kernel, kernel.body, [&](ir::OpId id) {
+      if (auto* launch = kernel.op(id).get<ir::op::Launch>()) found = launch->backwards;
+    });
+    CHECK(kernel.schedule.backwards == found);
+    return found;
+  };
+
+  TEST_CASE("where turns rise along an axis, its last blocks begin first") {
+    CHECK(backwards_of("ceildiv(K, 64)") == 0);
+    CHECK(backwards_of("ceildiv(min(K, (i + 1) * 64), 64)") == 1);
+    CHECK(backwards_of("min(ceildiv(K, 64), 3 + 2 * j)") == 2);
+    // These fall, or do what nobody knows.
+    CHECK(backwards_of("ceildiv(K, 64) - min(j, ceildiv(K, 64))") == 0);
+    CHECK(backwards_of("(i * 7) % 5") == 0);
+    CHECK(backwards_of("i * j") == 0);
+    CHECK(backwards_of("max(i - j, 0)") == 1);
+  }
+
+  TEST_CASE("the order of blocks is pinned, or refused") {
+    CHECK(backwards_of("ceildiv(K, 64)", "raster reversed(1);") == 2);
+    CHECK(backwards_of("ceildiv(min(K, (i + 1) * 64), 64)", "raster forward;") == ir::kForward);
+    CHECK(backwards_of("ceildiv(min(K, (i + 1) * 64), 64)", "raster column(4);") == 1);
+    CHECK(backwards_of("ceildiv(K, 64)", "raster column(4); raster reversed(0);") == 1);
+    CHECK(backwards_of("ceildiv(K, 64)", "", "raster reversed(1)") == 2);
+    CHECK(backwards_of("ceildiv(min(K, (i + 1) * 64), 64)", "", "raster forward") == ir::kForward);
+    CHECK(backwards_of("ceildiv(K, 64)", "raster reversed(2);") == -100);
   }
 
   TEST_CASE("a schedule for another machine says nothing") {

@@ -76,7 +76,7 @@ class Kernel:
         call("cuModuleGetFunction", ctypes.byref(self.function), module, self.name.encode())
         call("cuFuncSetAttribute", self.function, 8, self.shared)  # the most dynamic shared memory
         self.at_once = self.blocks_at_once() if match[8] else None
-        self.clocks = match[9]  # that it is expected to take, where the export has several instances
+        self.clocks = match[9]  # that it is expected to take: a formula
 
     def blocks_at_once(self):
         """Like the launcher: as many as the device holds, in whole clusters."""
@@ -135,10 +135,13 @@ def load(path):
 
 def instance_for(instances, dims):
     """The one that the launcher would run."""
-    if len(instances) == 1:
-        return instances[0]
+    return instances[0] if len(instances) == 1 else min(instances, key=lambda kernels: expected_clocks(kernels, dims))
+
+
+def expected_clocks(kernels, dims):
+    """Of all launches; None where they do not tell."""
     known = {"ceil": math.ceil, "floor": math.floor, "min": min, "max": max}
-    return min(instances, key=lambda kernels: eval(kernels[0].clocks, known, dims))
+    return sum(eval(kernel.clocks, known, dims) for kernel in kernels) if all(kernel.clocks for kernel in kernels) else None
 
 
 # ---- data and references, by export

@@ -3,7 +3,7 @@
     tools/gpu/build FOLDER sm_90a, anywhere; then, where the GPU is: python3 FOLDER/table.py FOLDER [WORD...]
 
 Rows whose name holds one of the words, or all. A line gives both times (medians of interleaved samples, random data), the ratio
-reference / own, and the error against float64, ||out - exact|| / ||exact||.
+reference / own, the error against float64, ||out - exact|| / ||exact||, and how far off the compiler's expectation is: expected / measured.
 """
 import math
 import pathlib
@@ -18,6 +18,7 @@ from tensors import DEVICE
 LARGE = [(4096, 4096, 4096), (8192, 8192, 8192), (16384, 16384, 1024), (4096, 11008, 4096), (8192, 28672, 8192)]
 SMALL = [(n, n, n) for n in (512, 1024, 2048)]
 SKINNY = [(m, n, k) for n, k in ((8192, 8192), (7168, 2048)) for m in (1, 8, 16, 64, 128)]
+GIGAHERTZ = 1.7  # as the compiler's machine has it
 TOKENS = 16384  # of a batch of attention: shorter sequences, more of them
 
 
@@ -99,16 +100,19 @@ def main():
     for group, name, dims, reference in rows():
         if name not in exports or (words and not any(word in f"{group} {name}" for word in words)):
             continue
+        kernels = check.instance_for(exports[name], dims)
         try:
-            own, other, error, has_fault = measure(check.instance_for(exports[name], dims), name, dims, reference)
+            own, other, error, has_fault = measure(kernels, name, dims, reference)
         except torch.OutOfMemoryError:
             print(f"{group}: {name} {dims}: not enough memory", flush=True)
             continue
         finally:
             torch.cuda.empty_cache()
         groups.setdefault(group, []).append(other / own)
+        expected = check.expected_clocks(kernels, dims)
+        foreseen = f", expected {expected / GIGAHERTZ / 1e6 / own:.2f} of it" if expected else ""
         sizes = " ".join(f"{key}={value}" for key, value in dims.items() if key != "window")
-        print(f"{group}: {name} {sizes}: {own:.4f} ms, reference {other:.4f} ms, ratio {other / own:.3f}, error {error:.1e}{' FAULT' if has_fault else ''}", flush=True)
+        print(f"{group}: {name} {sizes}: {own:.4f} ms, reference {other:.4f} ms, ratio {other / own:.3f}, error {error:.1e}{foreseen}{' FAULT' if has_fault else ''}", flush=True)
     for group, ratios in groups.items():
         print(f"== {group}: {len(ratios)} rows, geometric mean {math.prod(ratios) ** (1 / len(ratios)):.3f}, least {min(ratios):.3f}")
 

@@ -141,12 +141,12 @@ std::string requirements(const Export& exported, const Abi& abi, int index, int 
     int terms = 0;
     blocks.push_back(formula(kernel, v, terms));
   }
-  const std::optional<ir::Formula>& clocks = exported.instances[index].clocks;
+  const std::string clocks = kernel.estimates.empty() ? "" : "; clocks " + kernel.estimates[size_t(number)].clocks.text(kernel);
   std::string cluster;
   for (int64_t size : launch.cluster) cluster += (cluster.empty() ? "; clusters of " : "x") + std::to_string(size);
   return launch_name(exported, index, number) + ": " + std::to_string(threads_of(launch, code)) + " threads; " +
          std::to_string(ir::packed_bytes(kernel, launch.body)) + " bytes of shared memory; blocks " + join(blocks, ", ") + "; slots " +
-         join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body)) + cluster + (launch.persistent ? "; any number of blocks" : "") + (clocks ? "; clocks " + clocks->text(kernel) : "");
+         join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body)) + cluster + (launch.persistent ? "; any number of blocks" : "") + clocks;
 }
 
 struct Part {

@@ -1,0 +1,139 @@
+// Instances of one export: formulas, what is compiled for whom, and which one a call would take.
+#include <doctest/doctest.h>
+
+#include "ir/formula.h"
+#include "pipeline/compile.h"
+#include "syntax/parse.h"
+#include "target/target.h"
+
+using namespace tilec;
+using ir::Formula;
+
+namespace {
+
+constexpr const char* kProduct = R"(
+kernel product[BM: int = 128, BN: int = 256, BK: int = 64, Threads: int = 256](A: f16[M, K], B: f16[K, N], out C: f16[M, N]) {
+    launch (i in ceildiv(N, BN), j in ceildiv(M, BM)) threads Threads {
+        var a: shared f16[BM, BK];
+        var b: shared f16[BK, BN];
+        var acc: fragment f32[BM, BN] = 0;
+        for k in pipelined(ceildiv(K, BK), stages = 4) {
+            a = A.tile(j, k);
+            b = B.tile(k, i);
+            acc += a @ b;
+        }
+        C.tile(j, i) = acc as f16;
+    }
+}
+export product | product[BM = 64, BN = 64, BK = 128, Threads = 128] as f;
+export product[BM = 64, BN = 64] as g;
+)";
+
+struct Built {
+  SourceMap sources;
+  Diagnostics diagnostics{Policy{}};
+  Ast ast;
+  Program program;
+  std::optional<Compiled> compiled;
+
+  explicit Built(std::vector<std::string_view> machines) {
+    ast = parse(sources.add("product.tile", kProduct), sources, diagnostics);
+    program = analyse(ast, sources, embedded_library(), diagnostics);
+    CompileRequest request{.prefix = {}, .compiler = "tilec", .library = "product"};
+    for (std::string_view name : machines) request.machines.push_back(target::machine_named(name)->machine);
+    compiled = compile(program, request, sources, diagnostics);
+    REQUIRE(compiled);
+  }
+  double clocks(size_t instance, double m, double n, double k) const {
+    const target::Instance& of = compiled->program.exports[0].instances[instance];
+    return of.clocks->evaluate([&](const Formula::Node& node) {
+      const std::string& name = of.kernel->dims[node.a].name;
+      return name == "M" ? m : name == "N" ? n : k;
+    });
+  }
+};
+
+}  // namespace
+
+TEST_SUITE("instances") {
+  TEST_CASE("a formula computes what it says") {
+    ir::Kernel kernel;
+    kernel.dims = {{"M", {}, {}, {}}, {"N", {}, {}, {}}};
+    Formula m = Formula::dim(0), n = Formula::dim(1);
+    auto at = [&](const Formula& f) { return f.evaluate([](const Formula::Node& node) { return node.a == 0 ? 100.0 : -7.5; }); };
+    struct Case {
+      Formula formula;
+      double value;
+      const char* text;
+    };
+    for (const Case& c : {Case{ceil(m / 64.0) * (n + 1.0), -13, "ceil(M / 64) * (N + 1)"}, Case{m - (n - 2.0), 109.5, "M - (N - 2)"}, Case{m / (n * 2.0), 100 / -15.0, "M / (N * 2)"},
+                          Case{max(floor(n), min(m, 3.0)) / 2.0, 1.5, "max(floor(N), min(M, 3)) / 2"}, Case{ceil(ceil(n)), -7, "ceil(N)"}, Case{m * 1.0 + 0.0, 100, "M"},
+                          Case{Formula(2.0) * 3.0 + 0.5, 6.5, "6.5"}, Case{m - n - m, 7.5, "M - N - M"}, Case{m / 2.0 / n, 100 / 2.0 / -7.5, "M / 2 / N"}}) {
+      CHECK(at(c.formula) == doctest::Approx(c.value));
+      CHECK(c.formula.text(kernel) == c.text);
+    }
+    CHECK((Formula(2.0) * 3.0).is_number());
+  }
+
+  TEST_CASE("machines that say how fast they are have all instances, the others the first; the best machine stands first") {
+    Built built({"sm_90a", "sm_80", "x86-64-v3"});
+    REQUIRE(built.program.exports.size() == 3);
+    REQUIRE(built.compiled->program.exports.size() == 2);
+    std::string machines;
+    for (const target::Instance& i : built.compiled->program.exports[0].instances) machines += std::string(i.machine->name) + (i.clocks ? "* " : " ");
+    CHECK(machines == "sm_90a* sm_90a* sm_80 x86-64-v3 ");
+    const host::Export& described = built.compiled->library.exports[0];
+    REQUIRE(described.variants.size() == 4);
+    CHECK(described.variants[1].instance == "product[BM = 64, BN = 64, BK = 128, Threads = 128]");
+    CHECK(described.variants[1].clocks.find("ceil(M / 64)") != std::string::npos);
+    CHECK(described.variants[2].instance == "");
+    // One alone is never weighed.
+    CHECK_FALSE(built.compiled->program.exports[1].instances[0].clocks);
+    CHECK(built.compiled->program.exports[1].name == "g");
+  }
+
+  TEST_CASE("small products are expected to be faster in small tiles, large ones in large") {
+    Built built({"sm_90a"});
+    for (double n : {64.0, 512.0}) CHECK(built.clocks(1, n, n, n) < built.clocks(0, n, n, n));
+    for (double n : {2048.0, 4096.0, 16384.0}) CHECK(built.clocks(0, n, n, n) < built.clocks(1, n, n, n));
+    CHECK(built.clocks(1, 16, 7168, 2048) < built.clocks(0, 16, 7168, 2048));
+    // A product of 8192^3 takes at least what its multiplications do on all cores, and not twice that.
+    const Machine& machine = *target::machine_named("sm_90a")->machine;
+    double least = 8192.0 * 8192 * 8192 * 2 / double(machine.product_rate) / machine.cores;
+    CHECK(built.clocks(0, 8192, 8192, 8192) > least);
+    CHECK(built.clocks(0, 8192, 8192, 8192) < 1.5 * least);
+  }
+
+  // The code that counts slots along is judged by the agreement of all forms; here, that nothing divides where a ring turns.
+  TEST_CASE("no loop divides by the depth of its ring") {
+    SourceMap sources;
+    Diagnostics diagnostics{Policy{}};
+    std::string text = kProduct;
+    text.replace(text.find("stages = 4"), 10, "stages = 3");
+    Ast ast = parse(sources.add("product.tile", text), sources, diagnostics);
+    Program program = analyse(ast, sources, embedded_library(), diagnostics);
+    const Machine& machine = *target::machine_named("sm_90a")->machine;
+    ir::Kernel kernel = kernel_for(program.exports.at(2), machine);
+    int before = 0, behind = 0, loops = 0;
+    PassOptions passes;
+    passes.after = [&](const Pass& pass, const ir::Kernel& now) {
+      if (pass.name != "cleanup" && pass.name != "count-slots") return;
+      std::vector<ir::ValueId> used;
+      ir::each_op(now, now.body, [&](ir::OpId id) {
+        const ir::op::For* loop = now.op(id).get<ir::op::For>();
+        if (!loop) return;
+        for (ir::OpId inner : now.region(loop->body).ops) {
+          if (const auto* wait = now.op(inner).get<ir::op::PhaseWait>()) {
+            ++loops;
+            const auto* slot = now.defined_by<ir::op::Binary>(wait->index);
+            (pass.name == "cleanup" ? before : behind) += slot && slot->fn == ir::BinaryFn::Rem;
+          }
+        }
+      });
+    };
+    REQUIRE(run_passes(kernel, machine, diagnostics, passes));
+    CHECK(loops > 0);
+    CHECK(before > 0);
+    CHECK(behind == 0);
+  }
+}
