@@ -1,6 +1,7 @@
 // Instances of one export: formulas, what is compiled for whom, and which one a call would take.
 #include <doctest/doctest.h>
 
+#include "command.h"
 #include "ir/formula.h"
 #include "pipeline/compile.h"
 #include "syntax/parse.h"
@@ -135,5 +136,29 @@ TEST_SUITE("instances") {
     CHECK(loops > 0);
     CHECK(before > 0);
     CHECK(behind == 0);
+  }
+
+  TEST_CASE("what is expected is printed: a formula for each instance, and numbers where dims are given") {
+    command::Folder folder;
+    folder.write("k.tile", kProduct);
+    command::Ran ran = folder.tilec("explain k.tile --target=sm_90a --cost --kernel f --dim M=4096,N=4096,K=4096");
+    CHECK_MESSAGE(ran.code == 0, ran.out);
+    CHECK_MESSAGE(ran.times("  clocks: ") == 2, ran.out);
+    CHECK_MESSAGE(ran.times("  expected: ") == 2, ran.out);
+    CHECK_MESSAGE(ran.says("  limited by: matrix products"), ran.out);
+    ran = folder.tilec("explain k.tile --target=sm_90a --cost --kernel g --dim N=64");
+    CHECK_MESSAGE(ran.says("`--dim M=VALUE,K=VALUE` makes it a number"), ran.out);
+    CHECK_MESSAGE(folder.tilec("explain k.tile --target=x86-64 --cost --kernel g").says("nothing is expected: x86-64 does not say how fast it is"), ran.out);
+    CHECK(folder.tilec("explain k.tile --target=sm_90a --cost --dim Q=1").code != 0);
+  }
+
+  TEST_CASE("one lane is elected once, and what is rounded is rounded in pairs") {
+    command::Folder folder;
+    folder.write("k.tile", std::string(kProduct).substr(0, std::string(kProduct).find("export")) + "export product as f;\nexport product[BM = 64, BN = 64] as g;\n");
+    command::Ran ran = folder.tilec("k.tile --target=sm_90a --emit=ptx -o -");
+    CHECK_MESSAGE(ran.code == 0, ran.out);
+    CHECK(ran.times("elect.sync") == 2);
+    CHECK(ran.times("cvt.rn.f16.f32") == 0);
+    CHECK(ran.times("cvt.rn.f16x2.f32") == (128 * 256 + 64 * 64) / 256 / 2);
   }
 }
