@@ -181,7 +181,9 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   const Options& o = session.options;
   RunDims chosen = dims_of(said, exported.kernel);
   const Dims& dims = chosen.dims;
-  print_moved(exported.name, chosen);
+  // Of several instances, the first goes by the name of the export.
+  const std::string label = exported.number ? exported.name + " (" + exported.instance + ")" : exported.name;
+  print_moved(label, chosen);
   if (!make_data(exported.kernel, dims, o.seed)) {
     std::fprintf(stderr, "tilec: the extents of %s cannot be computed from the dims, or are too large to be interpreted\n", exported.name.c_str());
     return kUsage;
@@ -198,20 +200,20 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   auto judge = [&](std::string_view what, const ir::Kernel& kernel) {
     Run run = execute(kernel, exported.kernel, dims, o, numeric, &machine);
     if (run.result.fault) {
-      std::printf("%s after %s: ", exported.name.c_str(), std::string(what).c_str());
+      std::printf("%s after %s: ", label.c_str(), std::string(what).c_str());
       print_fault(session, *run.result.fault);
       code = kSaidNo;
       return;
     }
     Difference d = compare(exported.kernel, run.data, reference.data);
     bool ok = d.greatest <= tolerance_of(numeric);
-    std::printf("%s after %s: %s, greatest difference %.3g%s%s\n", exported.name.c_str(), std::string(what).c_str(), ok ? "agrees" : "DIFFERS",
+    std::printf("%s after %s: %s, greatest difference %.3g%s%s\n", label.c_str(), std::string(what).c_str(), ok ? "agrees" : "DIFFERS",
                 d.greatest, d.where.empty() ? "" : " at ", d.where.c_str());
     if (o.counters) print_counters(run.result.counters);
     if (!ok) code = kSaidNo;
   };
   if (o.form == "typed" && !o.after_each) {
-    std::printf("%s: done\n", exported.name.c_str());
+    std::printf("%s: done\n", label.c_str());
     if (o.counters) print_counters(reference.result.counters);
     return kDone;
   }

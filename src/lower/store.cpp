@@ -61,12 +61,15 @@ void Lowering::store_tile(const Region& region, const ir::Ints& shape, const lay
       return {};
     }, unrolled_axes(from));
   };
-  auto vectors_or_elements = [&](ValueId condition) {
-    either(condition, [&] { return at_once_or_dealt(), Carried{}; }, [&] { return by_element(), Carried{}; });
-  };
+  // Vectors are masked one by one: a second way, without masks, for regions that lie inside would only be more code.
+  if (at_once.count > 1 && all_guards.size() == 1) {
+    bool outer = std::exchange(guarded_, true);
+    either(all(at_once.condition, ends_on_multiples(region, at_once.count)), [&] { return at_once_or_dealt(), Carried{}; }, [&] { return by_element(), Carried{}; });
+    guarded_ = outer;
+    return;
+  }
   inside_or_guarded(all_guards, [&] {
     if (at_once.count > 1 && !guarded_) at_once_or_dealt();
-    else if (at_once.count > 1 && all_guards.size() == 1) vectors_or_elements(all(at_once.condition, ends_on_multiples(region, at_once.count)));
     else by_element();
     return Carried{};
   }, at_once.condition);

@@ -7,12 +7,7 @@ namespace tilec::sema {
 
 namespace {
 
-std::optional<int64_t> argument_of(Instance& in, const ast::Call& call, std::string_view what, int64_t least) {
-  auto n = known_int(in, operand(in, *call.arguments[0].value), what);
-  if (!n || *n >= least) return n;
-  in.at(call.arguments[0].value->span).error(diag::BadExtent, *n);
-  return std::nullopt;
-}
+constexpr int64_t kMostAxes = 64;  // more than any launch has
 
 }  // namespace
 
@@ -21,12 +16,17 @@ std::optional<Raster> read_raster(Instance& in, const ast::Expr& value) {
   auto* order = (call ? call->callee : &value)->as<ast::NameRef>();
   std::string_view word = order ? order->name.text : "";
   if (!call && word == "forward") return Raster{.backwards = ir::kForward};
-  if (call && call->arguments.size() == 1 && word == "column")
-    if (auto columns = argument_of(in, *call, "the width of a raster", 1)) return Raster{.columns = *columns};
-    else return std::nullopt;
-  if (call && call->arguments.size() == 1 && word == "reversed")
-    if (auto axis = argument_of(in, *call, "the number of an axis", 0)) return Raster{.backwards = *axis + 1};
-    else return std::nullopt;
+  bool is_column = word == "column", is_known = call && call->arguments.size() == 1 && (is_column || word == "reversed");
+  if (is_known) {
+    const ast::Expr& argument = *call->arguments[0].value;
+    auto n = known_int(in, operand(in, argument), is_column ? "the width of a raster" : "the number of an axis");
+    if (!n) return std::nullopt;
+    if (is_column && *n >= 1) return Raster{.columns = *n};
+    if (!is_column && *n >= 0 && *n < kMostAxes) return Raster{.backwards = *n + 1};
+    if (is_column) in.at(argument.span).error(diag::BadExtent, *n);
+    else not_allowed(in, argument.span, "an axis that no launch has", "here");
+    return std::nullopt;
+  }
   not_supported(in, value.span, "a raster other than `column(n)`, `reversed(axis)` or `forward`");
   return std::nullopt;
 }
