@@ -36,14 +36,19 @@ void Lowering::lower_roles(const ir::op::Roles& roles) {
   warps_ = all, first_warp_ = barrier_id_ = 0;
 }
 
-// Does a role do nothing but have engines fill rings? Then a warp of it is enough.
+// Does a role do nothing but have engines fill rings? Then a warp of it is enough. What writes, or meets other warps, is more.
 bool Lowering::only_fills(RegionId body) const {
   bool only = true;
+  auto is_number = [](const ir::Op& op) {
+    bool has_effect = op.is<ir::op::ElementStore>() || op.is<ir::op::Atomic>() || op.is<ir::op::BlockBarrier>();
+    bool crosses_lanes = op.is<ir::op::Shuffle>() || op.is<ir::op::Vote>() || op.is<ir::op::WarpReduce>();
+    return ir::table(op.kind()) == ir::OpTable::Scalar && !has_effect && !crosses_lanes;
+  };
   each_op(source_, body, [&](OpId id) {
     const ir::Op& op = source_.op(id);
     bool is_control = op.is<ir::op::For>() || op.is<ir::op::If>() || op.is<ir::op::Yield>();
     bool is_filling = op.is<ir::op::Acquire>() || op.is<ir::op::CopyAsync>() || op.is<ir::op::Commit>() || op.is<ir::op::Subview>();
-    only &= is_control || is_filling || ir::table(op.kind()) == ir::OpTable::Scalar;
+    only &= is_control || is_filling || is_number(op);
     if (const ir::op::Commit* commit = op.get<ir::op::Commit>()) only &= rings_.at(commit->ring.index).is_bulk;
   });
   return only;

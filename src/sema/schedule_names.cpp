@@ -82,8 +82,9 @@ struct Check {
   void operator()(const ast::LaunchOption& option) {
     if (option.kind == ast::LaunchOptionKind::Threads) not_supported(in, option.span, "`threads` in a schedule");
     // Panels and a reversed axis are two things that a raster may say.
-    bool is_panels = option.kind == ast::LaunchOptionKind::Raster && option.value && option.value->as<ast::Call>() &&
-                     in.text(option.value->span).starts_with("column");
+    auto* order = option.kind == ast::LaunchOptionKind::Raster && option.value ? option.value->as<ast::Call>() : nullptr;
+    auto* word = order ? order->callee->as<ast::NameRef>() : nullptr;
+    bool is_panels = word && word->name.text == "column";
     bool is_new = said.emplace(is_panels ? "panels" : "option", spelling(option.kind)).second;
     if (!is_new) in.at(option.span).error(diag::GivenTwice, spelling(option.kind));
   }
