@@ -273,3 +273,17 @@ TEST_CASE("functions that call each other in a long chain are refused before the
   CHECK(ran.code == 1);
   CHECK_MESSAGE(ran.says("this is nested more than 256 levels deep [T0009]"), ran.out.substr(0, 300));
 }
+
+// Rows may begin at multiples of a vector and end on none: no vector may lie across the end.
+TEST_CASE("vectors over an edge touch nothing between the rows of a tensor with strides") {
+  Folder folder;
+  folder.write("k.tile", "export kernel strided(A: f16[M, N; lda, 1], out C: f16[M, N; ldc, 1]) {\n    launch (i in ceildiv(N, 64), j in ceildiv(M, 64)) threads 128 {\n"
+               "        let x = A.tile[64, 64](j, i);\n        C.tile(j, i) = x + 1.0;\n    }\n}\n");
+  for (const char* dims : {"M=70,N=65,lda=72,ldc=72", "M=70,N=68,lda=72,ldc=80", "M=3,N=72,lda=80,ldc=88"})
+    for (const char* machine : {"sm_80", "sm_90a"}) {
+      Ran ran = folder.tilec("run k.tile --after-each --target=" + std::string(machine) + " --dim " + dims);
+      CHECK_MESSAGE(ran.code == 0, ran.out);
+      CHECK_MESSAGE(ran.says("strided after cleanup: agrees"), ran.out);
+      CHECK_FALSE(ran.says("fault"));
+    }
+}
