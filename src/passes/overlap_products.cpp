@@ -137,10 +137,10 @@ class Carrier {
   OpId awaited_, all_awaited_;
 };
 
-// Registers of a lane that tiles may have: addresses, counters and vectors of rows need some, too, and many where the same warps copy
-// (measured: kernels that came to 255 registers and a few bytes of stack).
+// Registers of a lane that tiles may have: addresses and counters need some, too, and more where the same warps
+// copy: what kernels were seen to take beside their tiles.
 int64_t registers_for_tiles(const Kernel& kernel, const Machine& machine, const Launched& launched) {
-  constexpr int64_t kOthers = 32, kOthersOfCopying = 80;
+  constexpr int64_t kOthers = 24, kOthersOfCopying = 32;
   int64_t all = machine.registers_per_lane, warps = 0;
   if (launched.roles().valid()) {
     const op::Roles& roles = kernel.op(launched.roles()).as<op::Roles>();
@@ -152,17 +152,20 @@ int64_t registers_for_tiles(const Kernel& kernel, const Machine& machine, const 
   return all - (launched.roles().valid() ? kOthers : kOthersOfCopying);
 }
 
+// The best first.
+constexpr Reach kReaches[] = {{true, true, true}, {true, true, false}, {true, false, true}, {true, false, false}};
+
 // As far as registers reach.
 void overlap_turn(Kernel& kernel, const Machine& machine, const Launched& launched, const TurnAt& at) {
   const int64_t most = registers_for_tiles(kernel, machine, launched);
-  for (Reach reach : {Reach::NextTurn, Reach::Turn}) {
+  for (Reach reach : kReaches) {
     Kernel trial = kernel;
     overlap_turn(trial, Launched(trial, machine, launched.body()), at, reach);
     if (tile_pressure(trial, launched.body()) > most) continue;
     kernel = std::move(trial);
     return;
   }
-  overlap_turn(kernel, launched, at, Reach::Nowhere);
+  overlap_turn(kernel, launched, at, {});
 }
 
 // The regions with products under one, those inside before those around.

@@ -9,6 +9,7 @@
 #include "passes/late_release.h"
 #include "passes/rewrite.h"
 #include "passes/touches.h"
+#include "passes/turn_order.h"
 
 namespace tilec::passes {
 
@@ -49,7 +50,7 @@ class Turn {
       start_postponed();
       return finish(id);
     }
-    if (std::ranges::any_of(postponed_, [&](OpId product) { return depends(id, product); })) start_postponed();
+    if (std::ranges::any_of(postponed_, [&](OpId product) { return depends(kernel_, launched_, id, product); })) start_postponed();
     await_for(id);
     emit(id);
   }
@@ -57,7 +58,7 @@ class Turn {
   // Registers that a product reads are not written while another one is in flight: the assembler would let none overlap. So products
   // that read registers start together, when the last one's are there.
   void meet(OpId id) {
-    if (reach_ == Reach::Nowhere) {
+    if (!reach_.to_others) {
       start(id);
       return await({products_.size() - 1});
     }
@@ -80,20 +81,6 @@ class Turn {
     for (OpId product : std::exchange(postponed_, {})) start(product);
   }
 
-  // On the product's result, or on that it has read what is to be written?
-  bool depends(OpId id, OpId product) const {
-    bool found = false;
-    std::vector<MemoryTouch> reads = touches_of(kernel_, product);
-    each_inside(id, [&](OpId inner) {
-      found |= ends_flights(inner) && !kernel_.op(inner).is<op::Release>();
-      each_operand(kernel_.op(inner).data, [&](ValueId v) { found |= v == kernel_.op(product).result(); });
-      for (const MemoryTouch& touch : touches_of(kernel_, inner))
-        for (const MemoryTouch& read : reads)
-          found |= touch.writes && may_overlap(kernel_, touch.buffer, read.buffer) && !launched_.ring_of(touch.buffer).valid();
-    });
-    return found;
-  }
-
   void give_back(OpId id, ValueId ring) {
     if (!reads_open(ring)) return emit(id);
     held_.push_back(id);
@@ -109,14 +96,9 @@ class Turn {
     std::set<size_t> needed = needed_by(id);
     if (needed.empty()) return;
     start_more();
+    if (is_first_group_ && reach_.of_reads) read_ahead();
     // What was started took some of what was to follow.
     await(needed_by(id));
-  }
-
-  template <class F>
-  void each_inside(OpId id, F&& f) const {
-    f(id);
-    each_region(kernel_.op(id).data, [&](RegionId r) { each_op(kernel_, r, f); });
   }
 
   // The products that must have ended before the operation.
@@ -126,8 +108,8 @@ class Turn {
     auto note = [&](size_t product, bool is_result) {
       if (is_result ? !products_[product].is_awaited : is_open(product)) needed.insert(product);
     };
-    each_inside(id, [&](OpId inner) {
-      takes_all |= ends_flights(inner) && !(inner == id && launched_.group_atom(id));
+    each_inside(kernel_, id, [&](OpId inner) {
+      takes_all |= ends_flights(kernel_, launched_, inner) && !(inner == id && launched_.group_atom(id));
       each_operand(kernel_.op(inner).data, [&](ValueId v) {
         if (auto found = by_result_.find(v); found != by_result_.end()) note(found->second, true);
       });
@@ -141,15 +123,6 @@ class Turn {
 
   bool reads(const Started& product, ValueId buffer) const {
     return std::ranges::any_of(product.reads, [&](ValueId read) { return may_overlap(kernel_, read, buffer); });
-  }
-
-  // What counts flights of its own, or lets threads of other warps go on.
-  bool ends_flights(OpId id) const {
-    switch (kernel_.op(id).kind()) {
-      case OpKind::GemmAsync: case OpKind::AwaitGemm: case OpKind::Barrier: case OpKind::Simt: case OpKind::Roles: case OpKind::TakeTurn:
-      case OpKind::PassTurn: case OpKind::Release: return true;
-      default: return launched_.group_atom(id) != nullptr;
-    }
   }
 
   // Or will be read by a product that is yet to start?
@@ -203,6 +176,24 @@ class Turn {
     }
   }
 
+  // Vectors from device memory are on their way while the turn waits for the first time.
+  void read_ahead() {
+    for (OpId id : given_) {
+      if (done_.contains(id) || !is_vector_of_device(id)) continue;
+      std::set<OpId> needs;
+      if (!gather(id, needs)) continue;
+      for (OpId need : given_)
+        if (needs.contains(need)) emit(need);
+    }
+  }
+
+  bool is_vector_of_device(OpId id) const {
+    const op::Load* load = kernel_.op(id).get<op::Load>();
+    if (!load || kernel_.type(kernel_.op(id).result()).shape.size() != 1) return false;
+    Space space = kernel_.type(load->buffer).space;
+    return space == Space::Global || space == Space::Workspace;
+  }
+
   // Adds what stands further down and must stand in front of the operation, and the operation. False: not all of it can.
   bool gather(OpId id, std::set<OpId>& needs) const {
     if (done_.contains(id)) return true;
@@ -211,27 +202,17 @@ class Turn {
     if (is_product && needs.size() > 1) return false;
     std::vector<OpId> behind;
     bool ok = true;
-    each_inside(id, [&](OpId inner) {
+    each_inside(kernel_, id, [&](OpId inner) {
       each_operand(kernel_.op(inner).data, [&](ValueId v) {
         auto awaited = by_result_.find(v);
         ok &= awaited == by_result_.end() || products_[awaited->second].is_awaited;
         if (OpId made = kernel_.value(v).op; made.valid() && place(made) < given_.size()) behind.push_back(made);
       });
       for (const MemoryTouch& touch : touches_of(kernel_, inner))
-        if (OpId wait = wait_for(touch.buffer, id); wait.valid()) behind.push_back(wait);
+        if (OpId wait = wait_for(kernel_, launched_, given_, touch.buffer, id); wait.valid()) behind.push_back(wait);
     });
     for (OpId one : behind) ok = ok && gather(one, needs);
     return ok && may_stand_earlier(id, needs);
-  }
-
-  // Where a ring hands the buffer to readers at that place.
-  OpId wait_for(ValueId buffer, OpId reader) const {
-    ValueId ring = launched_.ring_of(buffer);
-    for (size_t at = ring.valid() ? place(reader) : 0; at-- > 0;) {
-      const op::Wait* wait = kernel_.op(given_[at]).get<op::Wait>();
-      if (wait && wait->ring == ring) return given_[at];
-    }
-    return {};
   }
 
   // In front of all that is not done and is not needed by it.
@@ -246,20 +227,9 @@ class Turn {
       if (skipped == id) break;
       if (done_.contains(skipped) || needs.contains(skipped)) continue;
       if (is_wait && has_effect(kernel_, kernel_.op(skipped))) return false;
-      if (!is_wait && writes_one_of(skipped, touches)) return false;
+      if (!is_wait && writes_one_of(kernel_, launched_, skipped, touches)) return false;
     }
     return true;
-  }
-
-  bool writes_one_of(OpId id, const std::vector<MemoryTouch>& touches) const {
-    bool found = false;
-    each_inside(id, [&](OpId inner) {
-      found |= ends_flights(inner) && !launched_.group_atom(inner) && !kernel_.op(inner).is<op::Release>();
-      for (const MemoryTouch& written : touches_of(kernel_, inner))
-        for (const MemoryTouch& touch : touches)
-          found |= written.writes && may_overlap(kernel_, written.buffer, touch.buffer) && !launched_.ring_of(touch.buffer).valid();
-    });
-    return found;
   }
 
   // ---- ends
@@ -310,7 +280,7 @@ class Turn {
 
   // By the number of a product: the place of what it adds to among what the loop carries. All that are still open, or none.
   void find_carried(OpId yield) {
-    if (reach_ != Reach::NextTurn || !at_.loop.valid() || !first_awaited_.valid() || ended_ == products_.size()) return;
+    if (!reach_.to_next_turn || !at_.loop.valid() || !first_awaited_.valid() || ended_ == products_.size()) return;
     const std::vector<ValueId>&values = kernel_.op(yield).as<op::Yield>().values, &args = kernel_.region(at_.region).args;
     LateRelease late(kernel_, at_.outer, at_.loop);
     std::map<size_t, size_t> carried;
@@ -338,7 +308,9 @@ class Turn {
       });
       if (!is_turned) return !launched_.is_written_in(at_.region, read);
       const Pipeline* pipeline = pipeline_of(kernel_, ring);
-      return kernel_.type(ring).shape[0] >= 2 && (!pipeline || pipeline->in_flight != 0) && late.add(ring);
+      // Who fills the next slot in the same loop would begin with it later by as much.
+      int64_t least = fills_of(kernel_, at_.region, ring).empty() ? 2 : 3;
+      return kernel_.type(ring).shape[0] >= least && (!pipeline || pipeline->in_flight != 0) && late.add(ring);
     });
   }
 

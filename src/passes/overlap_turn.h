@@ -20,8 +20,12 @@ struct TurnAt {
   ir::RegionId outer;
 };
 
-// How far products may run on: each takes registers until it is awaited, for its result and for what it reads of them.
-enum class Reach : uint8_t { Nowhere, Turn, NextTurn };
+// How far work may run ahead of the threads. A product takes registers until it is awaited, for its result and for what it reads of them.
+struct Reach {
+  bool to_others = false;     // products run beside others of their turn
+  bool to_next_turn = false;  // and into the next turn
+  bool of_reads = false;      // vectors are read from device memory before the turn waits for the first time
+};
 
 void overlap_turn(ir::Kernel& kernel, const Launched& launched, const TurnAt& at, Reach reach);
 

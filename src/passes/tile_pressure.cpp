@@ -42,7 +42,7 @@ class Sweep {
 
   int64_t width(ValueId v) const {
     const Type& type = kernel_.type(v);
-    if (type.is_buffer() || type.shape.size() < 2 || !type.layout.valid()) return 0;
+    if (type.is_buffer() || !type.layout.valid()) return 0;
     // One number for all elements is written where it is needed.
     if (kernel_.defined_by<op::Splat>(v)) return 0;
     return (kernel_.layouts.reg(type.layout).registers() * byte_width(type.element) + 3) / 4;

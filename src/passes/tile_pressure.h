@@ -4,8 +4,8 @@
 
 namespace tilec::passes {
 
-// The most 32-bit registers of a lane that tiles of two axes and products in flight take at one place of a launch, in Staged form.
-// Vectors of rows and single numbers are left out: those can be read or computed again.
+// The most 32-bit registers of a lane that tiles and products in flight take at one place of a launch, in Staged form. Numbers and
+// addresses are left out.
 int64_t tile_pressure(const ir::Kernel& kernel, ir::RegionId launch);
 
 }  // namespace tilec::passes
