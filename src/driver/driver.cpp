@@ -54,7 +54,7 @@ int explain_file(const Options& options, const std::string& input) {
   for (const Group& group : groups) {
     for (const Machine* machine : machines->machines) {
       ir::Kernel kernel = kernel_for(*group.exports.front(), *machine), tiles;
-      PassOptions passes{.verify = options.verify};
+      PassOptions passes{.exact = options.effort > 2, .verify = options.verify};
       passes.after = [&](const Pass&, const ir::Kernel& now) {
         if (now.form != ir::Form::Thread) tiles = now;
       };

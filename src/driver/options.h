@@ -33,6 +33,7 @@ struct Options {
   // Passes.
   std::string stop_after, print_after;
   bool time_passes = false;
+  int effort = 2;  // -O
   bool verify = true;
   // run
   std::string kernel;                                 // an export's name; empty: the only one

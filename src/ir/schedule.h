@@ -10,7 +10,10 @@ namespace tilec::ir {
 struct Placement {
   Text label, role;
   int64_t stage = 0, order = 0;
-  friend bool operator==(const Placement&, const Placement&) = default;
+  bool is_inferred = false;  // by a pass: where it cannot be carried out, nobody asked for it
+  friend bool operator==(const Placement& a, const Placement& b) {
+    return a.label == b.label && a.role == b.role && a.stage == b.stage && a.order == b.order;
+  }
 };
 
 // Warps that run a part of the block's program. `registers`: 32-bit ones of each lane; 0: what the machine gives.
@@ -36,9 +39,10 @@ struct PinnedLayout {
   friend bool operator==(const PinnedLayout& a, const PinnedLayout& b) { return a.name == b.name && a.layout == b.layout; }
 };
 
-// What an earlier round of the passes found out, for the next one. No decision: it is neither printed nor compared.
+// What an earlier round of the passes found out, for the next one, and what the caller asks of all kernels. No decision: it is neither printed nor compared.
 struct Facts {
   int64_t scratch_bytes = 0;  // of shared memory, that the tiles must leave to what lowering needs beside them
+  bool wants_exact = false;   // schedules of loops by the exact search
 };
 
 struct Schedule {

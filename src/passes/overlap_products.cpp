@@ -1,12 +1,15 @@
 #include "passes/overlap_products.h"
 
 #include <algorithm>
+#include <set>
 
+#include "diag/diag.h"
 #include "passes/delay_products.h"
 #include "passes/flights.h"
 #include "passes/late_release.h"
 #include "passes/overlap_turn.h"
 #include "passes/rewrite.h"
+#include "passes/schedule_loops.h"
 #include "passes/tile_pressure.h"
 
 namespace tilec::passes {
@@ -137,27 +140,12 @@ class Carrier {
   OpId awaited_, all_awaited_;
 };
 
-// Registers of a lane that tiles may have: addresses and counters need some, too, and more where the same warps
-// copy: what kernels were seen to take beside their tiles.
-int64_t registers_for_tiles(const Kernel& kernel, const Machine& machine, const Launched& launched) {
-  constexpr int64_t kOthers = 24, kOthersOfCopying = 32;
-  int64_t all = machine.registers_per_lane, warps = 0;
-  if (launched.roles().valid()) {
-    const op::Roles& roles = kernel.op(launched.roles()).as<op::Roles>();
-    for (int64_t of_role : roles.warps) warps += of_role;
-    int64_t budget = roles.registers.empty() ? 0 : *std::ranges::max_element(roles.registers);
-    if (budget == 0 && machine.block_registers) budget = machine.block_registers / (warps * machine.lanes);
-    if (budget > 0) all = std::min(all, budget);
-  }
-  return all - (launched.roles().valid() ? kOthers : kOthersOfCopying);
-}
-
 // The best first.
 constexpr Reach kReaches[] = {{true, true, true}, {true, true, false}, {true, false, true}, {true, false, false}};
 
 // As far as registers reach.
 void overlap_turn(Kernel& kernel, const Machine& machine, const Launched& launched, const TurnAt& at) {
-  const int64_t most = registers_for_tiles(kernel, machine, launched);
+  const int64_t most = registers_for_tiles(kernel.schedule, machine);
   for (Reach reach : kReaches) {
     Kernel trial = kernel;
     overlap_turn(trial, Launched(trial, machine, launched.body()), at, reach);
@@ -179,10 +167,22 @@ void find_turns(const Kernel& kernel, const Launched& launched, const TurnAt& at
   if (has_products) found.push_back(at);
 }
 
+// What the schedule says of stages is what came of them.
+void write_down(Kernel& kernel, const std::set<std::string>& delayed, Diagnostics& diagnostics) {
+  for (Placement& placement : kernel.schedule.placements) {
+    if (!placement.role.empty() || placement.stage == 0 || delayed.contains(placement.label)) continue;
+    if (!placement.is_inferred)
+      diagnostics.at(kernel.schedule.span)
+          .error(diag::ScheduleRefused, "`" + placement.label + "` is no product that ends the turns of a loop and can run under the next ones");
+    placement.stage = 0;
+  }
+}
+
 }  // namespace
 
-void overlap_products(Kernel& kernel, const Machine& machine, Diagnostics&) {
+void overlap_products(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
   if (!machine.has(Cap::AsyncMatrix)) return;
+  std::set<std::string> delayed;
   std::vector<RegionId> launches;
   each_op(kernel, kernel.body, [&](OpId id) {
     if (const op::Launch* launch = kernel.op(id).get<op::Launch>()) launches.push_back(launch->body);
@@ -191,12 +191,13 @@ void overlap_products(Kernel& kernel, const Machine& machine, Diagnostics&) {
     Launched launched(kernel, machine, body);
     each_op_in_region(kernel, body, [&](RegionId region, OpId id) {
       if (!kernel.op(id).is<op::For>()) return;
-      if (!Carrier(kernel, launched, region, id).run()) delay_product(kernel, launched, region, id);
+      if (!Carrier(kernel, launched, region, id).run()) delayed.insert(delay_product(kernel, launched, region, id));
     });
     std::vector<TurnAt> turns;
     find_turns(kernel, launched, {body, {}, {}}, turns);
     for (const TurnAt& at : turns) overlap_turn(kernel, machine, launched, at);
   }
+  write_down(kernel, delayed, diagnostics);
 }
 
 }  // namespace tilec::passes

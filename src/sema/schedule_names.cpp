@@ -114,7 +114,7 @@ struct Check {
   }
   void operator()(const ast::PlaceItem& item) {
     for (const ast::Name& name : item.labels) {
-      label(name);
+      if (!contains(known.tiles, name.text)) label(name);
       once("place", name);
     }
     clauses("place", item.clauses, kPlaceWords);

@@ -129,6 +129,21 @@ struct Made {
   }
 };
 
+// Why the schedule cannot be kept.
+std::string refusal_of(const std::string& text) {
+  SourceMap sources;
+  Diagnostics diagnostics{Policy{}};
+  Ast ast = parse(sources.add("it.tile", text), sources, diagnostics);
+  Program program = analyse(ast, sources, embedded_library(), diagnostics);
+  REQUIRE(!diagnostics.has_errors());
+  ir::Kernel kernel = kernel_for(program.exports.at(0), target::model::asynchronous());
+  run_passes(kernel, target::model::asynchronous(), diagnostics);
+  const std::string prefix = "the schedule cannot be kept: ";
+  for (const Diagnostic& d : diagnostics.all())
+    if (d.message.starts_with(prefix)) return d.message.substr(prefix.size());
+  return "";
+}
+
 void agree(const std::string& text, const Shapes& shapes, const Machine& machine = target::model::asynchronous()) {
   check_agreement(Made(text, machine).typed, shapes, machine);
 }
@@ -160,6 +175,16 @@ TEST_SUITE("overlap") {
     CHECK(made.count("gemm_async ") == 2);
     CHECK(made.count("await_gemm [^\n]*in_flight=1") == 0);
     agree(pinned, kOneBlock);
+  }
+
+  TEST_CASE("a schedule places a product in its turn, or a turn behind where that can be") {
+    Made kept(with(kChain) + "schedule chain for model { place o: stage 0, order 1; }\n");
+    CHECK(kept.count("gemm_async ") == 2);
+    Made delayed(with(kChain) + "schedule chain for model { place o: stage 1, order 1; }\n");
+    CHECK(delayed.count("gemm_async ") == 4);
+    agree(with(kChain) + "schedule chain for model { place o: stage 0, order 1; }\n", kOneBlock);
+    CHECK(refusal_of(with(kChain) + "schedule chain for model { place s: stage 1, order 0; }\n") ==
+          "`s` is no product that ends the turns of a loop and can run under the next ones");
   }
 
   TEST_CASE("tiles that different products read have rings of their own, of one depth") {
