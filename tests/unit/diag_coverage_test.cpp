@@ -35,6 +35,7 @@ constexpr Exception kNotInFiles[] = {
     {"LaneMemoryExceeded", "driver_words_test"},
     {"ScheduleRefused", "schedule_test"},
     {"LayoutRefused", "schedule_test"},
+    {"RequirementMissed", "requirements_test"},
     {"BankConflict", "schedule_test"},
     {"LayoutConverted", "driver_trials_test"},
     {"RegistersShort", "driver_trials_test"},
