@@ -179,9 +179,10 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
   for (const Machine* machine : request.machines) for_all.lanes.push_back(machine->lanes);
   Checks checks(diagnostics, for_all);
   for (const ExportInstance& exported : typed.exports) checks.add(exported.kernel);
-  std::deque<Checked> checked = checks.finish();
-  std::vector<Lowering> lowerings = lower_all(typed, checked, request, diagnostics, options, out.kernels);
+  out.checked = checks.finish();
+  std::vector<Lowering> lowerings = lower_all(typed, out.checked, request, diagnostics, options, out.kernels);
   if (diagnostics.has_errors()) return std::nullopt;
+  for (const Lowering& l : lowerings) out.lowered.push_back({&typed.exports[l.of], &out.checked[l.of], l.kernel});
   for (size_t first = 0, next = 0; first < typed.exports.size(); first = next) {
     do ++next;
     while (next < typed.exports.size() && typed.exports[next].number > 0);

@@ -48,6 +48,7 @@ constexpr Exception kNotInFiles[] = {
     {"NothingShared", "clusters_test"},
     {"ProductsHeldUp", "assembler_test"},
     {"StackUsed", "assembler_test"},
+    {"ScheduledAgain", "another_try_test"},
     {"SumsShared", "cluster_sums_test"},
     {"LoopSplit", "driver_outputs_test"},
     {"NothingExported", "driver_trials_test"},
