@@ -39,6 +39,8 @@ struct Try {
   ir::Schedule schedule;
   ir::Kernel kernel = {};
   std::optional<Shortage> left = {};  // none: the schedule cannot be kept, or its text is not assembled
+  std::string text = {};
+  target::Assembled assembled = {};
 };
 
 // An instance of an export on the machine, and the best that is known for it.
@@ -85,6 +87,14 @@ class Attempt {
     }
     if (session_.options.time_passes) clock.tick("other schedules, for want of registers");
     return changed;
+  }
+
+  // Of the schedules that were taken.
+  AssembledTexts texts() {
+    AssembledTexts all;
+    for (Candidate& c : candidates_)
+      if (c.best) all.emplace(std::move(c.best->text), std::move(c.best->assembled));
+    return all;
   }
 
  private:
@@ -138,8 +148,9 @@ class Attempt {
     target::Program alone{.exports = {*c.exported}, .images = {}, .launchers = {}, .sources = compiled_.program.sources,
                           .compiler = compiled_.program.compiler, .manifest = {}};
     alone.exports[0].instances = {{.kernel = &made.kernel, .machine = of_.machine}};
-    target::Assembled assembled = of_.target->assemble(of_.target->spell(alone, of_.target->emits.front()), *of_.machine, session_.options.assembler);
-    if (assembled.problem.empty()) made.left = shortage_of(assembled.slow);
+    made.text = of_.target->spell(alone, of_.target->emits.front());
+    made.assembled = of_.target->assemble(made.text, *of_.machine, session_.options.assembler);
+    if (made.assembled.problem.empty()) made.left = shortage_of(made.assembled.slow);
   }
 
   // What differs from the first schedule, in the language's words.
@@ -175,9 +186,10 @@ bool has_assembler(const target::MachineChoice& image) { return image.target->as
 
 }  // namespace
 
-bool try_again(Session& session, Compiled& compiled, const target::MachineChoice& of, const std::vector<target::AssembledFunction>& slow) {
-  if (session.options.tries < 2 || slow.empty()) return false;
-  return !Attempt(session, compiled, of).run(slow).empty();
+std::optional<AssembledTexts> try_again(Session& session, Compiled& compiled, const target::MachineChoice& of, const std::vector<target::AssembledFunction>& slow) {
+  if (session.options.tries < 2 || slow.empty()) return std::nullopt;
+  Attempt attempt(session, compiled, of);
+  return attempt.run(slow).empty() ? std::nullopt : std::optional(attempt.texts());
 }
 
 Retaken retaken_schedules(Session& session, const Chosen& chosen, const std::string& name) {

@@ -8,9 +8,12 @@
 
 namespace tilec {
 
-// Schedules anew, for the machine, those kernels among `slow` for whose sake that is worth it, and tells what came of it. True: kernels in
-// `compiled` have changed, and their text is to be made again.
-bool try_again(Session& session, Compiled& compiled, const target::MachineChoice& of, const std::vector<target::AssembledFunction>& slow);
+// Texts, and what an assembler made of them.
+using AssembledTexts = std::map<std::string, target::Assembled>;
+
+// Schedules anew, for the machine, those kernels among `slow` for whose sake that is worth it, and tells what came of it. None: nothing has
+// changed. Else the text of the machine is to be made again, and may be one that has been assembled on the way.
+std::optional<AssembledTexts> try_again(Session& session, Compiled& compiled, const target::MachineChoice& of, const std::vector<target::AssembledFunction>& slow);
 
 // The schedules that another try has found for the export of this name, or for all where it is empty; by name, number of the instance and
 // machine.

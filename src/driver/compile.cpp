@@ -176,6 +176,12 @@ bool is_for_machines(const std::string& emit, const Chosen& chosen) {
   return false;
 }
 
+// The output of one kernel is the text of its best try, which is not assembled twice.
+target::Assembled assemble(const Session& session, const target::MachineChoice& of, const std::string& text, const AssembledTexts& known = {}) {
+  auto found = known.find(text);
+  return found != known.end() ? found->second : of.target->assemble(text, *of.machine, session.options.assembler);
+}
+
 // What the object carries for machines other than its host's: text, and code where an assembler is there or named.
 int add_images(Session& session, const Chosen& chosen, Compiled& compiled) {
   std::vector<target::Image> images(chosen.images.size());
@@ -183,15 +189,13 @@ int add_images(Session& session, const Chosen& chosen, Compiled& compiled) {
   parallel_for(images.size(), [&](size_t i) {
     const target::MachineChoice& of = chosen.images[i];
     images[i] = of.target->image_of(compiled.program, *of.machine);
-    if (of.target->assemble && !of.is_text) made[i] = of.target->assemble(images[i].text, *of.machine, session.options.assembler);
+    if (of.target->assemble && !of.is_text) made[i] = assemble(session, of, images[i].text);
   });
   std::vector<target::AssembledFunction> slow;
   for (size_t i = 0; i < images.size(); ++i) {
     const target::Target& of = *chosen.images[i].target;
-    if (made[i].problem.empty() && try_again(session, compiled, chosen.images[i], made[i].slow)) {
-      images[i] = of.image_of(compiled.program, *images[i].machine);
-      made[i] = of.assemble(images[i].text, *images[i].machine, session.options.assembler);
-    }
+    std::optional<AssembledTexts> again = made[i].problem.empty() ? try_again(session, compiled, chosen.images[i], made[i].slow) : std::nullopt;
+    if (again) images[i] = of.image_of(compiled.program, *images[i].machine), made[i] = assemble(session, chosen.images[i], images[i].text, *again);
     if (!made[i].problem.empty() && !made[i].is_missing) return session.cannot_assemble(chosen.images[i], made[i].problem);
     slow.insert(slow.end(), made[i].slow.begin(), made[i].slow.end());
     images[i].code = made[i].image;
@@ -216,9 +220,9 @@ std::string stream_of(const Chosen& chosen) {
 // An image of one machine's kernels.
 int write_image(Session& session, const Chosen& chosen, const Outputs& paths, Compiled& compiled) {
   const target::MachineChoice& of = chosen.images.front();
-  auto assemble = [&] { return of.target->assemble(of.target->spell(compiled.program, of.target->emits.front()), *of.machine, session.options.assembler); };
-  target::Assembled made = assemble();
-  if (made.problem.empty() && try_again(session, compiled, of, made.slow)) made = assemble();
+  auto spell = [&] { return of.target->spell(compiled.program, of.target->emits.front()); };
+  target::Assembled made = assemble(session, of, spell());
+  if (auto again = made.problem.empty() ? try_again(session, compiled, of, made.slow) : std::nullopt) made = assemble(session, of, spell(), *again);
   if (!made.problem.empty()) return session.cannot_assemble(of, made.problem);
   remark_assembled(session, compiled, made.slow);
   if (int code = session.tell()) return code;
