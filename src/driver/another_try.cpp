@@ -99,7 +99,7 @@ class Attempt {
 
  private:
   const ExportInstance& source(const Candidate& c) const { return *c.lowered->source; }
-  const ir::Schedule& pinned(const Candidate& c) const { return schedule_for(source(c), *of_.machine); }
+  ir::Schedule pinned(const Candidate& c) const { return schedule_for(source(c), *of_.machine); }
   const ir::Schedule& chosen(const Candidate& c) const { return (c.best ? c.best->kernel : *c.lowered->kernel).schedule; }
 
   void find_candidates(const std::vector<target::AssembledFunction>& slow) {

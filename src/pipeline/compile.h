@@ -45,8 +45,8 @@ struct Compiled {
 
 // The export as the pass list takes it for `machine`: with what the most special `schedule` block that speaks of it pins.
 ir::Kernel kernel_for(const ExportInstance& exported, const Machine& machine);
-// The same for a kernel of the export that has come through the checks.
-const ir::Schedule& schedule_for(const ExportInstance& exported, const Machine& machine);
+// The same for a kernel of the export that has come through the checks. What several blocks require adds up.
+ir::Schedule schedule_for(const ExportInstance& exported, const Machine& machine);
 
 // Takes kernels through the checks, on other cores, while more of them are still made. Who looks on between the passes sees
 // them one after the other.

@@ -95,6 +95,14 @@ TEST_SUITE("requirements") {
           "the schedule requires `bulk_copy`, and on `sm_90a` `a` is copied where it stands, not ahead of its use\n");
   }
 
+  TEST_CASE("a schedule that goes before another drops nothing that the other requires") {
+    std::string both = "schedule gemm_relu { require overlap, matrix_unit; }\nschedule gemm_relu[BN = 256, T = f16] for sm_80 { require matrix_unit; cluster (1, 1); }\n";
+    CHECK(Required("gemm", "gemm_relu_f16", "sm_80", both).errors() == "the schedule requires `overlap`, and on `sm_80` no product runs beside its threads\n");
+    Required gemm("gemm", "gemm_relu_f16", "sm_90a", both);
+    CHECK(gemm.errors() == "");
+    CHECK(schedule_text(*gemm.exported, gemm.staged, "sm_90a").find("    require overlap, matrix_unit;\n") != std::string::npos);
+  }
+
   TEST_CASE("each statement that misses a requirement is marked, and a schedule for all machines is for each of them") {
     Required copies("gemm", "gemm_relu_f16", "x86-64-v3", "schedule gemm_relu[BN = 256] { require bulk_copy; }\n");
     CHECK(copies.errors() == "the schedule requires `bulk_copy`, and on `x86-64-v3` `a` is copied where it stands, not ahead of its use\n");
