@@ -29,12 +29,6 @@ struct Worth {
 };
 constexpr Worth kTrade = {16, 3, 4}, kAwait = {64, 1, 4};
 
-bool is_asked_for(const Worth& worth, const Shortage& s) { return s.is_held_up || s.accesses >= worth.accesses; }
-bool is_worth(const Worth& worth, const Shortage& before, const Shortage& after) {
-  if (before.is_held_up != after.is_held_up) return before.is_held_up;
-  return after.accesses * worth.of <= before.accesses * worth.part;
-}
-
 struct Try {
   ir::Schedule schedule;
   ir::Kernel kernel = {};
@@ -48,6 +42,7 @@ struct Candidate {
   const Lowered* lowered;
   const target::Export* exported;
   Shortage first, least;
+  bool wants_none = false;  // its schedule requires that nothing goes to memory, in loops or not
   int tried = 0;
   std::optional<Try> best = {};
 };
@@ -62,6 +57,18 @@ Shortage shortage_of(std::span<const target::AssembledFunction> functions) {
     all.bytes += bytes;
   }
   return all;
+}
+
+bool is_asked_for(const Worth& worth, const Candidate& c) {
+  return c.least.is_held_up || c.least.accesses >= worth.accesses || (c.wants_none && c.least.bytes > 0);
+}
+bool is_worth(const Worth& worth, const Candidate& c, const Shortage& before, const Shortage& after) {
+  if (c.wants_none && after.bytes == 0) return true;
+  if (before.is_held_up != after.is_held_up) return before.is_held_up;
+  return after.accesses * worth.of <= before.accesses * worth.part;
+}
+bool requires_no_spill(const ir::Schedule& schedule) {
+  return std::ranges::any_of(schedule.required, [](const ir::Required& one) { return one.need == ir::Need::NoSpill; });
 }
 
 class Attempt {
@@ -112,7 +119,8 @@ class Attempt {
         for (size_t launch = 0; launch < instance.kernel->heavy_tiles.size(); ++launch)
           std::ranges::copy_if(slow, std::back_inserter(own), [&](const auto& f) { return f.name == target::launch_name(exported, int(i), int(launch)); });
         Shortage shortage = shortage_of(own);
-        if (is_asked_for(kTrade, shortage)) candidates_.push_back({&*lowered, &exported, shortage, shortage});
+        Candidate candidate{&*lowered, &exported, shortage, shortage, requires_no_spill(instance.kernel->schedule)};
+        if (is_asked_for(kTrade, candidate)) candidates_.push_back(std::move(candidate));
       }
   }
 
@@ -120,7 +128,7 @@ class Attempt {
   void take(const Worth& worth, const std::function<std::vector<ir::Schedule>(Candidate&)>& others) {
     std::vector<std::pair<Candidate*, Try>> tries;
     for (Candidate& c : candidates_) {
-      if (!is_asked_for(worth, c.least)) continue;
+      if (!is_asked_for(worth, c)) continue;
       for (ir::Schedule& schedule : others(c)) {
         if (c.tried + 1 >= session_.options.tries) break;
         ++c.tried;
@@ -131,7 +139,7 @@ class Attempt {
     for (Candidate& c : candidates_) {
       const Shortage before = c.least;
       for (auto& [candidate, made] : tries) {
-        if (candidate != &c || !made.left || *made.left >= c.least || !is_worth(worth, before, *made.left)) continue;
+        if (candidate != &c || !made.left || *made.left >= c.least || !is_worth(worth, c, before, *made.left)) continue;
         c.least = *made.left;
         c.best = std::move(made);
       }
