@@ -26,6 +26,7 @@ struct Options {
   std::string stdlib;
   std::vector<std::string> include_dirs;
   std::string assembler;  // of images; empty: one that is found
+  int tries = 4;          // schedules of a kernel for which the assembler has too few registers, the first included
   // Diagnostics.
   DiagnosticsFormat format = DiagnosticsFormat::Text;
   Policy policy;

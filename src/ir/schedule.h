@@ -39,6 +39,23 @@ struct PinnedLayout {
   friend bool operator==(const PinnedLayout& a, const PinnedLayout& b) { return a.name == b.name && a.layout == b.layout; }
 };
 
+// What the source insists on: what it misses is an error then, and no slow fallback.
+enum class Need : uint8_t {
+  BulkCopy,       // engines fill the shared tiles of pipelined loops, where tensors suit them
+  GroupProducts,  // every matrix product is one of groups of warps
+  MatrixUnit,     // none is made of the lanes' own multiply-adds
+  Overlap,        // products of pipelined loops run while warps go on
+  Roles,
+  Persistent,
+  NoSpill,        // the assembler finds registers for everything
+};
+EnumNames names_of(Need);
+struct Required {
+  Need need = Need::BulkCopy;
+  Span span;
+  friend bool operator==(const Required& a, const Required& b) { return a.need == b.need; }
+};
+
 // What an earlier round of the passes found out, for the next one, and what the caller asks of all kernels. No decision: it is neither printed nor compared.
 struct Facts {
   int64_t scratch_bytes = 0;  // of shared memory, that the tiles must leave to what lowering needs beside them
@@ -50,6 +67,7 @@ struct Schedule {
   std::vector<Placement> placements;
   std::vector<Pipeline> pipelines;
   std::vector<PinnedLayout> layouts;
+  std::vector<Required> required;
   int64_t raster = 0, backwards = 0;  // as a launch has them
   std::vector<int64_t> cluster;
   bool persistent = false;
@@ -57,7 +75,7 @@ struct Schedule {
   Facts facts;
   Span span;  // of the first `schedule` block that pins something
   friend bool operator==(const Schedule& a, const Schedule& b) {
-    return a.roles == b.roles && a.placements == b.placements && a.pipelines == b.pipelines && a.layouts == b.layouts &&
+    return a.roles == b.roles && a.placements == b.placements && a.pipelines == b.pipelines && a.layouts == b.layouts && a.required == b.required &&
            a.raster == b.raster && a.backwards == b.backwards && a.cluster == b.cluster && a.persistent == b.persistent;
   }
 };

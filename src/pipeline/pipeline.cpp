@@ -6,6 +6,7 @@
 #include "check/heavy_tiles.h"
 #include "check/loop_times.h"
 #include "check/pressure.h"
+#include "check/requirements.h"
 #include "check/schedule.h"
 #include "diag/diag.h"
 #include "ir/verify.h"
@@ -66,6 +67,7 @@ constexpr Pass kPipeline[] = {
     {"share-copies", Staged, Staged, passes::share_copies, "what the blocks of a cluster copy together"},
     {"insert-barriers", Staged, Staged, passes::insert_barriers, "barriers between conflicting touches of memory"},
     {"check-schedule", Staged, Staged, check::check_schedule, "rings turn without a deadlock, and the machine has what it takes"},
+    {"check-requirements", Staged, Staged, check::check_requirements, "what the schedule requires is so"},
     {"lower", Staged, Thread, lower_to_threads, "the program of one thread"},
     {"pack-shared", Thread, Thread, passes::pack_shared, "the place of every shared buffer, in bytes of others that are done"},
     {"check-memory", Thread, Thread, passes::check_memory, "a block's shared memory fits the machine"},
