@@ -59,6 +59,7 @@ struct Required {
 // What an earlier round of the passes found out, for the next one, and what the caller asks of all kernels. No decision: it is neither printed nor compared.
 struct Facts {
   int64_t scratch_bytes = 0;  // of shared memory, that the tiles must leave to what lowering needs beside them
+  bool lanes_copy = false;    // in a role that fills rings, which needs registers for it
   bool wants_exact = false;   // schedules of loops by the exact search
 };
 

@@ -1,19 +1,21 @@
 // Regions of tensors as an engine moves them: cut into boxes, where the call's addresses and strides suit it.
 #include <set>
 
+#include "ir/overlap.h"
 #include "layout/engine_rows.h"
 #include "lower/lowering.h"
 
 namespace tilec::lower {
 
-// Do the call's addresses and strides suit the engine? None: it asks nothing.
+// Do the call's addresses and strides suit the engine? None: it asks nothing, or the launcher sees to it, as it does for what no
+// part of the kernel writes: then it hands the engine a copy of a tensor that does not.
 ValueId Lowering::boxes_hold(std::span<const ValueId> tensors) {
   ValueId holds;
   std::set<ValueId> asked;
   RegionId here = builder_.region();
   builder_.set_region(prelude_);
   for (ValueId tensor : tensors) {
-    if (!machine_.boxes.unit || !asked.insert(tensor).second) continue;
+    if (!machine_.boxes.unit || is_never_written(source_, tensor) || !asked.insert(tensor).second) continue;
     holds = all(holds, begins_at_multiples(tensor, machine_.boxes.unit / byte_width(source_.type(tensor).element)));
     holds = all(holds, builder_.value(ir::op::HasBoxes{scalar_buffer(tensor)}, ir::scalar_type(Scalar::Bool)));
   }

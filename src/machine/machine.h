@@ -83,7 +83,9 @@ struct Pace {
   double memory_bytes = 0;  // from device memory
   double shared_bytes = 0;  // from a core's shared memory
   double store_bytes = 0;   // that a block stores from registers as it ends
-  double lanes = 0;         // that do an operation of 32 bits
+  double lanes = 0;         // that do an operation of 32 bits, where enough warps take turns
+  double schedulers = 0;    // of a core, among which its warps are dealt out
+  double waiting = 0;       // warps: n on a scheduler do n / (n + waiting) of what it could
   double warps = 0;         // that a core holds
 };
 

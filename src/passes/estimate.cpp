@@ -91,10 +91,15 @@ class Estimator {
     if (const op::Load* load = op.get<op::Load>(); load && is_far(load->buffer)) fill(work, op.result(), ~0ull);
     if (const op::Map* map = op.get<op::Map>()) {
       auto count = std::accumulate(map->shape.begin(), map->shape.end(), int64_t(1), std::multiplies<>());
-      work.lanes = double(count) * double(kernel_.region(map->body).ops.size()) / pace_.lanes;
+      work.lanes = double(count) * double(kernel_.region(map->body).ops.size()) / lanes_at_work();
     }
-    if (const op::Reduce* reduce = op.get<op::Reduce>()) work.lanes = elements(reduce->x) / pace_.lanes;
+    if (const op::Reduce* reduce = op.get<op::Reduce>()) work.lanes = elements(reduce->x) / lanes_at_work();
     return work;
+  }
+  // Warps wait for numbers that they have asked for themselves: the fewer take turns, the more turns are empty.
+  double lanes_at_work() const {
+    double warps = warps_ * blocks_of_a_core() / pace_.schedulers;
+    return pace_.lanes * warps / (warps + pace_.waiting);
   }
   // Blocks of a cluster copy what does not depend on the axes that they differ along for each other.
   void fill(Work& work, ValueId tile, uint64_t depends) const {

@@ -9,7 +9,7 @@ using namespace ir;
 namespace {
 
 constexpr int64_t kStep = 8, kMost = 240;      // what roles trade in, and what a lane can name of it
-constexpr int64_t kCopying[] = {72, 40};       // registers of a lane that copies, fewer than it is usually given
+constexpr int64_t kCopying[] = {72, 32, 24};   // registers of a lane that copies, or starts copies
 
 bool is_rest(const Schedule& schedule, const Role& role) {
   return std::ranges::any_of(schedule.placements, [&](const Placement& p) { return p.role == role.name && p.label == kRest; });

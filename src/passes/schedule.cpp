@@ -276,16 +276,19 @@ class Scheduler {
   bool trades_registers() const { return machine_.has(Cap::RegisterBudgets) && machine_.block_registers; }
 
   // Registers of a lane of each role, 0: as the block begins. Warps that only copy give theirs away, as far as the others can
-  // name them; a block that begins with as many has nothing to trade. They keep enough to copy by lanes without an engine.
+  // name them; a block that begins with as many has nothing to trade. To copy by lanes without an engine takes more than to start one.
   std::pair<int64_t, int64_t> budgets(int64_t warps) const {
-    constexpr int64_t kStep = 8, kCopying = 104, kMost = 240;
+    constexpr int64_t kStep = 8, kStarting = 32, kCopying = 104;
+    // With more the assembler arranges loops with products under way worse, by 2 to 7 % of attention; kernels that need more are assembled again.
+    constexpr int64_t kMost = 216;
     if (!trades_registers()) return {};
-    int64_t lanes = machine_.lanes, copying = machine_.role_warps * lanes * kCopying;
+    const int64_t filling = schedule_.facts.lanes_copy ? kCopying : kStarting;
+    int64_t lanes = machine_.lanes, copying = machine_.role_warps * lanes * filling;
     int64_t begins = machine_.block_registers / ((warps + machine_.role_warps) * lanes) / kStep * kStep;
     int64_t pool = begins * (warps + machine_.role_warps) * lanes;
     int64_t computing = std::min(kMost, (pool - copying) / (warps * lanes) / kStep * kStep);
     if (begins >= computing) return {};
-    return {computing, kCopying};
+    return {computing, (pool - computing * warps * lanes) / (machine_.role_warps * lanes) / kStep * kStep};
   }
 
   bool holds_product(RegionId region) const {

@@ -76,7 +76,7 @@ class Planner {
   std::vector<bool> is_inside_;                   // by value: the loop makes it
   std::unordered_set<uint32_t> every_iteration_;  // operations of the body itself
   std::vector<std::pair<ValueId, Claim>> claims_;  // by condition, in program order
-  bool holds_memory_ = false;
+  bool holds_memory_ = false, has_flights_ = false;
   bool follows_truth_ = true;  // the main part lies where comparisons of unknown numbers are true
   int steps_ = 0;              // of the claim that is sought
 
@@ -85,6 +85,7 @@ class Planner {
     for (OpId id : kernel_.region(region).ops) {
       const op::Alloc* alloc = kernel_.op(id).get<op::Alloc>();
       holds_memory_ |= alloc && alloc->offset == kUnplaced;  // parts of a loop share memory that has its place
+      has_flights_ |= kernel_.op(id).is<op::GroupWait>();
       for (ValueId v : kernel_.op(id).results) is_inside_[v.index] = true;
       each_region(kernel_.op(id).data, [&](RegionId r) { mark_inside(r); });
     }
@@ -171,7 +172,7 @@ class Planner {
   }
 
   SplitPlan plan_for(const std::function<bool(const Claim&)>& is_chosen) const {
-    SplitPlan plan;
+    SplitPlan plan{.has_flights = has_flights_};
     Claim all;
     std::vector<std::pair<ValueId, const Claim*>> decided;
     for (const auto& [condition, claim] : claims_) {
@@ -225,6 +226,7 @@ class Planner {
 }  // namespace
 
 bool pays(const SplitPlan& plan) {
+  if (plan.has_flights && !plan.tests.empty() && plan.copied <= kMostCopiedOfFlights && plan.copied <= plan.guarded * kCopiedPerGuardedOfFlights) return true;
   int64_t weight = plan.copied <= kFewCopied ? 1 : kGuardedPerCopied;
   return !plan.tests.empty() && plan.copied <= kMostCopied && plan.copied * weight <= plan.guarded;
 }

@@ -8,6 +8,7 @@
 
 #include "diag/diag.h"
 #include "ir/builder.h"
+#include "ir/overlap.h"
 #include "passes/cleanup.h"
 #include "passes/clone.h"
 #include "passes/effects.h"
@@ -226,6 +227,19 @@ void split_roles(Kernel& kernel, const Machine&, Diagnostics& diagnostics) {
   }
   kernel.schedule.roles.clear();
   std::erase_if(kernel.schedule.placements, [](const Placement& p) { return !p.role.empty(); });
+}
+
+bool lanes_copy(const Kernel& kernel) {
+  bool found = false;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    const op::Roles* roles = kernel.op(id).get<op::Roles>();
+    for (size_t role = 0; roles && role < roles->bodies.size(); ++role)
+      each_op(kernel, roles->bodies[role], [&](OpId inner) {
+        const op::CopyAsync* copy = kernel.op(inner).get<op::CopyAsync>();
+        found |= copy && (copy->copy_class != CopyClass::Bulk || !is_never_written(kernel, root_buffer(kernel, copy->src)));
+      });
+  });
+  return found;
 }
 
 }  // namespace tilec::passes

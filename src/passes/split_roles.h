@@ -10,4 +10,7 @@ namespace tilec::passes {
 
 void split_roles(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
 
+// Do lanes of a role that fills rings copy, or may they have to where a call's tensors do not suit the engine?
+bool lanes_copy(const ir::Kernel& kernel);
+
 }  // namespace tilec::passes

@@ -129,7 +129,8 @@ constexpr int64_t kRounds = 4;
 
 struct Outcome {
   bool is_fine = true;
-  int64_t missing = 0;  // bytes of shared memory
+  int64_t missing = 0;      // bytes of shared memory
+  bool lanes_copy = false;  // which the schedule has not known
 };
 
 // Has the schedule anything to give back? Versions of the tiles of a pipelined loop.
@@ -142,7 +143,7 @@ bool has_choices(const ir::Kernel& kernel) {
   return found;
 }
 
-Outcome run_round(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options) {
+Outcome run_round(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options, bool may_begin_again) {
   for (const Pass& pass : std::span(kPipeline).subspan(kChecks)) {
     INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
     std::optional<prove::Prover> none;
@@ -150,6 +151,8 @@ Outcome run_round(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagn
     if (diagnostics.has_errors()) return {false, pass.name == "check-memory" ? passes::missing_bytes(kernel, machine) : 0};
     finish(pass, kernel, options);
     if (pass.name == options.stop_after) break;
+    bool is_split = may_begin_again && pass.run.change == passes::split_roles;
+    if (is_split && !kernel.schedule.facts.lanes_copy && passes::lanes_copy(kernel)) return {true, 0, true};
   }
   return {};
 }
@@ -195,14 +198,14 @@ bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics&
   if (has_choices(kernel)) start = kernel;
   for (int64_t round = 1, missing = INT64_MAX;; ++round) {
     Diagnostics found(diagnostics.policy());
-    Outcome outcome = run_round(kernel, machine, found, options);
-    bool is_better = outcome.missing > 0 && outcome.missing < missing;
-    if (!start || !is_better || round == kRounds) {
+    Outcome outcome = run_round(kernel, machine, found, options, start.has_value());
+    bool is_better = outcome.lanes_copy || (outcome.missing > 0 && outcome.missing < missing);
+    if (!start || !is_better || (round >= kRounds && !outcome.lanes_copy)) {
       tell(found, calls, diagnostics);
       return outcome.is_fine;
     }
-    missing = outcome.missing;
-    start->schedule.facts.scratch_bytes += missing;
+    start->schedule.facts.lanes_copy |= outcome.lanes_copy;
+    if (outcome.missing) start->schedule.facts.scratch_bytes += missing = outcome.missing;
     kernel = *start;
   }
 }

@@ -191,72 +191,7 @@ static void loading(fake_stream *stream) {
   set_current(NULL);
 }
 
-// ---- What the engine is told of tensors, and when it is not used.
-
-static int holds(int a, int b) { return fake->holds[0] == a && fake->holds[1] == b; }
-
-// Two products of 32 x 16 and 16 x 24.
-static int32_t multiply(const void *a, int64_t batch, int64_t row, int64_t n) {
-  return products((const tile_f16 *)a, (const tile_f16 *)device_y, device_x, 2, 32, 16, batch, row, n, NULL);
-}
-
-static void boxes(void) {
-  const char *a = (const char *)device_y + 4096;
-  fake->reads_descriptors = 1;
-  set_current(&fake->primary[0]);
-  EXPECT(says(multiply(a, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->blocks == 2);
-  // From the last dimension on: elements of two bytes, strides in bytes, lines of 128 bytes.
-  fake_descriptor of_a = fake->descriptors[0], of_b = fake->descriptors[1];
-  EXPECT(of_a.tensor == (uint64_t)(uintptr_t)a && of_a.rank == 3 && of_a.element == 1 && of_a.swizzle == 3);
-  EXPECT(of_a.extents[0] == 16 && of_a.extents[1] == 32 && of_a.extents[2] == 2 && of_a.strides[0] == 32 && of_a.strides[1] == 1024);
-  EXPECT(of_a.box[0] == 64 && of_a.box[1] == 64 && of_a.box[2] == 1 && of_b.box[0] == 64 && of_b.box[1] == 64 && of_b.box[2] == 1);
-  EXPECT(of_b.extents[0] == 24 && of_b.extents[1] == 16 && of_b.strides[0] == 48 && of_b.strides[1] == 768);
-  // One matrix for the batch, rows that are no multiple of 16 bytes, a tensor that begins elsewhere: lanes copy.
-  EXPECT(says(multiply(a, 0, 16, 24), TILE_OK, "") && holds(0, 1));
-  EXPECT(says(multiply(a, 32 * 17, 17, 24), TILE_OK, "") && holds(0, 1));
-  EXPECT(says(multiply(a + 2, 32 * 16, 16, 24), TILE_OK, "") && holds(0, 1));
-  EXPECT(says(multiply(a, 32 * 16, 16, 23), TILE_OK, "") && holds(1, 0));
-  // A thread keeps what it told of tensors, for as long as all stay where they are and as large as they are.
-  int described = fake->described;
-  EXPECT(says(multiply(a, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described);
-  EXPECT(says(multiply(a + 16, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1) && fake->described == described + 2);
-  EXPECT(says(multiply(a + 16, 32 * 16, 16, 40), TILE_OK, "") && holds(1, 1) && fake->described == described + 4);
-  fake->describe_code = 1;
-  EXPECT(says(multiply(a, 32 * 24, 24, 32), TILE_OK, "") && holds(0, 0));
-  fake->describe_code = fake->reads_descriptors = 0;
-  set_current(NULL);
-}
-
-static void *multiply_twice(void *described) {
-  int32_t status = TILE_OK;
-  set_current(&fake->primary[0]);
-  for (int i = 0; i < 2; i++) {
-    int before = fake->described;
-    status |= multiply((const char *)device_y + 4096, 32 * 16, 16, 24);
-    ((int *)described)[i] = status ? -1 : fake->described - before;
-  }
-  return NULL;
-}
-
-// Each thread keeps calls of its own, and none of which the driver has refused a descriptor.
-static void kept_boxes(void) {
-  pthread_t thread;
-  int own[2], others[2];
-  fake->reads_descriptors = 1;
-  multiply_twice(own);
-  pthread_create(&thread, NULL, multiply_twice, others);
-  pthread_join(thread, NULL);
-  EXPECT(others[0] == 2 && others[1] == 0 && holds(1, 1));
-  multiply_twice(own);
-  EXPECT(own[0] == 0 && own[1] == 0 && holds(1, 1));
-  fake->describe_code = 1;
-  EXPECT(says(multiply((const char *)device_y + 8192, 32 * 16, 16, 24), TILE_OK, "") && holds(0, 0));
-  fake->describe_code = 0;
-  EXPECT(says(multiply((const char *)device_y + 8192, 32 * 16, 16, 24), TILE_OK, "") && holds(1, 1));
-  EXPECT(fake->descriptors[0].tensor == (uint64_t)(uintptr_t)device_y + 8192);
-  fake->reads_descriptors = 0;
-  set_current(NULL);
-}
+#include "device_boxes.c"
 
 // ---- Calls that repeat one before.
 
@@ -308,16 +243,6 @@ static void repeated_faults(void) {
 
 #include "device_grids.c"
 
-// Boxes that are added to a tensor are of its floats, those that are moved only of their bits.
-static void added_boxes(void) {
-  fake->reads_descriptors = 1;
-  EXPECT(says(box_sums(device_x, device_y, 64, 64, NULL), TILE_OK, "") && holds(1, 1));
-  EXPECT(fake->descriptors[0].tensor == (uint64_t)(uintptr_t)device_y && fake->descriptors[0].element == 7);
-  EXPECT(fake->descriptors[1].tensor == (uint64_t)(uintptr_t)device_x && fake->descriptors[1].element == 2);
-  EXPECT(says(box_sums(device_x, device_y, 64, 63, NULL), TILE_OK, "") && holds(0, 0));
-  fake->reads_descriptors = 0;
-}
-
 static void with_driver(void) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW), *symbol = library ? dlsym(library, "cuCtxSetCurrent") : NULL;
   fake = library ? dlsym(library, "fake_driver") : NULL;
@@ -338,6 +263,7 @@ static void with_driver(void) {
   workspaces(&stream);
   faults(&stream);
   boxes();
+  packed_boxes();
   kept_boxes();
   repeated_contexts();
   repeated_faults();

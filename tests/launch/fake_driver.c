@@ -119,6 +119,11 @@ int cuKernelGetFunction(void **function, void *kernel) {
   *function = &functions[next];
   return 0;
 }
+static int is_pack(const void *function) {
+  for (int i = 0; i < function_count; i++)
+    if (function == &functions[i]) return strcmp(functions[i].kernel, "tile_pack") == 0;
+  return 0;
+}
 static int is_of_current_context(const void *function) {
   for (int i = 0; i < function_count; i++)
     if (function == &functions[i]) return functions[i].context == current->id;
@@ -154,6 +159,26 @@ int cuOccupancyMaxActiveClusters(int *clusters, void *function, const fake_launc
   *clusters = FAKE_BLOCKS * (FAKE_PROCESSORS - 1) / launch->attributes[0].value[0];
   return is_of_current_context(function) ? fake_driver.occupancy_code : kWrongHandle;
 }
+// What the image's function for copies is told, and what it does: target/abi/boxes.h.
+typedef struct {
+  char *from, *to;
+  int64_t unit, units, padded, pieces, rows, extents[4], strides[4], has_one_axis;
+} fake_pack;
+static void pack(const fake_pack *told) {
+  const int64_t bytes = told->units << told->unit, padded = told->padded << told->unit;
+  for (int64_t row = 0; row < told->rows; row++) {
+    const char *from = told->from;
+    int64_t rest = row;
+    for (int axis = 0; axis < 4 && !told->has_one_axis; rest /= told->extents[axis], axis++) from += rest % told->extents[axis] * told->strides[axis];
+    if (told->has_one_axis) from += row * told->strides[0];
+    memset(told->to + row * padded, 0, (size_t)padded);
+    if (bytes) memcpy(told->to + row * padded, from, (size_t)bytes);
+  }
+  fake_driver.packs++;
+  fake_driver.packed_at = (uint64_t)(uintptr_t)told->to, fake_driver.packed_bytes = told->rows * padded;
+  memcpy(fake_driver.packed, told->to, (size_t)(fake_driver.packed_bytes < FAKE_PACKED ? fake_driver.packed_bytes : FAKE_PACKED));
+}
+
 int cuLaunchKernelEx(const fake_launch *launch, void *function, void **parameters, void **extra) {
   const unsigned x = launch->x, block_x = launch->block_x, shared = launch->shared;
   void *stream = launch->stream;
@@ -174,6 +199,10 @@ int cuLaunchKernelEx(const fake_launch *launch, void *function, void **parameter
   fake_driver.launches++;
   fake_driver.blocks = x, fake_driver.threads = block_x, fake_driver.shared = shared;
   fake_driver.stream = stream, fake_driver.launch_context = current;
+  if (is_pack(function)) {
+    pack(parameters[0]);
+    return 0;
+  }
   memcpy(fake_driver.slots, parameters[0], 3 * sizeof(int64_t));
   const char *described = fake_driver.reads_descriptors ? parameters[2] : NULL;
   for (int i = 0; described && i < FAKE_DESCRIPTORS; i++) {

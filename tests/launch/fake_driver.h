@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FAKE_DEVICES = 4, FAKE_MEMORIES = 16, FAKE_SLOTS = 8, FAKE_RANK = 5, FAKE_DESCRIPTORS = 2, FAKE_PROCESSORS = 7, FAKE_BLOCKS = 2 };
+enum { FAKE_DEVICES = 4, FAKE_MEMORIES = 16, FAKE_SLOTS = 8, FAKE_RANK = 5, FAKE_DESCRIPTORS = 2, FAKE_PROCESSORS = 7, FAKE_BLOCKS = 2, FAKE_PACKED = 4096 };
 
 typedef struct {
   int device;
@@ -54,4 +54,9 @@ typedef struct {
   int reads_descriptors;
   fake_descriptor descriptors[FAKE_DESCRIPTORS];
   char holds[FAKE_DESCRIPTORS];
+  // Of the last copy of a tensor that was made for the engine: how many there were, where it was, how long it is, and its beginning.
+  int packs;
+  uint64_t packed_at;
+  int64_t packed_bytes;
+  char packed[FAKE_PACKED];
 } fake_state;

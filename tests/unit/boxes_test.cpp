@@ -1,4 +1,5 @@
-// Copies by an engine that knows boxes of tensors and rows of shared tiles; where a call's tensors do not suit it, lanes copy.
+// Copies by an engine that knows boxes of tensors and rows of shared tiles; where a call's tensors do not suit it, it is handed copies,
+// or lanes copy.
 #include <regex>
 
 #include "agreement.h"
@@ -7,6 +8,7 @@
 #include "layout/widen.h"
 #include "pipeline/compile.h"
 #include "syntax/parse.h"
+#include "target/abi/boxes.h"
 #include "target/cuda/machine.h"
 
 using namespace tilec;
@@ -60,6 +62,9 @@ std::string product(const std::string& a_strides, const std::string& b_strides) 
 export product;
 )";
 }
+
+// Of tensors that the kernel may write.
+std::string product_of_inouts() { return std::regex_replace(product("", ""), std::regex("([AB]): f16\\["), "inout $1: f16["); }
 
 size_t count(const std::string& text, const std::string& part) {
   size_t n = 0;
@@ -129,14 +134,27 @@ TEST_SUITE("boxes") {
     }
   }
 
-  TEST_CASE("tiles are filled by the engine where the call's tensors suit it, by lanes elsewhere") {
+  TEST_CASE("tiles are filled by the engine, for which the launcher copies tensors that do not suit it") {
     Made dense(product("", ""));
     std::string text = ir::print(dense.thread);
-    CHECK(count(text, "has_boxes") == 2);
+    CHECK(text.find("has_boxes") == text.npos);
+    CHECK(text.find("copy_lanes") == text.npos);
     // Panels of 64 elements: two boxes of A, one of B; ahead of the loop and in it.
     CHECK(count(text, "copy_box") == 6);
-    CHECK(text.find("copy_lanes") != text.npos);
     CHECK(dense.remark("CopiedByLanes") == "");
+    std::vector<target::BoxAbi> boxes = target::boxes_of(dense.thread, dense.thread.body);
+    CHECK(boxes.size() == 2);
+    CHECK(std::ranges::all_of(boxes, &target::BoxAbi::is_packed));
+    for (auto [m, n, k] : {std::array<int64_t, 3>{70, 65, 130}, {64, 128, 256}, {1, 8, 8}}) check_agreement(dense.typed, {{m, k}, {k, n}, {m, n}}, with_boxes());
+  }
+
+  TEST_CASE("tiles of tensors that the kernel may write are filled by the engine where the call's tensors suit it, by lanes elsewhere") {
+    Made dense(product_of_inouts());
+    std::string text = ir::print(dense.thread);
+    CHECK(count(text, "has_boxes") == 2);
+    CHECK(count(text, "copy_box") == 6);
+    CHECK(text.find("copy_lanes") != text.npos);
+    CHECK(!target::has_packed_boxes(dense.thread));
     // Odd rows, and rows that suit the engine.
     for (auto [m, n, k] : {std::array<int64_t, 3>{70, 65, 130}, {64, 128, 256}, {72, 136, 264}, {1, 8, 8}}) {
       Shapes shapes{{m, k}, {k, n}, {m, n}};
@@ -152,6 +170,17 @@ TEST_SUITE("boxes") {
       REQUIRE(interp::run(dense.typed, reference.arguments, options).ok());
       run_and_compare(*lanes, shapes, reference, with_boxes());
     }
+  }
+
+  TEST_CASE("a role that copies by lanes, or may have to, keeps registers for it") {
+    auto large = [](const std::string& text) { return std::regex_replace(text, std::regex("threads 128"), "threads 256"); };
+    auto budgets = [](const Made& made) {
+      std::vector<int64_t> registers;
+      for (const ir::Role& role : made.thread.schedule.roles) registers.push_back(role.registers);
+      return registers;
+    };
+    CHECK(budgets(Made(large(product("", "")))) == std::vector<int64_t>{216, 72});
+    CHECK(budgets(Made(large(product_of_inouts()))) == std::vector<int64_t>{200, 104});
   }
 
   TEST_CASE("what the engine cannot copy is told with the rule") {
@@ -231,7 +260,7 @@ export parts;
   }
 
   TEST_CASE("questions about different tensors are different questions") {
-    std::string text = ir::print(Made(product("", "")).thread);
+    std::string text = ir::print(Made(product_of_inouts()).thread);
     for (const char* question : {"is_aligned", "has_boxes"})
       for (const char* tensor : {"A", "B"}) {
         CAPTURE(question);

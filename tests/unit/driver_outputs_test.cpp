@@ -168,7 +168,7 @@ TEST_CASE("kernels for threads are text that says how they are launched") {
     ran = folder.run("PATH=$PATH:/usr/local/cuda/bin; '" TILEC_BINARY "' k.tile --emit=ptx -o k.ptx --target=" + std::string(machine) +
                      " && ptxas -v -arch=" + machine + " k.ptx -o k.cubin");
     CHECK_MESSAGE(ran.code == 0, ran.out);
-    CHECK_MESSAGE(ran.times("0 bytes spill stores") == 2, ran.out);
+    CHECK_MESSAGE(ran.times("0 bytes spill stores") == (machine == std::string("sm_90a") ? 3 : 2), ran.out);  // one copies tensors for the engine
   }
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("products of four warps find their operands by descriptors, and are aw
   CHECK_FALSE(ran.says("mma.sync"));
   if (folder.run("command -v ptxas || test -x /usr/local/cuda/bin/ptxas").code != 0) return;
   ran = folder.run("PATH=$PATH:/usr/local/cuda/bin; ptxas -v -arch=sm_90a k.ptx -o k.cubin");
-  CHECK_MESSAGE(ran.times("0 bytes spill stores") == 4, ran.out);
+  CHECK_MESSAGE(ran.times("0 bytes spill stores") == 5, ran.out);  // one of them copies tensors for the engine
   CHECK_FALSE(ran.says("(C75"));  // what serialises products
 }
 

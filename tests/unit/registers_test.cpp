@@ -51,6 +51,6 @@ TEST_SUITE("registers") {
     std::string text = folder.read("columns.ll"), front = text.substr(0, text.find("\nfor"));
     REQUIRE(front.size() < text.size());
     CHECK(count(front, "or disjoint") < 24);
-    CHECK(count(text, "or disjoint") > 64);
+    CHECK(count(text, "or disjoint") > 48);
   }
 }

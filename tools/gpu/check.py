@@ -24,6 +24,7 @@ import cases_attention
 import cases_clusters
 import cases_movement
 import cases_products
+from boxes import Descriptors
 from tensors import DEVICE, F64, data, element, multiplied, poisoned
 
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -37,31 +38,6 @@ def call(name, *arguments):
         raise RuntimeError(f"{name}: {code} {(text.value or b'').decode()}")
 
 
-class Descriptors:
-    """What the engine that copies boxes is told of their tensors, then a byte each: whether it holds."""
-
-    def __init__(self, boxes, values):
-        self.memory = ctypes.create_string_buffer(64 + 129 * len(boxes))
-        self.address = (ctypes.addressof(self.memory) + 63) & ~63
-        for i, (name, extents, swizzle, adds) in enumerate(boxes):
-            holds = self.describe(self.address + 128 * i, values[name], [int(n) for n in extents.split("x")], int(swizzle), adds)
-            ctypes.c_char.from_address(self.address + 128 * len(boxes) + i).value = bytes([holds])
-
-    @staticmethod
-    def describe(place, tensor, extents, swizzle, adds):
-        width = tensor.element_size()
-        strides = [stride * width for stride in tensor.stride()]
-        if tensor.data_ptr() % 16 or any(s % 16 or s < 16 for s in strides[:-1]) or strides[-1] != width or not tensor.numel():
-            return False
-        rank = len(extents)
-        code = cuda.cuTensorMapEncodeTiled(
-            ctypes.c_void_p(place), {"f16": 6, "bf16": 9, "f32": 7}[adds] if adds else {1: 0, 2: 1, 4: 2, 8: 4}[width], rank, ctypes.c_void_p(tensor.data_ptr()),
-            (ctypes.c_uint64 * rank)(*reversed(tensor.shape)), (ctypes.c_uint64 * rank)(*reversed(strides[:-1])),
-            (ctypes.c_uint32 * rank)(*reversed(extents)), (ctypes.c_uint32 * rank)(*[1] * rank), 0,
-            {0: 0, 32: 1, 64: 2, 128: 3}[swizzle], 2, 0)
-        return code == 0
-
-
 class Kernel:
     """A launch of an export, as the comment at the head of the text describes it."""
 
@@ -70,11 +46,14 @@ class Kernel:
         self.name, self.threads, self.shared, self.begins_early = match[1], int(match[2]), int(match[3]), begins_early
         self.blocks = [b.replace("/", "//") for b in re.split(r", (?![^(]*\))", match[4])]
         self.slots = match[5].split(", ")
-        self.boxes = [re.match(r"(\S+) (\S+) swizzle (\d+)(?: adds (\S+))?", box).groups() for box in (match[6] or "").split(", ") if box]
+        self.boxes = [re.match(r"(\S+) (\S+) swizzle (\d+)(?: adds (\S+))?( packed)?", box).groups() for box in (match[6] or "").split(", ") if box]
         self.cluster = [int(n) for n in match[7].split("x")] if match[7] else []
         self.function = ctypes.c_void_p()
         call("cuModuleGetFunction", ctypes.byref(self.function), module, self.name.encode())
         call("cuFuncSetAttribute", self.function, 8, self.shared)  # the most dynamic shared memory
+        self.pack = ctypes.c_void_p()  # copies tensors for the engine
+        if any(box[-1] for box in self.boxes):
+            call("cuModuleGetFunction", ctypes.byref(self.pack), module, b"tile_pack")
         self.at_once = self.blocks_at_once() if match[8] else None
         self.clocks = match[9]  # that it is expected to take: a formula
 
@@ -105,7 +84,8 @@ class Kernel:
             packed.append(v)
         slots = (ctypes.c_int64 * len(packed))(*packed)
         address = ctypes.c_uint64(fault.data_ptr())
-        descriptors = Descriptors(self.boxes, values)
+        stream = torch.cuda.current_stream().cuda_stream
+        descriptors = Descriptors(self.boxes, values, self.pack, stream)
         parameters = (ctypes.c_void_p * 3)(ctypes.addressof(slots), ctypes.addressof(address), descriptors.address)
         # Clusters are one of the launch's attributes; like the launcher, only where they cut the grid.
         cluster = math.prod(self.cluster) if all(n % c == 0 for n, c in zip(extents, self.cluster)) else 1
@@ -113,7 +93,7 @@ class Kernel:
         memory = ctypes.create_string_buffer(b"".join(attributes), 72 * 2)
         blocks = math.prod(extents) if self.at_once is None else min(math.prod(extents), self.at_once)
         config = struct.pack("<7I4xQQI4x", blocks, 1, 1, self.threads, 1, 1, self.shared,
-                             torch.cuda.current_stream().cuda_stream, ctypes.addressof(memory), len(attributes))
+                             stream, ctypes.addressof(memory), len(attributes))
         call("cuLaunchKernelEx", config, self.function, parameters, None)
 
 

@@ -134,6 +134,50 @@ static void capture(void *stream, float *x, float *y, float *sum) {
   EXPECT("  with a workspace of the stream's", got > want * 0.999f && got < want * 1.001f);
 }
 
+// ---- Tensors that do not suit the engine, of which it is handed copies.
+
+enum { kM = 70, kK = 33, kN = 45 };
+
+// A small whole number.
+static uint16_t half_of(int i) {
+  static const uint16_t bits[] = {0, 0x3c00, 0x4000, 0x4200, 0x4400};
+  return bits[i % 5];
+}
+
+static int holds_product(const float *device, int m, int k, int n) {
+  static float c[kM * kN];
+  int is_right = 1;
+  cuMemcpy((uint64_t)(uintptr_t)c, (uint64_t)(uintptr_t)device, sizeof(float) * (size_t)(m * n));
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < n; j++) {
+      int sum = 0;
+      for (int l = 0; l < k; l++) sum += (i * k + l + 1) * 3 % 5 * ((l * n + j + 1) * 2 % 5);
+      is_right &= c[i * n + j] == (float)sum;
+    }
+  return is_right;
+}
+
+static void copies(void *stream, const char *captured) {
+  uint16_t a[kM * kK + 1], b[kK * kN + 1];
+  void *graph = NULL, *runnable = NULL;
+  for (int i = 0; i < kM * kK + 1; i++) a[i] = half_of(i * 3);
+  for (int i = 0; i < kK * kN + 1; i++) b[i] = half_of(i * 2);
+  const tile_f16 *device_a = (const tile_f16 *)(void *)on_device(a, sizeof a) + 1, *device_b = (const tile_f16 *)(void *)on_device(b, sizeof b) + 1;
+  float *c = on_device(NULL, sizeof(float) * kM * kN);
+  if (captured) cuStreamBeginCapture_v2(stream, 0);
+  int32_t status = multiply(device_a, device_b, c, kM, kK, kN, stream);
+  if (captured) {
+    int code = cuStreamEndCapture(stream, &graph);
+    if (!code) code = cuGraphInstantiateWithFlags(&runnable, graph, 0);
+    for (int i = 0; i < 3 && !code; i++) code = cuGraphLaunch(runnable, stream);
+    EXPECT(captured, status == TILE_OK && !code && multiply_check(stream) == TILE_OK && holds_product(c, kM, kK, kN));
+    return;
+  }
+  EXPECT("odd rows at odd addresses", status == TILE_OK && multiply_check(stream) == TILE_OK && holds_product(c, kM, kK, kN));
+  EXPECT("  once more", multiply(device_a, device_b, c, kM, kK, kN, stream) == TILE_OK && multiply_check(stream) == TILE_OK && holds_product(c, kM, kK, kN));
+  EXPECT("  of none", multiply(device_a, device_b, c, kM, 0, kN, stream) == TILE_OK && multiply_check(stream) == TILE_OK && holds_product(c, kM, 0, kN));
+}
+
 static void faults(void *stream, float *x, float *y) {
   int32_t index[300];
   for (int i = 0; i < 300; i++) index[i] = i;
@@ -232,9 +276,9 @@ static void cost(void *stream, float *x, float *y, const char *image) {
     printf("no raw launch to compare with\n");
     return;
   }
-  static _Alignas(64) char descriptors[kDescriptors];  // that hold for no tensor
+  static _Alignas(64) char descriptors[kDescriptors];  // of no tensor: nothing is to be read of them
   tile_f16 *a = (tile_f16 *)(void *)x;
-  int64_t one[3] = {(int64_t)(intptr_t)x, (int64_t)(intptr_t)y, 1000}, product[6] = {(int64_t)(intptr_t)a, (int64_t)(intptr_t)a, (int64_t)(intptr_t)y, 64, 64, 64};
+  int64_t one[3] = {(int64_t)(intptr_t)x, (int64_t)(intptr_t)y, 1000}, product[6] = {(int64_t)(intptr_t)a, (int64_t)(intptr_t)a, (int64_t)(intptr_t)y, 64, 0, 64};
   void *of_one[] = {one, &fault}, *of_product[] = {product, &fault, descriptors};
   struct call plain = {.stream = stream, .parameters = of_one, .x = x, .y = y, .threads = 128};
   struct way ways[] = {{"the driver's launch", by_driver, 0}, {"with a configuration", by_configuration, 0}, {"with the attribute that lets it overlap", by_attribute, 0},
@@ -300,6 +344,8 @@ int main(int argc, char **argv) {
   EXPECT("a workspace at a wrong place", total(x, sum, kCount, (char *)y + 4, 4096, stream) == TILE_ALIGNMENT);
   EXPECT("a workspace of the caller's", total(x, sum, kCount, y, 4096, stream) == TILE_OK && total_check(stream) == TILE_OK);
   capture(stream, x, y, sum);
+  copies(stream, NULL);
+  copies(stream, "  and captured");
   faults(stream, x, y);
   cuCtxSetCurrent(NULL);
   EXPECT("without a current context, on a stream", add_one(x, y, kCount, stream) == TILE_OK && add_one_check(stream) == TILE_OK);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "ir/overlap.h"
 #include "layout/notation.h"
 
 namespace tilec::target {
@@ -20,7 +21,7 @@ layout::EngineRows rows_of(const ir::Kernel& kernel, ir::ValueId memory, const i
 BoxAbi box_of(const ir::Kernel& kernel, ir::ValueId tensor, const ir::Axes& axes, const ir::Ints& shape, int swizzle) {
   const ir::Param* param = kernel.param_of(tensor);
   INVARIANT(param, "an engine copies out of parameters and into them");
-  BoxAbi box{int(param - kernel.params.data()), swizzle, std::vector<int64_t>(kernel.type(tensor).shape.size(), 1), {}};
+  BoxAbi box{int(param - kernel.params.data()), swizzle, std::vector<int64_t>(kernel.type(tensor).shape.size(), 1), {}, is_never_written(kernel, tensor)};
   for (size_t i = 0; i < shape.size(); ++i) box.extents[size_t(axes[i])] = shape[i];
   return box;
 }
@@ -50,5 +51,7 @@ std::vector<BoxAbi> boxes_of(const ir::Kernel& kernel, ir::RegionId launch) {
   });
   return boxes;
 }
+
+bool has_packed_boxes(const ir::Kernel& kernel) { return std::ranges::any_of(boxes_of(kernel, kernel.body), &BoxAbi::is_packed); }
 
 }  // namespace tilec::target

@@ -13,8 +13,16 @@ struct BoxAbi {
   int swizzle = 0;                // bytes of a line in which 16-byte chunks are permuted; 0: none are
   std::vector<int64_t> extents;   // along the axes of the tensor
   std::optional<Scalar> adds;     // its elements, where they are added to the tensor's
+  bool is_packed = false;         // a tensor that does not suit the engine is copied into rows that do before the launch
   friend bool operator==(const BoxAbi&, const BoxAbi&) = default;
 };
+
+// The function of an image that makes such copies, and the threads of its blocks. It takes a struct of 64-bit words by value: the
+// addresses that it copies from and to, log2 of the bytes of a unit, units of a row and of a row of the copy, pieces of a row, rows,
+// then four extents and four strides in bytes, that of the rows' fastest axis first; whether the first of these is the only one.
+// Each turn of a block copies a piece: kPackSteps units a thread.
+constexpr const char* kPackName = "tile_pack";
+constexpr int kPackThreads = 256, kPackSteps = 8, kPackAxes = 4, kPackWords = 8 + 2 * kPackAxes;
 
 // What the launcher tells the engine of each box's tensor, then whether it could, a byte for each.
 constexpr int64_t kDescriptorBytes = 128, kDescriptorAlignment = 64;
@@ -27,5 +35,6 @@ BoxAbi box_of(const ir::Kernel& kernel, const ir::op::CopyBox& copy);
 BoxAbi box_of(const ir::Kernel& kernel, const ir::op::StoreBox& store);
 // Those of a launch, each once.
 std::vector<BoxAbi> boxes_of(const ir::Kernel& kernel, ir::RegionId launch);
+bool has_packed_boxes(const ir::Kernel& kernel);
 
 }  // namespace tilec::target

@@ -171,7 +171,7 @@ class DescriptorMaker {
       INVARIANT(box.extents.size() <= kRank, "engines know tensors of few dimensions");
       std::vector<Datum> row = {I32{box.param}, I32{box.swizzle}, Open{}};
       for (size_t axis = 0; axis < kRank; ++axis) row.push_back(I32{axis < box.extents.size() ? box.extents[axis] : 0});
-      for (Datum d : {Datum(Close{}), Datum(I32{adding(box)})}) row.push_back(d);
+      for (Datum d : {Datum(Close{}), Datum(I32{adding(box)}), Datum(I32{box.is_packed})}) row.push_back(d);
       rows.push_back(std::move(row));
     }
     return add("boxes" + tag, "struct tile_box", std::move(rows));
@@ -224,13 +224,35 @@ std::vector<Table> descriptor_of(const Program& program, const Export& exported,
   return DescriptorMaker(program, exported, abi, scratch, levels).make();
 }
 
+namespace {
+
+bool has_packed_boxes(const Program& program, const Image& image) {
+  for (const Export& exported : program.exports)
+    for (const Instance& instance : exported.instances)
+      if (instance.machine == image.machine && target::has_packed_boxes(*instance.kernel)) return true;
+  return false;
+}
+
+// The launch of the function that packs tensors; returns its name.
+std::string add_pack(std::vector<Table>& tables, const std::string& image, const Machine& machine) {
+  std::string name = image + "_pack", loaded = name + "_loaded";
+  tables.push_back(loaded_table(loaded));
+  std::vector<Datum> row = {Text{kPackName}, Address{}, Address{}, Address{}, I64{0}, I64{1}, Text{kPackName}, Address{loaded}, Address{}, Address{}};
+  for (int64_t n : {0, kPackThreads, 0, int(machine.has(Cap::DependentLaunch)), 0, 0}) row.push_back(I32{n});
+  tables.push_back({name, "struct tile_launch", {std::move(row)}});
+  return name;
+}
+
+}  // namespace
+
 std::vector<Table> image_tables(const Program& program) {
   std::vector<Table> tables;
   for (const Image& image : program.images) {
     std::string name = image_name(*image.machine), loaded = name + "_loaded";
     tables.push_back(loaded_table(loaded));
+    std::string pack = has_packed_boxes(program, image) ? add_pack(tables, name, *image.machine) : "";
     tables.push_back({name, "struct tile_image",
-                      {{Foreign{image.launcher}, Text{std::string(image.machine->name)}, Bytes{image.text}, Bytes{image.code}, Address{loaded},
+                      {{Foreign{image.launcher}, Text{std::string(image.machine->name)}, Bytes{image.text}, Bytes{image.code}, Address{loaded}, Address{pack},
                         I32{image.generation}, I32{image.is_exact}}}});
   }
   return tables;

@@ -9,13 +9,7 @@
 #include "fault.c"
 #include "boxes.c"
 #include "calls.c"
-
-// A stream of another context than the current one cannot be launched on from there.
-static int32_t tile_cu_is_elsewhere(const struct tile_cu_place *place, void *stream) {
-  void *context = NULL;
-  if ((uintptr_t)stream <= TILE_CU_FEW_STREAMS || place->is_pushed) return 0;
-  return !tile_cu.stream_context(stream, &context) && context && context != place->context;
-}
+#include "pack.c"
 
 // Blocks of a cluster, 1 where clusters do not cut the grid.
 static int32_t tile_cu_cluster_blocks(const struct tile_launch *launch, const int64_t *plan) {
@@ -27,28 +21,43 @@ static int32_t tile_cu_cluster_blocks(const struct tile_launch *launch, const in
   return blocks;
 }
 
+// One launch, kept as part of `call` where the next one may be made as it is.
+static int32_t tile_cu_run_launch(const struct tile_kernel *kernel, const struct tile_instance *instance, const struct tile_launch *launch,
+                                  int form, const struct tile_cu_place *place, int64_t *slots, const int64_t *plan, int64_t *fault, void *stream,
+                                  struct tile_cu_call **call) {
+  struct tile_cu_work work = {.launch = launch, .blocks = tile_grid_blocks(kernel, launch, plan), .cluster = tile_cu_cluster_blocks(launch, plan)};
+  char memory[tile_cu_descriptor_bytes(launch)];
+  uint64_t packed = 0;
+  int is_refused = 0;
+  int64_t at_once;
+  int32_t status = TILE_OK;
+  if (work.blocks == 0) return TILE_OK;
+  if (launch->box_count) {
+    struct tile_cu_tensor tensors[launch->box_count];
+    work.descriptors = tile_cu_align_descriptors(memory);
+    status = tile_cu_pack_tensors(kernel, instance, launch, form, place, slots, plan, stream, tensors, &packed);
+    if (!status) status = tile_cu_describe(kernel, launch, tensors, work.descriptors, &is_refused);
+  }
+  if (!status) status = tile_cu_function(kernel, instance->image, launch, form, place, &work.function, &at_once);
+  if (!status) {
+    if (at_once && at_once < work.blocks) work.blocks = at_once;
+    int code = tile_cu_launch(&work, slots, fault, stream);
+    int is_elsewhere = (code == TILE_CU_WRONG_HANDLE || code == TILE_CU_WRONG_CONTEXT) && tile_cu_is_elsewhere(place, stream);
+    if (code) status = is_elsewhere ? TILE_CU_ELSEWHERE : tile_cu_refuse_launch(kernel, &work, code);
+  }
+  if (is_refused || packed) *call = NULL;  // the driver may think otherwise the next time, and copies are made anew
+  if (*call && !status) tile_cu_add_work(*call, &work);
+  int code = packed ? tile_cu.free(packed, stream) : 0;
+  return status || !code ? status : tile_cu_fail(kernel, "giving memory of copies back", code);
+}
+
 static int32_t tile_cu_run_launches(const struct tile_kernel *kernel, const struct tile_instance *instance, int form,
                                     const struct tile_cu_place *place, int64_t *slots, const int64_t *plan, void *stream) {
   int64_t *fault;
   int32_t status = tile_cu_fault_word(kernel, place, &fault);
   struct tile_cu_call *call = tile_cu_begin_call(kernel);
-  for (int32_t i = 0; i < instance->launch_count && !status; i++) {
-    const struct tile_launch *launch = &instance->launches[i];
-    struct tile_cu_work work = {.launch = launch, .blocks = tile_grid_blocks(kernel, launch, plan), .cluster = tile_cu_cluster_blocks(launch, plan)};
-    char descriptors[tile_cu_descriptor_bytes(launch)];
-    int is_refused = 0;
-    int64_t at_once;
-    if (work.blocks == 0) continue;
-    if (launch->box_count) work.descriptors = tile_cu_describe(kernel, launch, slots, plan, descriptors, &is_refused);
-    status = tile_cu_function(kernel, instance->image, launch, form, place, &work.function, &at_once);
-    if (status) break;
-    if (at_once && at_once < work.blocks) work.blocks = at_once;
-    int code = tile_cu_launch(&work, slots, fault, stream);
-    if ((code == TILE_CU_WRONG_HANDLE || code == TILE_CU_WRONG_CONTEXT) && tile_cu_is_elsewhere(place, stream)) return TILE_CU_ELSEWHERE;
-    if (code) return tile_cu_refuse_launch(kernel, &work, code);
-    if (is_refused) call = NULL;  // the driver may think otherwise the next time
-    if (call) tile_cu_add_work(call, &work);
-  }
+  for (int32_t i = 0; i < instance->launch_count && !status; i++)
+    status = tile_cu_run_launch(kernel, instance, &instance->launches[i], form, place, slots, plan, fault, stream, &call);
   if (call && !status) tile_cu_keep_call(call, kernel, place->id, slots, fault);
   return status;
 }

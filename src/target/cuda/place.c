@@ -86,3 +86,10 @@ static int32_t tile_cu_enter(const struct tile_kernel *kernel, const int64_t *sl
   tile_cu_leave(place);
   return tile_cu_fail(kernel, "the context of the call", code);
 }
+
+// A stream of another context than the current one cannot be launched on from there.
+static int32_t tile_cu_is_elsewhere(const struct tile_cu_place *place, void *stream) {
+  void *context = NULL;
+  if ((uintptr_t)stream <= TILE_CU_FEW_STREAMS || place->is_pushed) return 0;
+  return !tile_cu.stream_context(stream, &context) && context && context != place->context;
+}

@@ -109,6 +109,7 @@ struct tile_box {
   int32_t swizzle;                 // bytes of the lines in which its 16-byte chunks are permuted; 0: none are
   int32_t extents[TILE_BOX_RANK];  // along the tensor's dimensions
   int32_t adds;                    // TILE_BOX_MOVES, or what its elements are
+  int32_t is_packed;               // a tensor that does not suit the engine is copied into rows that do
 };
 
 struct tile_launch {
@@ -145,6 +146,7 @@ struct tile_image {
   const void *text;     // the driver compiles it
   const void *code;     // compiled; NULL: there is the text alone
   struct tile_loaded *loaded;
+  const struct tile_launch *pack;  // of its function that copies tensors for the engine; NULL: there is none
   int32_t generation;  // of devices that run it
   int32_t is_exact;    // it runs on that generation alone
 };
@@ -225,6 +227,6 @@ TILE_ENTRY int32_t tile_has_cpu_code(const struct tile_kernel *kernel);
 _Static_assert(sizeof(tile_info) == 48 && sizeof(struct tile_value) == 16, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_param) == 72 && sizeof(struct tile_dim) == 24, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_requirement) == 16 && sizeof(struct tile_site) == 40, "layout of a descriptor");
-_Static_assert(sizeof(struct tile_workspace) == 16 && sizeof(struct tile_launch) == 104 && sizeof(struct tile_box) == 32, "layout of a descriptor");
-_Static_assert(sizeof(struct tile_loaded) == 32 && sizeof(struct tile_image) == 48, "layout of a descriptor");
+_Static_assert(sizeof(struct tile_workspace) == 16 && sizeof(struct tile_launch) == 104 && sizeof(struct tile_box) == 36, "layout of a descriptor");
+_Static_assert(sizeof(struct tile_loaded) == 32 && sizeof(struct tile_image) == 56, "layout of a descriptor");
 _Static_assert(sizeof(struct tile_instance) == 48 && sizeof(struct tile_kernel) == 152, "layout of a descriptor");

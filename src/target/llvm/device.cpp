@@ -10,8 +10,10 @@
 #include "base/text.h"
 #include "ir/packed.h"
 #include "target/abi/boxes.h"
+#include "target/llvm/device_kernel.h"
 #include "target/llvm/late_code.h"
 #include "target/llvm/paired_rounding.h"
+#include "target/llvm/pack_kernel.h"
 #include "target/llvm/optimise.h"
 #include "target/llvm/thread_speller.h"
 
@@ -34,46 +36,16 @@ llvm::GlobalVariable* shared_memory(llvm::Module& module) {
   return variable;
 }
 
-void annotate(llvm::Function& function, const char* key, llvm::Metadata* value) {
-  llvm::LLVMContext& context = function.getContext();
-  llvm::Metadata* row[] = {llvm::ValueAsMetadata::get(&function), llvm::MDString::get(context, key), value};
-  function.getParent()->getOrInsertNamedMetadata("nvvm.annotations")->addOperand(llvm::MDNode::get(context, row));
-}
-
-llvm::Metadata* number(llvm::LLVMContext& context, int64_t n) {
-  return llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), uint64_t(n)));
-}
-
 int64_t threads_of(const ir::op::Launch& launch, const DeviceCode& code) { return std::max<int64_t>(launch.warps, 1) * code.machine->lanes; }
-
-llvm::Type* descriptors_type(llvm::LLVMContext& context, size_t count) {
-  return llvm::ArrayType::get(llvm::Type::getInt8Ty(context), uint64_t(described_bytes(count)));
-}
 
 llvm::Function* new_kernel(llvm::Module& module, const std::string& name, const Abi& abi, const ir::op::Launch& launch, const DeviceCode& code,
                            size_t boxes) {
   llvm::LLVMContext& context = module.getContext();
-  auto* slots = llvm::ArrayType::get(llvm::Type::getInt64Ty(context), uint64_t(std::max(abi.slot_count, 1)));
-  std::vector<llvm::Type*> parameters = {llvm::PointerType::getUnqual(context), llvm::PointerType::get(context, kGlobalSpace)};
-  if (boxes) parameters.push_back(llvm::PointerType::getUnqual(context));
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), parameters, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
-  function->setCallingConv(llvm::CallingConv::PTX_Kernel);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  function->addFnAttr("target-cpu", code.cpu);
-  function->addFnAttr("target-features", code.features);
-  function->addParamAttr(0, llvm::Attribute::getWithByValType(context, slots));
-  function->addParamAttr(0, llvm::Attribute::getWithAlignment(context, llvm::Align(8)));
+  std::vector<KernelParameter> parameters = {{llvm::ArrayType::get(llvm::Type::getInt64Ty(context), uint64_t(std::max(abi.slot_count, 1)))}, {}};
+  auto* descriptors = llvm::ArrayType::get(llvm::Type::getInt8Ty(context), uint64_t(described_bytes(boxes)));
+  if (boxes) parameters.push_back({descriptors, uint64_t(kDescriptorAlignment)});
+  llvm::Function* function = new_kernel_function(module, name, parameters, threads_of(launch, code), code);
   function->addParamAttr(0, llvm::Attribute::ReadOnly);
-  if (boxes) {
-    function->addParamAttr(2, llvm::Attribute::getWithByValType(context, descriptors_type(context, boxes)));
-    function->addParamAttr(2, llvm::Attribute::getWithAlignment(context, llvm::Align(kDescriptorAlignment)));
-  }
-  annotate(*function, "maxntidx", number(context, threads_of(launch, code)));
-  annotate(*function, "minctasm", number(context, 1));
-  std::vector<llvm::Metadata*> constant = {number(context, 1)};  // counted from 1
-  if (boxes) constant.push_back(number(context, 3));
-  annotate(*function, "grid_constant", llvm::MDNode::get(context, constant));
   return function;
 }
 
@@ -115,14 +87,15 @@ std::string formula(const ir::Kernel& kernel, ir::ValueId v, int& terms) {
   }
 }
 
-// Of each box its tensor, its extents, the bytes of its swizzle, and the elements that it adds.
+// Of each box its tensor, its extents, the bytes of its swizzle, the elements that it adds, and whether a tensor that does not suit must
+// be handed to it as a copy that does.
 std::string described(const ir::Kernel& kernel, const std::vector<BoxAbi>& boxes) {
   std::vector<std::string> texts;
   for (const BoxAbi& box : boxes) {
     std::vector<std::string> extents;
     for (int64_t extent : box.extents) extents.push_back(std::to_string(extent));
     texts.push_back(kernel.params[size_t(box.param)].name + " " + join(extents, "x") + " swizzle " + std::to_string(box.swizzle) +
-                    (box.adds ? " adds " + std::string(name(*box.adds)) : ""));
+                    (box.adds ? " adds " + std::string(name(*box.adds)) : "") + (box.is_packed ? " packed" : ""));
   }
   return texts.empty() ? "" : "; boxes " + join(texts, ", ");
 }
@@ -149,20 +122,24 @@ std::string requirements(const Export& exported, const Abi& abi, int index, int 
          join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body)) + cluster + (launch.persistent ? "; any number of blocks" : "") + clocks;
 }
 
+// A launch of an instance; without an export, what packs tensors.
 struct Part {
-  const Export* exported;
+  const Export* exported = nullptr;
   Abi abi;
-  int instance, launch;
+  int instance = 0, launch = 0;
 };
 
 std::vector<Part> parts_of(const Program& program, const DeviceCode& code) {
   std::vector<Part> parts;
+  bool packs = false;
   for (const Export& exported : program.exports) {
     Abi abi = abi_of(exported);
     for (size_t i = 0; i < exported.instances.size(); ++i)
       for (size_t k = 0; exported.instances[i].machine == code.machine && k < abi.instances[i].launches.size(); ++k)
         parts.push_back({&exported, abi, int(i), int(k)});
+    for (const Instance& instance : exported.instances) packs |= instance.machine == code.machine && has_packed_boxes(*instance.kernel);
   }
+  if (packs) parts.push_back({});
   return parts;
 }
 
@@ -173,7 +150,9 @@ std::string module_text(std::span<const Part> parts, const DeviceRequest& reques
   auto machine = target_machine(request.triple, request.code.cpu, request.code.features);
   module.setTargetTriple(request.triple);
   module.setDataLayout(machine->createDataLayout());
-  for (const Part& part : parts) add_kernel(module, *part.exported, part.abi, part.instance, part.launch, request.code);
+  for (const Part& part : parts)
+    if (part.exported) add_kernel(module, *part.exported, part.abi, part.instance, part.launch, request.code);
+    else add_pack_kernel(module, request.code);
   std::string complaint;
   llvm::raw_string_ostream out(complaint);
   bool is_broken = llvm::verifyModule(module, &out);
@@ -209,7 +188,7 @@ std::string device_text(const Program& program, const DeviceRequest& request, Na
   std::vector<Part> parts = parts_of(program, request.code);
   std::string head;
   for (const Part& part : parts)
-    head += (form == NativeForm::LlvmIr ? "; " : "// ") + requirements(*part.exported, part.abi, part.instance, part.launch, request.code) + "\n";
+    if (part.exported) head += (form == NativeForm::LlvmIr ? "; " : "// ") + requirements(*part.exported, part.abi, part.instance, part.launch, request.code) + "\n";
   if (form == NativeForm::LlvmIr || parts.empty()) return head + module_text(parts, request, form);
   std::vector<std::string> texts(parts.size());
   parallel_for(parts.size(), [&](size_t i) { texts[i] = module_text(std::span(parts).subspan(i, 1), request, form); });

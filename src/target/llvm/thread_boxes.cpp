@@ -10,8 +10,8 @@ using llvm::Value;
 
 namespace {
 
-// Beyond any extent that is described, and so far from the ends of 32 bits that a box does not reach them.
-constexpr int64_t kFarthest = 1 << 30;
+// Beyond any extent, and so far below zero that a box does not reach back: 32 bits hold both.
+constexpr int64_t kFarthest = INT32_MAX, kFarthestBelow = -(1 << 30);
 
 }  // namespace
 
@@ -58,7 +58,7 @@ std::string ThreadSpeller::coordinates(const std::vector<ir::ValueId>& offsets, 
   std::string text;
   for (size_t d = offsets.size(); d-- > 0;) {  // the engine counts from the last dimension
     Value* at = operand(offsets[d], false);
-    at = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, at, b_.getInt64(uint64_t(-kFarthest)));
+    at = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, at, b_.getInt64(uint64_t(kFarthestBelow)));
     at = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, at, b_.getInt64(kFarthest));
     text += (text.empty() ? "$" : ", $") + std::to_string(operands.size());
     operands.push_back(b_.CreateTrunc(at, b_.getInt32Ty()));
