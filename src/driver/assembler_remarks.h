@@ -4,7 +4,8 @@
 
 namespace tilec {
 
-// Remarks at the exports whose launches `slow` are, into the session's sink; the worst function of an export first, the others beside.
+// Remarks at the exports whose launches `slow` are, into the session's sink; the worst function of an export first, the others beside; an error where
+// a schedule requires that no registers run out.
 void remark_assembled(Session& session, const Compiled& compiled, const std::vector<target::AssembledFunction>& slow);
 
 }  // namespace tilec

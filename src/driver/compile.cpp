@@ -1,10 +1,11 @@
 // tilec compile: one object and one header, or what --emit says.
 #include <algorithm>
-#include <chrono>
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "driver/another_try.h"
 #include "driver/assembler_remarks.h"
+#include "driver/clock.h"
 #include "driver/files.h"
 #include "driver/session.h"
 #include "explain/schedule_text.h"
@@ -56,15 +57,6 @@ std::string dependency_rule(const Session& session, const std::vector<std::strin
   for (size_t i = 1; session.options.phony && i < files.size(); ++i) rule += "\n" + escaped_for_make(files[i]) + ":\n";
   return rule;
 }
-
-struct PassClock {
-  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
-  void tick(const char* what) {
-    auto now = std::chrono::steady_clock::now();
-    std::fprintf(stderr, "%8.2f ms  %s\n", std::chrono::duration<double, std::milli>(now - last).count(), what);
-    last = now;
-  }
-};
 
 struct Outputs {
   std::string primary, header;
@@ -150,10 +142,11 @@ int print_kernels(Session& session, const CompileRequest& request, PassOptions& 
 // Every kernel's schedule on every machine, to be pasted beside it; exports of one instance have one.
 int print_schedules(Session& session, const Chosen& chosen, const Outputs& paths) {
   std::string text;
+  const Retaken retaken = retaken_schedules(session, chosen, "");
   for (const ExportInstance& exported : session.program.exports)
     for (const Machine* machine : chosen.machines) {
-      ir::Kernel kernel = kernel_for(exported, *machine), placed;
-      PassOptions passes{.verify = session.options.verify};
+      ir::Kernel kernel = kernel_for(exported, *machine, retaken), placed;
+      PassOptions passes{.exact = session.options.effort > 2, .verify = session.options.verify};
       passes.after = [&](const Pass&, const ir::Kernel& now) {
         if (now.form != ir::Form::Thread) placed = now;
       };
@@ -183,6 +176,12 @@ bool is_for_machines(const std::string& emit, const Chosen& chosen) {
   return false;
 }
 
+// The output of one kernel is the text of its best try, which is not assembled twice.
+target::Assembled assemble(const Session& session, const target::MachineChoice& of, const std::string& text, const AssembledTexts& known = {}) {
+  auto found = known.find(text);
+  return found != known.end() ? found->second : of.target->assemble(text, *of.machine, session.options.assembler);
+}
+
 // What the object carries for machines other than its host's: text, and code where an assembler is there or named.
 int add_images(Session& session, const Chosen& chosen, Compiled& compiled) {
   std::vector<target::Image> images(chosen.images.size());
@@ -190,11 +189,13 @@ int add_images(Session& session, const Chosen& chosen, Compiled& compiled) {
   parallel_for(images.size(), [&](size_t i) {
     const target::MachineChoice& of = chosen.images[i];
     images[i] = of.target->image_of(compiled.program, *of.machine);
-    if (of.target->assemble && !of.is_text) made[i] = of.target->assemble(images[i].text, *of.machine, session.options.assembler);
+    if (of.target->assemble && !of.is_text) made[i] = assemble(session, of, images[i].text);
   });
   std::vector<target::AssembledFunction> slow;
   for (size_t i = 0; i < images.size(); ++i) {
     const target::Target& of = *chosen.images[i].target;
+    std::optional<AssembledTexts> again = made[i].problem.empty() ? try_again(session, compiled, chosen.images[i], made[i].slow) : std::nullopt;
+    if (again) images[i] = of.image_of(compiled.program, *images[i].machine), made[i] = assemble(session, chosen.images[i], images[i].text, *again);
     if (!made[i].problem.empty() && !made[i].is_missing) return session.cannot_assemble(chosen.images[i], made[i].problem);
     slow.insert(slow.end(), made[i].slow.begin(), made[i].slow.end());
     images[i].code = made[i].image;
@@ -217,13 +218,14 @@ std::string stream_of(const Chosen& chosen) {
 }
 
 // An image of one machine's kernels.
-int write_image(Session& session, const Chosen& chosen, const Outputs& paths, const Compiled& compiled) {
+int write_image(Session& session, const Chosen& chosen, const Outputs& paths, Compiled& compiled) {
   const target::MachineChoice& of = chosen.images.front();
-  std::string text = of.target->spell(compiled.program, of.target->emits.front());
-  target::Assembled made = of.target->assemble(text, *of.machine, session.options.assembler);
+  auto spell = [&] { return of.target->spell(compiled.program, of.target->emits.front()); };
+  target::Assembled made = assemble(session, of, spell());
+  if (auto again = made.problem.empty() ? try_again(session, compiled, of, made.slow) : std::nullopt) made = assemble(session, of, spell(), *again);
   if (!made.problem.empty()) return session.cannot_assemble(of, made.problem);
   remark_assembled(session, compiled, made.slow);
-  session.tell();
+  if (int code = session.tell()) return code;
   return write_outputs(session, paths, made.image, &compiled);
 }
 
@@ -262,7 +264,7 @@ int compile_command(const Options& options) {
   if (session.diagnostics.has_errors()) return session.tell();
   std::string name = !options.name.empty() ? options.name : options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);
   if (options.emit == "obj" && options.output.empty() && paths.header.empty()) paths.header = name + ".h";
-  PassOptions passes{.stop_after = options.stop_after, .verify = options.verify};
+  PassOptions passes{.stop_after = options.stop_after, .exact = options.effort > 2, .verify = options.verify};
   bool is_watched = options.time_passes || !options.print_after.empty() || stops_early(options);
   if (is_watched) passes.after = [&](const Pass& pass, const ir::Kernel& kernel) {
     tick(pass.name);
@@ -277,7 +279,7 @@ int compile_command(const Options& options) {
   if (is_image) return write_image(session, *chosen, paths, *compiled);
   bool is_carrier = !chosen->target->triple.empty() || emit == "manifest";
   if (int code = is_carrier && emit != "header" ? add_images(session, *chosen, *compiled) : kDone) return code;
-  session.tell();
+  if (int code = session.tell()) return code;
   tick("images");
   std::string primary = spelled(*chosen->target, *compiled, emit);
   tick("native code");

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "diag/explain.h"
+#include "driver/another_try.h"
 #include "driver/files.h"
 #include "driver/option_files.h"
 #include "driver/run_dims.h"
@@ -51,10 +52,11 @@ int explain_file(const Options& options, const std::string& input) {
   if (!dims) return kUsage;
   auto number = [&](const std::string& name) { return dims->contains(name) ? std::optional(double(dims->at(name))) : std::nullopt; };
   Diagnostics found(session.diagnostics.policy());  // what analysis said has been told
+  const Retaken retaken = options.explain_cost ? Retaken() : retaken_schedules(session, *machines, options.kernel);
   for (const Group& group : groups) {
     for (const Machine* machine : machines->machines) {
-      ir::Kernel kernel = kernel_for(*group.exports.front(), *machine), tiles;
-      PassOptions passes{.verify = options.verify};
+      ir::Kernel kernel = kernel_for(*group.exports.front(), *machine, retaken), tiles;
+      PassOptions passes{.exact = options.effort > 2, .verify = options.verify};
       passes.after = [&](const Pass&, const ir::Kernel& now) {
         if (now.form != ir::Form::Thread) tiles = now;
       };

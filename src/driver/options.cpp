@@ -64,6 +64,7 @@ void add_target_options(CLI::App& app, Options& o) {
   app.add_option("--stop-after", o.stop_after, "end after this pass and print the kernels")->check(is_pass);
   app.add_option("--print-after", o.print_after, "print the kernels after this pass, to standard error")->check(is_pass);
   app.add_flag("--verify,!--no-verify", o.verify, "hold the kernels to the laws of the IR after every pass");
+  app.add_option("-O", o.effort, "2: schedules of loops by modulo scheduling; 3: by an exact search, which takes longer")->check(CLI::IsMember({2, 3}));
   app.add_flag("--time-passes", o.time_passes, "say how long each pass took, on standard error");
 }
 
@@ -93,6 +94,15 @@ std::string needs_identifier(const std::string& text) {
   return is_fine ? "" : "'" + text + "' cannot begin a name in C";
 }
 
+void add_assembler_options(CLI::App& app, Options& o) {
+  for (const target::Target* target : target::targets())
+    if (target->assemble)
+      app.add_option("--" + std::string(target->assembler), o.assembler, "the program that makes `" + std::string(target->image) + "`, where it is not found by itself")
+          ->check(CLI::Validator([](const std::string& word) { return word.empty() ? std::string("it names no program") : ""; }, "", "program"));
+  constexpr int kMostTries = 4;
+  app.add_option("--tries", o.tries, "schedules of a kernel for which that program has too few registers, the first included")->check(CLI::Range(1, kMostTries));
+}
+
 void add_compile_options(CLI::App& app, Options& o) {
   add_source_options(app, o);
   add_target_options(app, o);
@@ -101,10 +111,7 @@ void add_compile_options(CLI::App& app, Options& o) {
   app.add_option("--manifest", o.manifest, "the manifest, as JSON");
   app.add_option("--emit", o.emit, "what the primary output is")
       ->check(CLI::Validator(needs_emit, join(emit_kinds(), ", "), "emit"));
-  for (const target::Target* target : target::targets())
-    if (target->assemble)
-      app.add_option("--" + std::string(target->assembler), o.assembler, "the program that makes `" + std::string(target->image) + "`, where it is not found by itself")
-          ->check(CLI::Validator([](const std::string& word) { return word.empty() ? std::string("it names no program") : ""; }, "", "program"));
+  add_assembler_options(app, o);
   app.add_option("--prefix", o.prefix, "put before the name of every exported function")
       ->check(CLI::Validator(needs_identifier, "", "identifier"));
   app.add_option("--name", o.name, "of the library in the header; the input's name if left out");
@@ -178,6 +185,7 @@ void declare_options(CLI::App& app, Options& o) {
   add_source_options(*explain, o);
   explain->get_option("inputs")->required(false)->excludes(all);
   add_target_options(*explain, o);
+  add_assembler_options(*explain, o);
   explain->add_option("--kernel", o.kernel, "only this export");
   explain->add_flag("--cost", o.explain_cost, "how long kernels are expected to take, and what limits them, alone");
   explain->add_option("--dim", o.dims, "NAME=VALUE, of a dim or an integer parameter, for --cost")->delimiter(',');

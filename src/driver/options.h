@@ -26,6 +26,7 @@ struct Options {
   std::string stdlib;
   std::vector<std::string> include_dirs;
   std::string assembler;  // of images; empty: one that is found
+  int tries = 4;          // schedules of a kernel for which the assembler has too few registers, the first included
   // Diagnostics.
   DiagnosticsFormat format = DiagnosticsFormat::Text;
   Policy policy;
@@ -33,6 +34,7 @@ struct Options {
   // Passes.
   std::string stop_after, print_after;
   bool time_passes = false;
+  int effort = 2;  // -O
   bool verify = true;
   // run
   std::string kernel;                                 // an export's name; empty: the only one

@@ -111,6 +111,26 @@ void add_stages(const ir::Kernel& staged, std::string& out) {
   if (!count) out += "stages: none, every tile is filled where it is read\n";
 }
 
+std::string percent(int64_t part, int64_t whole) { return std::to_string((200 * part + whole) / (2 * whole)) + " %"; }
+
+// What the scheduler of loops expects of their turns.
+void add_loops(const ir::Kernel& staged, const SourceMap& sources, std::string& out) {
+  for (const ir::ScheduledLoop& loop : staged.scheduled_loops) {
+    const ir::LoopTimes& times = loop.times;
+    int64_t busy[2] = {};
+    std::string late;
+    for (size_t i = 0; i < loop.problem.work.size(); ++i) {
+      const ir::LoopWork& work = loop.problem.work[i];
+      busy[int(work.unit)] += work.clocks * loop.problem.groups;
+      if (work.unit == ir::Unit::Products && times.stage(i) > 0) late += (late.empty() ? "" : ", ") + work.name;
+    }
+    if (&loop == &staged.scheduled_loops.front()) out += "turns of loops, in clocks:\n";
+    out += "  " + place_of(loop.span, sources) + ": " + std::to_string(times.turn) + " with " + std::to_string(loop.problem.groups) +
+           " groups, products busy for " + percent(busy[0], times.turn) + ", threads for " + percent(busy[1], times.turn) + "; " +
+           std::to_string(times.alone) + " of a group by itself" + (late.empty() ? "" : "; a turn behind: " + late) + "\n";
+  }
+}
+
 void add_registers(const ir::Kernel& lowered, const Machine& machine, std::string& out) {
   out += "registers: about " + std::to_string(check::registers_at_once(lowered, lowered.body)) + " of " +
          std::to_string(machine.registers_per_lane) + (machine.simd_bytes ? " vectors\n" : " a lane\n");
@@ -139,6 +159,7 @@ std::string explain(std::span<const ExportInstance* const> exports, const ir::Ke
   add_products(placed, sources, out);
   add_roles(placed, out);
   add_stages(placed, out);
+  add_loops(placed, sources, out);
   add_memory(lowered, machine, out);
   add_registers(lowered, machine, out);
   add_barriers(lowered, sources, out);

@@ -44,6 +44,12 @@ void add_roles(const Schedule& schedule, std::string& out) {
     if (p.role.empty()) out += "    place " + p.label + ": stage " + std::to_string(p.stage) + ", order " + std::to_string(p.order) + ";\n";
 }
 
+void add_requirements(const Schedule& schedule, std::string& out) {
+  std::vector<std::string> names;
+  for (const ir::Required& required : schedule.required) names.emplace_back(name(required.need));
+  if (!names.empty()) out += "    require " + join(names, ", ") + ";\n";
+}
+
 // By name: a variable all of whose values have one layout. Another cannot be told by its name, and is inferred again.
 void add_layouts(const ExportInstance& exported, const ir::Kernel& kernel, std::string& out) {
   std::map<std::string, std::string> layouts;
@@ -72,6 +78,7 @@ std::string schedule_text(const ExportInstance& exported, const ir::Kernel& kern
   add_pipelines(kernel.schedule, out);
   add_roles(kernel.schedule, out);
   add_layouts(exported, kernel, out);
+  add_requirements(kernel.schedule, out);
   return out + "}\n";
 }
 

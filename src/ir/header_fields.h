@@ -76,6 +76,10 @@ void each_field(T& pinned, F&& f) {
   f(field::Subject{}, "name", pinned.name);
   f(field::Attribute{}, "layout", pinned.layout);
 }
+template <Of<Required> T, class F>
+void each_field(T& required, F&& f) {
+  f(field::Subject{}, "need", required.need);
+}
 
 // How a field of an operation is written where its kind alone does not say.
 constexpr bool is_suffix(std::string_view field) { return field == "fn" || field == "how"; }  // binary.add, shuffle.xor

@@ -12,6 +12,11 @@ EnumNames names_of(Access) {
   return kNames;
 }
 
+EnumNames names_of(Need) {
+  static constexpr std::string_view kNames[] = {"bulk_copy", "group_products", "matrix_unit", "overlap", "roles", "persistent", "no_spill"};
+  return kNames;
+}
+
 std::optional<Number> Kernel::constant(ValueId v) const {
   const op::Constant* c = defined_by<op::Constant>(v);
   return c ? std::optional(c->number) : std::nullopt;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "ir/formula.h"
+#include "ir/loop_times.h"
 #include "ir/schedule.h"
 
 namespace tilec::ir {
@@ -116,6 +117,7 @@ struct Kernel {
   std::vector<ReadNote> read_notes;
   std::vector<LibraryCall> library_calls;
   std::vector<Estimate> estimates;      // one a launch, where the machine says how fast it is; not part of the text form
+  std::vector<ScheduledLoop> scheduled_loops;  // in the order of the program; not part of the text form
   std::vector<HeavyTiles> heavy_tiles;  // one a launch, in the order of the program; not part of the text form
   Span span;
 

@@ -241,6 +241,7 @@ bool Parser::header() {
                 : word == "place"    ? header_line(schedule.placements)
                 : word == "pipeline" ? header_line(schedule.pipelines)
                 : word == "layout"   ? header_line(schedule.layouts)
+                : word == "need"     ? header_line(schedule.required)
                                      : scanner_.fail("expected the body, or a line of the header");
     if (!good) return false;
   }

@@ -138,6 +138,7 @@ void Printer::header() {
   for (const Placement& placement : schedule.placements) header_line("  ", "place", placement);
   for (const Pipeline& pipeline : schedule.pipelines) header_line("  ", "pipeline", pipeline);
   for (const PinnedLayout& pinned : schedule.layouts) header_line("  ", "layout", pinned);
+  for (const Required& required : schedule.required) header_line("  ", "need", required, required.span);
 }
 
 std::string Printer::whole() {

@@ -10,7 +10,10 @@ namespace tilec::ir {
 struct Placement {
   Text label, role;
   int64_t stage = 0, order = 0;
-  friend bool operator==(const Placement&, const Placement&) = default;
+  bool is_inferred = false;  // by a pass: where it cannot be carried out, nobody asked for it
+  friend bool operator==(const Placement& a, const Placement& b) {
+    return a.label == b.label && a.role == b.role && a.stage == b.stage && a.order == b.order;
+  }
 };
 
 // Warps that run a part of the block's program. `registers`: 32-bit ones of each lane; 0: what the machine gives.
@@ -36,9 +39,27 @@ struct PinnedLayout {
   friend bool operator==(const PinnedLayout& a, const PinnedLayout& b) { return a.name == b.name && a.layout == b.layout; }
 };
 
-// What an earlier round of the passes found out, for the next one. No decision: it is neither printed nor compared.
+// What the source insists on: what it misses is an error then, and no slow fallback.
+enum class Need : uint8_t {
+  BulkCopy,       // engines fill the shared tiles of pipelined loops, where tensors suit them
+  GroupProducts,  // every matrix product is one of groups of warps
+  MatrixUnit,     // none is made of the lanes' own multiply-adds
+  Overlap,        // products of pipelined loops run while warps go on
+  Roles,
+  Persistent,
+  NoSpill,        // the assembler finds registers for everything
+};
+EnumNames names_of(Need);
+struct Required {
+  Need need = Need::BulkCopy;
+  Span span;
+  friend bool operator==(const Required& a, const Required& b) { return a.need == b.need; }
+};
+
+// What an earlier round of the passes found out, for the next one, and what the caller asks of all kernels. No decision: it is neither printed nor compared.
 struct Facts {
   int64_t scratch_bytes = 0;  // of shared memory, that the tiles must leave to what lowering needs beside them
+  bool wants_exact = false;   // schedules of loops by the exact search
 };
 
 struct Schedule {
@@ -46,6 +67,7 @@ struct Schedule {
   std::vector<Placement> placements;
   std::vector<Pipeline> pipelines;
   std::vector<PinnedLayout> layouts;
+  std::vector<Required> required;
   int64_t raster = 0, backwards = 0;  // as a launch has them
   std::vector<int64_t> cluster;
   bool persistent = false;
@@ -53,7 +75,7 @@ struct Schedule {
   Facts facts;
   Span span;  // of the first `schedule` block that pins something
   friend bool operator==(const Schedule& a, const Schedule& b) {
-    return a.roles == b.roles && a.placements == b.placements && a.pipelines == b.pipelines && a.layouts == b.layouts &&
+    return a.roles == b.roles && a.placements == b.placements && a.pipelines == b.pipelines && a.layouts == b.layouts && a.required == b.required &&
            a.raster == b.raster && a.backwards == b.backwards && a.cluster == b.cluster && a.persistent == b.persistent;
   }
 };

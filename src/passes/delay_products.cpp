@@ -6,7 +6,9 @@
 #include "ir/sources.h"
 #include "passes/clone.h"
 #include "passes/effects.h"
+#include "passes/loop_graph.h"
 #include "passes/rewrite.h"
+#include "passes/schedule_loops.h"
 
 namespace tilec::passes {
 
@@ -29,8 +31,10 @@ class Delayer {
   Delayer(Kernel& kernel, const Launched& launched, RegionId region, OpId loop)
       : kernel_(kernel), launched_(launched), region_(region), id_(loop), loop_(kernel.op(loop).as<op::For>()) {}
 
-  bool run() {
-    if (!find_products() || !find_operands()) return false;
+  // The name of the product; empty: none is delayed.
+  std::string run() {
+    if (!find_products() || stage_of_product(kernel_, last_) == 0 || !find_operands()) return {};
+    std::string name = name_of_product(kernel_, last_);
     for (const Handed& handed : handed_)
       if (Pipeline* pipeline = pipeline_of(kernel_, handed.ring)) pipeline->in_flight = 1;
     order_groups();
@@ -39,7 +43,7 @@ class Delayer {
     RegionId first = first_turn();
     delay();
     wrap(first);
-    return true;
+    return name;
   }
 
  private:
@@ -280,6 +284,6 @@ class Delayer {
 
 }  // namespace
 
-bool delay_product(Kernel& kernel, const Launched& launched, RegionId region, OpId loop) { return Delayer(kernel, launched, region, loop).run(); }
+std::string delay_product(Kernel& kernel, const Launched& launched, RegionId region, OpId loop) { return Delayer(kernel, launched, region, loop).run(); }
 
 }  // namespace tilec::passes

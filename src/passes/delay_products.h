@@ -16,7 +16,7 @@
 
 namespace tilec::passes {
 
-// False: the loop has no such product, and stays as it is.
-bool delay_product(ir::Kernel& kernel, const Launched& launched, ir::RegionId region, ir::OpId loop);
+// The name by which a schedule speaks of the product. Empty: the loop has none, or the schedule keeps it in its turn; the loop stays as it is.
+std::string delay_product(ir::Kernel& kernel, const Launched& launched, ir::RegionId region, ir::OpId loop);
 
 }  // namespace tilec::passes

@@ -1,10 +1,16 @@
 #include "passes/overlap_products.h"
 
 #include <algorithm>
+#include <set>
 
+#include "diag/diag.h"
 #include "passes/delay_products.h"
 #include "passes/flights.h"
+#include "passes/late_release.h"
+#include "passes/overlap_turn.h"
 #include "passes/rewrite.h"
+#include "passes/schedule_loops.h"
+#include "passes/tile_pressure.h"
 
 namespace tilec::passes {
 
@@ -19,39 +25,31 @@ struct Accumulation {
   size_t carried;  // place of its accumulator among what the loop carries
 };
 
-// A ring whose slots the loop's products read.
-struct Handed {
-  ValueId ring, turn;
-  ValueId count, earlier;  // the turn: of this loop, behind those of earlier rounds of the loops around (invalid: there are none)
-  OpId release;
-};
-
 // A loop whose products may stay in flight from turn to turn.
 class Carrier {
  public:
   Carrier(Kernel& kernel, const Launched& launched, RegionId region, OpId loop)
-      : kernel_(kernel), launched_(launched), region_(region), id_(loop), loop_(kernel.op(loop).as<op::For>()) {}
+      : kernel_(kernel), launched_(launched), region_(region), id_(loop), loop_(kernel.op(loop).as<op::For>()), late_(kernel, region, loop) {}
 
   bool run() {
     if (!find_products() || !find_rings()) return false;
     turns_in_flight_ = kUsualInFlight;
-    for (const Handed& handed : rings_) {
+    for (const Handed& handed : late_.rings()) {
       Pipeline* pipeline = pipeline_of(kernel_, handed.ring);
       if (pipeline && pipeline->in_flight >= 0) turns_in_flight_ = pipeline->in_flight;
     }
-    for (const Handed& handed : rings_) turns_in_flight_ = std::min(turns_in_flight_, kernel_.type(handed.ring).shape[0] - 1);
+    for (const Handed& handed : late_.rings()) turns_in_flight_ = std::min(turns_in_flight_, kernel_.type(handed.ring).shape[0] - 1);
     if (turns_in_flight_ < 1) return false;
-    for (const Handed& handed : rings_)
+    for (const Handed& handed : late_.rings())
       if (Pipeline* pipeline = pipeline_of(kernel_, handed.ring)) pipeline->in_flight = turns_in_flight_;
     carry();
     await_behind();
-    give_back_later();
+    late_.give_back(turns_in_flight_, awaited_, all_awaited_);
     return true;
   }
 
  private:
   const std::vector<OpId>& body() const { return kernel_.region(loop_.body).ops; }
-  ValueId index() const { return kernel_.region(loop_.body).args[0]; }
   bool is_in_body(OpId id) const { return std::ranges::find(body(), id) != body().end(); }
   std::vector<ValueId>& yielded() { return kernel_.op(body().back()).as<op::Yield>().values; }
 
@@ -79,12 +77,10 @@ class Carrier {
       for (ValueId operand : {gemm.a, gemm.b}) {
         if (!kernel_.type(operand).is_buffer()) return false;
         if (!launched_.is_written_in(loop_.body, operand) && !is_turned_here(launched_.ring_of(operand))) continue;
-        if (!add_ring(launched_.ring_of(operand))) return false;
+        if (!late_.add(launched_.ring_of(operand))) return false;
       }
     }
-    for (const Handed& handed : rings_)
-      if (!find_fills(handed.ring)) return false;
-    return true;
+    return late_.find_fills();
   }
 
   bool is_turned_here(ValueId ring) const {
@@ -92,54 +88,6 @@ class Carrier {
       const op::Wait* wait = kernel_.op(id).get<op::Wait>();
       return wait && wait->ring == ring;
     });
-  }
-
-  bool add_ring(ValueId ring) {
-    if (!ring.valid()) return false;
-    for (const Handed& known : rings_)
-      if (known.ring == ring) return true;
-    Handed handed{ring, {}, {}, {}, {}};
-    for (OpId id : body()) {
-      const op::Release* release = kernel_.op(id).get<op::Release>();
-      if (!release || release->ring != ring) continue;
-      if (handed.release.valid()) return false;
-      handed.turn = handed.count = release->turn;
-      handed.release = id;
-      const op::Binary* sum = kernel_.defined_by<op::Binary>(handed.turn);
-      if (!is_count_of_turns(handed.count) && sum && sum->fn == BinaryFn::Add && is_outside(sum->a)) handed.earlier = sum->a, handed.count = sum->b;
-      if (!is_count_of_turns(handed.count)) return false;
-    }
-    rings_.push_back(handed);
-    return handed.release.valid();
-  }
-
-  bool is_outside(ValueId v) const {
-    const Value& value = kernel_.value(v);
-    return value.region.valid() ? value.region != loop_.body : !is_in_body(value.op);
-  }
-
-  // (index - low) / step
-  bool is_count_of_turns(ValueId turn) const {
-    auto low = kernel_.constant(loop_.low), step = kernel_.constant(loop_.step);
-    ValueId x = turn;
-    if (!step || step->i != 1) {
-      const op::Binary* division = kernel_.defined_by<op::Binary>(x);
-      if (!division || division->fn != BinaryFn::Div || division->b != loop_.step) return false;
-      x = division->a;
-    }
-    if (low && low->i == 0) return x == index();
-    const op::Binary* difference = kernel_.defined_by<op::Binary>(x);
-    return difference && difference->fn == BinaryFn::Sub && difference->a == index() && difference->b == loop_.low;
-  }
-
-  // Whoever fills a slot in the same loop has to wait until it is given back: it goes behind that.
-  bool find_fills(ValueId ring) {
-    bool ok = true;
-    for (OpId id : fills_of(kernel_, loop_.body, ring)) {
-      ok &= kernel_.op(id).is<op::If>() && kernel_.op(id).results.empty();
-      if (std::ranges::find(fills_, id) == fills_.end()) fills_.push_back(id);
-    }
-    return ok;
   }
 
   void carry() {
@@ -181,72 +129,60 @@ class Carrier {
     all_awaited_ = at;
   }
 
-  void give_back_later() {
-    OpId at = awaited_;
-    for (const Handed& handed : rings_) {
-      std::erase(kernel_.region(loop_.body).ops, handed.release);
-      insert_after(kernel_, loop_.body, at, [&](Builder& b) { at = release_before(b, handed); });
-      insert_after(kernel_, region_, all_awaited_, [&](Builder& b) { release_last(b, handed); });
-    }
-    std::vector<OpId>& ops = kernel_.region(loop_.body).ops;
-    for (OpId fill : fills_) std::erase(ops, fill);
-    ops.insert(std::ranges::find(ops, at) + 1, fills_.begin(), fills_.end());
-  }
-
-  // The slot that the oldest product of those just awaited read.
-  OpId release_before(Builder& b, const Handed& handed) {
-    ValueId n = b.index(turns_in_flight_);
-    RegionId taken = kernel_.new_region(), other = kernel_.new_region(), outer = b.region();
-    b.set_region(taken);
-    b.add(op::Release{handed.ring, b.sub(handed.turn, n)});
-    b.yield({});
-    b.set_region(other);
-    b.yield({});
-    b.set_region(outer);
-    return b.add(op::If{b.compare(CompareFn::Ge, handed.count, n), taken, other});
-  }
-
-  void release_last(Builder& b, const Handed& handed) {
-    ValueId turns = trip_count(b, loop_);
-    ValueId first = b.binary(BinaryFn::Max, b.sub(turns, b.index(turns_in_flight_)), b.index(0));
-    op::For rest{.low = first, .high = turns, .step = b.index(1), .body = kernel_.new_region()};
-    ValueId turn = kernel_.new_arg(rest.body, scalar_type(Scalar::Index), "turn");
-    RegionId outer = b.region();
-    b.set_region(rest.body);
-    b.add(op::Release{handed.ring, handed.earlier.valid() ? b.add(handed.earlier, turn) : turn});
-    b.yield({});
-    b.set_region(outer);
-    b.add(std::move(rest));
-  }
-
   Kernel& kernel_;
   const Launched& launched_;
   RegionId region_;
   OpId id_;
   op::For loop_;
   std::vector<Accumulation> products_;
-  std::vector<Handed> rings_;
-  std::vector<OpId> fills_;
+  LateRelease late_;
   int64_t turns_in_flight_ = 0;
   OpId awaited_, all_awaited_;
 };
 
-// Always right: in flight, and awaited at once.
-void await_at_once(Kernel& kernel, RegionId region, OpId id) {
-  const op::Gemm gemm = kernel.op(id).as<op::Gemm>();
-  ValueId result = kernel.op(id).result();
-  const Type tile = kernel.type(result);
-  ValueId flight;
-  insert_before(kernel, region, id, [&](Builder& b) {
-    flight = b.value(started(gemm), in_flight(tile));
-  });
-  kernel.op(id).data = op::AwaitGemm{flight, 0, gemm.atom};
+// The best first.
+constexpr Reach kReaches[] = {{true, true, true}, {true, true, false}, {true, false, true}, {true, false, false}};
+
+// As far as registers reach.
+void overlap_turn(Kernel& kernel, const Machine& machine, const Launched& launched, const TurnAt& at) {
+  const int64_t most = registers_for_tiles(kernel.schedule, machine);
+  for (Reach reach : kReaches) {
+    Kernel trial = kernel;
+    overlap_turn(trial, Launched(trial, machine, launched.body()), at, reach);
+    if (tile_pressure(trial, launched.body()) > most) continue;
+    kernel = std::move(trial);
+    return;
+  }
+  overlap_turn(kernel, launched, at, {});
+}
+
+// The regions with products under one, those inside before those around.
+void find_turns(const Kernel& kernel, const Launched& launched, const TurnAt& at, std::vector<TurnAt>& found) {
+  bool has_products = false;
+  for (OpId id : kernel.region(at.region).ops) {
+    has_products |= launched.group_atom(id) != nullptr;
+    OpId loop = kernel.op(id).is<op::For>() ? id : OpId{};
+    each_region(kernel.op(id).data, [&](RegionId inner) { find_turns(kernel, launched, {inner, loop, at.region}, found); });
+  }
+  if (has_products) found.push_back(at);
+}
+
+// What the schedule says of stages is what came of them.
+void write_down(Kernel& kernel, const std::set<std::string>& delayed, Diagnostics& diagnostics) {
+  for (Placement& placement : kernel.schedule.placements) {
+    if (!placement.role.empty() || placement.stage == 0 || delayed.contains(placement.label)) continue;
+    if (!placement.is_inferred)
+      diagnostics.at(kernel.schedule.span)
+          .error(diag::ScheduleRefused, "`" + placement.label + "` is no product that ends the turns of a loop and can run under the next ones");
+    placement.stage = 0;
+  }
 }
 
 }  // namespace
 
-void overlap_products(Kernel& kernel, const Machine& machine, Diagnostics&) {
+void overlap_products(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
   if (!machine.has(Cap::AsyncMatrix)) return;
+  std::set<std::string> delayed;
   std::vector<RegionId> launches;
   each_op(kernel, kernel.body, [&](OpId id) {
     if (const op::Launch* launch = kernel.op(id).get<op::Launch>()) launches.push_back(launch->body);
@@ -255,12 +191,13 @@ void overlap_products(Kernel& kernel, const Machine& machine, Diagnostics&) {
     Launched launched(kernel, machine, body);
     each_op_in_region(kernel, body, [&](RegionId region, OpId id) {
       if (!kernel.op(id).is<op::For>()) return;
-      if (!Carrier(kernel, launched, region, id).run()) delay_product(kernel, launched, region, id);
+      if (!Carrier(kernel, launched, region, id).run()) delayed.insert(delay_product(kernel, launched, region, id));
     });
-    each_op_in_region(kernel, body, [&](RegionId region, OpId id) {
-      if (launched.group_atom(id)) await_at_once(kernel, region, id);
-    });
+    std::vector<TurnAt> turns;
+    find_turns(kernel, launched, {body, {}, {}}, turns);
+    for (const TurnAt& at : turns) overlap_turn(kernel, machine, launched, at);
   }
+  write_down(kernel, delayed, diagnostics);
 }
 
 }  // namespace tilec::passes

@@ -10,6 +10,7 @@
 #include "diag/diag.h"
 #include "passes/block_axes.h"
 #include "passes/products.h"
+#include "passes/schedule_loops.h"
 #include "passes/trend.h"
 
 namespace tilec::passes {
@@ -33,6 +34,7 @@ class Scheduler {
     choose_persistence();
     choose_order();
     choose_direction();
+    choose_times();
   }
 
  private:
@@ -165,6 +167,14 @@ class Scheduler {
         if (lasts_longer && (low == Trend::Falls || high == Trend::Rises)) launch.backwards = int64_t(axis) + 1;
       }
     });
+  }
+
+  void choose_times() {
+    std::vector<OpId> launches;
+    each_op(kernel_, kernel_.body, [&](OpId id) {
+      if (kernel_.op(id).is<op::Launch>()) launches.push_back(id);
+    });
+    for (OpId id : launches) schedule_loops(kernel_, kernel_.op(id).as<op::Launch>(), machine_);
   }
 
   // A role that copies fills the tiles of the next block while the others end this one. Where some blocks have more turns than others,

@@ -146,9 +146,9 @@ std::deque<Checked> Checks::finish() {
   return std::move(checked_);
 }
 
-const ir::Schedule& schedule_for(const ExportInstance& exported, const Machine& machine) {
-  static const ir::Schedule kNothingPinned;
+ir::Schedule schedule_for(const ExportInstance& exported, const Machine& machine) {
   const PinnedSchedule* best = nullptr;
+  std::vector<ir::Required> required;
   // A block for named machines before one for all, then the one that says more of the kernel's dims, then of its
   // parameters, then the last.
   auto rank = [](const PinnedSchedule& p) { return std::tuple(!p.targets.empty(), p.dims, p.arguments); };
@@ -156,9 +156,14 @@ const ir::Schedule& schedule_for(const ExportInstance& exported, const Machine& 
     bool speaks = pinned.targets.empty() || std::ranges::any_of(pinned.targets, [&](const std::string& target) {
       return target == machine.name || target == machine.target;
     });
-    if (speaks && (!best || rank(pinned) >= rank(*best))) best = &pinned;
+    if (!speaks) continue;
+    if (!best || rank(pinned) >= rank(*best)) best = &pinned;
+    for (const ir::Required& one : pinned.schedule.required)
+      if (std::ranges::find(required, one) == required.end()) required.push_back(one);
   }
-  return best ? best->schedule : kNothingPinned;
+  ir::Schedule schedule = best ? best->schedule : ir::Schedule();
+  schedule.required = std::move(required);
+  return schedule;
 }
 
 ir::Kernel kernel_for(const ExportInstance& exported, const Machine& machine) {
@@ -179,9 +184,10 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
   for (const Machine* machine : request.machines) for_all.lanes.push_back(machine->lanes);
   Checks checks(diagnostics, for_all);
   for (const ExportInstance& exported : typed.exports) checks.add(exported.kernel);
-  std::deque<Checked> checked = checks.finish();
-  std::vector<Lowering> lowerings = lower_all(typed, checked, request, diagnostics, options, out.kernels);
+  out.checked = checks.finish();
+  std::vector<Lowering> lowerings = lower_all(typed, out.checked, request, diagnostics, options, out.kernels);
   if (diagnostics.has_errors()) return std::nullopt;
+  for (const Lowering& l : lowerings) out.lowered.push_back({&typed.exports[l.of], &out.checked[l.of], l.kernel});
   for (size_t first = 0, next = 0; first < typed.exports.size(); first = next) {
     do ++next;
     while (next < typed.exports.size() && typed.exports[next].number > 0);

@@ -21,23 +21,32 @@ struct CompileRequest {
   std::string stream_struct = {};        // what a stream is a pointer to; empty: any pointer
 };
 
-// Owns the kernels that `program` points to; do not move the deque's elements.
+// An export's kernel behind the checks.
+struct Checked {
+  ir::Kernel kernel;
+  bool is_fine = false;  // it may go on to the passes of a machine
+};
+
+// A kernel of the output, and what it was made of.
+struct Lowered {
+  const ExportInstance* source;
+  const Checked* checked;
+  ir::Kernel* kernel;
+};
+
+// Owns the kernels that `program` points to; do not move the deques' elements.
 struct Compiled {
+  std::deque<Checked> checked;
   std::deque<ir::Kernel> kernels;
+  std::vector<Lowered> lowered;
   target::Program program;
   host::Library library;
 };
 
 // The export as the pass list takes it for `machine`: with what the most special `schedule` block that speaks of it pins.
 ir::Kernel kernel_for(const ExportInstance& exported, const Machine& machine);
-// The same for a kernel of the export that has come through the checks.
-const ir::Schedule& schedule_for(const ExportInstance& exported, const Machine& machine);
-
-// An export's kernel behind the checks.
-struct Checked {
-  ir::Kernel kernel;
-  bool is_fine = false;  // it may go on to the passes of a machine
-};
+// The same for a kernel of the export that has come through the checks. What several blocks require adds up.
+ir::Schedule schedule_for(const ExportInstance& exported, const Machine& machine);
 
 // Takes kernels through the checks, on other cores, while more of them are still made. Who looks on between the passes sees
 // them one after the other.

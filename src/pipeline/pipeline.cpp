@@ -4,7 +4,9 @@
 
 #include "base/check.h"
 #include "check/heavy_tiles.h"
+#include "check/loop_times.h"
 #include "check/pressure.h"
+#include "check/requirements.h"
 #include "check/schedule.h"
 #include "diag/diag.h"
 #include "ir/verify.h"
@@ -54,6 +56,7 @@ constexpr Pass kPipeline[] = {
     {"check-tiles", Typed, Typed, passes::check_tiles, "no tile alone is more than the machine has"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"schedule", Typed, Typed, passes::schedule, "which warps do what, where the source does not say"},
+    {"check-times", Typed, Typed, check::check_times, "work of loops begins when its unit is free and what it needs is there"},
     {"estimate", Typed, Typed, passes::estimate, "how long launches are expected to take"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
     {"skip-masks", Placed, Placed, passes::skip_masks, "tiles that lie on one side of their masks, without them"},
@@ -64,6 +67,7 @@ constexpr Pass kPipeline[] = {
     {"share-copies", Staged, Staged, passes::share_copies, "what the blocks of a cluster copy together"},
     {"insert-barriers", Staged, Staged, passes::insert_barriers, "barriers between conflicting touches of memory"},
     {"check-schedule", Staged, Staged, check::check_schedule, "rings turn without a deadlock, and the machine has what it takes"},
+    {"check-requirements", Staged, Staged, check::check_requirements, "what the schedule requires is so"},
     {"lower", Staged, Thread, lower_to_threads, "the program of one thread"},
     {"pack-shared", Thread, Thread, passes::pack_shared, "the place of every shared buffer, in bytes of others that are done"},
     {"check-memory", Thread, Thread, passes::check_memory, "a block's shared memory fits the machine"},
@@ -186,6 +190,7 @@ bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics&
   for (const Pass& pass : std::span(kPipeline).first(kChecks))
     if (pass.name == options.stop_after) return true;
   const std::vector<ir::LibraryCall> calls = kernel.library_calls;
+  kernel.schedule.facts.wants_exact = options.exact;
   std::optional<ir::Kernel> start;
   if (has_choices(kernel)) start = kernel;
   for (int64_t round = 1, missing = INT64_MAX;; ++round) {

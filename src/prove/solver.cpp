@@ -2,10 +2,14 @@
 
 namespace tilec::prove {
 
-Solver::Result Solver::ask(const Terms& terms, const Problem& problem, Model& model) {
+const SolverLibrary& solver_library() {
   static const auto& library = load_part_as<SolverLibrary>("solver", kSolverLayout);
-  if (!state_) state_ = library.begin();
-  return library.ask(state_.get(), terms, problem, model);
+  return library;
+}
+
+Solver::Result Solver::ask(const Terms& terms, const Problem& problem, Model& model) {
+  if (!state_) state_ = solver_library().begin();
+  return solver_library().ask(state_.get(), terms, problem, model);
 }
 
 }  // namespace tilec::prove

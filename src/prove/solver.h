@@ -2,8 +2,10 @@
 // Bounded by a deterministic count of steps, so that the same program gets the same answer on every machine.
 #pragma once
 #include <memory>
+#include <optional>
 
 #include "base/part.h"
+#include "ir/loop_times.h"
 #include "prove/problem.h"
 
 namespace tilec::prove {
@@ -23,8 +25,10 @@ struct SolverLibrary {
   PartHeader header;
   std::shared_ptr<void> (*begin)();
   Solver::Result (*ask)(void* state, const Terms& terms, const Problem& problem, Model& model);
+  std::optional<ir::LoopTimes> (*schedule)(const ir::LoopProblem& problem, const ir::LoopTimes& known);  // see loop_solver.h
 };
+const SolverLibrary& solver_library();
 constexpr size_t kSolverLayout =
-    sizeof(Problem) + (sizeof(Terms) << 10) + (sizeof(Atom) << 20) + (sizeof(Formula) << 30) + (sizeof(Model) << 40);
+    sizeof(Problem) + (sizeof(Terms) << 10) + (sizeof(Atom) << 20) + (sizeof(Formula) << 30) + (sizeof(Model) << 40) + (sizeof(ir::LoopProblem) << 50);
 
 }  // namespace tilec::prove

@@ -135,7 +135,12 @@ struct Reading {
     for (const ast::Name& name : item.names)
       result.layouts.push_back({std::string(name.text), one_line(item.text), item.text_span});
   }
-  void operator()(const ast::RequireItem&) {}
+  void operator()(const ast::RequireItem& item) {
+    ir::EnumNames needs = ir::names_of(ir::Need{});
+    for (const ast::Name& name : item.names)
+      if (auto found = std::ranges::find(needs, name.text); found != needs.end())
+        result.required.push_back({ir::Need(found - needs.begin()), name.span});
+  }
 };
 
 ir::Schedule read(Instance& in, const ast::Schedule& schedule) {

@@ -6,7 +6,6 @@
 namespace tilec::sema {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"bulk_copy", "warpgroup_mma", "overlap"};
 constexpr std::string_view kPipelineWords[] = {"depth", "in_flight"};
 constexpr std::string_view kRoleWords[] = {"warps", "registers"};
 constexpr std::string_view kPlaceWords[] = {"stage", "order"};
@@ -114,16 +113,22 @@ struct Check {
   }
   void operator()(const ast::PlaceItem& item) {
     for (const ast::Name& name : item.labels) {
-      label(name);
+      if (!contains(known.tiles, name.text)) label(name);
       once("place", name);
     }
     clauses("place", item.clauses, kPlaceWords);
   }
   void operator()(const ast::RequireItem& item) {
+    const ir::EnumNames needs = ir::names_of(ir::Need{});
     for (const ast::Name& name : item.names) {
       if (!name.exists()) continue;
-      if (contains(kNeeds, name.text)) not_supported(in, name.span, "`require`");
-      else suggest(in.at(name.span).error(diag::UnknownName, name.text), name, kNeeds);
+      once("requirement", name);
+      if (contains(needs, name.text)) continue;
+      Report report = in.at(name.span).error(diag::UnknownName, name.text);
+      suggest(report, name, needs);
+      std::string all;
+      for (std::string_view need : needs) all += (all.empty() ? "`" : ", `") + std::string(need) + "`";
+      report.help("a schedule may require " + all);
     }
   }
 };

@@ -17,6 +17,7 @@ struct AssembledFunction {
   std::string name;
   std::vector<std::string> held_up;                // why its matrix products do not overlap, in the assembler's words
   int64_t stack = 0, stored = 0, loaded = 0;       // bytes of a lane; the last two: of registers that ran out
+  std::optional<int64_t> in_loops = {};            // instructions that load from the stack or store to it in a loop, where that is known
 };
 
 // What came of assembling: an image and the program that made it ("ptxas 13.0"), or what was in the way, for people.

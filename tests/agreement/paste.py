@@ -29,7 +29,7 @@ def code(compiler, machine, source):
 
 
 def keeps(compiler, machine, source, folder):
-    printed = tilec(compiler, "explain", f"--target={machine}", source)
+    printed = tilec(compiler, "explain", "--tries=1", f"--target={machine}", source)  # text has the first schedule
     plain = code(compiler, machine, source)
     if not printed or not plain:
         return False

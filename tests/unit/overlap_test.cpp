@@ -35,6 +35,54 @@ kernel chain[BM: int = 128, D: int = 64, T: float = f16](Q: T[S, D], K: T[L, D],
 export chainARGUMENTS as it;
 )";
 
+// Four products a turn, two of which add to what the loop carries: the gradient of attention without its softmax. In rounds of a loop
+// around, so that turns go on.
+constexpr std::string_view kGradient = R"(
+kernel gradient[OWN: int = 128, D: int = 64](Q: f16[S, D], G: f16[S, D], K: f16[L, D], V: f16[L, D], out dK: f32[L, D], out dV: f32[L, D]) {
+    launch (j in ceildiv(L, OWN)) threads THREADS {
+        var k: shared f16[OWN, 64] = K.tile(j, 0);
+        var v: shared f16[OWN, 64] = V.tile(j, 0);
+        var q: shared f16[64, 64];
+        var g: shared f16[64, 64];
+        var dk: fragment f32[OWN, 64] = 0;
+        var dv: fragment f32[OWN, 64] = 0;
+        for round in 0..2 {
+            for i in pipelined(ceildiv(S, 64), stages = 2) {
+                q = Q.tile(i, 0);
+                g = G.tile(i, 0);
+                let p = (k @ q.T) * 0.125;
+                dv += (p as f16) @ g;
+                let ds = (v @ g.T) * p;
+                dk += (ds as f16) @ q;
+            }
+        }
+        dK.tile(j, 0) = dk;
+        dV.tile(j, 0) = dv;
+    }
+}
+export gradientARGUMENTS as it;
+)";
+
+// The second product reads what threads wrote for it in this turn.
+constexpr std::string_view kTurned = R"(
+kernel turned[D: int = 64](Q: f16[S, D], K: f16[L, D], out O: f32[S, D]) {
+    launch (i in ceildiv(S, 64)) threads 128 {
+        var k: shared f16[64, 64];
+        var q: shared f16[64, 64] = Q.tile(i, 0);
+        var p: shared f16[64, 64];
+        var o: fragment f32[64, 64] = 0;
+        for j in pipelined(ceildiv(L, 64), stages = 2) {
+            k = K.tile(j, 0);
+            let s = q @ k.T;
+            p = (s * 0.125) as f16;
+            o += p @ k;
+        }
+        O.tile(i, 0) = o;
+    }
+}
+export turned as it;
+)";
+
 constexpr std::string_view kProduct = R"(
 kernel product(A: f16[M, K], B: f16[K, N], out C: f32[M, N]) {
     launch (i in ceildiv(N, 64), j in ceildiv(M, 64)) threads 128 {
@@ -81,6 +129,21 @@ struct Made {
   }
 };
 
+// Why the schedule cannot be kept.
+std::string refusal_of(const std::string& text) {
+  SourceMap sources;
+  Diagnostics diagnostics{Policy{}};
+  Ast ast = parse(sources.add("it.tile", text), sources, diagnostics);
+  Program program = analyse(ast, sources, embedded_library(), diagnostics);
+  REQUIRE(!diagnostics.has_errors());
+  ir::Kernel kernel = kernel_for(program.exports.at(0), target::model::asynchronous());
+  run_passes(kernel, target::model::asynchronous(), diagnostics);
+  const std::string prefix = "the schedule cannot be kept: ";
+  for (const Diagnostic& d : diagnostics.all())
+    if (d.message.starts_with(prefix)) return d.message.substr(prefix.size());
+  return "";
+}
+
 void agree(const std::string& text, const Shapes& shapes, const Machine& machine = target::model::asynchronous()) {
   check_agreement(Made(text, machine).typed, shapes, machine);
 }
@@ -114,6 +177,16 @@ TEST_SUITE("overlap") {
     agree(pinned, kOneBlock);
   }
 
+  TEST_CASE("a schedule places a product in its turn, or a turn behind where that can be") {
+    Made kept(with(kChain) + "schedule chain for model { place o: stage 0, order 1; }\n");
+    CHECK(kept.count("gemm_async ") == 2);
+    Made delayed(with(kChain) + "schedule chain for model { place o: stage 1, order 1; }\n");
+    CHECK(delayed.count("gemm_async ") == 4);
+    agree(with(kChain) + "schedule chain for model { place o: stage 0, order 1; }\n", kOneBlock);
+    CHECK(refusal_of(with(kChain) + "schedule chain for model { place s: stage 1, order 0; }\n") ==
+          "`s` is no product that ends the turns of a loop and can run under the next ones");
+  }
+
   TEST_CASE("tiles that different products read have rings of their own, of one depth") {
     Made made(with(kChain)), one{std::string(kProduct)};
     CHECK(made.count("ring_alloc name=\"[kv]\" : ring<2>") == 2);
@@ -128,6 +201,47 @@ TEST_SUITE("overlap") {
     CHECK(Made(with(kChain), target::model::without_roles()).count("ring_alloc name=\"q\"") == 0);
     Made pinned(with(kChain) + "schedule chain for model { role load: warps 4 { k; v; } role math: warps 4 { rest; } }\n");
     CHECK(pinned.count("ring_alloc name=\"q\"") == 0);
+  }
+
+  TEST_CASE("products of a turn run beside each other, and into the next turn") {
+    Made made(with(kGradient, "", "256"));
+    const std::string text = made.text("overlap-products");
+    // Both products that read nothing of the other's start before the turn waits, and then for the first alone.
+    std::smatch first, second, wait;
+    REQUIRE(std::regex_search(text, wait, std::regex("await_gemm [^\n]*in_flight=1")));
+    const std::string before = wait.prefix();
+    CHECK(made.count("begin_flight ", "overlap-products") == 2);
+    CHECK(std::regex_search(before, std::regex("gemm_async %k[^]*gemm_async %v")));
+    CHECK(made.count("gemm_async ", "overlap-products") == 4);
+    // The slots that the sums of the last turn read go back when that wait is over.
+    CHECK(std::regex_search(wait.suffix().first, wait.suffix().second, std::regex("^[^]*if %[^]*release [^]*gemm_async")));
+    for (const char* name : {"q", "g"}) {
+      auto pipeline = std::ranges::find(made.thread.schedule.pipelines, name, &ir::Pipeline::name);
+      REQUIRE(pipeline != made.thread.schedule.pipelines.end());
+      CHECK(pipeline->in_flight == 1);
+    }
+    for (const Machine& machine : {target::model::asynchronous(), target::model::without_roles(), target::model::with_lanes()})
+      for (int64_t rows : {0, 1, 64, 200})
+        agree(with(kGradient, "", "256"), {{rows, 64}, {rows, 64}, {100, 64}, {100, 64}, {100, 64}, {100, 64}}, machine);
+    agree(with(kGradient, "[OWN = 64]"), {{200, 64}, {200, 64}, {300, 64}, {300, 64}, {300, 64}, {300, 64}});
+  }
+
+  TEST_CASE("products may be kept in their turn, and tiles that fill the registers keep them there") {
+    const Shapes shapes = {{200, 64}, {200, 64}, {100, 64}, {100, 64}, {100, 64}, {100, 64}};
+    std::string pinned = with(kGradient, "", "256") + "schedule gradient for model { pipeline q: q; depth 2, in_flight 0; }\n";
+    CHECK(Made(pinned).count("begin_flight ") == 0);
+    CHECK(Made(pinned).count("await_gemm [^\n]*in_flight=1") == 2);
+    agree(pinned, shapes);
+    // Four sums of 64 registers of a lane.
+    CHECK(Made(with(kGradient)).count("in_flight=") == 0);
+    agree(with(kGradient), shapes);
+  }
+
+  TEST_CASE("a product ends before threads write what it reads") {
+    Made made{with(kTurned)};
+    CHECK(made.count("begin_flight ") == 0);
+    agree(with(kTurned), {{64, 64}, {200, 64}, {64, 64}});
+    agree(with(kTurned), {{64, 64}, {200, 64}, {64, 64}}, target::model::without_roles());
   }
 
   TEST_CASE("groups take turns where their products are long") {

@@ -2,6 +2,8 @@
 
 #include <z3++.h>
 
+#include "prove/z3/loops.h"
+
 namespace tilec::prove {
 
 namespace {
@@ -104,6 +106,6 @@ Solver::Result ask(void* state, const Terms& terms, const Problem& problem, Mode
 
 }  // namespace
 
-extern "C" const SolverLibrary tilec_solver = {{TILEC_VERSION, kSolverLayout}, begin, ask};
+extern "C" const SolverLibrary tilec_solver = {{TILEC_VERSION, kSolverLayout}, begin, ask, schedule_loop};
 
 }  // namespace tilec::prove

@@ -14,6 +14,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "target/cuda/machine.h"
+#include "target/cuda/machine_code.h"
 #include "target/cuda/said.h"
 
 extern char** environ;
@@ -141,8 +143,12 @@ Assembled assemble(std::string_view text, const Machine& machine, const std::str
   if (is_refused) words.pop_back(), ending = run(words, to, said);
   std::string image = is_image(to.contents(kMagic.size())) ? to.contents(kMostImage) : to.contents(1);
   std::string by = version_in(image);
-  if (ending.empty() && is_image(image))
-    return {.image = std::move(image), .by = "ptxas" + (by.empty() ? "" : " " + by), .slow = slow_functions(said.contents(kMostSaid))};
+  if (ending.empty() && is_image(image)) {
+    std::vector<AssembledFunction> slow = slow_functions(said.contents(kMostSaid));
+    for (AssembledFunction& function : slow)
+      if (function.stack > 0) function.in_loops = stack_accesses_in_loops(image, function.name, generation_of(machine));
+    return {.image = std::move(image), .by = "ptxas" + (by.empty() ? "" : " " + by), .slow = std::move(slow)};
+  }
   if (ending.empty()) ending = image.empty() ? "made no file" : "made a file that is no image";
   std::string reason = first_line(said.contents(kMostSaid), from);
   return {.problem = "`" + assembler.string() + "` " + ending + (reason.empty() ? "" : ": " + reason)};

@@ -1,5 +1,8 @@
 // Products of groups of warps, which an engine runs beside the threads. It finds operands in shared memory by descriptors; the
 // accumulator's registers are its own from a fence to a wait, so each statement that may touch them ties them.
+#include <algorithm>
+#include <cmath>
+
 #include <llvm/IR/InlineAsm.h>
 
 #include "layout/engine_rows.h"
@@ -37,9 +40,9 @@ uint32_t high_word(const MatrixArray& array) {
 
 }  // namespace
 
-// A statement that takes these registers and gives them back; `before` are its other operands, of which the first is called
-// by the number of registers.
-Values ThreadSpeller::tied(const std::string& text, llvm::ArrayRef<Value*> registers, llvm::ArrayRef<Value*> before) {
+// A statement that takes these registers, unless it only makes them, and gives them back; `before` are its other operands, of which the
+// first is called by the number of registers.
+Values ThreadSpeller::tied(const std::string& text, llvm::ArrayRef<Value*> registers, llvm::ArrayRef<Value*> before, bool only_makes) {
   std::string outputs, inputs, ties;
   llvm::SmallVector<llvm::Type*, 64> types, given;
   llvm::SmallVector<Value*, 64> arguments(before.begin(), before.end());
@@ -49,8 +52,9 @@ Values ThreadSpeller::tied(const std::string& text, llvm::ArrayRef<Value*> regis
   }
   for (size_t i = 0; i < registers.size(); ++i) {
     outputs += std::string(i ? ",=" : "=") + constraint(registers[i]->getType());
-    ties += "," + std::to_string(i);
     types.push_back(registers[i]->getType());
+    if (only_makes) continue;
+    ties += "," + std::to_string(i);
     given.push_back(types.back());
     arguments.push_back(registers[i]);
   }
@@ -107,7 +111,37 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::VectorMake& x) {
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::EngineFence&) { tied("fence.proxy.async.shared::cta;", {}, {}); }
 
-void ThreadSpeller::one(const ir::Op& op, const ir::op::GroupFence& x) { pass_on(op, "wgmma.fence.sync.aligned;", x.registers); }
+// A sum that begins with zeros needs none: its first product says that nothing is added to. Registers that are written for it would be
+// work of every turn, and the assembler shares the one that holds zero with sums in flight, for which it then waits.
+void ThreadSpeller::find_fresh(ir::RegionId body) {
+  auto is_zero = [&](ir::ValueId v) {
+    if (const auto* convert = kernel_.defined_by<ir::op::Convert>(v)) v = convert->x;
+    auto number = kernel_.constant(v);
+    return number && (is_float(type(v).element) ? number->f == 0 && !std::signbit(number->f) : number->i == 0);
+  };
+  std::vector<int> uses;
+  ir::each_op(kernel_, body, [&](ir::OpId id) {
+    const auto* product = kernel_.op(id).get<ir::op::GroupProduct>();
+    const auto* fence = product ? kernel_.defined_by<ir::op::GroupFence>(product->acc) : nullptr;
+    if (!fence) return;
+    if (uses.empty()) uses = use_counts(kernel_);
+    const std::vector<ir::ValueId>& begun = kernel_.definition(product->acc)->results;
+    const auto* made = kernel_.defined_by<ir::op::VectorMake>(fence->registers[size_t(std::ranges::find(begun, product->acc) - begun.begin())]);
+    if (made && uses[product->acc.index] == 1 && std::ranges::all_of(made->elements, is_zero)) fresh_.insert(product->acc.index);
+  });
+}
+
+void ThreadSpeller::one(const ir::Op& op, const ir::op::GroupFence& x) {
+  ir::Op rest = op;
+  std::vector<ir::ValueId> registers;
+  rest.results.clear();
+  for (size_t i = 0; i < x.registers.size(); ++i) {
+    bool is_fresh = fresh_.contains(op.results[i].index);
+    if (is_fresh) held_[op.results[i].index] = held(x.registers[i]);
+    else rest.results.push_back(op.results[i]), registers.push_back(x.registers[i]);
+  }
+  pass_on(rest, "wgmma.fence.sync.aligned;", registers);
+}
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::GroupCommit&) { tied("wgmma.commit_group.sync.aligned;", {}, {}); }
 
@@ -132,11 +166,12 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::GroupProduct& x) {
   std::string a = is_in_registers ? list(count, operands.size()) : "$" + std::to_string(count);
   std::string b = "$" + std::to_string(count + operands.size());
   operands.push_back(descriptor(x.b, x.b_place, x.b_shape, x.b_layout));
-  std::string text = "{ .reg .pred p; setp.ne.b32 p, 1, 0; " + std::string(atom.text) + " " + list(0, count) + ", " + a + ", " + b + ", p";
+  bool is_fresh = fresh_.contains(x.acc.index);
+  std::string text = "{ .reg .pred p; setp.ne.b32 p, " + std::string(is_fresh ? "0" : "1") + ", 0; " + std::string(atom.text) + " " + list(0, count) + ", " + a + ", " + b + ", p";
   if (is_float(atom.c)) text += ", 1, 1";
   if (!atom.k_major_only) text += (is_in_registers ? "" : x.transpose_a ? ", 1" : ", 0") + std::string(x.transpose_b ? ", 0" : ", 1");
   Held h;
-  h.parts = tied(text + "; }", registers, operands);
+  h.parts = tied(text + "; }", registers, operands, is_fresh);
   held_[op.result().index] = std::move(h);
 }
 

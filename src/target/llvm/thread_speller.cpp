@@ -42,7 +42,7 @@ void ThreadSpeller::open_launch(const ir::op::Launch& launch, Value* shared, Val
     auto* array = llvm::ArrayType::get(memory_type(memory.element), uint64_t(memory.element_count()));
     places_[buffer.index].pointer = b_.CreateAlloca(array);
   });
-  if (machine_.has(Cap::AsyncMatrix)) find_warp(launch.body);
+  if (machine_.has(Cap::AsyncMatrix)) find_warp(launch.body), find_fresh(launch.body);
   scope_places();
 }
 
