@@ -30,9 +30,9 @@ struct Selector {
   Kernel& kernel;
   const Machine& machine;
   Diagnostics& diagnostics;
-  int64_t shared_left = 0;  // bytes of a block's shared memory
+  int64_t shared_left = 0;         // bytes of a block's shared memory
   Groups groups{0};                // of tiles that will share a layout,
-  std::set<uint32_t> unswapped{};  // and those of which a product cannot have its operands swapped
+  std::set<uint32_t> unswapped{};  // and those of which not all products have their operands swapped
   bool may_swap = true;
 
   // Of the rows that take the operands as they are, the one that wastes least of the tile; of those that widen them, the one that
@@ -94,7 +94,7 @@ struct Selector {
       if (!engine_layout(shape_of(type), bit_width(type.element), engine_step_bytes(kernel, gemm, atom, side))) return false;
       if (type.is_tile()) more += type.element_count() * byte_width(type.element);
     }
-    return more <= shared_left;
+    return more == 0 || more <= shared_left;
   }
 
   static bool stays_in_registers(const MatrixAtom& atom, const op::Gemm& gemm, layout::Side side) {
