@@ -29,6 +29,84 @@ export kernel product(A: E[ALL_A], B: E[ALL_B], out C: S[M, N]) {
 }
 )";
 
+// The right operand comes from registers.
+constexpr std::string_view kScaled = R"(
+export kernel scaled(A: f16[M, K], B: i8[K, N], out C: f32[M, N]) {
+    launch (j in ceildiv(N, 64), i in ceildiv(M, 16)) threads 128 {
+        var a: shared f16[16, 64];
+        var b: shared i8[64, 64];
+        var acc: fragment f32[16, 64] = 0;
+        for k in pipelined(ceildiv(K, 64), stages = 3) {
+            a = A.tile(i, k);
+            b = B.tile(k, j);
+            acc += a @ (b as f16);
+        }
+        C.tile(i, j) = acc;
+    }
+}
+)";
+
+constexpr std::string_view kChain = R"(
+export kernel chain(A: f16[16, K], B: f16[K, N], G: f16[M, 16], out C: f32[M, N]) {
+    launch (j in ceildiv(N, 64), i in ceildiv(M, 8)) threads 128 {
+        var a: shared f16[16, 64] = A.tile(0, 0);
+        var b: shared f16[64, 64] = B.tile(0, j);
+        var g: shared f16[8, 16] = G.tile(i, 0);
+        var s: fragment f32[16, 64] = 0;
+        s += a @ b;
+        var o: fragment f32[8, 64] = 0;
+        o += g @ ((s * 0.125) as f16);
+        C.tile(i, j) = o;
+    }
+}
+)";
+
+constexpr std::string_view kRows = R"(
+export kernel rows(A: f16[M, 64], B: f16[64, 64], out C: f32[M, 64], out R: f32[M]) {
+    launch (i in ceildiv(M, 16)) threads 128 {
+        var a: shared f16[16, 64] = A.tile(i, 0);
+        var b: shared f16[64, 64] = B.tile(0, 0);
+        var acc: fragment f32[16, 64] = 0;
+        acc += a @ b;
+        R.tile(i) = acc.max(axis = 1);
+        C.tile(i, 0) = acc.cumsum(axis = 1);
+    }
+}
+)";
+
+// The second product takes no groups' instruction: it is not as deep as one.
+constexpr std::string_view kMixed = R"(
+export kernel mixed(A: f16[M, 64], D: f16[M, 8], B: f16[64, 64], E: f16[8, 64], out C: f32[M, 64]) {
+    launch (i in ceildiv(M, 16)) threads 128 {
+        var a: shared f16[16, 64] = A.tile(i, 0);
+        var d: shared f16[16, 8] = D.tile(i, 0);
+        var b: shared f16[64, 64] = B.tile(0, 0);
+        var e: shared f16[8, 64] = E.tile(0, 0);
+        var acc: fragment f32[16, 64] = 0;
+        acc += a @ b;
+        acc += d @ e;
+        C.tile(i, 0) = acc;
+    }
+}
+)";
+
+constexpr std::string_view kAttention = R"(
+export kernel attention(Q: f16[S, 64], K: f16[L, 64], V: f16[L, 64], out O: f32[S, 64]) {
+    launch (i in ceildiv(S, 16)) threads 128 {
+        var q: shared f16[16, 64] = Q.tile(i, 0);
+        var k: shared f16[64, 64];
+        var v: shared f16[64, 64];
+        var o: fragment f32[16, 64] = 0;
+        for j in pipelined(ceildiv(L, 64), stages = 2) {
+            k = K.tile(j, 0);
+            v = V.tile(j, 0);
+            o += ((q @ k.T * 0.125) as f16) @ v;
+        }
+        O.tile(i, 0) = o;
+    }
+}
+)";
+
 struct Tiles {
   int64_t m, n, k, threads;
   std::string element, sum;
@@ -52,7 +130,7 @@ std::string source_of(const Tiles& t) {
 
 // With edges: tiles that the tensors leave.
 Shapes shapes_of(const Tiles& t) {
-  int64_t m = t.m + 3, n = t.n * 2 - 9, k = t.k * 2 + 5;
+  int64_t m = t.m + 3, n = t.n - 9, k = t.k * 2 + 5;
   auto sizes = [](int64_t rows, int64_t columns, bool is_turned) { return is_turned ? std::vector{columns, rows} : std::vector{rows, columns}; };
   return {sizes(m, k, t.turn_a), sizes(k, n, t.turn_b), {m, n}};
 }
@@ -74,6 +152,19 @@ struct Made {
   }
   bool has(const std::string& pass, const std::string& part) const { return after.at(pass).find(part) != std::string::npos; }
 };
+
+std::string refusal_of(const std::string& text) {
+  SourceMap sources;
+  Diagnostics diagnostics{Policy{}};
+  Ast ast = parse(sources.add("it.tile", text), sources, diagnostics);
+  Program program = analyse(ast, sources, embedded_library(), diagnostics);
+  REQUIRE(!diagnostics.has_errors());
+  ir::Kernel kernel = kernel_for(program.exports.at(0), target::model::asynchronous());
+  run_passes(kernel, target::model::asynchronous(), diagnostics);
+  for (const Diagnostic& d : diagnostics.all())
+    if (d.severity == Severity::Error) return d.message;
+  return "";
+}
 
 const Machine* const kMachines[] = {&target::model::asynchronous(), &target::model::without_roles(), &target::model::with_lanes()};
 
@@ -123,4 +214,41 @@ TEST_SUITE("swapped products") {
     }
   }
 
+  TEST_CASE("the right operand may come from registers") {
+    Made made{std::string(kScaled)};
+    CHECK(made.has("place", "group.m64n16k16.f16.swapped"));
+    CHECK_FALSE(made.has("place", "name=\"operand\""));
+    CHECK_FALSE(made.has("place", "convert_layout"));
+    agree(std::string(kScaled), {{40, 100}, {100, 150}, {40, 150}});
+  }
+
+  TEST_CASE("what one product gives is the right operand of the next as it is") {
+    Made made{std::string(kChain)};
+    CHECK(made.has("place", "group.m64n8k16.f16.swapped"));
+    CHECK_FALSE(made.has("place", "convert_layout"));
+    agree(std::string(kChain), {{16, 64}, {64, 100}, {20, 16}, {20, 100}});
+  }
+
+  TEST_CASE("rows of swapped accumulators are reduced across warps") { agree(std::string(kRows), {{20, 64}, {64, 64}, {20, 64}, {20}}); }
+
+  TEST_CASE("products of one sum are swapped together, and none where one goes on from registers") {
+    CHECK_FALSE(Made{std::string(kMixed)}.has("place", ".swapped"));
+    agree(std::string(kMixed), {{20, 64}, {20, 8}, {64, 64}, {8, 64}, {20, 64}});
+    CHECK_FALSE(Made{std::string(kAttention)}.has("place", ".swapped"));
+    agree(std::string(kAttention), {{20, 64}, {100, 64}, {100, 64}, {20, 64}});
+  }
+
+  TEST_CASE("a schedule pins the layouts that it prints, and no other product's") {
+    const std::string text = source_of({16, 128, 32, 128, "f16", "f32"});
+    const Shapes shapes = {{20, 70}, {70, 200}, {20, 200}};
+    const std::string own = "reg(r0 c3 r3 c6) lane(r1 r2 c0 c1 c2) warp(c4 c5)", other = "reg(c6 r0 c3 r3) lane(r1 r2 c0 c1 c2) warp(c4 c5)";
+    CHECK(Made(text).has("place", "tile<16x128 f32 @ " + own));
+    for (const std::string& layout : {own, other}) {
+      const std::string pinned = text + "schedule product for model, \"model-no-roles\", \"model-lanes\" { layout acc: " + layout + "; }\n";
+      CHECK(Made(pinned).has("place", "tile<16x128 f32 @ " + layout));
+      agree(pinned, shapes);
+    }
+    CHECK(refusal_of(text + "schedule product for model { layout acc: reg(c0 r3 c3 c6) lane(c1 c2 r0 r1 r2) warp(c4 c5); }\n") ==
+          "`acc` cannot have this layout: it is no arrangement of accumulators of group.m64n16k16.f16.swapped");
+  }
 }
