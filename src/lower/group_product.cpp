@@ -1,5 +1,6 @@
 // Matrix products by instructions of groups of warps, in flight. The accumulator's registers belong to the engine from the first
-// product until a wait gives them back; operands are places in arrays of shared memory, or, of A, registers.
+// product until a wait gives them back; operands are places in arrays of shared memory, or, of one of them, registers. An atom
+// that swaps its operands is spelled as the one that it swaps: only which operand goes where differs.
 #include "layout/notation.h"
 #include "lower/fragments.h"
 #include "lower/lowering.h"
@@ -76,19 +77,21 @@ ValueId Lowering::block_place(const GroupOperand& operand, int block, int depth)
   return separable_address(*operand.layout, at);
 }
 
-// What is in registers, as vectors of one step along k each.
-std::map<std::pair<int, int>, ValueId> Lowering::left_vectors(const ir::op::GemmAsync& gemm, const MatrixAtom& atom, const layout::RegLayout& accumulator) {
-  INVARIANT(!gemm.transpose_a, "an operand in registers is not transposed");
-  layout::RegLayout piece = layout::reg_layout(atom.a_layout, "mk");
-  const Type& type = source_.type(gemm.a);
-  Fragments a = fragments_of(layout::operand(accumulator, layout::reg_layout(atom.c_layout, "mn"), piece, Side::Left, false, shape_of(type)), piece, 1);
-  const Home& home = this->home(gemm.a);
+// What is in registers, as vectors of one step along k each, by block and step.
+std::map<std::pair<int, int>, ValueId> Lowering::operand_vectors(const ir::op::GemmAsync& gemm, const MatrixAtom& atom, Side side, const layout::RegLayout& accumulator) {
+  bool is_left = side == Side::Left;
+  INVARIANT(!(is_left ? gemm.transpose_a : gemm.transpose_b), "an operand in registers is not transposed");
+  ValueId operand = is_left ? gemm.a : gemm.b;
+  layout::RegLayout piece = layout::reg_layout(is_left ? atom.a_layout : atom.b_layout, is_left ? "mk" : "kn");
+  layout::RegLayout held = layout::operand(accumulator, layout::reg_layout(atom.c_layout, "mn"), piece, side, false, shape_of(source_.type(operand)));
+  Fragments fragments = fragments_of(std::move(held), piece, is_left ? 1 : 0);
+  const Home& home = this->home(operand);
   std::map<std::pair<int, int>, ValueId> vectors;
-  for (auto [place, repeat] : a.repeat_at) {
+  for (auto [place, repeat] : fragments.repeat_at) {
     std::vector<ValueId> elements;
-    for (int64_t r = 0; r < a.division.registers_of_atom; ++r)
-      elements.push_back(broadcast(register_at(home, builder_.index(a.division.tile_register(repeat, r)))));
-    vectors[place] = builder_.value(ir::op::VectorMake{elements}, ir::vector_type(atom.a, int64_t(elements.size())));
+    for (int64_t r = 0; r < fragments.division.registers_of_atom; ++r)
+      elements.push_back(broadcast(register_at(home, builder_.index(fragments.division.tile_register(repeat, r)))));
+    vectors[place] = builder_.value(ir::op::VectorMake{elements}, ir::vector_type(is_left ? atom.a : atom.b, int64_t(elements.size())));
   }
   return vectors;
 }
@@ -117,22 +120,27 @@ void Lowering::lower_gemm_async(const ir::Op& op, const ir::op::GemmAsync& gemm)
   INVARIANT(first_warp_ % atom.warps == 0, "the warps of a role are whole groups");
   const Type& type = source_.type(op.result());
   layout::Division blocks = blocks_of(reg_layout(type.layout), atom);
-  bool is_in_registers = source_.type(gemm.a).is_tile(), goes_on = !source_.type(gemm.acc).is_tile();
+  // The instruction's own A is the product's B where they are swapped, and either's transpose is the other's.
+  bool is_swapped = !atom.swaps.empty(), goes_on = !source_.type(gemm.acc).is_tile();
+  Side first = is_swapped ? Side::Right : Side::Left, second = is_swapped ? Side::Left : Side::Right;
+  ValueId a_operand = is_swapped ? gemm.b : gemm.a, b_operand = is_swapped ? gemm.a : gemm.b;
   std::map<std::pair<int, int>, ValueId> vectors;
   std::optional<GroupOperand> a;
-  if (is_in_registers) vectors = left_vectors(gemm, atom, reg_layout(type.layout));
-  else a = group_operand(gemm.a, gemm.transpose_a, Side::Left, blocks, atom);
-  GroupOperand b = group_operand(gemm.b, gemm.transpose_b, Side::Right, blocks, atom);
+  if (source_.type(a_operand).is_tile()) vectors = operand_vectors(gemm, atom, first, reg_layout(type.layout));
+  else a = group_operand(a_operand, is_swapped ? gemm.transpose_b : gemm.transpose_a, first, blocks, atom);
+  GroupOperand b = group_operand(b_operand, is_swapped ? gemm.transpose_a : gemm.transpose_b, second, blocks, atom);
   if (goes_on) builder_.add(ir::op::GroupFence{});
   std::vector<ValueId> flights = goes_on ? home(gemm.acc).registers : begin_flights(gemm.acc, atom);
   int depth = int(source_.type(gemm.a).shape[gemm.transpose_a ? 0 : 1]);
   for (int k = 0; k < depth; k += atom.k)
     for (int64_t repeat = 0; repeat < blocks.rest.registers(); ++repeat) {
       layout::Coordinate at = blocks.rest.coordinate(repeat, 0, 0);
-      ir::op::GroupProduct product{.acc = flights[size_t(repeat)], .b = b.memory, .b_place = block_place(b, at[1], k), .b_shape = b.shape,
-                                   .b_layout = b.text, .transpose_a = gemm.transpose_a, .transpose_b = gemm.transpose_b, .atom = gemm.atom};
-      if (a) product.a = a->memory, product.a_place = block_place(*a, at[0], k), product.a_shape = a->shape, product.a_layout = a->text;
-      else product.a = vectors.at({at[0], k / atom.k});
+      int a_block = at[is_swapped ? 1 : 0], b_block = at[is_swapped ? 0 : 1];
+      ir::op::GroupProduct product{.acc = flights[size_t(repeat)], .b = b.memory, .b_place = block_place(b, b_block, k), .b_shape = b.shape,
+                                   .b_layout = b.text, .transpose_a = is_swapped ? !gemm.transpose_b : gemm.transpose_a,
+                                   .transpose_b = is_swapped ? !gemm.transpose_a : gemm.transpose_b, .atom = std::string(is_swapped ? atom.swaps : atom.name)};
+      if (a) product.a = a->memory, product.a_place = block_place(*a, a_block, k), product.a_shape = a->shape, product.a_layout = a->text;
+      else product.a = vectors.at({a_block, k / atom.k});
       Type flight = target_.type(product.acc);
       flights[size_t(repeat)] = builder_.value(std::move(product), flight);
     }

@@ -310,7 +310,7 @@ class Lowering {
   const MatrixAtom& atom_named(std::string_view name) const;
   GroupOperand group_operand(ValueId buffer, bool is_transposed, layout::Side side, const layout::Division& blocks, const MatrixAtom& atom);
   ValueId block_place(const GroupOperand& operand, int block, int depth);
-  std::map<std::pair<int, int>, ValueId> left_vectors(const ir::op::GemmAsync& gemm, const MatrixAtom& atom, const layout::RegLayout& accumulator);
+  std::map<std::pair<int, int>, ValueId> operand_vectors(const ir::op::GemmAsync& gemm, const MatrixAtom& atom, layout::Side side, const layout::RegLayout& accumulator);
   std::vector<ValueId> begin_flights(ValueId tile, const MatrixAtom& atom);
   void lower_begin_flight(const ir::Op& op, const ir::op::BeginFlight& begin);
   void lower_gemm_async(const ir::Op& op, const ir::op::GemmAsync& gemm);

@@ -38,7 +38,7 @@ std::string_view name(Cap cap);
 enum class AtomKind : uint8_t {
   OuterProduct,  // not one instruction: lower/ writes m x n multiply-adds, A broadcast from memory or registers, B a vector
   Warp,          // one instruction of one warp, operands in registers
-  Group,         // one asynchronous instruction of several warps, B (and A, or A from registers) in shared memory
+  Group,         // one asynchronous instruction of several warps, operands in shared memory; one with a layout may be in registers
 };
 
 struct Cycles {
@@ -59,6 +59,7 @@ struct MatrixAtom {
   std::string_view text = {};  // how the speller writes it
   bool k_major_only = false;   // of a Group: rows of its operands in shared memory run along k, not along m or n
   int sum_bits = 0;            // binary places that a sum keeps behind its first, where they are fewer than those of `c`; else 0
+  std::string_view swaps = {};  // of a Group: the row whose instruction it is, with the operands in each other's place; else its own
 };
 
 // What the engine of BulkCopy can be asked for at once. Its arrays are as `layout/engine_rows.h` has them.

@@ -16,16 +16,19 @@ namespace {
 constexpr double kUnknownLanes = 64;   // registers of a lane beside its sums
 constexpr double kSharedOfBlock = 1024;  // bytes that the system keeps of each block's shared memory
 constexpr double kRowWidth = 64;       // rows of a product that four warps compute at once
+// Of what caches move while device memory is what all wait for, the part that delays it: of instances that wait alike, the less busy one.
+constexpr double kDelays = 1.0 / 16;
 
 // What a block, or a turn of one of its loops, asks of each unit, in clocks of a core that does nothing else.
 struct Work {
-  Formula products, caches, lanes, waits;
+  Formula products, caches, lanes, waits, moved;  // moved: of the caches, where clusters have no more blocks than the launch
 
   Work& operator+=(const Work& other) {
     products = products + other.products, caches = caches + other.caches, lanes = lanes + other.lanes, waits = waits + other.waits;
+    moved = moved + other.moved;
     return *this;
   }
-  Work times(const Formula& n) const { return {products * n, caches * n, lanes * n, waits * n}; }
+  Work times(const Formula& n) const { return {products * n, caches * n, lanes * n, waits * n, moved * n}; }
   Formula greatest() const { return max(max(products, caches), lanes); }
   Formula sum() const { return products + caches + lanes; }
 };
@@ -47,8 +50,9 @@ class Estimator {
     Formula loops = clocks_of_loops(together, all), begin = pace_.latency, end = together * stored_bytes() / pace_.store_bytes;
     Formula turns = launch_.persistent ? begin + rounds * (loops + end) : rounds * (begin + loops + end);
     Formula memory = touched_bytes() / (cores * pace_.memory_bytes);
+    Formula moved = all.moved * blocks / cores;
     Work busy = all.times(rounds * together);
-    return {Formula(pace_.launch) + max(turns, memory), busy.products, busy.caches, busy.lanes, memory};
+    return {Formula(pace_.launch) + max(turns, memory + moved * kDelays), busy.products, busy.caches, busy.lanes, memory};
   }
 
  private:
@@ -101,12 +105,18 @@ class Estimator {
     double warps = warps_ * blocks_of_a_core() / pace_.schedulers;
     return pace_.lanes * warps / (warps + pace_.waiting);
   }
-  // Blocks of a cluster copy what does not depend on the axes that they differ along for each other.
-  void fill(Work& work, ValueId tile, uint64_t depends) const {
+  // Blocks of a cluster copy what does not depend on the axes that they differ along for each other. Where a launch has one block along
+  // such an axis there is nobody to share with, but cores without blocks, too, which leave their part of the caches to the others.
+  void fill(Work& work, ValueId tile, uint64_t depends) {
     double sharers = 1;
-    for (size_t axis = 0; axis < launch_.cluster.size(); ++axis)
-      if (!(depends >> axis & 1)) sharers *= double(launch_.cluster[axis]);
+    Formula present = 1.0;
+    for (size_t axis = 0; axis < launch_.cluster.size(); ++axis) {
+      if (depends >> axis & 1 || launch_.cluster[axis] <= 1) continue;
+      sharers *= double(launch_.cluster[axis]);
+      present = present * max(min(dims_.of(launch_.extents[axis]), double(launch_.cluster[axis])), 1.0);
+    }
     work.caches = bytes(tile) / sharers / double(machine_.far_bytes);
+    work.moved = bytes(tile) / double(machine_.far_bytes) / present;
     work.waits = pace_.latency;
   }
 

@@ -75,7 +75,11 @@ class Turn {
   }
 
   bool is_new(OpId id) const { return launched_.group_atom(id) && std::ranges::find(postponed_, id) == postponed_.end(); }
-  bool reads_registers(OpId id) const { return launched_.group_atom(id) && kernel_.type(kernel_.op(id).as<op::Gemm>().a).is_tile(); }
+  bool reads_registers(OpId id) const {
+    if (!launched_.group_atom(id)) return false;
+    const op::Gemm& gemm = kernel_.op(id).as<op::Gemm>();
+    return kernel_.type(gemm.a).is_tile() || kernel_.type(gemm.b).is_tile();
+  }
 
   void start_postponed() {
     for (OpId product : std::exchange(postponed_, {})) start(product);

@@ -66,7 +66,7 @@ std::string flaw_of_accumulator(const Kernel& kernel, const op::Gemm& gemm, cons
       return "it covers " + std::to_string(layout.covered(axis)) + " elements of axis " + std::to_string(axis) + ", which has " +
              std::to_string(layout.shape[axis]);
   for (layout::Side side : {layout::Side::Left, layout::Side::Right}) {
-    bool is_in_registers = atom.kind == AtomKind::Warp || (atom.kind == AtomKind::Group && side == layout::Side::Left && kernel.type(gemm.a).is_tile());
+    bool is_in_registers = atom.kind == AtomKind::Warp || (atom.kind == AtomKind::Group && kernel.type(side == layout::Side::Left ? gemm.a : gemm.b).is_tile());
     if (is_in_registers && !has_operands(kernel, gemm, atom, layout, side)) return "its warps share the product in a way that " + std::string(atom.name) + " cannot follow";
   }
   return "";

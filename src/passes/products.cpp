@@ -30,6 +30,10 @@ const MatrixAtom* find_atom(const Machine& machine, std::string_view name) {
   return nullptr;
 }
 
+bool takes_registers(const MatrixAtom& atom, layout::Side side) {
+  return !(side == layout::Side::Left ? atom.a_layout : atom.b_layout).empty();
+}
+
 bool keeps_rows(const Kernel& kernel, const Op& op) {
   const op::Gemm* gemm = op.get<op::Gemm>();
   bool reads_tile = gemm && (kernel.type(gemm->a).is_tile() || kernel.type(gemm->b).is_tile());

@@ -9,6 +9,8 @@ namespace tilec::passes {
 // The warps that compute in this launch: as many as the program's threads, or, when it does not say, what its products need.
 int64_t computing_warps(const ir::Kernel& kernel, const ir::op::Launch& launch, const Machine& machine);
 
+// May a group's atom have this operand in registers? If so, as it is, not as its transpose.
+bool takes_registers(const MatrixAtom& atom, layout::Side side);
 const MatrixAtom* find_atom(const Machine& machine, std::string_view name);
 // What goes along rows of an accumulator, or on into another product, stays in a warp that has whole rows.
 bool keeps_rows(const ir::Kernel& kernel, const ir::Op& op);

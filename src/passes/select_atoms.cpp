@@ -1,6 +1,9 @@
 #include "passes/select_atoms.h"
 
+#include <set>
+
 #include "diag/diag.h"
+#include "passes/place_groups.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
 
@@ -27,16 +30,20 @@ struct Selector {
   Kernel& kernel;
   const Machine& machine;
   Diagnostics& diagnostics;
-  int64_t shared_left = 0;  // bytes of a block's shared memory
+  int64_t shared_left = 0;         // bytes of a block's shared memory
+  Groups groups{0};                // of tiles that will share a layout,
+  std::set<uint32_t> unswapped{};  // and those of which not all products have their operands swapped
+  bool may_swap = true;
 
   // Of the rows that take the operands as they are, the one that wastes least of the tile; of those that widen them, the one that
   // costs least; the first of equals, as tables list the best first. Widened is what costs less so.
-  const MatrixAtom* choose(const op::Gemm& gemm, const Type& c, int64_t warps) const {
+  const MatrixAtom* choose(const op::Gemm& gemm, const Type& c, int64_t warps, bool with_swapped) const {
     const MatrixAtom *plain = nullptr, *wide = nullptr;
     int64_t least_area = INT64_MAX;
     double least_cost = std::numeric_limits<double>::infinity();
     for (const MatrixAtom& atom : machine.matrix_atoms) {
       if (atom.kind == AtomKind::Group && !machine.has(Cap::AsyncMatrix)) continue;
+      if (!atom.swaps.empty() && !with_swapped) continue;
       if (!takes(atom, gemm, c) || !fits(atom, gemm, c, warps)) continue;
       int64_t area = rounded_up(c.shape[0], atom.m) * rounded_up(c.shape[1], atom.n);
       double cost = cost_of(atom, gemm, area);
@@ -79,14 +86,38 @@ struct Selector {
     for (layout::Side side : {layout::Side::Left, layout::Side::Right}) {
       ValueId operand = side == layout::Side::Left ? gemm.a : gemm.b;
       const Type& type = kernel.type(operand);
-      if (side == layout::Side::Left && type.is_tile() && !gemm.transpose_a) continue;
+      if (type.is_tile() && stays_in_registers(atom, gemm, side)) continue;
+      if (type.is_tile() && !atom.swaps.empty()) return false;
       if (type.is_buffer() && !is_whole_tile(kernel, operand)) return false;
       bool runs_along_k = side == layout::Side::Left ? !gemm.transpose_a : gemm.transpose_b;
       if (atom.k_major_only && !runs_along_k) return false;
       if (!engine_layout(shape_of(type), bit_width(type.element), engine_step_bytes(kernel, gemm, atom, side))) return false;
       if (type.is_tile()) more += type.element_count() * byte_width(type.element);
     }
-    return more <= shared_left;
+    return more == 0 || more <= shared_left;
+  }
+
+  static bool stays_in_registers(const MatrixAtom& atom, const op::Gemm& gemm, layout::Side side) {
+    return takes_registers(atom, side) && !(side == layout::Side::Left ? gemm.transpose_a : gemm.transpose_b);
+  }
+
+  // Fragments of swapped products are made of no others: all products of tiles that share a layout are swapped, or none. Nor does
+  // any where one goes on from registers, whose rows are then whole in the warps that need them.
+  void find_unswapped(const op::Launch& launch) {
+    std::vector<OpId> all, products;
+    each_op(kernel, launch.body, [&](OpId id) {
+      all.push_back(id);
+      if (kernel.op(id).is<op::Gemm>()) products.push_back(id);
+    });
+    groups = Groups(kernel.values.size());
+    groups.unite_all(kernel, all);
+    unswapped.clear();
+    may_swap = std::ranges::none_of(products, [&](OpId id) { return kernel.type(kernel.op(id).as<op::Gemm>().a).is_tile(); });
+    for (OpId id : products) {
+      const op::Gemm& gemm = kernel.op(id).as<op::Gemm>();
+      const MatrixAtom* atom = choose(gemm, kernel.type(gemm.acc), launch.warps, may_swap);
+      if (!atom || atom->swaps.empty()) unswapped.insert(groups.root(gemm.acc));
+    }
   }
 
   // An accumulator in flight is in registers, and leaves a quarter of them to the code around.
@@ -114,11 +145,12 @@ struct Selector {
   }
 
   void run_launch(const op::Launch& launch) {
+    find_unswapped(launch);
     each_op_in_region(kernel, launch.body, [&](RegionId region, OpId id) {
       if (!kernel.op(id).is<op::Gemm>()) return;
       op::Gemm gemm = kernel.op(id).as<op::Gemm>();
       const Type c = kernel.type(kernel.op(id).result());
-      const MatrixAtom* atom = choose(gemm, c, launch.warps);
+      const MatrixAtom* atom = choose(gemm, c, launch.warps, may_swap && !unswapped.contains(groups.root(gemm.acc)));
       if (!atom) {
         diagnostics.at(kernel.op(id).span)
             .error(diag::NotSupportedYet, "a product of " + std::string(name(kernel.type(gemm.a).element)) + " and " +
@@ -132,8 +164,11 @@ struct Selector {
         gemm.b = in_memory(region, id, gemm.b, atom->b);
       }
       if (atom->kind == AtomKind::Group) {
-        if (!kernel.type(gemm.a).is_tile() || gemm.transpose_a) gemm.a = in_memory(region, id, gemm.a, atom->a);
-        gemm.b = in_memory(region, id, gemm.b, atom->b);
+        for (layout::Side side : {layout::Side::Left, layout::Side::Right}) {
+          ValueId& operand = side == layout::Side::Left ? gemm.a : gemm.b;
+          bool is_there = kernel.type(operand).is_tile() && stays_in_registers(*atom, gemm, side);
+          if (!is_there) operand = in_memory(region, id, operand, side == layout::Side::Left ? atom->a : atom->b);
+        }
       }
       if (atom->kind == AtomKind::Warp) {
         gemm.a = in_element(region, id, widened(gemm.a, atom->a), atom->a);

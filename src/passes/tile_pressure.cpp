@@ -73,12 +73,15 @@ class Sweep {
     for (size_t i = 0; i < r.ops.size(); ++i) note_uses(r.ops[i], i, lives);
     for (size_t i = 0; i < r.ops.size(); ++i) {
       const op::GemmAsync* product = kernel_.op(r.ops[i]).get<op::GemmAsync>();
-      if (!product || kernel_.type(product->a).is_buffer()) continue;
+      if (!product) continue;
       size_t read = i + 1;
       while (read < r.ops.size() && !ends(r.ops[read], kernel_.op(r.ops[i]).result())) ++read;
-      size_t& last = lives.last[product->a.index];
-      last = std::max(last, std::min(read, r.ops.size() - 1));
-      if (read == r.ops.size()) lives.from_before.push_back({first_await(r), width(product->a)});
+      for (ValueId operand : {product->a, product->b}) {
+        if (kernel_.type(operand).is_buffer()) continue;
+        size_t& last = lives.last[operand.index];
+        last = std::max(last, std::min(read, r.ops.size() - 1));
+        if (read == r.ops.size()) lives.from_before.push_back({first_await(r), width(operand)});
+      }
     }
     return lives;
   }

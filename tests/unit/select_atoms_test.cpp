@@ -45,7 +45,8 @@ TEST_CASE("products take the rows of their elements, or cheaper ones that widen 
       {"tf32", "f32", "x86-64-v3", "outer.f32"},
       {"f16", "f32", "x86-64-v3", "outer.f16"},
       {"f8e4m3", "f32", "x86-64-v3", "outer.f8e4m3"},
-      {"f16", "f32", "sm_90a", "mma.m16n8k16.f16", "16, 64"},
+      {"f16", "f32", "sm_90a", "mma.m16n8k16.f16", "16, 32"},
+      {"f16", "f32", "sm_90a", "group.m64n16k16.f16.swapped", "16, 64"},  // the narrow side of the instruction has the rows
   };
   for (const Product& p : kProducts) {
     INFO(p.element, " into ", p.sum, " on ", p.target);

@@ -24,11 +24,12 @@ MACHINES = {"sm_80": (WARP_ROWS, []), "sm_89": (WARP_ROWS + BYTE_FLOAT_ROWS, [])
 WIDTHS, INTEGERS = range(8, 257, 8), ("i8", "u8")  # of integers every second one beyond 32
 ALONG_K = ("f8e4m3", "f8e5m2", "tf32", *INTEGERS)
 DEPTH = 3  # turns of the loop over k
-PLACES = {("g", "f8e4m3"): 13, ("g", "f8e5m2"): 13}  # binary places of sums as the tables state them; all other rows: those of f32
+PLACES = {(kind, element): 13 for kind in "gs" for element in ("f8e4m3", "f8e5m2")}  # binary places of sums as the tables state them; all other rows: those of f32
 
 # --- forms of a group's operands: how A and B lie. All but two bytes run along k alone; rows of B along n have 32 bytes or more.
 FORMS = {"nt": ("M, K", "N, K", "a @ b.T"), "nn": ("M, K", "K, N", "a @ b"), "tn": ("K, M", "K, N", "a.T @ b"), "tt": ("K, M", "N, K", "a.T @ b.T"),
-         "rt": ("M, K", "N, K", "A.tile[64, KK](0, k) @ b.T"), "rn": ("M, K", "K, N", "A.tile[64, KK](0, k) @ b")}
+         "rt": ("M, K", "N, K", "A.tile[64, KK](0, k) @ b.T"), "rn": ("M, K", "K, N", "A.tile[64, KK](0, k) @ b"),
+         "nr": ("M, K", "K, N", "a @ b"), "tr": ("K, M", "K, N", "a.T @ b")}
 
 
 def kernel(name, element, sum_type, m, n, kk, form, threads):
@@ -39,7 +40,8 @@ def kernel(name, element, sum_type, m, n, kk, form, threads):
              f"        var acc: fragment {sum_type}[{m}, {n}] = 0;", f"        for k in 0..ceildiv(K, {kk}) {{"]
     if form[0] != "r":
         lines.append(f"            var a: shared {element}[{tile[a]}] = A.tile({at[a]});")
-    lines += [f"            var b: shared {element}[{tile[b]}] = B.tile({at[b]});", f"            acc += {product.replace('KK', str(kk))};", "        }",
+    place = "fragment" if form[1] == "r" else "shared"
+    lines += [f"            var b: {place} {element}[{tile[b]}] = B.tile({at[b]});", f"            acc += {product.replace('KK', str(kk))};", "        }",
               "        C.tile(0, 0) = acc;", "    }", "}", ""]
     return "\n".join(lines)
 
@@ -48,6 +50,12 @@ def forms_of(element, n):
     if element in ALONG_K:
         return ["nt", "rt"]
     return ["nt", "nn", "tn", "tt", "rt", "rn"] if n % 16 == 0 else ["nt", "tt", "rt"]
+
+
+def swapped_forms_of(element, m):
+    if element in ALONG_K:
+        return ["nt", "nr"]
+    return ["nn", "nt", "tn", "tt", "nr", "tr"] if m % 16 == 0 else ["nn", "nt", "nr"]
 
 
 def cases(machine):
@@ -61,8 +69,14 @@ def cases(machine):
                 continue
             forms = forms_of(element, n)
             form = forms[n // 16 % len(forms)]
-            name = f"g_{element}_{n}_{form}"
-            yield name, f"group.m64n{n}k{k}.{element}", kernel(name, element, total, 64, n, 4 * k, form, 128)
+            name, row = f"g_{element}_{n}_{form}", f"group.m64n{n}k{k}.{element}"
+            yield name, row, kernel(name, element, total, 64, n, 4 * k, form, 128)
+            if n % 64 == 0:  # the row itself takes such tiles
+                continue
+            forms = swapped_forms_of(element, n)
+            form = forms[n // 8 % len(forms)] if len(forms) == 3 else forms[n // 16 % len(forms)]
+            name = f"s_{element}_{n}_{form}"
+            yield name, row + ".swapped", kernel(name, element, total, n, 64, 4 * k, form, 128)
 
 
 def make(tilec, folder, machines):
@@ -112,7 +126,7 @@ def check(folder):
         machine = path.name.split(".")[1]
         exports = gpu.load(path)
         for name, row, text in cases(machine):
-            element, form = name.split("_")[1], name.split("_")[3] if name[0] == "g" else "nn"
+            element, form = name.split("_")[1], name.split("_")[3] if name[0] in "gs" else "nn"
             total = re.search(r"out C: (\w+)\[", text)[1]
             m, n = map(int, re.search(r"fragment \w+\[(\d+), (\d+)\]", text).groups())
             k = DEPTH * int(re.search(r"ceildiv\(K, (\d+)\)", text)[1])
@@ -123,7 +137,7 @@ def check(folder):
                 if element == "tf32":
                     given = [(x.view(torch.int32) | torch.randint_like(x, 1 << 13).int()).view(torch.float32) for x in given]
                 c = tensors.poisoned((m, n), types[total])
-                for launch in exports[name]:
+                for launch in exports[name][0]:
                     launch.launch({"A": given[0], "B": given[1], "C": c, "M": m, "N": n, "K": k}, fault)
                 torch.cuda.synchronize()
                 return c.to(torch.float64)

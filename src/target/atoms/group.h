@@ -1,8 +1,10 @@
 // Products of four warps that run beside them: B, and A unless it is in registers, in shared memory; 64 rows, and columns in steps
-// of 8 up to 256.
+// of 8 up to 256. As the transpose of a product is that of its operands' transposes the other way round, the same instructions have
+// 64 columns and such numbers of rows: rows of their own, which are the others with the operands in each other's place.
 #pragma once
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "machine/machine.h"
 
@@ -51,9 +53,26 @@ constexpr Text accumulator_layout(int n) {
   return text;
 }
 
+// The same text with the axes m and n in each other's place; an axis stands behind a space or a bracket.
+constexpr Text swapped_axes(std::string_view layout) {
+  Text text;
+  char before = ' ';
+  for (char c : layout) {
+    bool may_be_axis = before == ' ' || before == '(';
+    text.bytes[text.size++] = may_be_axis && c == 'm' ? 'n' : may_be_axis && c == 'n' ? 'm' : c;
+    before = c;
+  }
+  return text;
+}
+
 inline constexpr auto kGroupAccumulators = [] {
   std::array<Text, kWidths> texts;
   for (int i = 0; i < kWidths; ++i) texts[i] = accumulator_layout(kWidest - i * kWidthStep);
+  return texts;
+}();
+inline constexpr auto kSwappedAccumulators = [] {
+  std::array<Text, kWidths> texts;
+  for (int i = 0; i < kWidths; ++i) texts[i] = swapped_axes(kGroupAccumulators[i].view());
   return texts;
 }();
 // "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16"; empty where nothing is spelled.
@@ -71,6 +90,18 @@ inline constexpr auto kGroupNames = [] {
   for (size_t e = 0; e < std::size(Elements); ++e)
     for (int i = 0; i < kWidths; ++i)
       texts[e * kWidths + i] << "group.m64n" << kWidest - i * kWidthStep << "k" << Elements[e].k << "." << Elements[e].name;
+  return texts;
+}();
+template <const auto& Elements>
+inline constexpr auto kSwappedNames = [] {
+  std::array<Text, kWidths * std::size(Elements)> texts;
+  for (size_t i = 0; i < texts.size(); ++i) texts[i] << kGroupNames<Elements>[i].view() << ".swapped";
+  return texts;
+}();
+template <const auto& Elements>
+inline constexpr auto kSwappedOperands = [] {
+  std::array<Text, std::size(Elements)> texts;
+  for (size_t e = 0; e < std::size(Elements); ++e) texts[e] = swapped_axes(Elements[e].a);
   return texts;
 }();
 
@@ -94,6 +125,23 @@ constexpr auto group_atoms() {
                                 .a_layout = element.a, .b_layout = "", .c_layout = kGroupAccumulators[i].view(), .warps = 4,
                                 .cycles = {.issue = n / 2, .latency = n / 2 + 30},
                                 .text = kGroupTexts<Elements>[e * kWidths + i].view(), .k_major_only = element.k_major_only, .sum_bits = element.sum_bits};
+    }
+  return atoms;
+}
+
+// Where a tile has few rows, or such as are no multiple of 64.
+template <const auto& Elements>
+constexpr auto swapped_group_atoms() {
+  auto atoms = group_atoms<Elements>();
+  size_t next = 0;
+  for (size_t e = 0; e < std::size(Elements); ++e)
+    for (int i = 0; i < kWidths; ++i) {
+      if (!has_width(Elements[e], kWidest - i * kWidthStep)) continue;
+      MatrixAtom& atom = atoms[next++];
+      atom.swaps = atom.name;
+      atom.name = kSwappedNames<Elements>[e * kWidths + i].view();
+      std::swap(atom.m, atom.n);
+      atom.a_layout = "", atom.b_layout = kSwappedOperands<Elements>[e].view(), atom.c_layout = kSwappedAccumulators[i].view();
     }
   return atoms;
 }

@@ -47,7 +47,8 @@ constexpr atoms::OuterAtoms kOuterAtoms = atoms::outer_products(kBlock, kWideBlo
 
 constexpr auto kAtoms80 = atoms::joined(kWarpAtoms, kOuterAtoms);
 constexpr auto kAtoms89 = atoms::joined(kWarpAtoms, kByteFloatAtoms, kOuterAtoms);
-constexpr auto kAtoms90 = atoms::joined(atoms::group_atoms<kGroupElements>(), kWarpAtoms, kByteFloatAtoms, kOuterAtoms);
+constexpr auto kAtoms90 = atoms::joined(atoms::group_atoms<kGroupElements>(), atoms::swapped_group_atoms<kGroupElements>(), kWarpAtoms,
+                                        kByteFloatAtoms, kOuterAtoms);
 
 constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfConvert, Cap::AsyncCopy,
                                        Cap::PhaseBarriers, Cap::MatrixLoads, Cap::MatrixTurns, Cap::StreamHints,

@@ -19,7 +19,7 @@ llvm::Metadata* number(llvm::LLVMContext& context, int64_t n) {
 }  // namespace
 
 llvm::Function* new_kernel_function(llvm::Module& module, const std::string& name, std::span<const KernelParameter> parameters, int64_t threads,
-                                    const DeviceCode& code) {
+                                    const DeviceCode& code, int64_t together) {
   llvm::LLVMContext& context = module.getContext();
   std::vector<llvm::Type*> types;
   for (const KernelParameter& parameter : parameters)
@@ -38,7 +38,7 @@ llvm::Function* new_kernel_function(llvm::Module& module, const std::string& nam
     constant.push_back(number(context, i + 1));
   }
   annotate(*function, "maxntidx", number(context, threads));
-  annotate(*function, "minctasm", number(context, 1));
+  annotate(*function, "minctasm", number(context, together));
   annotate(*function, "grid_constant", llvm::MDNode::get(context, constant));
   return function;
 }

@@ -16,8 +16,8 @@ struct KernelParameter {
   uint64_t alignment = 8;
 };
 
-// An empty function for blocks of so many threads.
+// An empty function for blocks of so many threads, of which a core is to hold `together` at once.
 llvm::Function* new_kernel_function(llvm::Module& module, const std::string& name, std::span<const KernelParameter> parameters, int64_t threads,
-                                    const DeviceCode& code);
+                                    const DeviceCode& code, int64_t together = 1);
 
 }  // namespace tilec::target

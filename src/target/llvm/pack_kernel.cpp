@@ -17,6 +17,8 @@ namespace {
 using llvm::BasicBlock;
 using llvm::Value;
 
+constexpr int64_t kBlocksOfCore = 8;  // as many threads as a core holds: reads of narrow units are many
+
 class PackMaker {
  public:
   PackMaker(llvm::Function& function, const DeviceCode& code)
@@ -84,51 +86,71 @@ class PackMaker {
   }
 
   void spell_piece(Value* piece, BasicBlock* next) {
-    constexpr int kWidths = 5;  // of 1, 2, 4, 8, 16 bytes
     Value* row = b_.CreateUDiv(piece, pieces());
     Value* number = b_.CreateSub(piece, b_.CreateMul(row, pieces()));
     Value* first = b_.CreateAdd(b_.CreateMul(number, b_.getInt64(kPackThreads * kPackSteps)), thread_);
-    Value* source = row_address(row);
-    Value* target = b_.CreateAdd(to(), b_.CreateShl(b_.CreateMul(row, padded()), unit()));
+    Value* source = b_.CreateAdd(row_address(row), b_.CreateShl(first, unit()));
+    Value* target = b_.CreateAdd(to(), b_.CreateShl(b_.CreateAdd(b_.CreateMul(row, padded()), first), unit()));
+    Value *readable = b_.CreateSub(units(), first), *writable = b_.CreateSub(padded(), first);
     BasicBlock* widest = begin("units");
-    llvm::SwitchInst* by_unit = b_.CreateSwitch(unit(), widest, kWidths - 1);
-    for (int width = 0; width < kWidths; ++width) {
-      BasicBlock* block = width + 1 < kWidths ? begin("units") : widest;
-      if (block != widest) by_unit->addCase(b_.getInt64(uint64_t(width)), block);
+    llvm::SwitchInst* by_unit = b_.CreateSwitch(unit(), widest, unsigned(std::size(kWidths) - 1));
+    for (size_t i = 0; i < std::size(kWidths); ++i) {
+      BasicBlock* block = i + 1 < std::size(kWidths) ? begin("units") : widest;
+      if (block != widest) by_unit->addCase(b_.getInt64(i), block);
       b_.SetInsertPoint(block);
-      llvm::Type* type = llvm::FixedVectorType::get(b_.getInt32Ty(), 4);
-      if (block != widest) type = b_.getIntNTy(8u << width);
-      copy_units(type, 1u << width, source, target, first);
+      copy_units(kWidths[i], source, target, readable, writable);
       b_.CreateBr(next);
     }
   }
 
-  Value* pointer(Value* base, Value* index, unsigned bytes) {
-    Value* address = b_.CreateAdd(base, b_.CreateMul(index, b_.getInt64(bytes)));
-    return b_.CreateIntToPtr(address, llvm::PointerType::get(context_, kGlobalSpace));
+  // How a unit is read and written, and in how many registers of which kind.
+  struct Width {
+    int bytes;
+    const char* type;
+    char kind;
+    int registers;
+  };
+  static constexpr Width kWidths[] = {{1, "u8", 'r', 1}, {2, "u16", 'r', 1}, {4, "u32", 'r', 1}, {8, "u64", 'l', 1}, {16, "v4.u32", 'r', 4}};
+
+  // "$1", or "{$1, $2, $3, $4}"
+  static std::string operands(const Width& width, int first) {
+    std::string list;
+    for (int i = 0; i < width.registers; ++i) list += (i ? ", $" : "$") + std::to_string(first + i);
+    return width.registers > 1 ? "{" + list + "}" : list;
   }
 
-  // No load is behind a branch: what lies beyond the row's end is read at its end, and zero.
-  void copy_units(llvm::Type* type, unsigned bytes, Value* source, Value* target, Value* first) {
-    std::vector<Value*> places, read;
-    Value* last = b_.CreateSub(units(), b_.getInt64(1));
+  // Masked, not behind branches, so that all reads are under way before the first write; what lies beyond the row's end is zero.
+  void copy_units(const Width& width, Value* source, Value* target, Value* readable, Value* writable) {
+    llvm::Type* part = width.kind == 'l' ? b_.getInt64Ty() : b_.getInt32Ty();
+    llvm::Type* unit = part;
+    if (width.registers > 1) unit = llvm::StructType::get(context_, std::vector<llvm::Type*>(size_t(width.registers), part));
+    std::string out, in, zeros, kind(1, width.kind);
+    for (int i = 0; i < width.registers; ++i) {
+      out += (i ? ",=" : "=") + kind, in += kind + ",";
+      zeros += "mov.b" + std::string(width.kind == 'l' ? "64" : "32") + " $" + std::to_string(i) + ", 0; ";
+    }
+    const std::string count = "$" + std::to_string(width.registers), from = "$" + std::to_string(width.registers + 1);
+    std::vector<Value*> read;
     for (int step = 0; step < kPackSteps; ++step) {
-      Value* at = b_.CreateAdd(first, b_.getInt64(uint64_t(step * kPackThreads)));
-      Value* inside = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, at, last);
-      inside = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, inside, b_.getInt64(0));
-      llvm::LoadInst* load = b_.CreateAlignedLoad(type, pointer(source, inside, bytes), llvm::Align(bytes));
-      load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
-      places.push_back(at);
-      read.push_back(b_.CreateSelect(b_.CreateICmpSLE(at, last), load, llvm::Constant::getNullValue(type)));
+      std::string begins = std::to_string(step * kPackThreads), bytes = std::to_string(step * kPackThreads * width.bytes);
+      read.push_back(instruction(unit, "{ .reg .pred p; setp.gt.s64 p, " + count + ", " + begins + "; " + zeros + "@p ld.global.nc." + width.type + " " +
+                                           operands(width, 0) + ", [" + from + "+" + bytes + "]; }", out + ",l,l", {readable, source}));
     }
     for (int step = 0; step < kPackSteps; ++step) {
-      BasicBlock *taken = begin("store"), *behind = begin("stored");
-      b_.CreateCondBr(b_.CreateICmpULT(places[size_t(step)], padded()), taken, behind);
-      b_.SetInsertPoint(taken);
-      b_.CreateAlignedStore(read[size_t(step)], pointer(target, places[size_t(step)], bytes), llvm::Align(bytes));
-      b_.CreateBr(behind);
-      b_.SetInsertPoint(behind);
+      std::string begins = std::to_string(step * kPackThreads), bytes = std::to_string(step * kPackThreads * width.bytes);
+      std::vector<Value*> values = {writable, target};
+      for (int i = 0; i < width.registers; ++i) values.push_back(width.registers > 1 ? b_.CreateExtractValue(read[size_t(step)], unsigned(i)) : read[size_t(step)]);
+      instruction(b_.getVoidTy(), "{ .reg .pred p; setp.gt.s64 p, $0, " + begins + "; @p st.global." + width.type + " [$1+" + bytes + "], " + operands(width, 2) + "; }",
+                  "l,l," + in + "~{memory}", values);
     }
+  }
+
+  // One that writes has no value.
+  Value* instruction(llvm::Type* type, const std::string& text, const std::string& constraints, const std::vector<Value*>& values) {
+    std::vector<llvm::Type*> types;
+    for (Value* value : values) types.push_back(value->getType());
+    auto* called = llvm::InlineAsm::get(llvm::FunctionType::get(type, types, false), text, constraints, type->isVoidTy());
+    return b_.CreateCall(called, values);
   }
 
   llvm::Function& function_;
@@ -144,7 +166,7 @@ class PackMaker {
 void add_pack_kernel(llvm::Module& module, const DeviceCode& code) {
   auto* words = llvm::ArrayType::get(llvm::Type::getInt64Ty(module.getContext()), kPackWords);
   const KernelParameter parameter{words, 8};
-  PackMaker(*new_kernel_function(module, kPackName, std::span(&parameter, 1), kPackThreads, code), code).make();
+  PackMaker(*new_kernel_function(module, kPackName, std::span(&parameter, 1), kPackThreads, code, kBlocksOfCore), code).make();
 }
 
 }  // namespace tilec::target

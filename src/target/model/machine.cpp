@@ -33,7 +33,7 @@ constexpr atoms::GroupElement kGroupElements[] = {
     {"i8", Scalar::I8, Scalar::I32, 32, atoms::kGroupOneByte},          {"f32", Scalar::F32, Scalar::F32, 8, atoms::kGroupFourBytes},
     {"tf32", Scalar::TF32, Scalar::F32, 8, atoms::kGroupFourBytes, true},
 };
-constexpr auto kAtoms = atoms::joined(atoms::group_atoms<kGroupElements>(), kWarpAtoms);
+constexpr auto kAtoms = atoms::joined(atoms::group_atoms<kGroupElements>(), atoms::swapped_group_atoms<kGroupElements>(), kWarpAtoms);
 
 constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfArithmetic,
                                        Cap::NativeMath});
