@@ -39,8 +39,8 @@ GROUP, WARP, ROWS, LANES, MEETING = r"wgmma\.mma_async", r"\bmma\.sync", r"ldmat
 BOXES, BUDGETS, WIDE = r"cp\.async\.bulk\.tensor", r"setmaxnreg", r"st\.global\.v4"
 STORED, ADDED, TURNED, VECTORS = r"cp\.async\.bulk\.tensor\.2d\.global", r"cp\.reduce\.async\.bulk", r"movmatrix", r"red\.relaxed\.gpu\.global\.add\.v4"
 COUNTS = {("sm_80", "gemm_relu_f16_0_launch0_sm_80"): {WARP: 128, ROWS: 32, LANES: 24, MEETING: 1},
-          ("sm_90a", "gemm_relu_f16_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 28, LANES: 48, BUDGETS: 2, MEETING: 1, "shfl": 65, WIDE: 16,
-                                                         r"fence\.proxy": 2, r"multicast::cluster": 8, "mapa": 2, r"barrier\.cluster\.arrive": 2},
+          ("sm_90a", "gemm_relu_f16_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 28, LANES: 0, BUDGETS: 2, MEETING: 1, "shfl": 65, WIDE: 16,
+                                                         r"fence\.proxy": 1, r"multicast::cluster": 8, "mapa": 2, r"barrier\.cluster\.arrive": 2},
           ("sm_80", "gemm_relu_f8e4m3_0_launch0_sm_80"): {WARP: 64, ROWS: 24},  # as f16, which the copies make of it
           ("sm_80", "gemm_nt_tf32_0_launch0_sm_80"): {WARP: 64, ROWS: 24, LANES: 16},
           ("sm_90a", "gemm_nt_tf32_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 10, BUDGETS: 2},
@@ -50,13 +50,11 @@ COUNTS = {("sm_80", "gemm_relu_f16_0_launch0_sm_80"): {WARP: 128, ROWS: 32, LANE
           ("sm_90a", "add_tile_f32_0_launch0_sm_90a"): {VECTORS: 4}, ("sm_90a", "add_box_bf16_0_launch0_sm_90a"): {ADDED: 1},
           ("sm_80", "turned_f16_0_launch0_sm_80"): {TURNED: 16}, ("sm_90a", "turned_bf16_0_launch0_sm_90a"): {TURNED: 16},
           ("sm_80", "attention_f16_0_launch0_sm_80"): {WARP: 256, ROWS: 136, LANES: 32, MEETING: 3, "shfl": 41, WIDE: 8},
-          ("sm_90a", "attention_f16_0_launch0_sm_90a"): {GROUP: 32, WARP: 0, ROWS: 0, BOXES: 20, LANES: 80, BUDGETS: 2, MEETING: 1, "shfl": 50, WIDE: 8,
-                                                           r"ex2\.approx": 132}}
-# Functions that go to the stack in a loop, known and not yet mended. On sm_90a it is mostly the role that copies, in its program for tensors
-# that do not suit the engine, which has 104 registers a lane; on sm_80 tiles of 8-bit floats that are as wide as sm_90a wants them.
-KNOWN_STACKED = {("sm_80", "gemm_fp8_bf16"), ("sm_80", "gemm_fp8_f16"), ("sm_90a", "attention_d192_f16"), ("sm_90a", "attention_d256_f16"),
-                 ("sm_90a", "gemm_relu_f8e4m3"), ("sm_90a", "gemm_fp8_bf16"), ("sm_90a", "gemm_fp8_f16"), ("sm_90a", "gemm_relu_rounded_tf32"), ("sm_90a", "gemm_relu_tf32"), ("sm_90a", "gemm_i8_bf16"),
-                 ("sm_90a", "gemm_i8_f16"), ("sm_90a", "linear_attention_bf16"), ("sm_90a", "product"), ("sm_90a", "of_heads")}
+          ("sm_90a", "attention_f16_0_launch0_sm_90a"): {GROUP: 48, WARP: 0, ROWS: 0, BOXES: 10, LANES: 0, BUDGETS: 2, MEETING: 1, "shfl": 58, WIDE: 8,
+                                                           r"ex2\.approx": 198}}
+# Functions that go to the stack in a loop, known and not yet mended: on sm_80 tiles of 8-bit floats that are as wide as sm_90a wants them;
+# on sm_90a by the first schedule, which is the text's: where the assembler is at hand, others are tried (docs/architecture.md).
+KNOWN_STACKED = {("sm_80", "gemm_fp8_bf16"), ("sm_80", "gemm_fp8_f16"), ("sm_90a", "attention_d256_f16"), ("sm_90a", "gemm_relu_f8e4m3")}
 
 HELD_UP = re.compile(r"\((C75\d\d)\)[^\n]*in (?:the )?function '(\w+)'")
 FRAME = re.compile(r"Function properties for (\w+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\n[^\n]*Used (\d+) registers")
@@ -74,7 +72,7 @@ def bodies(text):
 def stacked(machine, in_loops):
     """What is wrong with functions that go to the stack in a loop: no limit allows it, but for those that are known to."""
     return [f"{machine} {name}: {count} instructions load from the stack or store to it in a loop" for name, count in sorted(in_loops.items())
-            if count and (machine, re.sub(r"_0_launch\d+_.*", "", name)) not in KNOWN_STACKED]
+            if count and (machine, re.sub(r"_\d+_launch\d+_.*", "", name)) not in KNOWN_STACKED]
 
 
 def assembled(tilec, ptxas, machine, source):
@@ -93,7 +91,7 @@ def assembled(tilec, ptxas, machine, source):
     counts, problems = {}, [f"{machine} {name}: matrix products are held up ({code})" for code, name in sorted(set(HELD_UP.findall(said.stderr)))]
     problems += stacked(machine, in_loops)
     for name, frame, stores, loads, registers in FRAME.findall(said.stderr):
-        counts[name] = {"registers": int(registers), "stack": max(int(frame), int(stores), int(loads)), "shared": int(shared[name]),
+        counts[name] = {"registers": int(registers), "stack": max(int(frame), int(stores), int(loads)), "shared": int(shared.get(name, 0)),
                         "cluster_releases": text_code.cluster_releases_in_loops(functions[name])} | {what: len(re.findall(how, functions[name])) for what, how in TEXT.items()}
         for what, number in COUNTS.get((machine, name), {}).items():
             found = len(re.findall(what, functions[name]))

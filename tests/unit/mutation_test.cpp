@@ -339,7 +339,7 @@ TEST_SUITE("mutation") {
         {"a slot given back to the own block alone", R"((phase_arrive .*), block=.*$)", "$1", 1, "race", "race"},
         {"a slot given back to blocks outside of the cluster", R"((phase_arrive .*), mask=%\d+, block)", "$1, block", 1, "out of bounds", "out of bounds"},
         {"nobody gives a slot back", R"(^ *phase_arrive .*block=.*$)", "", 1, "deadlock", "deadlock"},
-        {"nobody waits for an empty slot", R"(^ *phase_wait .*$)", "", 1, "race", "race"},
+        {"nobody waits for an empty slot", R"(^ *phase_wait .*$)", "", 2, "race", "race"},
     };
     check_noticed(texts.thread, texts, kMutations);
   }
