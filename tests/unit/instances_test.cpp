@@ -28,6 +28,7 @@ kernel product[BM: int = 128, BN: int = 256, BK: int = 64, Threads: int = 256](A
 }
 export product | product[BM = 64, BN = 64, BK = 128, Threads = 128] as f;
 export product[BM = 64, BN = 64] as g;
+export product | product[BM = 64, BN = 128, BK = 128] | product[BM = 16, BN = 64, BK = 128, Threads = 128] as narrow;
 )";
 
 struct Built {
@@ -45,8 +46,8 @@ struct Built {
     compiled = compile(program, request, sources, diagnostics);
     REQUIRE(compiled);
   }
-  double clocks(size_t instance, double m, double n, double k) const {
-    const target::Instance& of = compiled->program.exports[0].instances[instance];
+  double clocks(size_t instance, double m, double n, double k, size_t of_export = 0) const {
+    const target::Instance& of = compiled->program.exports[of_export].instances[instance];
     return of.clocks->evaluate([&](const Formula::Node& node) {
       const std::string& name = of.kernel->dims[node.a].name;
       return name == "M" ? m : name == "N" ? n : k;
@@ -78,8 +79,8 @@ TEST_SUITE("instances") {
 
   TEST_CASE("machines that say how fast they are have all instances, the others the first; the best machine stands first") {
     Built built({"sm_90a", "sm_80", "x86-64-v3"});
-    REQUIRE(built.program.exports.size() == 3);
-    REQUIRE(built.compiled->program.exports.size() == 2);
+    REQUIRE(built.program.exports.size() == 6);
+    REQUIRE(built.compiled->program.exports.size() == 3);
     std::string machines;
     for (const target::Instance& i : built.compiled->program.exports[0].instances) machines += std::string(i.machine->name) + (i.clocks ? "* " : " ");
     CHECK(machines == "sm_90a* sm_90a* sm_80 x86-64-v3 ");
@@ -106,6 +107,16 @@ TEST_SUITE("instances") {
   }
 
   // The code that counts slots along is judged by the agreement of all forms; here, that nothing divides where a ring turns.
+  TEST_CASE("of instances that wait for device memory alike, the one is expected to be faster that moves less through caches") {
+    Built built({"sm_90a"});
+    for (double n : {8192.0, 28672.0})
+      for (size_t other : {0, 1}) {
+        CHECK(built.clocks(2, 16, n, 8192, 2) < built.clocks(other, 16, n, 8192, 2));
+        CHECK(built.clocks(2, 128, n, 8192, 2) > built.clocks(other, 128, n, 8192, 2));
+      }
+    CHECK(built.clocks(1, 64, 8192, 8192, 2) < built.clocks(2, 64, 8192, 8192, 2));
+  }
+
   TEST_CASE("no loop divides by the depth of its ring") {
     SourceMap sources;
     Diagnostics diagnostics{Policy{}};
