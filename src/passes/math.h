@@ -36,6 +36,7 @@ class Math {
 
   ValueId exp2(ValueId x);                  // math_exp.cpp
   ValueId exp(ValueId x);
+  ValueId exp_of_exp2(ValueId x);           // where that is an instruction
   ValueId tanh(ValueId x);
   ValueId power_of_two(ValueId n);          // n whole; 0 below the least normal, infinite above the greatest
   ValueId log(ValueId x);                   // math_log.cpp

@@ -4,6 +4,8 @@
 // -127 is zero, and no case is told apart. A NaN passes through the polynomial.
 #include "passes/math.h"
 
+#include <numbers>
+
 namespace tilec::passes {
 
 using ir::BinaryFn;
@@ -62,8 +64,21 @@ ValueId Math::exp2(ValueId x) {
   return b_.mul(p, power_of_two(n));
 }
 
+// What the product with log2 e has lost, by rounding and by the constant's own, is made up for to first order. At most 1.3 ulp beside
+// what the instruction errs by. The upper bound is the least argument whose power is infinite: what it has lost is above 0, so that
+// the last sum is infinite, too.
+ValueId Math::exp_of_exp2(ValueId x) {
+  constexpr double kLeastInfinite = 88.722839355, kGreatestZero = -110, kFactor = float(kLog2E), kLost = kLog2E - kFactor;
+  ValueId y = at_least(at_most(x, kLeastInfinite), kGreatestZero);
+  ValueId high = b_.mul(y, real(kFactor)), low = fma(y, real(kFactor), b_.unary(UnaryFn::Neg, high));
+  ValueId correction = fma(low, real(std::numbers::ln2), b_.mul(y, real(std::numbers::ln2 * kLost)));
+  ValueId power = b_.unary(UnaryFn::Exp2, high);
+  return fma(power, correction, power);
+}
+
 // At most 2 ulp (f32 and f64).
 ValueId Math::exp(ValueId x) {
+  if (!is_double() && machine_.has(Cap::NativeExp2) && machine_.has(Cap::FusedMultiplyAdd)) return exp_of_exp2(x);
   ValueId y = is_double() ? at_least(at_most(x, 710), -709) : at_least(at_most(x, 89), -88);
   ValueId n = b_.unary(UnaryFn::Floor, b_.mul(y, real(kLog2E)));
   const Parts& ln2 = is_double() ? kLn2F64 : kLn2F32;

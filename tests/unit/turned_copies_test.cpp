@@ -109,11 +109,11 @@ TEST_SUITE("turned copies") {
   TEST_CASE("lanes read and write vectors on both sides where the tile lies inside, and elements elsewhere") {
     Threads threads(std::string(TILEC_TESTS) + "/kernels/turned_copies.tile");
     for (const char* machine : {"sm_80", "sm_90a"}) {
-      std::string f32 = threads.of("turned_f32_64", machine), f16 = threads.of("turned_f16_64", machine);
+      std::string f32 = threads.of("transpose_64_f32", machine), f16 = threads.of("transpose_64_f16", machine);
       CHECK(count(f32, "vector<4 f32>") == 8 + 8 + 8);
       CHECK(count(f16, "vector<8 f16>") == 4 + 4);
       CHECK(count(f16, "vector<4 f16>") == 8);
-      CHECK(count(threads.of("turned_in_f32", machine), "vector<4 f32>") >= 8 + 8);
+      CHECK(count(threads.of("transpose_in_f32", machine), "vector<4 f32>") >= 8 + 8);
     }
   }
 }

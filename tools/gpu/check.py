@@ -189,7 +189,8 @@ def other_case(name, dims):
         return dict(dims, A=a, B=b, C=poisoned((dims["N"],), t)), {"C": lambda: a.to(F64) + b.to(F64)}
     if name.startswith("transpose"):
         a = data((dims["M"], dims["N"]), t)
-        return dict(dims, A=a, B=poisoned((dims["N"], dims["M"]), t)), {"B": lambda: a.to(F64).T}
+        stored = torch.float16 if "narrowed" in name else t
+        return dict(dims, A=a, B=poisoned((dims["N"], dims["M"]), stored)), {"B": lambda: a.to(F64).T}
     x = data((dims["N"],), torch.uint8)
     bins = torch.zeros(256, device=DEVICE, dtype=torch.int32)
     return dict(dims, x=x, bins=bins), {"bins": lambda: torch.bincount(x.int(), minlength=256).to(F64)}

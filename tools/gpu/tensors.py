@@ -5,7 +5,7 @@ DEVICE = torch.device("cuda")
 F64 = torch.float64
 
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "tf32": torch.float32, "i32": torch.int32, "i8": torch.int8,
-          "u8": torch.uint8, "f8e4m3": torch.float8_e4m3fn}
+          "u8": torch.uint8, "f8e4m3": torch.float8_e4m3fn, "f64": torch.float64}
 
 
 def data(shape, dtype):
