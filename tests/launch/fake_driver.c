@@ -236,6 +236,13 @@ int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) {
   *pointer = (uint64_t)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
   return 0;
 }
+int cuMemsetD32Async(uint64_t pointer, unsigned value, size_t count, void *stream) {
+  (void)stream;
+  if (fake_driver.set_code) return fake_driver.set_code;
+  for (size_t i = 0; i < count; i++) ((uint32_t *)(uintptr_t)pointer)[i] = value;
+  fake_driver.sets++;
+  return 0;
+}
 int cuMemFreeAsync(uint64_t pointer, void *stream) {
   (void)stream;
   fake_driver.frees++;

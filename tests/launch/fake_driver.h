@@ -30,7 +30,7 @@ typedef struct {
 
 typedef struct {
   // What the functions answer.
-  int describe_code, init_code, load_code, kernel_code, attribute_code, launch_code, allocate_code, register_code, wait_code, device_code,
+  int describe_code, init_code, load_code, kernel_code, attribute_code, launch_code, allocate_code, set_code, register_code, wait_code, device_code,
       current_code, capture_code, occupancy_code;
   int fails_from;  // launches before `launch_code` is answered
   int64_t map_offset;  // of what a device sees of the host's memory
@@ -40,7 +40,7 @@ typedef struct {
   int memories;
   int64_t fault_word;  // left by the next launch that has a place for it
   // What they were called for.
-  _Atomic int loads, tried, launches, allocations, frees, registered, waits, retained, released, described;
+  _Atomic int loads, tried, launches, allocations, frees, sets, registered, waits, retained, released, described;
   int loaded_text;  // the last image was text
   unsigned blocks, threads, shared;
   int cluster;             // blocks that the last launch runs at once
