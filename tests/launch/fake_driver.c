@@ -209,6 +209,10 @@ int cuLaunchKernelEx(const fake_launch *launch, void *function, void **parameter
     memcpy(&fake_driver.descriptors[i], described + 128 * i, sizeof fake_driver.descriptors[i]);
     fake_driver.holds[i] = described[128 * FAKE_DESCRIPTORS + i];
   }
+  if (fake_driver.reads_counter) {
+    memcpy(&fake_driver.counter, parameters[3], sizeof fake_driver.counter);
+    fake_driver.counted = fake_driver.counter ? *(uint32_t *)(uintptr_t)fake_driver.counter : UINT32_MAX;
+  }
   int64_t *fault = *(int64_t **)parameters[1];
   if (fault && fake_driver.fault_word) *fault = fake_driver.fault_word, fake_driver.fault_word = 0;
   return 0;

@@ -54,6 +54,10 @@ typedef struct {
   int reads_descriptors;
   fake_descriptor descriptors[FAKE_DESCRIPTORS];
   char holds[FAKE_DESCRIPTORS];
+  // Of the last launch that has a fourth parameter: the address in it, and the word there.
+  int reads_counter;
+  uint64_t counter;
+  uint32_t counted;
   // Of the last copy of a tensor that was made for the engine: how many there were, where it was, how long it is, and its beginning.
   int packs;
   uint64_t packed_at;
