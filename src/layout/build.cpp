@@ -24,11 +24,12 @@ AxisCover cover_of(int extent, int least_bits, int rank) {
 
 // Rounds extents up, each time the one that grows least (the last axis when equal), until there are bits enough for
 // every lane and warp or nothing is odd any more.
-std::vector<AxisCover> covers(const Shape& shape, int needed_bits, int vector_bits) {
+std::vector<AxisCover> covers(const Shape& shape, int needed_bits, int vector_bits, Second second) {
   std::vector<AxisCover> result;
   for (int axis = 0; axis < shape.rank; ++axis) {
     int extent_bits = std::bit_width(static_cast<unsigned>(shape[axis] - 1));
-    int least = axis == shape.rank - 1 ? std::min(vector_bits, extent_bits) : 0;
+    int wanted = axis == shape.rank - 1 ? vector_bits : axis == second.axis ? split_extent(second.count).bits : 0;
+    int least = std::min(wanted, extent_bits);
     result.push_back(cover_of(shape[axis], least, shape.rank));
   }
   for (;;) {
@@ -57,15 +58,16 @@ int deal(Basis& bits, AxisCover& cover, int rank, int axis, int count) {
 
 }  // namespace
 
-RegLayout blocked(const Shape& shape, int lanes, int warps, int vector) {
-  INVARIANT(std::has_single_bit(static_cast<unsigned>(lanes)) && std::has_single_bit(static_cast<unsigned>(vector)),
+RegLayout blocked(const Shape& shape, int lanes, int warps, int vector, Second second) {
+  INVARIANT(std::has_single_bit(static_cast<unsigned>(lanes)) && std::has_single_bit(static_cast<unsigned>(vector * second.count)),
             "lanes and vectors are powers of two");
-  int lane_bits = split_extent(lanes).bits, vector_bits = split_extent(vector).bits;
+  int lane_bits = split_extent(lanes).bits, vector_bits = split_extent(vector).bits, second_bits = split_extent(second.count).bits;
   auto [warp_odd, warp_bits] = split_extent(warps);
-  std::vector<AxisCover> axes = covers(shape, vector_bits + lane_bits + warp_bits, vector_bits);
+  std::vector<AxisCover> axes = covers(shape, vector_bits + second_bits + lane_bits + warp_bits, vector_bits, second);
   RegLayout layout{.shape = shape};
   int rank = shape.rank, last = rank - 1;
   if (rank > 0) deal(layout.reg, axes[last], rank, last, vector_bits);
+  if (second_bits > 0) deal(layout.reg, axes[second.axis], rank, second.axis, second_bits);
   for (int axis = last; axis >= 0; --axis) lane_bits -= deal(layout.lane, axes[axis], rank, axis, lane_bits);
   for (int axis = 0; axis < rank; ++axis) warp_bits -= deal(layout.warp, axes[axis], rank, axis, warp_bits);
   layout.lane.resize(layout.lane.size() + lane_bits, 0);

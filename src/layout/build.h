@@ -10,7 +10,13 @@ namespace tilec::layout {
 // registers, lanes follow along the last axis first, warps deal out the first axis first, what is left is registers.
 // Any extents: odd parts become grids, and an extent is rounded up only where the lanes and warps would idle otherwise.
 // Spare lanes and warps are replicas. `lanes` and `vector` are powers of two.
-RegLayout blocked(const Shape& shape, int lanes, int warps, int vector);
+//
+// `second`: `count` elements of another axis follow the vector in registers, so that a lane holds rectangles.
+struct Second {
+  int axis = 0;
+  int count = 1;  // a power of two
+};
+RegLayout blocked(const Shape& shape, int lanes, int warps, int vector, Second second = {});
 
 // `count` warps step along `axis`; kReplica: they hold the same (the warps along n, of an operand over m and k).
 struct WarpStep {

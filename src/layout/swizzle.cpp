@@ -1,5 +1,6 @@
 #include "layout/swizzle.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace tilec::layout {
@@ -22,9 +23,10 @@ Basis coordinate_bits_of(const RegLayout& layout) {
   return bits;
 }
 
+constexpr int kWidestBits = 128;
+
 // Registers that both sides hold first and alike.
 Basis common_vector(const RegLayout& writer, const RegLayout& reader, int element_bits) {
-  constexpr int kWidestBits = 128;
   Basis common;
   for (size_t i = 0; i < std::min(writer.reg.size(), reader.reg.size()); ++i) {
     bool fits = element_bits << (i + 1) <= kWidestBits;
@@ -32,6 +34,17 @@ Basis common_vector(const RegLayout& writer, const RegLayout& reader, int elemen
     common.push_back(writer.reg[i]);
   }
   return common;
+}
+
+// The neighbours along a row that a side holds first.
+Basis row_neighbours(const RegLayout& side, int element_bits) {
+  Basis row;
+  for (Vec v : side.reg) {
+    bool fits = element_bits << (row.size() + 1) <= kWidestBits;
+    if (!fits || v != coordinate_bit(side.shape.rank, side.shape.rank - 1, int(row.size()))) break;
+    row.push_back(v);
+  }
+  return row;
 }
 
 // A basis of the coordinates, and the address of each of its vectors.
@@ -86,11 +99,7 @@ Placement placed(const Sides& sides, const Basis& vector, int unit_bits, int tur
   return placement;
 }
 
-}  // namespace
-
-std::optional<MemLayout> swizzle_for(const RegLayout& writer, const RegLayout& reader, int element_bits, Banks banks) {
-  if (writer.shape != reader.shape || !covers_alike(writer, reader)) return std::nullopt;
-  Basis vector = common_vector(writer, reader, element_bits);
+std::optional<MemLayout> swizzle_of(const RegLayout& writer, const RegLayout& reader, const Basis& vector, int element_bits, Banks banks) {
   int unit = std::max(banks.bytes * 8, element_bits << vector.size());
   int unit_bits = log2_of(std::max(1, unit / element_bits));
   int turn_bits = log2_of(std::max(1, banks.count * banks.bytes * 8 / unit));
@@ -113,6 +122,27 @@ std::optional<MemLayout> swizzle_for(const RegLayout& writer, const RegLayout& r
     stride *= writer.grid_count(axis);
   }
   return normalized(std::move(mem));
+}
+
+}  // namespace
+
+std::optional<MemLayout> swizzle_for(const RegLayout& writer, const RegLayout& reader, int element_bits, Banks banks) {
+  if (writer.shape != reader.shape || !covers_alike(writer, reader)) return std::nullopt;
+  return swizzle_of(writer, reader, common_vector(writer, reader, element_bits), element_bits, banks);
+}
+
+std::vector<MemLayout> swizzles_for(const RegLayout& writer, const RegLayout& reader, int element_bits, Banks banks) {
+  std::vector<MemLayout> found;
+  if (writer.shape != reader.shape || !covers_alike(writer, reader)) return found;
+  auto add = [&](const Basis& unit) {
+    auto made = swizzle_of(writer, reader, unit, element_bits, banks);
+    if (made) found.push_back(*made);
+  };
+  Basis common = common_vector(writer, reader, element_bits);
+  Basis row = std::max(row_neighbours(writer, element_bits), row_neighbours(reader, element_bits), [](const Basis& a, const Basis& b) { return a.size() < b.size(); });
+  add(common);
+  if (row != common) add(row);
+  return found;
 }
 
 }  // namespace tilec::layout

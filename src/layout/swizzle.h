@@ -13,4 +13,8 @@ namespace tilec::layout {
 std::optional<MemLayout> swizzle_for(const RegLayout& writer, const RegLayout& reader, int element_bits,
                                      Banks banks = {});
 
+// The same, and one whose units are the neighbours along a row that either side holds first, where the other holds fewer of them
+// together. What they cost is for the caller to count.
+std::vector<MemLayout> swizzles_for(const RegLayout& writer, const RegLayout& reader, int element_bits, Banks banks = {});
+
 }  // namespace tilec::layout

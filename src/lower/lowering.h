@@ -3,6 +3,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "layout/lane_copy.h"
 #include "layout/matrix_rows.h"
 #include "layout/product.h"
 #include "layout/transform.h"
@@ -254,12 +255,13 @@ class Lowering {
   };
   // A copy between device memory and a shared tile, spread so that lanes move several elements at once.
   struct WideCopy {
-    int count = 1;
+    int count = 1;       // at once, of device memory
+    int near_count = 1;  // and of the shared tile
     ValueId condition;
-    layout::RegLayout layout = {};
+    layout::LaneCopy lanes = {};
+    bool is_straight() const { return near_count >= count && std::ranges::is_sorted(lanes.turned); }
   };
-  void each_wide(const Region& from, const Region& to, const WideCopy& at_once,
-                 const std::function<void(ValueId far, ValueId near, ValueId mask)>& emit);
+  static Region rising(Region region);  // its axes in the order in which they rise
   // Is each element of this buffer read once, by this operation? (streams.cpp)
   bool is_read_once(const ir::Op& op, ValueId buffer, std::span<const ValueId> offsets) const;
   WideCopy wide_copy(const Region& from, const Region& to, const layout::Shape& shape, bool adds = false);

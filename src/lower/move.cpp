@@ -51,17 +51,14 @@ void Lowering::lower_load(const ir::Op& op, const ir::op::Load& load) {
   bind_home(op.result(), std::move(home));
 }
 
-// Element by element; `guarded_` says whether the source's edges are looked at, the target's are where they are not known.
+// Element by element; `guarded_` says whether edges are looked at.
 void Lowering::copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad, bool adds) {
   layout::RegLayout layout = layout::blocked(shape, machine_.lanes, int(warps_), 1);
-  std::vector<int64_t> extents;
-  for (int axis = 0; axis < shape.rank; ++axis) extents.push_back(shape[axis]);
-  bool is_guarded = is_inside({to, extents}).valid();
   nest(builder_, digits(layout), kCopyUnroll, {}, [&](const Point& point, const Carried&) -> Carried {
     std::vector<Coordinate> source = region_coordinates(from, layout, point), target = region_coordinates(to, layout, point);
-    ValueId mask = region_mask(from, layout, source, point, is_guarded || guarded_);
+    ValueId mask = region_mask(from, layout, source, point, guarded_);
     ValueId value = load_element(from.buffer, address(from.buffer, source), mask, pad);
-    ValueId target_mask = all(region_mask(to, layout, target, point, is_guarded || guarded_), owner_mask(layout, adds ? Touch::Atomic : Touch::Store));
+    ValueId target_mask = all(region_mask(to, layout, target, point, guarded_), owner_mask(layout, adds ? Touch::Atomic : Touch::Store));
     ValueId index = address(to.buffer, target);
     if (adds) add_element(to.buffer, index, builder_.convert(value, source_.type(to.buffer).element), target_mask);
     else store_element(to.buffer, index, value, target_mask);
@@ -78,12 +75,10 @@ void Lowering::copy_by_threads(const ir::Op& op, const ir::op::Copy& copy) {
   layout::Shape shape(std::vector<int>(copy.shape.begin(), copy.shape.end()));
   Region from{copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds};
   Region to{copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds};
-  const Guard source_guard{from, copy.shape};
+  const std::array guards{Guard{from, copy.shape}, Guard{to, copy.shape}};
   for (const Region* region : {&from, &to}) report_indices(*region, op.span);
-  bool is_guarded = is_inside({to, copy.shape}).valid();
-  if (is_guarded) return copy_elements(from, to, shape, copy.pad, copy.adds);
   WideCopy at_once = wide_copy(from, to, shape, copy.adds);
-  inside_or_guarded(std::span(&source_guard, 1), [&]() -> Carried {
+  inside_or_guarded(guards, [&]() -> Carried {
     if (at_once.count > 1 && !guarded_) copy_wide(from, to, at_once, copy.adds, is_read_once(op, copy.src, copy.src_offsets));
     else copy_elements(from, to, shape, copy.pad, copy.adds);
     return {};

@@ -164,8 +164,8 @@ void Lowering::copy_by_lanes(const ir::op::CopyAsync& copy, const ir::op::Commit
   const Guard source{from, copy.shape};
   const layout::Shape shape(extents);
   WideCopy at_once = wide_copy(from, to, shape);
-  if (at_once.count == 1) at_once.layout = layout::blocked(shape, machine_.lanes, int(warps_), 1);
-  bool may_run = at_once.count * byte_width(source_.type(copy.dst).element) >= kLeastAsync && tile_address(to, at_once.layout);
+  if (at_once.count == 1 || !at_once.is_straight()) at_once = {.condition = {}, .lanes = layout::lane_copy(shape, copy.src_axes, copy.dst_axes, machine_.lanes, int(warps_), 1)};
+  bool may_run = at_once.count * byte_width(source_.type(copy.dst).element) >= kLeastAsync && tile_address(rising(to), at_once.lanes.near);
   Slot slot = slot_of(commit.ring, commit.turn);
   inside_or_guarded(std::span(&source, 1), [&]() -> Carried {
     if (may_run && !guarded_) {

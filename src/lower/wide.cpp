@@ -111,61 +111,89 @@ void Lowering::store_wide(const Region& region, const layout::RegLayout& layout,
   }
 }
 
+Region Lowering::rising(Region region) {
+  std::ranges::sort(region.axes);
+  return region;
+}
+
 Lowering::WideCopy Lowering::wide_copy(const Region& from, const Region& to, const layout::Shape& shape, bool adds) {
   const Type &source = source_.type(from.buffer), &target = source_.type(to.buffer);
   bool is_loaded = target.space == Space::Shared && source.space != Space::Shared;
   bool is_stored = source.space == Space::Shared && target.space != Space::Shared;
   if ((!is_loaded && !is_stored) || machine_.simd_bytes > 0) return {};
+  const Region &far = is_loaded ? from : to, &near = is_loaded ? to : from;
   int bytes = most_bytes(source.element, adds);
-  int64_t elements = 1, most = bit_width(source.element) < 8 ? 1 : std::max(1, bytes / std::max(byte_width(source.element), byte_width(target.element)));
-  for (int axis = 0; axis < shape.rank; ++axis) elements *= shape[axis];
-  // Every thread gets something before any gets more at once.
-  while (most > 1 && elements < machine_.lanes * warps_ * most) most /= 2;
-  layout::RegLayout layout = layout::blocked(shape, machine_.lanes, int(warps_), int(most));
-  auto address = tile_address(is_loaded ? to : from, layout);
-  if (!address || address->vector == 1) return {};
-  Wide at_once = wide(is_loaded ? from : to, layout, bytes);
-  // The registers of one step must be one vector on both sides.
-  if (at_once.count == 1 || address->vector < at_once.count) return {};
-  return {at_once.count, at_once.condition, std::move(layout)};
+  int most = bit_width(source.element) < 8 ? 1 : std::max(1, bytes / std::max(byte_width(source.element), byte_width(target.element)));
+  layout::LaneCopy lanes = layout::lane_copy(shape, far.axes, near.axes, machine_.lanes, int(warps_), most);
+  auto address = tile_address(rising(near), lanes.near);
+  if (!address) return {};
+  Wide at_once = wide(rising(far), lanes.far, bytes);
+  if (at_once.count == 1) return {};
+  int near_count = std::min(address->vector, 1 << lanes.bits);
+  return {at_once.count, near_count, at_once.condition, std::move(lanes)};
 }
 
-// Calls emit(place in device memory, place in the shared tile, mask) for each step of the copy.
-void Lowering::each_wide(const Region& from, const Region& to, const WideCopy& at_once,
-                         const std::function<void(ValueId far, ValueId near, ValueId mask)>& emit) {
-  const layout::RegLayout& layout = at_once.layout;
+// Rectangle by rectangle: all of it is read, turned in registers where the sides differ, and written.
+void Lowering::copy_wide(const Region& from, const Region& to, const WideCopy& at_once, bool adds, bool streams) {
+  const layout::LaneCopy& lanes = at_once.lanes;
   bool is_loaded = source_.type(to.buffer).space == Space::Shared;
-  const Region& device = is_loaded ? from : to;
-  auto shared = tile_address(is_loaded ? to : from, layout);
-  ValueId owners = owner_mask(layout);
-  for (int64_t r = 0; r < layout.registers(); r += at_once.count) {
-    Point point = point_at(layout, r);
-    ValueId far = broadcast(address(device.buffer, region_coordinates(device, layout, point)));
-    emit(far, broadcast(step_address(*shared, r)), all(tile_mask(layout, point), owners));
+  Scalar stored = source_.type(from.buffer).element, wanted = source_.type(to.buffer).element;
+  const Region far = rising(is_loaded ? from : to), near = rising(is_loaded ? to : from);
+  auto shared = tile_address(near, lanes.near);
+  auto place = [&](bool is_far, int64_t r) {
+    return is_far ? broadcast(address(far.buffer, region_coordinates(far, lanes.far, point_at(lanes.far, r)))) : broadcast(step_address(*shared, r));
+  };
+  auto mask = [&](bool is_far, int64_t r) {
+    const layout::RegLayout& layout = is_far ? lanes.far : lanes.near;
+    return all(tile_mask(layout, point_at(layout, r)), owner_mask(layout));
+  };
+  auto write_vector = [&](ValueId index, ValueId moved, ValueId holds) {
+    if (adds) add_element(to.buffer, index, moved, holds);
+    else builder_.add(ir::op::MemStore{scalar_buffer(to.buffer), index, moved, holds, lane_stride(index)});
+  };
+  auto known = [&](bool is_far, int64_t r) { return is_far ? r : lanes.far_register(r); };
+  std::vector<ValueId> elements(size_t(1) << lanes.bits);  // as `far` counts
+  auto read = [&](bool is_far, int64_t first, int count) {
+    for (int64_t r = 0; r < std::ssize(elements); r += count) {
+      ValueId vector = load_vector(from.buffer, place(is_far, first + r), mask(is_far, first + r), count, streams);
+      for (int i = 0; i < count; ++i) {
+        ValueId x = count == 1 ? vector : builder_.value(ir::op::VectorElement{vector, i}, ir::scalar_type(stored, true));
+        elements[size_t(known(is_far, r + i))] = broadcast(builder_.convert(x, wanted));
+      }
+    }
+  };
+  auto write = [&](bool is_far, int64_t first, int count) {
+    for (int64_t r = 0; r < std::ssize(elements); r += count) {
+      std::vector<ValueId> of;
+      for (int i = 0; i < count; ++i) of.push_back(elements[size_t(known(is_far, r + i))]);
+      ValueId moved = count == 1 ? of[0] : builder_.value(ir::op::VectorMake{of}, ir::vector_type(wanted, count));
+      write_vector(place(is_far, first + r), moved, mask(is_far, first + r));
+    }
+  };
+  if (stored == wanted && at_once.is_straight()) {
+    for (int64_t r = 0; r < lanes.far.registers(); r += at_once.count) {
+      ValueId index = place(!is_loaded, r), moved = load_vector(from.buffer, place(is_loaded, r), mask(is_loaded, r), at_once.count, streams);
+      write_vector(index, moved, mask(!is_loaded, r));
+    }
+    return;
+  }
+  for (int64_t first = 0; first < lanes.far.registers(); first += std::ssize(elements)) {
+    read(is_loaded, first, is_loaded ? at_once.count : at_once.near_count);
+    write(!is_loaded, first, is_loaded ? at_once.near_count : at_once.count);
   }
 }
 
-void Lowering::copy_wide(const Region& from, const Region& to, const WideCopy& at_once, bool adds, bool streams) {
-  bool is_loaded = source_.type(to.buffer).space == Space::Shared;
-  Scalar stored = source_.type(from.buffer).element, wanted = source_.type(to.buffer).element;
-  auto converted = [&](ValueId vector) {
-    if (stored == wanted) return vector;
-    std::vector<ValueId> elements;
-    for (int64_t i = 0; i < at_once.count; ++i)
-      elements.push_back(builder_.convert(builder_.value(ir::op::VectorElement{vector, i}, ir::scalar_type(stored, true)), wanted));
-    return builder_.value(ir::op::VectorMake{elements}, ir::vector_type(wanted, at_once.count));
-  };
-  each_wide(from, to, at_once, [&](ValueId far, ValueId near, ValueId mask) {
-    ValueId moved = converted(load_vector(from.buffer, is_loaded ? far : near, mask, at_once.count, streams)), index = is_loaded ? near : far;
-    if (adds) add_element(to.buffer, index, moved, mask);
-    else builder_.add(ir::op::MemStore{scalar_buffer(to.buffer), index, moved, mask, lane_stride(index)});
-  });
-}
-
 void Lowering::begin_wide(const Region& from, const Region& to, const WideCopy& at_once) {
-  each_wide(from, to, at_once, [&](ValueId far, ValueId near, ValueId mask) {
-    builder_.add(ir::op::CopyLanes{scalar_buffer(from.buffer), far, scalar_buffer(to.buffer), near, mask, at_once.count});
-  });
+  INVARIANT(at_once.is_straight(), "what is in flight passes through no registers");
+  const layout::RegLayout& layout = at_once.lanes.far;
+  const Region far = rising(from);
+  auto shared = tile_address(rising(to), at_once.lanes.near);
+  for (int64_t r = 0; r < layout.registers(); r += at_once.count) {
+    Point point = point_at(layout, r);
+    ValueId index = broadcast(address(far.buffer, region_coordinates(far, layout, point)));
+    builder_.add(ir::op::CopyLanes{scalar_buffer(from.buffer), index, scalar_buffer(to.buffer), broadcast(step_address(*shared, r)),
+                                   all(tile_mask(layout, point), owner_mask(layout)), at_once.count});
+  }
 }
 
 }  // namespace tilec::lower

@@ -9,6 +9,7 @@
 #include "layout/access.h"
 #include "layout/build.h"
 #include "layout/engine_rows.h"
+#include "layout/lane_copy.h"
 #include "layout/matrix_rows.h"
 #include "layout/notation.h"
 #include "layout/swizzle.h"
@@ -66,9 +67,8 @@ class Chooser {
     if (auto* load = op.get<op::Load>()) note(load->buffer, load->axes, layout_of(op.result()), false, op.span);
     if (auto* store = op.get<op::Store>()) note(store->buffer, store->axes, layout_of(store->tile), true, op.span);
     if (auto* copy = op.get<op::Copy>()) {
-      RegLayout moved = moved_by_copy(*copy);
-      note(copy->src, copy->src_axes, moved, false, op.span);
-      note(copy->dst, copy->dst_axes, moved, true, op.span);
+      note_copy(*copy, copy->src, copy->src_axes, copy->dst_axes, false, op.span);
+      note_copy(*copy, copy->dst, copy->dst_axes, copy->src_axes, true, op.span);
       bool is_stored = machine_.boxes.unit && kernel_.type(copy->src).space == Space::Shared && kernel_.param_of(copy->dst) && std::ranges::is_sorted(copy->src_axes);
       if (is_stored) of(copy->src).is_stored = true;
     }
@@ -76,14 +76,14 @@ class Chooser {
   }
 
   // Lanes move as many elements at once as the machine can, if there are enough for all.
-  RegLayout moved_by_copy(const op::Copy& copy) const {
+  void note_copy(const op::Copy& copy, ValueId buffer, Axes axes, const Axes& far_axes, bool writes, Span by) {
     layout::Shape shape(std::vector<int>(copy.shape.begin(), copy.shape.end()));
-    Scalar element = kernel_.type(copy.src).element;
-    int64_t count = 1;
-    for (int64_t extent : copy.shape) count *= extent;
-    int vector = machine_.simd_bytes || bit_width(element) < 8 ? 1 : std::max(1, machine_.vector_bytes / byte_width(element));
-    while (vector > 1 && count < int64_t(machine_.lanes) * warps_ * vector) vector /= 2;
-    return layout::blocked(shape, machine_.lanes, int(warps_), vector);
+    Scalar source = kernel_.type(copy.src).element, target = kernel_.type(copy.dst).element;
+    bool is_alone = machine_.simd_bytes || bit_width(source) < 8;
+    int vector = is_alone ? 1 : std::max(1, machine_.vector_bytes / std::max(byte_width(source), byte_width(target)));
+    layout::LaneCopy lanes = layout::lane_copy(shape, far_axes, axes, machine_.lanes, int(warps_), vector);
+    std::ranges::sort(axes);
+    note(buffer, axes, lanes.near, writes, by);
   }
 
   void collect_product(const Op& op, const op::Gemm& gemm) {
@@ -223,7 +223,7 @@ class Chooser {
     for (const RegLayout& writer : touchers.writers)
       for (const RegLayout& reader : touchers.readers)
         if (writer.shape == core && reader.shape == core && writer.grids.empty() && reader.grids.empty())
-          if (auto made = layout::swizzle_for(writer, reader, bits, {machine_.banks, 4})) candidates.push_back(*made);
+          std::ranges::move(layout::swizzles_for(writer, reader, bits, {machine_.banks, 4}), std::back_inserter(candidates));
     if (touchers.is_stored) std::erase_if(candidates, [&](const MemLayout& candidate) { return !layout::engine_rows(candidate, bits); });
     int64_t least = INT64_MAX;
     const MemLayout* best = &candidates.front();  // row by row, which engines know, too

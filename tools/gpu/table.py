@@ -34,6 +34,14 @@ def scaled_product(v):
     return torch._scaled_mm(v["A"], v["B"].T, v["scale_a"][0], v["scale_b"][0], out_dtype=torch.bfloat16)
 
 
+def copied(name):
+    """Of an input, to where no result lies."""
+    def copy(v):
+        v.setdefault("copy", torch.empty_like(v[name])).copy_(v[name])
+
+    return copy
+
+
 def dims_of(shape):
     return dict(zip("MNK", shape))
 
@@ -76,6 +84,11 @@ def rows():
         for depth, name in ((64, "attention_backward_f16"), (128, "attention_backward_d128_bf16")):
             dims = sequences(length, depth)
             yield "attention backward", name, dims | {"B": 1} if length == 16384 else dims, cases_attention.backward
+    # Beside a copy of the same bytes.
+    for name in ("softmax_long_bf16", "rms_norm_long_bf16", "layer_norm_long_bf16"):
+        yield "rows", name, dict(M=16384, N=8192), copied("X")
+    for name in ("transpose_f32", "transpose_f16"):
+        yield "rows", name, dict(M=8192, N=8192), copied("A")
 
 
 def measure(kernels, name, dims, reference):

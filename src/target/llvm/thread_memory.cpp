@@ -60,10 +60,13 @@ Values ThreadSpeller::load_stream(ir::ValueId buffer, Value* pointer, int64_t co
 
 void ThreadSpeller::store(ir::ValueId buffer, Value* pointer, const Values& parts) {
   const ir::Type& memory = type(buffer);
-  Value* whole = parts[0];
-  if (parts.size() > 1) {
-    whole = llvm::PoisonValue::get(llvm::FixedVectorType::get(parts[0]->getType(), unsigned(parts.size())));
-    for (size_t i = 0; i < parts.size(); ++i) whole = b_.CreateInsertElement(whole, parts[i], uint64_t(i));
+  // Vectors of bytes longer than a word would be stored word by word: they are stored as words.
+  bool is_of_words = byte_width(memory.element) == 1 && parts.size() > 4;
+  Values pieces = is_of_words ? packed(parts) : parts;
+  Value* whole = pieces[0];
+  if (pieces.size() > 1) {
+    whole = llvm::PoisonValue::get(llvm::FixedVectorType::get(pieces[0]->getType(), unsigned(pieces.size())));
+    for (size_t i = 0; i < pieces.size(); ++i) whole = b_.CreateInsertElement(whole, pieces[i], uint64_t(i));
   }
   tag(b_.CreateAlignedStore(whole, pointer, Align(uint64_t(byte_width(memory.element)) * parts.size())), places_.at(buffer.index));
 }
