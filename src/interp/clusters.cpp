@@ -123,6 +123,7 @@ Status do_launch(Strand& s, const Instr& i) {
   std::vector<int64_t> order(static_cast<size_t>(clusters));
   std::iota(order.begin(), order.end(), 0);
   for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[size_t(next_random(run) % k)]);
+  run.next_block = clusters * Grid::count(grid.cluster);
   for (int64_t number : order)
     if (!run_cluster(s, data, grid, number, clusters)) return Status::Stop;
   return Status::Next;
@@ -141,6 +142,7 @@ Status give(Strand& s, const Instr& i, int64_t number) {
 Status do_cluster_blocks(Strand& s, const Instr& i) { return give(s, i, int64_t(s.block->cluster->blocks.size())); }
 
 Status do_grid_blocks(Strand& s, const Instr& i) { return give(s, i, s.block->cluster->blocks_at_once); }
+Status do_take_block(Strand& s, const Instr& i) { return give(s, i, s.run->next_block++); }
 Status do_block_number(Strand& s, const Instr& i) { return give(s, i, s.block->order); }
 
 Status do_block_index(Strand& s, const Instr& i) {

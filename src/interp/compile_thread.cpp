@@ -35,6 +35,16 @@ void Emitter::on(const op::MemLoad& o, const Op& op) {
   check_uniform(op.result(), is_one);
 }
 
+void Emitter::on(const op::ReadBlock& o, const Op& op) {
+  uint32_t numbers = view(o.numbers), slot = reg(o.slot);
+  Location to = define(op.result());
+  Instr& i = emit(do_mem_load);
+  i.dst = to.slot, i.a = numbers, i.b = slot;
+  i.imm = int64_t(to.count) | 1 << 16;  // the same element in all lanes
+  i.type = type(o.numbers).element;
+  shape_lanes(i, op.result(), true);
+}
+
 void Emitter::on(const op::MemStore& o, const Op&) {
   bool is_one = !type(o.buffer).varying && is_uniform(o.index) && is_uniform(o.value) && (!o.mask.valid() || is_uniform(o.mask));
   uint32_t buffer = view(o.buffer), index = reg(o.index), mask = o.mask.valid() ? reg(o.mask) : 0;
@@ -316,5 +326,6 @@ void Emitter::on(const op::NamedBarrier& o, const Op&) {
 void Emitter::on(const op::WarpBarrier&, const Op&) { emit(do_warp_barrier); }
 void Emitter::on(const op::ClusterBarrier&, const Op&) { emit(do_cluster_barrier); }
 void Emitter::on(const op::ClusterBlocks&, const Op& op) { emit(do_cluster_blocks).dst = define(op.result()).slot; }
+void Emitter::on(const op::TakeBlock&, const Op& op) { emit(do_take_block).dst = define(op.result()).slot; }
 
 }  // namespace tilec::interp

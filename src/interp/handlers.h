@@ -87,6 +87,7 @@ Status do_warp_barrier(Strand&, const Instr&);
 Status do_cluster_barrier(Strand&, const Instr&);
 Status do_cluster_blocks(Strand&, const Instr&);
 Status do_grid_blocks(Strand&, const Instr&);
+Status do_take_block(Strand&, const Instr&);
 Status do_block_number(Strand&, const Instr&);
 Status do_block_index(Strand&, const Instr&);
 Status do_peer_view(Strand&, const Instr&);

@@ -214,6 +214,7 @@ struct Run {
   std::vector<std::vector<Strand*>> resting;  // by function
   uint64_t base_time = 1;                     // the latest time that any agent of an earlier block has used
   uint64_t random = 0;
+  int64_t next_block = 0;                     // of the launch that runs: that nobody has taken yet
 
   Counters& counters() { return result.counters; }
 };

@@ -49,7 +49,7 @@ EnumNames names_of(MemoryOrder) {
 }
 
 EnumNames names_of(LoopKind) {
-  static constexpr std::string_view kNames[] = {"sequential", "pipelined", "unroll", "vectorized"};
+  static constexpr std::string_view kNames[] = {"sequential", "pipelined", "unroll", "vectorized", "dealt"};
   return kNames;
 }
 

@@ -40,7 +40,7 @@ enum class ConvertMode : uint8_t { Nearest, TowardZero, Wrap, Bits };
 enum class ReduceFn : uint8_t { Sum, Prod, Max, Min, AbsMax, Any, All, ArgMax, ArgMin };
 enum class AtomicFn : uint8_t { Add, Max, Min, And, Or, Xor, Exchange, CompareExchange };
 enum class MemoryOrder : uint8_t { Relaxed, Acquire, Release, AcquireRelease };
-enum class LoopKind : uint8_t { Sequential, Pipelined, Unroll, Vectorized };
+enum class LoopKind : uint8_t { Sequential, Pipelined, Unroll, Vectorized, Dealt };
 enum class ShuffleKind : uint8_t { Index, Xor, Up, Down };
 enum class VoteKind : uint8_t { Any, All, Ballot };
 // May an access leave its tensor or tile? Unknown until `clip` has asked the prover.

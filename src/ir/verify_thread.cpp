@@ -155,6 +155,14 @@ class Thread {
   void operator()(const op::ClusterBlocks&) {
     check_.require(check_.result_type() == scalar_type(Scalar::Index), Code::V066, "the number of blocks of a cluster is ", check_.result_type());
   }
+  void operator()(const op::TakeBlock&) {
+    check_.require(check_.result_type() == scalar_type(Scalar::Index), Code::V066, "the number of a block is ", check_.result_type());
+  }
+  void operator()(const op::ReadBlock& o) {
+    const Type& numbers = type(o.numbers);
+    bool fits = numbers.is_buffer() && numbers.space == Space::Shared && numbers.element == Scalar::Index && type(o.slot) == scalar_type(Scalar::Index);
+    check_.require(fits && check_.result_type() == scalar_type(Scalar::Index), Code::V066, "the number of a block is ", check_.result_type(), " of ", numbers);
+  }
   void operator()(const op::NamedBarrier& o) {
     check_.require(o.id >= 0 && o.warps > 0, Code::V066, "barrier ", o.id, " has ", o.warps, " warps");
   }

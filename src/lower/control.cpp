@@ -24,7 +24,8 @@ void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
   RegionId outer = builder_.region(), body = target_.new_region();
   warps_ = warps_of_block(launch);
   first_warp_ = barrier_id_ = 0;
-  prelude_ = target_.new_region(), launch_ = body;
+  prelude_ = target_.new_region(), launch_ = body, source_launch_ = launch.body;
+  deal_.reset();
   lane_parts_.clear();
   alignments_.clear();
   free_arrays_.clear();
@@ -137,6 +138,7 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
   }
   RegionId outer = builder_.region();
   builder_.set_region(region);
+  ValueId round = is_dealt(loop) ? target_.new_arg(region, ir::scalar_type(Scalar::Index), "round") : ValueId{};
   lower_region(loop.body);
   // A yielded tile that lives in the home of another carried one must not be overwritten before it is read.
   const auto& yielded = source_.terminator(loop.body).as<ir::op::Yield>().values;
@@ -161,6 +163,7 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
     from = safe;
   }
   for (auto& [from, to] : copies) copy_home(from, to);
+  if (is_dealt(loop)) values.insert(values.begin(), {next_block(round), builder_.add(round, builder_.index(1))});
   builder_.yield(values);
   builder_.set_region(outer);
   ir::op::For lowered = loop;
@@ -168,7 +171,7 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
   lowered.inits = inits;
   lowered.body = region;
   builder_.set_span(op.span);
-  std::vector<ValueId> results = target_.op(builder_.add(std::move(lowered), types)).results;
+  std::vector<ValueId> results = is_dealt(loop) ? add_dealt_loop(lowered, types, round) : target_.op(builder_.add(std::move(lowered), types)).results;
   next = tile = 0;
   for (size_t i = 0; i < op.results.size(); ++i) {
     if (tile < tiles.size() && tiles[tile].position == i) {

@@ -104,6 +104,17 @@ class Lowering {
     const Ring& ring;
     ValueId index, parity;
   };
+  // Where roles learn which block comes next, of a launch that deals its blocks out. (deal.cpp)
+  struct Deal {
+    ValueId full, empty, next;  // barriers with phases and a number, one of each a slot
+    int64_t readers = 0;        // warps
+    RegionId filling;           // the role that takes numbers
+  };
+  std::optional<Deal> new_deal(RegionId launch);
+  void begin_phases(const Deal& deal);
+  bool is_dealt(const ir::op::For& loop) const;
+  ValueId next_block(ValueId round);
+  std::vector<ValueId> add_dealt_loop(const ir::op::For& loop, const std::vector<Type>& types, ValueId round);
   // Groups of warps that take turns. (orders.cpp)
   struct Order {
     ValueId turns;  // a barrier with phases for each group
@@ -355,6 +366,8 @@ class Lowering {
   std::unordered_map<uint32_t, layout::MemLayout> mem_layouts_;  // of lowered buffers with a layout
   std::unordered_map<uint32_t, Ring> rings_;
   std::unordered_map<uint32_t, Order> orders_;
+  std::optional<Deal> deal_;
+  bool takes_blocks_ = false;  // the role that is being lowered
   ValueId releases_if_;              // a condition that slots are given back under; none: always
   std::set<ValueId> held_, broken_;  // conditions of engines that are known to hold, or not to, in what is being lowered
   std::vector<RegionId> region_of_;                // the region that an operation of the source lies in
@@ -366,6 +379,7 @@ class Lowering {
   int64_t barrier_id_ = 0;                         // of the role; 0: the whole block meets
   ir::Ints cluster_;                               // of the launch
   std::vector<ValueId> block_;                     // its indices
+  RegionId source_launch_;                         // the body of the launch, in the source
   RegionId launch_;                                // the body of the launch
   RegionId prelude_;                               // allocations and lane parts, at the head of the launch
   mutable std::map<std::string, std::optional<TileAddress>> meetings_;  // by the layouts, the offsets and the element

@@ -80,11 +80,13 @@ void Lowering::begin_rings(std::span<const OpId> allocs) {
     rings.push_back(&(rings_[op.result().index] = new_ring(op)));
     names += (names.empty() ? "`" : ", `") + op.as<ir::op::RingAlloc>().name + "`";
   }
-  bool has_touched = !is_fresh();
+  bool has_touched = !is_fresh(), is_first = builder_.region() == launch_ && !deal_;
+  if (is_first) deal_ = new_deal(source_launch_);
   if (has_touched) barrier("the phases of ring " + names + " may be in use by the loop around");
   once([&] {
     for (const Ring* ring : rings) begin_phases(*ring);
     for (const Order* order : orders) begin_phases(*order);
+    if (is_first && deal_) begin_phases(*deal_);
   });
   barrier("the phases of ring " + names + " are set by one thread");
   for (const Ring* ring : rings)

@@ -24,6 +24,7 @@ void Lowering::lower_roles(const ir::op::Roles& roles) {
     RegionId outer = builder_.region(), taken = target_.new_region(), other = target_.new_region();
     builder_.set_region(taken);
     warps_ = roles.warps[role], first_warp_ = first, barrier_id_ = int64_t(role) + 1;
+    takes_blocks_ = deal_ && deal_->filling == roles.bodies[role];
     if (roles.registers[role] && machine_.has(Cap::RegisterBudgets)) builder_.add(ir::op::RegisterBudget{roles.registers[role]});
     lower_program(roles.bodies[role]);
     builder_.yield({});

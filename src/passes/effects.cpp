@@ -47,6 +47,7 @@ bool reads_memory(const Op& op) {
   switch (op.kind()) {
     case OpKind::ElementLoad:
     case OpKind::MemLoad:
+    case OpKind::ReadBlock:
     case OpKind::LoadMatrices:
     case OpKind::Load:
     case OpKind::Copy:

@@ -45,10 +45,12 @@ class Estimator {
     warps_ = double(std::max<int64_t>(1, computing_warps(kernel_, launch_, machine_)));
     double fit = blocks_of_a_core();
     Formula cores = double(machine_.cores), together = fit > 1 ? max(min(ceil(blocks / cores), fit), 1.0) : Formula(1.0);
-    Formula rounds = ceil(blocks / (cores * together));
+    // Blocks that are dealt out leave no core idle but at the very end.
+    Formula rounds = launch_.dealt ? max(blocks / (cores * together), 1.0) : ceil(blocks / (cores * together));
     Work all;
     Formula loops = clocks_of_loops(together, all), begin = pace_.latency, end = together * stored_bytes() / pace_.store_bytes;
-    Formula turns = launch_.persistent ? begin + rounds * (loops + end) : rounds * (begin + loops + end);
+    // What goes on by steps has the next block's tiles under way; one that is dealt out is known late.
+    Formula turns = launch_.persistent && !launch_.dealt ? begin + rounds * (loops + end) : rounds * (begin + loops + end);
     Formula memory = touched_bytes() / (cores * pace_.memory_bytes);
     Formula moved = all.moved * blocks / cores;
     Work busy = all.times(rounds * together);

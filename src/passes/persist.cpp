@@ -40,7 +40,7 @@ void go_on(Kernel& kernel, OpId id) {
   ValueId all = b.index(1);
   for (ValueId extent : launch.extents) all = b.mul(all, extent);
   ValueId first = b.value(op::BlockNumber{}, scalar_type(Scalar::Index)), step = b.value(op::GridBlocks{}, scalar_type(Scalar::Index));
-  b.add(op::For{.low = first, .high = all, .step = step, .body = round});
+  b.add(op::For{.low = first, .high = all, .step = step, .loop = launch.dealt ? LoopKind::Dealt : LoopKind::Sequential, .body = round});
   b.yield({});
 }
 

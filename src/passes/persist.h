@@ -3,6 +3,7 @@
 //
 //   launch (i, j) { body }   ->   launch (i, j) { for n in block_number .. all step grid_blocks { body of (block_index n, 0), (block_index n, 1) } }
 //
+// Numbers of a launch that deals them out are taken from a counter once roles fill and compute apart (lower/deal.cpp).
 // What one block reads first may then be under way while the one before it ends, and whatever a block begins with is done once.
 #pragma once
 #include "diag/sink.h"

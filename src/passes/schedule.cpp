@@ -61,11 +61,6 @@ class Scheduler {
     }
   }
 
-  bool feeds_equal_turns(const op::Launch& launch) const {
-    Demand demand = demand_of(launch);
-    return demand.is_equal && demand.bytes > 0;
-  }
-
   // What the loops that feed products read in a turn, and how long the products take.
   struct Demand {
     double bytes = 0, clocks = 0;
@@ -124,7 +119,7 @@ class Scheduler {
     for (OpId id : launches) {
       op::Launch& launch = kernel_.op(id).as<op::Launch>();
       if (schedule_.raster) launch.raster = schedule_.raster;
-      if (!launch.raster && launch.persistent && machine_.cores) infer_order(launch);
+      if (!launch.raster && launch.persistent && !launch.dealt && machine_.cores) infer_order(launch);
     }
     // Of several, each has its own again when the schedule is given back.
     if (launches.size() == 1 && machine_.cores) schedule_.raster = kernel_.op(launches[0]).as<op::Launch>().raster;
@@ -151,7 +146,7 @@ class Scheduler {
       if (schedule_.backwards > int64_t(launch.extents.size()) && launches.size() == 1 && machine_.cores)
         return refuse("axis " + std::to_string(schedule_.backwards - 1) + " is reversed, and the launch has " + std::to_string(launch.extents.size()) + " axes");
       if (is_pinned) launch.backwards = schedule_.backwards;
-      if (!launch.backwards && !launch.persistent && machine_.cores) infer_direction(launch);
+      if (!launch.backwards && (!launch.persistent || launch.dealt) && machine_.cores) infer_direction(launch);
     }
     if (launches.size() == 1 && machine_.cores) schedule_.backwards = kernel_.op(launches[0]).as<op::Launch>().backwards;
   }
@@ -178,22 +173,26 @@ class Scheduler {
   }
 
   // A role that copies fills the tiles of the next block while the others end this one. Where some blocks have more turns than others,
-  // the machine deals them out better: it gives the next to who is done.
+  // each gets the next number when it comes for it, so that all end together; blocks of clusters, which would have to agree on one,
+  // are left to the machine then, as are those for which lanes copy.
   // A schedule that asks for it means the launches that would have it, or all where none would.
   void choose_persistence() {
-    std::vector<OpId> equal, all;
+    std::vector<OpId> fed, all;
     each_op(kernel_, kernel_.body, [&](OpId id) {
-      const op::Launch* launch = kernel_.op(id).get<op::Launch>();
+      op::Launch* launch = kernel_.op(id).get<op::Launch>();
       if (!launch) return;
       all.push_back(id);
-      if (feeds_equal_turns(*launch)) equal.push_back(id);
+      Demand demand = demand_of(*launch);
+      launch->dealt = !demand.is_equal && launch->cluster.empty() && !schedule_.roles.empty() && !schedule_.facts.lanes_copy;
+      if (demand.bytes > 0 && (demand.is_equal || launch->dealt)) fed.push_back(id);
     });
     bool can = machine_.has(Cap::PersistentBlocks), is_pinned = schedule_.persistent;
-    if (is_pinned ? equal.empty() : schedule_.roles.empty()) equal = is_pinned ? all : std::vector<OpId>{};
-    schedule_.persistent = can && !equal.empty();
+    if (is_pinned ? fed.empty() : schedule_.roles.empty()) fed = is_pinned ? all : std::vector<OpId>{};
+    schedule_.persistent = can && !fed.empty();
     for (OpId id : all) {
       op::Launch& launch = kernel_.op(id).as<op::Launch>();
-      launch.persistent = can && (launch.persistent || std::ranges::find(equal, id) != equal.end());
+      launch.persistent = can && (launch.persistent || std::ranges::find(fed, id) != fed.end());
+      launch.dealt &= launch.persistent;
     }
   }
 

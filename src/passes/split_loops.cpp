@@ -5,6 +5,8 @@
 //                                                         for i in max(low, middle)..high { b }
 #include "passes/split_loops.h"
 
+#include <set>
+
 #include "diag/diag.h"
 #include "ir/divergence.h"
 #include "passes/cleanup.h"
@@ -46,16 +48,17 @@ class Splitter {
   Diagnostics& diagnostics_;
   RegionId launch_;
   std::vector<OpId> around_;  // the loops around the place where the walk stands
+  mutable std::set<ValueId> assumed_;  // what `while` loops carry, of which the question is asked
 
   void walk(RegionId region) {
     for (OpId id : std::vector<OpId>(kernel_.region(region).ops)) {
       std::vector<RegionId> inner;
       each_region(kernel_.op(id).data, [&](RegionId r) { inner.push_back(r); });
-      bool is_loop = kernel_.op(id).is<op::For>();
-      if (is_loop) around_.push_back(id);
+      bool is_loop = kernel_.op(id).is<op::For>(), is_while = kernel_.op(id).is<op::While>();
+      if (is_loop || is_while) around_.push_back(id);
       for (RegionId r : inner) walk(r);
+      if (is_loop || is_while) around_.pop_back();
       if (!is_loop) continue;
-      around_.pop_back();
       std::optional<SplitPlan> plan = plan_split(kernel_, id);
       if (plan && keeps_barriers_uniform(id, *plan)) split(region, id, *plan);
     }
@@ -75,15 +78,36 @@ class Splitter {
     const Value& value = kernel_.value(v);
     if (!value.op.valid()) {
       if (value.region == kernel_.body || value.region == launch_) return true;
-      auto loop = std::ranges::find_if(around_, [&](OpId id) { return kernel_.op(id).as<op::For>().body == value.region; });
-      if (loop == around_.end() || kernel_.region(value.region).args[0] != v) return false;
+      auto is_around = [&](OpId id) {
+        bool found = false;
+        each_region(kernel_.op(id).data, [&](RegionId r) { found |= r == value.region; });
+        return found;
+      };
+      auto loop = std::ranges::find_if(around_, is_around);
+      if (loop == around_.end()) return false;
+      if (const op::While* carrying = kernel_.op(*loop).get<op::While>()) return is_carried_alike(*carrying, value.region, v);
+      if (kernel_.region(value.region).args[0] != v) return false;
       const auto& bounds = kernel_.op(*loop).as<op::For>();
       return is_same_in_block(bounds.low) && is_same_in_block(bounds.high) && is_same_in_block(bounds.step);
     }
     const Op& op = kernel_.op(value.op);
+    if (op.is<op::TakeBlock>() || op.is<op::ReadBlock>()) return true;
     if (table(op.kind()) != OpTable::Scalar || kernel_.type(v).varying) return false;
     bool is_same = !differs_by_thread(op.kind()) && !op.is<op::ElementLoad>();
     each_operand(op.data, [&](ValueId operand) { is_same = is_same && is_same_in_block(operand); });
+    return is_same;
+  }
+
+  // What the loop carries is, if it begins so and each round hands on such, as long as it is so itself; and rounds end alike.
+  bool is_carried_alike(const op::While& loop, RegionId region, ValueId v) const {
+    if (!assumed_.insert(v).second) return true;
+    const std::vector<ValueId>& args = kernel_.region(region).args;
+    const auto& tested = kernel_.terminator(loop.condition).as<op::Yield>().values;
+    const auto& handed = kernel_.terminator(loop.body).as<op::Yield>().values;
+    size_t at = size_t(std::ranges::find(args, v) - args.begin());
+    bool is_same = region == loop.body ? is_same_in_block(tested[0]) && is_same_in_block(tested[at + 1])
+                                       : is_same_in_block(loop.inits[at]) && is_same_in_block(handed[at]);
+    assumed_.erase(v);
     return is_same;
   }
 

@@ -24,26 +24,47 @@ bool is_placed(const Kernel& kernel, const op::Copy& copy) {
 
 // One turn for each time that the region runs: the acquire and the copy take the copy's place, and the ring goes back behind the
 // last reader.
-void stage(Kernel& kernel, RegionId launch, RegionId region, const Fill& fill) {
+//
+// Where blocks go on, and shared memory has room for another version, the next block's tile comes while this one's is still read.
+constexpr int64_t kBytesOfBarriers = 64;  // of a ring, and for the place at which an array begins
+
+int64_t shared_bytes(const Kernel& kernel, ValueId buffer) {
+  const Type& type = kernel.type(buffer);
+  return (type.layout.valid() ? kernel.layouts.mem(type.layout).size() : type.element_count()) * byte_width(type.element);
+}
+
+int64_t depth_of(const Kernel& kernel, const Machine& machine, RegionId launch, ValueId buffer) {
+  int64_t room = machine.shared_bytes - kernel.schedule.facts.scratch_bytes;
+  each_op(kernel, launch, [&](OpId id) {
+    const Op& op = kernel.op(id);
+    if (op.is<op::RingAlloc>()) room -= kBytesOfBarriers * kernel.type(op.result()).shape[0];
+    if (op.is<op::Alloc>() && kernel.type(op.result()).space == Space::Shared) room -= shared_bytes(kernel, op.result());
+  });
+  return room >= shared_bytes(kernel, buffer) + 2 * kBytesOfBarriers ? 2 : 1;
+}
+
+void stage(Kernel& kernel, const Machine& machine, RegionId launch, RegionId region, const Fill& fill) {
   const op::Copy copy = kernel.op(fill.op).as<op::Copy>();
   std::optional<CarriedCount> rounds = CarriedCount::between(kernel, launch, region);
   OpId last = last_user(kernel, region, fill.buffer, fill.op);
   if (!rounds || !last.valid()) return;
   bool is_nested = region != launch;
+  int64_t depth = is_nested ? depth_of(kernel, machine, launch, fill.buffer) : 1;
   ValueId ring, versions, turn, view, next;
+  auto version = [&](Builder& b) { return depth == 1 ? b.index(0) : b.binary(BinaryFn::Rem, turn, b.index(depth)); };
   insert_before(kernel, launch, is_nested ? rounds->first() : fill.op, [&](Builder& b) {
-    versions = add_versions(b, fill.buffer, 1);
-    ring = add_ring(b, kernel.value(fill.buffer).hint, 1);
+    versions = add_versions(b, fill.buffer, depth);
+    ring = add_ring(b, kernel.value(fill.buffer).hint, depth);
   });
   if (is_nested) turn = rounds->open(kernel);
   insert_before(kernel, region, fill.op, [&](Builder& b) {
     if (!is_nested) turn = b.index(0);
     b.add(op::Acquire{ring, turn});
-    b.add(op::Commit{ring, turn, {copy_ahead(b, copy, versions, b.index(0), CopyClass::Bulk)}});
+    b.add(op::Commit{ring, turn, {copy_ahead(b, copy, versions, version(b), CopyClass::Bulk)}});
   });
   insert_before(kernel, region, first_user(kernel, region, fill.buffer, fill.op), [&](Builder& b) {
     b.add(op::Wait{ring, turn});
-    view = view_version(b, fill.buffer, versions, b.index(0));
+    view = view_version(b, fill.buffer, versions, version(b));
   });
   insert_after(kernel, region, last, [&](Builder& b) {
     b.add(op::Release{ring, turn});
@@ -68,7 +89,7 @@ void stage_once(Kernel& kernel, const Machine& machine, RegionId launch) {
     ValueId index = region == launch ? ValueId{} : kernel.region(region).args[0];
     for (const Fill& fill : Fills(kernel, launch, region, index).find()) {
       const op::Copy& copy = kernel.op(fill.op).as<op::Copy>();
-      if (is_placed(kernel, copy) && why_no_box(kernel, copy, machine).empty()) stage(kernel, launch, region, fill);
+      if (is_placed(kernel, copy) && why_no_box(kernel, copy, machine).empty()) stage(kernel, machine, launch, region, fill);
     }
   }
 }

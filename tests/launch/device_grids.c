@@ -47,6 +47,38 @@ static void going_on(void) {
   set_current(NULL);
 }
 
+// Was the last launch given a counter that is 0, which was set once more, and given back?
+static int counts(int32_t status, int is_counted) {
+  static int sets, allocations, frees;
+  int is_new = fake->sets == sets + is_counted && fake->allocations == allocations + is_counted && fake->frees == frees + is_counted;
+  sets = fake->sets, allocations = fake->allocations, frees = fake->frees;
+  return status == TILE_OK && is_new && (is_counted ? fake->counter && !fake->counted : !fake->counter);
+}
+
+// Blocks that are dealt out: by a counter of the call's own, also for a call like the one before it; none where all run at once.
+static void dealing_out(void) {
+  const tile_f16 *a = (const tile_f16 *)0x100000000000, *b = (const tile_f16 *)0x200000000000;
+  float *c = (float *)0x300000000000;
+  const unsigned at_once = FAKE_PROCESSORS * FAKE_BLOCKS;
+  fake_stream newest = {&fake->primary[0], 0}, older = {&fake->primary[1], 0};
+  fake->reads_counter = 1;
+  counts(TILE_OK, 0);
+  for (int i = 0; i < 2; i++) EXPECT(counts(risen(a, b, c, 128 * 1000, 4096, (void *)&newest), 1) && fake->blocks == at_once);
+  EXPECT(counts(risen(a, b, c, 128 * at_once, 4096, (void *)&newest), 0) && fake->blocks == at_once);
+  EXPECT(counts(risen(a, b, c, 128 * at_once + 1, 4096, (void *)&newest), 1) && fake->blocks == at_once);
+  // Nothing is launched without it, and its memory does not stay.
+  int launches = fake->launches, frees = fake->frees;
+  fake->set_code = kIllegalAddress;
+  EXPECT(says(risen(a, b, c, 128 * 1000, 4096, (void *)&newest), TILE_DRIVER, "risen: a counter of blocks: the driver says") && fake->frees == frees + 1);
+  fake->set_code = 0, fake->allocate_code = 2;
+  EXPECT(says(risen(a, b, c, 128 * 1000, 4096, (void *)&newest), TILE_OUT_OF_MEMORY, "risen: a counter of blocks") && fake->frees == frees + 1);
+  fake->allocate_code = 0;
+  EXPECT(fake->launches == launches);
+  // Code of an older generation has a block for each.
+  fake->reads_counter = 0;
+  EXPECT(says(risen(a, b, c, 128 * 1000, 4096, (void *)&older), TILE_OK, "") && fake->blocks == 1000);
+}
+
 // Instances of one export: small tiles for few of them, large ones where there are enough. Code of an older generation has the first alone.
 static void instances(void) {
   const tile_f16 *a = (const tile_f16 *)0x100000000000, *b = (const tile_f16 *)0x200000000000;

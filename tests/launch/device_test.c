@@ -270,6 +270,7 @@ static void with_driver(void) {
   added_boxes();
   clusters();
   going_on();
+  dealing_out();
   instances();
 }
 

@@ -209,6 +209,10 @@ int cuLaunchKernelEx(const fake_launch *launch, void *function, void **parameter
     memcpy(&fake_driver.descriptors[i], described + 128 * i, sizeof fake_driver.descriptors[i]);
     fake_driver.holds[i] = described[128 * FAKE_DESCRIPTORS + i];
   }
+  if (fake_driver.reads_counter) {
+    memcpy(&fake_driver.counter, parameters[3], sizeof fake_driver.counter);
+    fake_driver.counted = fake_driver.counter ? *(uint32_t *)(uintptr_t)fake_driver.counter : UINT32_MAX;
+  }
   int64_t *fault = *(int64_t **)parameters[1];
   if (fault && fake_driver.fault_word) *fault = fake_driver.fault_word, fake_driver.fault_word = 0;
   return 0;
@@ -234,6 +238,13 @@ int cuMemAllocAsync(uint64_t *pointer, size_t bytes, void *stream) {
   if (fake_driver.allocate_code) return fake_driver.allocate_code;
   fake_driver.allocations++;
   *pointer = (uint64_t)(uintptr_t)aligned_alloc(256, (bytes + 255) / 256 * 256);
+  return 0;
+}
+int cuMemsetD32Async(uint64_t pointer, unsigned value, size_t count, void *stream) {
+  (void)stream;
+  if (fake_driver.set_code) return fake_driver.set_code;
+  for (size_t i = 0; i < count; i++) ((uint32_t *)(uintptr_t)pointer)[i] = value;
+  fake_driver.sets++;
   return 0;
 }
 int cuMemFreeAsync(uint64_t pointer, void *stream) {

@@ -30,7 +30,7 @@ typedef struct {
 
 typedef struct {
   // What the functions answer.
-  int describe_code, init_code, load_code, kernel_code, attribute_code, launch_code, allocate_code, register_code, wait_code, device_code,
+  int describe_code, init_code, load_code, kernel_code, attribute_code, launch_code, allocate_code, set_code, register_code, wait_code, device_code,
       current_code, capture_code, occupancy_code;
   int fails_from;  // launches before `launch_code` is answered
   int64_t map_offset;  // of what a device sees of the host's memory
@@ -40,7 +40,7 @@ typedef struct {
   int memories;
   int64_t fault_word;  // left by the next launch that has a place for it
   // What they were called for.
-  _Atomic int loads, tried, launches, allocations, frees, registered, waits, retained, released, described;
+  _Atomic int loads, tried, launches, allocations, frees, sets, registered, waits, retained, released, described;
   int loaded_text;  // the last image was text
   unsigned blocks, threads, shared;
   int cluster;             // blocks that the last launch runs at once
@@ -54,6 +54,10 @@ typedef struct {
   int reads_descriptors;
   fake_descriptor descriptors[FAKE_DESCRIPTORS];
   char holds[FAKE_DESCRIPTORS];
+  // Of the last launch that has a fourth parameter: the address in it, and the word there.
+  int reads_counter;
+  uint64_t counter;
+  uint32_t counted;
   // Of the last copy of a tensor that was made for the engine: how many there were, where it was, how long it is, and its beginning.
   int packs;
   uint64_t packed_at;

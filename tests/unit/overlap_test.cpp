@@ -197,7 +197,7 @@ TEST_SUITE("overlap") {
 
   TEST_CASE("the role that copies fills what is filled once, too") {
     Made made(with(kChain));
-    CHECK(made.count("ring_alloc name=\"q\" : ring<1>") == 1);
+    CHECK(made.count("ring_alloc name=\"q\" : ring<2>") == 1);
     CHECK(Made(with(kChain), target::model::without_roles()).count("ring_alloc name=\"q\"") == 0);
     Made pinned(with(kChain) + "schedule chain for model { role load: warps 4 { k; v; } role math: warps 4 { rest; } }\n");
     CHECK(pinned.count("ring_alloc name=\"q\"") == 0);
@@ -265,11 +265,20 @@ TEST_SUITE("overlap") {
     agree(with(kChain), {{700, 64}, {100, 64}, {100, 64}, {700, 64}});
   }
 
-  TEST_CASE("blocks of unequal turns do not go on by themselves") {
+  TEST_CASE("blocks of unequal turns are dealt out one by one") {
     std::string causal = std::regex_replace(with(kChain), std::regex("ceildiv\\(L, 64\\)"), "min(ceildiv(L, 64), i + 1)");
-    CHECK_FALSE(Made(causal).thread.schedule.persistent);
-    std::string asked = std::regex_replace(causal, std::regex("threads 128"), "threads 128 persistent");
-    CHECK(Made(asked).count("= grid_blocks") >= 1);
-    agree(asked, {{700, 64}, {400, 64}, {400, 64}, {700, 64}});
+    Made made(causal);
+    CHECK(made.thread.schedule.persistent);
+    CHECK(made.count("for .* loop=dealt", "persist") == 1);
+    CHECK(made.count("= take_block", "lower") == 1);  // of the role that fills
+    CHECK(made.count("= read_block", "lower") == 1);
+    CHECK(Made(with(kChain)).count("= take_block", "lower") == 0);
+    agree(causal, {{700, 64}, {400, 64}, {400, 64}, {700, 64}});
+    agree(causal, {{64, 64}, {400, 64}, {400, 64}, {64, 64}});
+  }
+
+  TEST_CASE("blocks of unequal turns end with their own work where no role fills") {
+    std::string causal = std::regex_replace(with(kChain), std::regex("ceildiv\\(L, 64\\)"), "min(ceildiv(L, 64), i + 1)");
+    CHECK_FALSE(Made(causal, target::model::without_roles()).thread.schedule.persistent);
   }
 }

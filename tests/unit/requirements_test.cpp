@@ -83,7 +83,7 @@ TEST_SUITE("requirements") {
     CHECK(missed("gemm", "gemm_relu_f32", "sm_90a", "matrix_unit") == "the schedule requires `matrix_unit`, and on `sm_90a` this product is made by `outer.f32`\n");
     CHECK(missed("gemm", "gemm_relu_f32", "sm_90a", "group_products") ==
           "the schedule requires `group_products`, and on `sm_90a` this product is made by `outer.f32`\n");
-    CHECK(missed("attention", "attention_causal_f16", "sm_90a", "persistent") == "the schedule requires `persistent`, and on `sm_90a` each block of this launch ends with its own work\n");
+    CHECK(missed("attention", "attention_causal_f32", "sm_90a", "persistent") == "the schedule requires `persistent`, and on `sm_90a` each block of this launch ends with its own work\n");
     CHECK(missed("softmax", "softmax_f32", "sm_90a", "overlap") == "the schedule requires `overlap`, and on `sm_90a` no pipelined loop has a matrix product\n");
     CHECK(missed("softmax", "softmax_f32", "sm_90a", "roles") == "the schedule requires `roles`, and on `sm_90a` no engine fills tiles of this launch ahead of time\n");
     // No product is left open where the schedule says so, and nothing is copied ahead into one version.

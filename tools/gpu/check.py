@@ -42,7 +42,7 @@ class Kernel:
     """A launch of an export, as the comment at the head of the text describes it."""
 
     def __init__(self, line, module, begins_early):
-        match = re.match(r"// (\S+): (\d+) threads; (\d+) bytes of shared memory; blocks (.*); slots ([^;]*)(?:; boxes ([^;]*))?(?:; clusters of ([\dx]+))?(; any number of blocks)?(?:; clocks (.*))?", line)
+        match = re.match(r"// (\S+): (\d+) threads; (\d+) bytes of shared memory; blocks (.*); slots ([^;]*)(?:; boxes ([^;]*))?(?:; clusters of ([\dx]+))?(; any number of blocks)?(, dealt out)?(?:; clocks (.*))?", line)
         self.name, self.threads, self.shared, self.begins_early = match[1], int(match[2]), int(match[3]), begins_early
         self.blocks = [b.replace("/", "//") for b in re.split(r", (?![^(]*\))", match[4])]
         self.slots = match[5].split(", ")
@@ -55,7 +55,7 @@ class Kernel:
         if any(box[-1] for box in self.boxes):
             call("cuModuleGetFunction", ctypes.byref(self.pack), module, b"tile_pack")
         self.at_once = self.blocks_at_once() if match[8] else None
-        self.clocks = match[9]  # that it is expected to take: a formula
+        self.is_dealt, self.clocks = bool(match[9]), match[10]  # that it is expected to take: a formula
 
     def blocks_at_once(self):
         """Like the launcher: as many as the device holds, in whole clusters."""
@@ -86,12 +86,15 @@ class Kernel:
         address = ctypes.c_uint64(fault.data_ptr())
         stream = torch.cuda.current_stream().cuda_stream
         descriptors = Descriptors(self.boxes, values, self.pack, stream)
-        parameters = (ctypes.c_void_p * 3)(ctypes.addressof(slots), ctypes.addressof(address), descriptors.address)
+        blocks = math.prod(extents) if self.at_once is None else min(math.prod(extents), self.at_once)
+        # Of blocks that were dealt out; none where all run at once.
+        dealt = torch.zeros(1, dtype=torch.int32, device=DEVICE) if self.is_dealt and blocks < math.prod(extents) else None
+        counter = ctypes.c_uint64(dealt.data_ptr() if dealt is not None else 0)
+        parameters = (ctypes.c_void_p * 4)(ctypes.addressof(slots), ctypes.addressof(address), descriptors.address, ctypes.addressof(counter))
         # Clusters are one of the launch's attributes; like the launcher, only where they cut the grid.
         cluster = math.prod(self.cluster) if all(n % c == 0 for n, c in zip(extents, self.cluster)) else 1
         attributes = [struct.pack("<i4x3i52x", 4, cluster, 1, 1)] * (cluster > 1) + [struct.pack("<i4xi60x", 6, 1)] * self.begins_early
         memory = ctypes.create_string_buffer(b"".join(attributes), 72 * 2)
-        blocks = math.prod(extents) if self.at_once is None else min(math.prod(extents), self.at_once)
         config = struct.pack("<7I4xQQI4x", blocks, 1, 1, self.threads, 1, 1, self.shared,
                              stream, ctypes.addressof(memory), len(attributes))
         call("cuLaunchKernelEx", config, self.function, parameters, None)

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "target/abi/boxes.h"
+#include "target/abi/deal.h"
 
 namespace tilec::target {
 
@@ -152,7 +153,7 @@ class DescriptorMaker {
       row.push_back(Address{add_boxes(tag, boxes)});
       row.push_back(Address{add("cluster" + tag, "int32_t", std::move(cluster))});
       int64_t threads = has_image ? std::max<int64_t>(shape.warps, 1) * of.machine->lanes : 0;
-      for (int64_t n : {int64_t(launch.plan_extents.size()), threads, int64_t(boxes.size()), int64_t(has_image && of.machine->has(Cap::DependentLaunch)), int64_t(has_image && shape.persistent), int64_t(0)}) row.push_back(I32{n});
+      for (int64_t n : {int64_t(launch.plan_extents.size()), threads, int64_t(boxes.size()), int64_t(has_image && of.machine->has(Cap::DependentLaunch)), int64_t(has_image && shape.persistent), int64_t(has_image && takes_blocks(kernel, shape.body))}) row.push_back(I32{n});
       rows.push_back(std::move(row));
     }
     return add("launches" + std::to_string(instance), "struct tile_launch", std::move(rows));

@@ -7,6 +7,7 @@ enum { TILE_CU_CALLS = 8, TILE_CU_CALL_SLOTS = 32, TILE_CU_CALL_WORKS = 4, TILE_
 struct tile_cu_work {
   const struct tile_launch *launch;
   void *function, *descriptors;
+  uint64_t counter;  // of the blocks that were dealt out; 0: all run at once
   int64_t blocks;
   int32_t cluster;  // blocks
 };
@@ -63,8 +64,10 @@ static struct tile_cu_calls *tile_cu_calls_of_thread(void) {
 static int tile_cu_launch(const struct tile_cu_work *work, int64_t *slots, int64_t *fault, void *stream) {
   const struct tile_launch *launch = work->launch;
   struct tile_cu_attribute attributes[2];
-  void *parameters[] = {slots, &fault, work->descriptors};
+  uint64_t counter = work->counter;
+  void *parameters[] = {slots, &fault, work->descriptors, &counter};
   unsigned count = 0;
+  if (!launch->box_count) parameters[2] = &counter;
   if (launch->waits && tile_cu.overlaps) attributes[count++] = (struct tile_cu_attribute){.what = TILE_CU_LAUNCH_OVERLAPS, .value = {1}};
   if (work->cluster > 1) attributes[count++] = (struct tile_cu_attribute){.what = TILE_CU_LAUNCH_CLUSTER, .value = {work->cluster, 1, 1}};
   struct tile_cu_launch config = {(unsigned)work->blocks, 1, 1, (unsigned)launch->threads, 1, 1, (unsigned)launch->scratch_bytes, stream, attributes, count};

@@ -81,6 +81,7 @@ _Static_assert(sizeof(struct tile_cu_attribute) == 72 && sizeof(struct tile_cu_l
                                          const uint32_t *steps, int interleave, int swizzle, int promotion, int fill))  \
   F(allocate, "cuMemAllocAsync", (uint64_t *pointer, size_t bytes, void *stream))                                     \
   F(free, "cuMemFreeAsync", (uint64_t pointer, void *stream))                                                         \
+  F(set_words, "cuMemsetD32Async", (uint64_t pointer, unsigned value, size_t count, void *stream))                    \
   F(register_memory, "cuMemHostRegister_v2", (void *memory, size_t bytes, unsigned flags))                            \
   F(mapped_pointer, "cuMemHostGetDevicePointer_v2", (uint64_t *pointer, void *memory, unsigned flags))
 

@@ -10,6 +10,7 @@
 #include "boxes.c"
 #include "calls.c"
 #include "pack.c"
+#include "deal.c"
 
 // Blocks of a cluster, 1 where clusters do not cut the grid.
 static int32_t tile_cu_cluster_blocks(const struct tile_launch *launch, const int64_t *plan) {
@@ -39,16 +40,20 @@ static int32_t tile_cu_run_launch(const struct tile_kernel *kernel, const struct
     if (!status) status = tile_cu_describe(kernel, launch, tensors, work.descriptors, &is_refused);
   }
   if (!status) status = tile_cu_function(kernel, instance->image, launch, form, place, &work.function, &at_once);
+  if (!status && at_once && at_once < work.blocks) {
+    work.blocks = at_once;
+    if (launch->is_dealt) status = tile_cu_new_counter(kernel, place, stream, &work.counter);
+  }
   if (!status) {
-    if (at_once && at_once < work.blocks) work.blocks = at_once;
     int code = tile_cu_launch(&work, slots, fault, stream);
     int is_elsewhere = (code == TILE_CU_WRONG_HANDLE || code == TILE_CU_WRONG_CONTEXT) && tile_cu_is_elsewhere(place, stream);
     if (code) status = is_elsewhere ? TILE_CU_ELSEWHERE : tile_cu_refuse_launch(kernel, &work, code);
   }
-  if (is_refused || packed) *call = NULL;  // the driver may think otherwise the next time, and copies are made anew
+  if (is_refused || packed || work.counter) *call = NULL;  // the driver may think otherwise the next time; copies and counters are made anew
   if (*call && !status) tile_cu_add_work(*call, &work);
   int code = packed ? tile_cu.free(packed, stream) : 0;
-  return status || !code ? status : tile_cu_fail(kernel, "giving memory of copies back", code);
+  if (work.counter && !code) code = tile_cu.free(work.counter, stream);
+  return status || !code ? status : tile_cu_fail(kernel, "giving memory of copies and counters back", code);
 }
 
 static int32_t tile_cu_run_launches(const struct tile_kernel *kernel, const struct tile_instance *instance, int form,

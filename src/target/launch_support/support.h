@@ -128,7 +128,7 @@ struct tile_launch {
   int32_t box_count;
   int32_t waits;    // by itself for what was launched before it, so that it may begin sooner
   int32_t goes_on;  // from block to block: it needs no more blocks than the device holds at once
-  int32_t reserved;
+  int32_t is_dealt;  // by a counter, which is 0 at first, where it goes on
 };
 
 // ---- Devices: processors beside the host's. A target adds images and the table of its launcher.

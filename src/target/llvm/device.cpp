@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "ir/packed.h"
 #include "target/abi/boxes.h"
+#include "target/abi/deal.h"
 #include "target/llvm/device_kernel.h"
 #include "target/llvm/late_code.h"
 #include "target/llvm/paired_rounding.h"
@@ -39,11 +40,12 @@ llvm::GlobalVariable* shared_memory(llvm::Module& module) {
 int64_t threads_of(const ir::op::Launch& launch, const DeviceCode& code) { return std::max<int64_t>(launch.warps, 1) * code.machine->lanes; }
 
 llvm::Function* new_kernel(llvm::Module& module, const std::string& name, const Abi& abi, const ir::op::Launch& launch, const DeviceCode& code,
-                           size_t boxes) {
+                           size_t boxes, bool takes_blocks) {
   llvm::LLVMContext& context = module.getContext();
   std::vector<KernelParameter> parameters = {{llvm::ArrayType::get(llvm::Type::getInt64Ty(context), uint64_t(std::max(abi.slot_count, 1)))}, {}};
   auto* descriptors = llvm::ArrayType::get(llvm::Type::getInt8Ty(context), uint64_t(described_bytes(boxes)));
   if (boxes) parameters.push_back({descriptors, uint64_t(kDescriptorAlignment)});
+  if (takes_blocks) parameters.push_back({});
   llvm::Function* function = new_kernel_function(module, name, parameters, threads_of(launch, code), code);
   function->addParamAttr(0, llvm::Attribute::ReadOnly);
   return function;
@@ -53,13 +55,14 @@ void add_kernel(llvm::Module& module, const Export& exported, const Abi& abi, in
   const ir::Kernel& kernel = *exported.instances[index].kernel;
   const auto& launch = kernel.op(abi.instances[index].launches[number].launch).as<ir::op::Launch>();
   std::vector<BoxAbi> boxes = boxes_of(kernel, launch.body);
-  llvm::Function* function = new_kernel(module, launch_name(exported, index, number), abi, launch, code, boxes.size());
+  llvm::Function* function = new_kernel(module, launch_name(exported, index, number), abi, launch, code, boxes.size(), takes_blocks(kernel, launch.body));
   std::vector<ir::ValueId> roots = captured_values(kernel, launch.body);
   roots.insert(roots.end(), launch.extents.begin(), launch.extents.end());
   ThreadSpeller speller(*function, {kernel, abi, index, *code.machine, true});
   speller.open_body(function->getArg(0), roots);
   speller.open_launch(launch, shared_memory(module), function->getArg(1));
   if (!boxes.empty()) speller.open_boxes(std::move(boxes), function->getArg(2), kDescriptorBytes);
+  if (takes_blocks(kernel, launch.body)) speller.open_counter(function->getArg(unsigned(function->arg_size() - 1)));
   speller.await_earlier_launches();
   speller.spell_block(launch, speller.block_indices(launch));
   speller.builder().CreateRetVoid();
@@ -119,7 +122,7 @@ std::string requirements(const Export& exported, const Abi& abi, int index, int 
   for (int64_t size : launch.cluster) cluster += (cluster.empty() ? "; clusters of " : "x") + std::to_string(size);
   return launch_name(exported, index, number) + ": " + std::to_string(threads_of(launch, code)) + " threads; " +
          std::to_string(ir::packed_bytes(kernel, launch.body)) + " bytes of shared memory; blocks " + join(blocks, ", ") + "; slots " +
-         join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body)) + cluster + (launch.persistent ? "; any number of blocks" : "") + clocks;
+         join(slots, ", ") + described(kernel, boxes_of(kernel, launch.body)) + cluster + (launch.persistent ? "; any number of blocks" : "") + (takes_blocks(kernel, launch.body) ? ", dealt out" : "") + clocks;
 }
 
 // A launch of an instance; without an export, what packs tensors.

@@ -77,6 +77,18 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::GridBlocks&) {
 void ThreadSpeller::one(const ir::Op& op, const ir::op::BlockNumber&) {
   hold_number(op, b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {}));
 }
+// One lane takes it for its warp. Without a counter all blocks run at once, and there is no next one.
+void ThreadSpeller::one(const ir::Op& op, const ir::op::TakeBlock&) {
+  Value* is_asked = b_.CreateAnd(b_.CreateICmpEQ(lane_number(), b_.getInt32(0)), b_.CreateIsNotNull(counter_));
+  Value* taken = tied("mov.b32 $0, 0; @$2 atom.relaxed.gpu.global.add.u32 $0, [$1], 1;", b_.getInt32(0), {counter_, is_asked}, true)[0];
+  Value* blocks = b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x, {}, {});
+  hold_number(op, b_.CreateAdd(exchange(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, taken, b_.getInt32(0), kLastLane), blocks));
+}
+// All lanes have it of one, so that the assembler knows that they go on together.
+void ThreadSpeller::one(const ir::Op& op, const ir::op::ReadBlock& x) {
+  Value* number = b_.CreateTrunc(load(x.numbers, element_pointer(x.numbers, x.slot), 1)[0], b_.getInt32Ty());
+  hold_number(op, exchange(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, number, b_.getInt32(0), kLastLane));
+}
 void ThreadSpeller::one(const ir::Op& op, const ir::op::BlockIndex& x) {
   hold(op.result(), block_indices(*launch_, b_.CreateTrunc(uniform(x.number), b_.getInt32Ty()))[size_t(x.axis)]);
 }

@@ -13,6 +13,7 @@ class ThreadSpeller final : public Speller {
   // Gives every buffer of the region a place: shared ones from `shared` on, private ones each thread's own.
   void open_launch(const ir::op::Launch& launch, llvm::Value* shared, llvm::Value* fault);
   // Of copies by an engine: its descriptors, so many bytes each, then a byte each that says whether it holds.
+  void open_counter(llvm::Value* counter) { counter_ = counter; }
   void open_boxes(std::vector<BoxAbi> boxes, llvm::Value* descriptors, uint64_t bytes);
   llvm::SmallVector<llvm::Value*, 3> block_indices(const ir::op::Launch& launch);
   llvm::SmallVector<llvm::Value*, 3> block_indices(const ir::op::Launch& launch, llvm::Value* number);  // of that block
@@ -43,6 +44,8 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::ClusterBlocks& x);
   void one(const ir::Op& op, const ir::op::GridBlocks& x);
   void one(const ir::Op& op, const ir::op::BlockNumber& x);
+  void one(const ir::Op& op, const ir::op::TakeBlock& x);
+  void one(const ir::Op& op, const ir::op::ReadBlock& x);
   void one(const ir::Op& op, const ir::op::BlockIndex& x);
   void one(const ir::Op& op, const ir::op::Atom& x);
   // Phases and copies in flight (thread_phases.cpp).
@@ -125,6 +128,7 @@ class ThreadSpeller final : public Speller {
   bool has_cluster_ = false;
   bool has_begun_phases_ = false;   // that nobody else was told of yet
   std::vector<BoxAbi> boxes_;
+  llvm::Value* counter_ = nullptr;  // of numbers that were taken
   llvm::Value *descriptors_ = nullptr, *elected_ = nullptr;  // the second: 1 in one lane of a warp
   uint64_t descriptor_bytes_ = 0;
   std::set<uint32_t> fresh_;             // flights of sums that nothing was added to yet
