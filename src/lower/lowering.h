@@ -97,6 +97,7 @@ class Lowering {
     int64_t lanes = 0;     // that fill a slot, one for each copy
     int64_t threads = 0;   // that read it
     bool is_bulk = false;  // an engine fills it, where `boxes` holds (none: always); elsewhere lanes do
+    bool is_read_by_lanes = false;  // not by products in flight alone
     ValueId boxes = {};
     ValueId together = {};  // the engines of a cluster fill it for each other where that holds, and `boxes` with it; none: nowhere
   };
@@ -134,6 +135,7 @@ class Lowering {
   void lower_acquire(const ir::op::Acquire& acquire);
   void lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy);
   std::vector<ir::op::CopyAsync> copies_of(ValueId ring) const;  // of one turn
+  bool is_read_by_lanes(ValueId buffer) const;
   // Emits what is done for a ring that an engine fills, for one that lanes fill, or both.
   void by_filler(const Ring& ring, const std::function<void()>& engine, const std::function<void()>& lanes);
   void copy_boxes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit);

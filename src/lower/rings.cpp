@@ -31,6 +31,15 @@ std::vector<ir::op::CopyAsync> Lowering::copies_of(ValueId ring) const {
   return copies;
 }
 
+// An engine's products are over before a slot is given back; what lanes read may still be on its way to them.
+bool Lowering::is_read_by_lanes(ValueId buffer) const {
+  return std::ranges::any_of(uses_[buffer.index], [&](OpId use) {
+    const ir::Op& op = source_.op(use);
+    if (op.is<ir::op::Subview>()) return is_read_by_lanes(op.result());
+    return !op.is<ir::op::CopyAsync>() && !op.is<ir::op::GemmAsync>();
+  });
+}
+
 void Lowering::by_filler(const Ring& ring, const std::function<void()>& engine, const std::function<void()>& lanes) {
   if (ring.is_bulk) by_engine(ring.boxes, engine, lanes);
   else lanes();
@@ -44,6 +53,7 @@ Lowering::Ring Lowering::new_ring(const ir::Op& op) {
             .lanes = filling_threads(op.result()) * int64_t(copies.size()), .threads = consuming_threads(op.result()),
             .is_bulk = copies.front().copy_class == ir::CopyClass::Bulk};
   if (!ring.is_bulk) return ring;
+  ring.is_read_by_lanes = std::ranges::any_of(copies, [&](const ir::op::CopyAsync& copy) { return is_read_by_lanes(copy.dst); });
   std::vector<ValueId> tensors;
   for (const ir::op::CopyAsync& copy : copies) tensors.push_back(copy.src);
   ring.boxes = boxes_hold(tensors);
@@ -221,6 +231,8 @@ void Lowering::lower_release(const ir::op::Release& release) {
   ValueId condition = releases_if_.valid() ? broadcast(releases_if_) : ValueId{};
   auto arrive = [&](ValueId lanes, ValueId block) { builder_.add(ir::op::PhaseArrive{slot.ring.empty, slot.index, all(condition, lanes), block}); };
   if (!slot.ring.is_bulk) return arrive({}, {});
+  // Without it an arrival overtakes reads, and the engine writes over what they have not taken yet.
+  if (slot.ring.is_read_by_lanes) builder_.add(ir::op::EngineFence{});
   builder_.add(ir::op::WarpBarrier{"a lane gives the slot back for all of its warp"});
   ValueId alone = is_first_lane();
   if (slot.ring.boxes.valid()) alone = builder_.logical_or(alone, builder_.logical_not(slot.ring.boxes));

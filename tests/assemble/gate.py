@@ -37,12 +37,11 @@ TEXT = {"matrix": r"\bwgmma\.mma_async|\bmma\.sync", "boxes": r"cp\.(?:reduce\.)
 # --- instructions in the text of a kernel, by machine and function: (what to look for, how often)
 GROUP, WARP, ROWS, LANES, MEETING = r"wgmma\.mma_async", r"\bmma\.sync", r"ldmatrix", r"cp\.async\.c[ag]", r"bar\.sync"
 BOXES, BUDGETS, WIDE = r"cp\.async\.bulk\.tensor", r"setmaxnreg", r"st\.global\.v4"
-# What engines read may be an earlier launch's: it is awaited, and told to engines.
-AWAITED, TAKEN = r"griddepcontrol\.wait; fence\.acq_rel\.gpu; fence\.proxy\.async\.global;", r"atom\.relaxed\.gpu"
+AWAITED, TAKEN, FENCED = r"griddepcontrol\.wait; griddepcontrol\.launch_dependents;", r"atom\.relaxed\.gpu", r"fence\.proxy\.async\.shared::cta"
 STORED, ADDED, TURNED, VECTORS = r"cp\.async\.bulk\.tensor\.2d\.global", r"cp\.reduce\.async\.bulk", r"movmatrix", r"red\.relaxed\.gpu\.global\.add\.v4"
 COUNTS = {("sm_80", "gemm_relu_f16_0_launch0_sm_80"): {WARP: 128, ROWS: 32, LANES: 24, MEETING: 1},
           ("sm_90a", "gemm_relu_f16_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 28, LANES: 0, BUDGETS: 2, MEETING: 1, "shfl": 65, WIDE: 16,
-                                                         r"fence\.proxy": 2, r"multicast::cluster": 8, "mapa": 2, r"barrier\.cluster\.arrive": 2},
+                                                         r"fence\.proxy": 1, r"multicast::cluster": 8, "mapa": 2, r"barrier\.cluster\.arrive": 2},
           ("sm_80", "gemm_relu_f8e4m3_0_launch0_sm_80"): {WARP: 64, ROWS: 24},  # as f16, which the copies make of it
           ("sm_80", "gemm_nt_tf32_0_launch0_sm_80"): {WARP: 64, ROWS: 24, LANES: 16},
           ("sm_90a", "gemm_nt_tf32_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 10, BUDGETS: 2},
@@ -55,7 +54,8 @@ COUNTS = {("sm_80", "gemm_relu_f16_0_launch0_sm_80"): {WARP: 128, ROWS: 32, LANE
           ("sm_90a", "attention_f16_0_launch0_sm_90a"): {GROUP: 48, WARP: 0, ROWS: 0, BOXES: 10, LANES: 0, BUDGETS: 2, MEETING: 1, "shfl": 58, WIDE: 8,
                                                            r"ex2\.approx": 198, AWAITED: 1, TAKEN: 0},
           ("sm_90a", "attention_causal_f16_0_launch0_sm_90a"): {AWAITED: 1, TAKEN: 1},
-          ("sm_90a", "softmax_f32_0_launch0_sm_90a"): {AWAITED: 0}}
+          ("sm_90a", "softmax_f32_0_launch0_sm_90a"): {AWAITED: 1},
+          ("sm_90a", "flash_decoding_f16_0_launch0_sm_90a"): {FENCED: 4}}  # of slots that lanes read, too
 # Functions that go to the stack in a loop, known and not yet mended: on sm_80 tiles of 8-bit floats that are as wide as sm_90a wants them;
 # on sm_90a by the first schedule, which is the text's: where the assembler is at hand, others are tried (docs/architecture.md).
 KNOWN_STACKED = {("sm_80", "gemm_fp8_bf16"), ("sm_80", "gemm_fp8_f16"), ("sm_90a", "attention_d256_f16"), ("sm_90a", "attention_backward_causal_f16"),

@@ -24,6 +24,25 @@ TEST_SUITE("movement") {
     for (const char* name : {"add_some", "add_where"}) CHECK(count(threads.of(name, "sm_90a"), "store_box") == 0);
   }
 
+  TEST_CASE("lanes have what they read of an engine's slot before they give it back") {
+    Threads decoding(std::string(TILEC_TESTS) + "/../examples/flash_decoding/flash_decoding.tile");
+    Threads product(std::string(TILEC_TESTS) + "/../examples/gemm/gemm.tile");
+    const std::string given = "warp_barrier why=\"a lane gives the slot back", fence = "engine_fence";
+    auto fenced = [&](const std::string& text) {
+      size_t n = 0;
+      for (size_t at = text.find(given); at != text.npos; at = text.find(given, at + 1)) {
+        size_t end = text.find_last_not_of(" \n", at - 1) + 1;
+        n += text.substr(0, end).ends_with(fence);
+      }
+      return n;
+    };
+    std::string by_lanes = decoding.of("flash_decoding_f16", "sm_90a"), by_engine = product.of("gemm_relu_f16", "sm_90a");
+    CHECK(count(by_lanes, given) == 2);
+    CHECK(fenced(by_lanes) == 2);
+    CHECK(count(by_engine, given) > 0);
+    CHECK(fenced(by_engine) == 0);
+  }
+
   TEST_CASE("lanes add as many neighbours at once as their machine can") {
     Threads threads(std::string(TILEC_TESTS) + "/kernels/movement.tile");
     auto vectors = [](const std::string& text) {

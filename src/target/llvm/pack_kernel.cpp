@@ -26,9 +26,9 @@ class PackMaker {
     Value* words = function.getArg(0);
     for (int i = 0; i < kPackWords; ++i) words_.push_back(b_.CreateLoad(word_, b_.CreateConstGEP1_64(word_, words, uint64_t(i))));
     thread_ = b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {}, {}), word_);
-    // The launch that reads the copy begins behind its end, not beside it.
     if (code.machine->has(Cap::DependentLaunch))
-      b_.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(b_.getVoidTy(), {}, false), "griddepcontrol.wait;", "~{memory}", true), {});
+      b_.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(b_.getVoidTy(), {}, false), "griddepcontrol.wait; griddepcontrol.launch_dependents;",
+                                         "~{memory}", true), {});
   }
 
   // for (piece = block; piece < rows * pieces; piece += blocks)

@@ -107,14 +107,8 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseExpect& x) {
 }
 
 // The next launch's blocks come where this one's leave room, once all of this one have begun, and wait there themselves.
-// What earlier launches wrote is there for this one's threads then. For engines it takes both fences: without them boxes had parts of what
-// was there before, one call in a hundred, behind a launch that had let this one begin early and had many more blocks than run at once.
-// So the next one may begin early only where all blocks of this one run at once.
 void ThreadSpeller::await_earlier_launches() {
-  if (!machine_.has(Cap::DependentLaunch)) return;
-  const std::string fences = boxes_.empty() ? "" : "fence.acq_rel.gpu; fence.proxy.async.global; ";
-  tied("griddepcontrol.wait; " + fences + "{ .reg .pred p; .reg .u32 blocks, cores; mov.u32 blocks, %nctaid.x; mov.u32 cores, %nsmid; "
-       "setp.le.u32 p, blocks, cores; @p griddepcontrol.launch_dependents; }", {}, {});
+  if (machine_.has(Cap::DependentLaunch)) tied("griddepcontrol.wait; griddepcontrol.launch_dependents;", {}, {});
 }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::RegisterBudget& x) {
