@@ -41,17 +41,34 @@ std::optional<int64_t> origin_of(Strand& s, const Instr& i, const TileData& data
   return origin;
 }
 
-// The engine sees what threads wrote to shared memory where they have fenced it.
+// A read of the cell that nobody has fenced, or 0.
+Stamp unfenced_read(const Cluster& cluster, const Flying& f, Readers& readers, const Cell& cell) {
+  if (!(cell.read & Readers::kRow)) return is_fenced(cluster, f, cell.read) ? 0 : cell.read;
+  for (Stamp read : readers.row(cell.read))
+    if (!is_fenced(cluster, f, read)) return read;
+  return 0;
+}
+
+// The engine sees what threads wrote to shared memory where they have fenced it, and writes over what they have read where they have fenced
+// that: on their way to whoever tells the engine, arrivals overtake reads.
 bool judge_box(Strand& s, const Flying& f, Touch how) {
   Clock clock = clock_of(*s.block->cluster, f);
   int width = byte_width(f.box.view.element);
   Allocation& memory = *f.box.view.memory;
+  const bool is_judged = memory.has_cells() && s.run->options.check_races;
   return each_place(*f.data, f.box.origin, [&](int64_t, int64_t place) {
     int64_t byte = (f.box.view.base + place) * width;
+    auto unfenced = [&](const char* touches, const char* touched) {
+      fail(*s.run, FaultKind::Race, f.op,
+           std::string("the engine ") + touches + " byte " + std::to_string(byte) + " of " + name_of(memory) + ", which threads " + touched + " and did not fence");
+      return false;
+    };
+    const Cell before = is_judged ? memory.cell(byte) : Cell{};
+    const bool is_overtaken = how == Touch::Write && unfenced_read(*s.block->cluster, f, memory.cell_readers(), before) != 0;
     if (!touch_bytes({*s.run, s.block, clock, f.op}, memory, byte, width, 0, how)) return false;
-    if (how == Touch::Write || !memory.has_cells() || !s.run->options.check_races || is_fenced(*s.block->cluster, f, memory.cell(byte).write)) return true;
-    fail(*s.run, FaultKind::Race, f.op, "the engine reads byte " + std::to_string(byte) + " of " + name_of(memory) + ", which threads wrote and did not fence");
-    return false;
+    if (is_overtaken) return unfenced("writes", "read");
+    if (how == Touch::Read && !is_fenced(*s.block->cluster, f, before.write)) return unfenced("reads", "wrote");
+    return true;
   });
 }
 

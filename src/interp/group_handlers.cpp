@@ -180,6 +180,7 @@ Status do_group_product(Strand& s, const Instr& i) {
   s.block->cluster->flying[before].is_taken = true;
   uint32_t id = take_off(s, i, "product of " + s.name);
   Flying& f = s.block->cluster->flying[id];
+  fence(*s.block->cluster, f.agent, f.time);  // an engine's own reads
   f.is_product = true;
   f.acc_of = before;
   f.part = std::make_unique<GroupPart>();

@@ -57,6 +57,7 @@ struct Allocation {
   Cell& cell(int64_t byte) {
     return overlay ? overlay->cells[size_t((overlay_at + byte) / overlay->granule)] : cells[size_t(byte / granule)];
   }
+  Readers& cell_readers() { return overlay ? overlay->readers : readers; }
   bool is_plain() const { return state.empty() && cells.empty() && blocks.empty(); }
   int64_t granules() const { return (bytes + granule - 1) / granule; }
 };

@@ -55,7 +55,7 @@ bool judge_blocks(const Toucher& who, Allocation& m, int64_t granule, int64_t by
 
 bool judge_order(const Toucher& who, Allocation& m, Cell& cell, int64_t byte, int lane, Touch how) {
   Stamp before_write = cell.write;
-  Stamp other = touch(cell, m.overlay ? m.overlay->readers : m.readers, who.clock, lane, how);
+  Stamp other = touch(cell, m.cell_readers(), who.clock, lane, how);
   if (!other) return true;
   std::string mine = agent_name(*who.block->cluster, who.clock.stamp(lane)), theirs = agent_name(*who.block->cluster, other);
   return refuse(who, FaultKind::Race,

@@ -336,6 +336,8 @@ TEST_SUITE("mutation") {
         {"a copy for the own block alone", R"((copy_box .*), peers=.*$)", "$1", 1, "deadlock", "deadlock"},
         {"both blocks copy the same part", R"((copy_box %a_3, )\[%\d+, (.*\[%\d+, )(%\d+), (%\d+)(.*peers=))", "$1[%19, $2$4, $4$5", 1, "race", "race"},
         {"a slot given back for lanes that still read", R"(^ *warp_barrier .*$)", "", 1, "race", "race"},
+        {"a slot given back whose reads nobody fenced", R"(^ *engine_fence$)", "", 1, "race", "race"},
+        {"reads fenced behind the arrival", R"(^ *engine_fence$)", "", 1, "race", "race", R"(^( *)(phase_arrive .*block=.*)$)", "$1$2\n$1engine_fence"},
         {"a slot given back to the own block alone", R"((phase_arrive .*), block=.*$)", "$1", 1, "race", "race"},
         {"a slot given back to blocks outside of the cluster", R"((phase_arrive .*), mask=%\d+, block)", "$1, block", 1, "out of bounds", "out of bounds"},
         {"nobody gives a slot back", R"(^ *phase_arrive .*block=.*$)", "", 1, "deadlock", "deadlock"},
