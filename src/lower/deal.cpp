@@ -25,7 +25,7 @@ const ir::op::Roles* roles_in(const ir::Kernel& kernel, RegionId region) {
 }  // namespace
 
 // Of a launch whose loop over blocks is dealt out, where one warp of one role fills all rings. Else each block goes on by steps.
-std::optional<Lowering::Deal> Lowering::new_deal(RegionId launch) {
+std::optional<Deal> Lowering::new_deal(RegionId launch) {
   const ir::op::Roles* roles = roles_in(source_, launch);
   if (!roles || !cluster_.empty()) return {};
   std::optional<size_t> filling;

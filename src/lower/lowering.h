@@ -8,6 +8,7 @@
 #include "layout/product.h"
 #include "layout/transform.h"
 #include "layout/widen.h"
+#include "lower/barriers.h"
 #include "lower/home.h"
 #include "lower/simt.h"
 #include "machine/machine.h"
@@ -90,42 +91,19 @@ class Lowering {
   int64_t consuming_threads(ValueId ring) const;
   int64_t filling_threads(ValueId ring) const;
 
-  // --- rings (rings.cpp)
-  struct Ring {
-    ValueId full, empty;  // barriers with phases, one of each a slot
-    int64_t depth = 1;
-    int64_t lanes = 0;     // that fill a slot, one for each copy
-    int64_t threads = 0;   // that read it
-    bool is_bulk = false;  // an engine fills it, where `boxes` holds (none: always); elsewhere lanes do
-    bool is_read_by_lanes = false;  // not by products in flight alone
-    ValueId boxes = {};
-    ValueId together = {};  // the engines of a cluster fill it for each other where that holds, and `boxes` with it; none: nowhere
-  };
-  struct Slot {
-    const Ring& ring;
-    ValueId index, parity;
-  };
-  // Where roles learn which block comes next, of a launch that deals its blocks out. (deal.cpp)
-  struct Deal {
-    ValueId full, empty, next;  // barriers with phases and a number, one of each a slot
-    int64_t readers = 0;        // warps
-    RegionId filling;           // the role that takes numbers
-  };
+  // --- blocks dealt to roles (deal.cpp)
   std::optional<Deal> new_deal(RegionId launch);
   void begin_phases(const Deal& deal);
   bool is_dealt(const ir::op::For& loop) const;
   ValueId next_block(ValueId round);
   std::vector<ValueId> add_dealt_loop(const ir::op::For& loop, const std::vector<Type>& types, ValueId round);
-  // Groups of warps that take turns. (orders.cpp)
-  struct Order {
-    ValueId turns;  // a barrier with phases for each group
-    int64_t groups = 1, warps = 1;
-  };
+  // --- turns of groups of warps (orders.cpp)
   ValueId group_of(const Order& order);
   Order new_order(const ir::Op& op);
   void begin_phases(const Order& order);
   void lower_take_turn(const ir::op::TakeTurn& take);
   void lower_pass_turn(const ir::op::PassTurn& pass);
+  // --- rings (rings.cpp)
   Slot slot_of(ValueId ring, ValueId turn);
   const ir::op::Commit& commit_of(ValueId token) const;
   Ring new_ring(const ir::Op& op);

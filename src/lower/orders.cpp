@@ -8,7 +8,7 @@ namespace tilec::lower {
 
 using ir::BinaryFn;
 
-Lowering::Order Lowering::new_order(const ir::Op& op) {
+Order Lowering::new_order(const ir::Op& op) {
   int64_t groups = source_.type(op.result()).shape[0];
   return {.turns = scratch(Scalar::U64, groups, "turns"), .groups = groups, .warps = op.as<ir::op::OrderAlloc>().warps};
 }

@@ -45,7 +45,7 @@ void Lowering::by_filler(const Ring& ring, const std::function<void()>& engine, 
   else lanes();
 }
 
-Lowering::Ring Lowering::new_ring(const ir::Op& op) {
+Ring Lowering::new_ring(const ir::Op& op) {
   int64_t depth = source_.type(op.result()).shape[0];
   std::vector<ir::op::CopyAsync> copies = copies_of(op.result());
   INVARIANT(!copies.empty(), "a ring is filled by copies");
@@ -113,7 +113,7 @@ bool Lowering::is_fresh() const {
   return !touches;
 }
 
-Lowering::Slot Lowering::slot_of(ValueId ring, ValueId turn) {
+Slot Lowering::slot_of(ValueId ring, ValueId turn) {
   const Ring& lowered = rings_.at(ring.index);
   ValueId depth = builder_.index(lowered.depth), number = scalar(turn);
   ValueId phase = builder_.binary(BinaryFn::Div, number, depth);
