@@ -33,6 +33,7 @@ void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
   cluster_ = launch.cluster, block_ = target_.region(body).args;
   find_repeated_loads(launch.body);
   builder_.set_region(body);
+  begin_sums();
   lower_region(launch.body);
   builder_.yield({});
   std::vector<OpId>& ops = target_.region(body).ops;
@@ -56,6 +57,7 @@ void Lowering::lower_region(RegionId region) {
     else if (OpId id = *behind++; !source_.op(id).is<ir::op::Yield>()) lower_op(id);
     next = behind;
   }
+  end_sums(region);
   end_clusters(region);
 }
 

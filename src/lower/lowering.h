@@ -130,6 +130,19 @@ class Lowering {
   void add_together(const ir::op::Store& store, const Region& region);
   ValueId place_in_rows(const layout::RegLayout& layout, const layout::Shape& shape, const Point& point, ValueId first_row);
   Home sums_of_peers(ValueId memory, const layout::Shape& shape, const layout::RegLayout& part, int vector, ValueId first_row, const ir::Ints& axes);
+  // --- sums of tiles of a cluster (cluster_sum.cpp)
+  std::vector<const ClusterSums*> new_sums();  // of the launch, unless they are known
+  void begin_sums();                           // where no rings begin before any warp goes on
+  void begin_phases(const ClusterSums& sums);
+  void meet_for_sums(bool only_phases);
+  void lower_cluster_sum(const ir::Op& op, const ir::op::ClusterSum& sum);
+  void end_sums(RegionId source);
+  void tell_blocks(const ClusterSums& sums, ValueId phases, const ir::Ints& axes);
+  struct RowPlaces;
+  RowPlaces row_places(const layout::MemLayout& memory, const layout::RegLayout& layout, int parts, Scalar element);
+  ValueId row_address(const RowPlaces& places, const layout::RegLayout& layout, int64_t register_index, ValueId first_row);
+  void leave_tile(const ClusterSums& sums, const Home& from, const layout::RegLayout& layout, const layout::MemLayout& memory);
+  Home add_up(const ClusterSums& sums, const ir::Op& op, const ir::op::ClusterSum& sum, const layout::MemLayout& memory);
   void copy_boxes_together(const ir::op::CopyAsync& copy, const Slot& slot, const ir::Ints& part, size_t axis);
   // --- regions as an engine moves them (boxes.cpp)
   ValueId boxes_hold(std::span<const ValueId> tensors);
@@ -346,6 +359,7 @@ class Lowering {
   std::unordered_map<uint32_t, layout::MemLayout> mem_layouts_;  // of lowered buffers with a layout
   std::unordered_map<uint32_t, Ring> rings_;
   std::unordered_map<uint32_t, Order> orders_;
+  std::unordered_map<uint32_t, ClusterSums> sums_;
   std::optional<Deal> deal_;
   bool takes_blocks_ = false;  // the role that is being lowered
   ValueId releases_if_;              // a condition that slots are given back under; none: always

@@ -92,15 +92,18 @@ void Lowering::begin_rings(std::span<const OpId> allocs) {
   }
   bool has_touched = !is_fresh(), is_first = builder_.region() == launch_ && !deal_;
   if (is_first) deal_ = new_deal(source_launch_);
+  std::vector<const ClusterSums*> sums = builder_.region() == launch_ ? new_sums() : std::vector<const ClusterSums*>{};
   if (has_touched) barrier("the phases of ring " + names + " may be in use by the loop around");
   once([&] {
     for (const Ring* ring : rings) begin_phases(*ring);
     for (const Order* order : orders) begin_phases(*order);
     if (is_first && deal_) begin_phases(*deal_);
+    for (const ClusterSums* sum : sums) begin_phases(*sum);
   });
   barrier("the phases of ring " + names + " are set by one thread");
   for (const Ring* ring : rings)
     by_cluster(ring->together, [&] { builder_.add(ir::op::ClusterBarrier{"other blocks arrive at the phases of ring " + names, !has_touched}); }, [] {});
+  if (!sums.empty()) meet_for_sums(!has_touched);
 }
 
 // Has the launch not touched shared memory where the code that is being lowered stands?

@@ -7,6 +7,7 @@
 #include "diag/diag.h"
 #include "layout/engine_rows.h"
 #include "passes/block_axes.h"
+#include "passes/schedule.h"
 
 namespace tilec::passes {
 
@@ -25,7 +26,7 @@ class Sharer {
   void run() {
     bool found = false;
     visit(launch_.body, [&](OpId id) { found |= kernel_.op(id).is<op::Store>() ? sum(id) : share(id); });
-    if (found) return;
+    if (found || launch_.split) return;
     diagnostics_.at(kernel_.op(id_).span).remark(diag::NothingShared, why_.empty() ? "no copy of it runs ahead of what reads it" : why_);
     kernel_.op(id_).as<op::Launch>().cluster.clear();
   }
@@ -125,7 +126,7 @@ class Sharer {
 void write_down(Kernel& kernel, const std::vector<OpId>& launches) {
   std::set<Ints> clusters;
   for (OpId id : launches)
-    if (const op::Launch& launch = kernel.op(id).as<op::Launch>(); !launch.cluster.empty()) clusters.insert(launch.cluster);
+    if (const op::Launch& launch = kernel.op(id).as<op::Launch>(); !cluster_of(launch).empty()) clusters.insert(cluster_of(launch));
   kernel.schedule.cluster = clusters.size() == 1 ? *clusters.begin() : Ints{};
 }
 

@@ -1,0 +1,132 @@
+// Blocks of a cluster that share the turns of a loop: tests/kernels/split_turns.tile. That they are right the tests of kernel files show.
+#include "interp_fixture.h"
+#include "threads.h"
+
+using namespace tilec;
+
+namespace {
+
+const std::string kFile = std::string(TILEC_TESTS) + "/kernels/split_turns.tile";
+
+// A product of 64 rows a block, `options` of its launch.
+struct Parts {
+  std::string options = "split 4", begin = "0", before = "", turn = "a = A.tile(j, k); b = B.tile(k, i); c += a @ b;", after = "C.tile(j, i) = c;", schedule = "";
+  std::string text() const {
+    return "kernel product(A: f16[M, K], B: f16[K, N], Rows: f32[M], out C: f32[M, N], inout S: f32[M]) {\n launch (i in ceildiv(N, 32), j in ceildiv(M, 64)) threads 128 " + options +
+           " {\n var a: shared f16[64, 64]; var b: shared f16[64, 32]; var c: fragment f32[64, 32] = " + begin + ";\n " + before +
+           "\n for k in pipelined(ceildiv(K, 64), stages = 3) { " + turn + " }\n " + after + "\n }\n}\nexport product;\n" + schedule;
+  }
+};
+
+// What a machine makes of the first export, behind a pass.
+struct Made {
+  Diagnostics diagnostics{Policy{}};
+  ir::Kernel kernel;
+
+  Made(const std::string& text, std::string_view machine, std::string_view stop_after) {
+    SourceMap sources;
+    Ast ast = parse(sources.add("product.tile", text), sources, diagnostics);
+    Program program = analyse(ast, sources, embedded_library(), diagnostics);
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.all().front().message);
+    const Machine& made_for = *target::machine_named(machine)->machine;
+    kernel = kernel_for(program.exports.at(0), made_for);
+    run_passes(kernel, made_for, diagnostics, {.stop_after = stop_after});
+  }
+  std::string error() const {
+    for (const Diagnostic& d : diagnostics.all())
+      if (d.severity == Severity::Error) return d.message;
+    return "";
+  }
+  std::string text() const { return ir::print(kernel); }
+};
+
+std::string refused(const Parts& parts) {
+  std::string said = Made(parts.text(), "sm_90a", "split-turns").error(), begin = "of a cluster: ";
+  size_t at = said.find(begin);
+  return at == said.npos ? said : said.substr(at + begin.size());
+}
+
+}  // namespace
+
+TEST_SUITE("split turns") {
+  TEST_CASE("blocks leave their sums, read rows of all, and meet as they begin alone") {
+    Threads threads(kFile);
+    for (auto [name, blocks] : {std::pair("split_2", 2), {"split_4", 4}, {"split_8", 8}, {"scheduled", 4}}) {
+      CAPTURE(name);
+      std::string text = threads.of(name, "sm_90a");
+      CHECK(count(text, "cluster=[1, 1, " + std::to_string(blocks) + "]") == 1);
+      CHECK(count(text, "cluster_barrier") == 1);
+      CHECK(count(text, "phase_wait") >= 4);
+      CHECK(count(text, "of_cluster=true") == 6);  // twice told, to all or to oneself, and awaited
+      CHECK(count(text, "peer=") % size_t(blocks) == 0);
+      CHECK(count(text, "peer=") > 0);
+    }
+    // Two sums of a loop have places and phases of their own.
+    CHECK(count(threads.of("gated", "sm_90a"), "of_cluster=true") == 12);
+  }
+
+  TEST_CASE("machines without clusters run all turns") {
+    Threads threads(kFile);
+    for (const char* machine : {"sm_80", "model", "x86-64-v3"}) {
+      CAPTURE(machine);
+      CHECK(count(threads.of("split_4", machine), "cluster") == 0);
+      CHECK(count(threads.of("split_4", machine), "split") == 0);
+    }
+  }
+
+  TEST_CASE("what follows is done for the rows of a block") {
+    Made made(Parts{.before = "let rows = Rows.tile[64](j);", .after = "let d = c * rows[:, _]; C.tile(j, i) = d;"}.text(), "sm_90a", "split-turns");
+    CHECK(made.error() == "");
+    std::string text = made.text();
+    CHECK(count(text, "cluster_sum") == 1);
+    CHECK(count(text, ": tile<16x32 f32>") >= 2);
+    CHECK(count(text, ": tile<16 f32>") == 1);  // read anew, and not as a whole
+    CHECK(count(text, ": tile<64 f32>") == 0);
+  }
+
+  TEST_CASE("what the sums begin with is added once") {
+    std::string text = Made(Parts{.begin = "2"}.text(), "sm_90a", "split-turns").text();
+    CHECK(count(text, "cluster_sum") == 1);
+    CHECK(count(text, "constant 2.0 : f32") + count(text, "constant 2 : f32") == 1);
+    CHECK(count(text, "constant 0.0 : f32") + count(text, "constant 0 : f32") == 1);
+  }
+
+  TEST_CASE("a schedule goes before a launch, and says what came of it") {
+    const std::string pinned = "schedule product for sm_90a { split 2; }\n";
+    for (const char* options : {"", "split 8", "split 2"}) {
+      CAPTURE(options);
+      Made made(Parts{.options = options, .schedule = pinned}.text(), "sm_90a", "share-copies");
+      CHECK(made.error() == "");
+      CHECK(made.kernel.schedule.split == 2);
+      CHECK(made.kernel.schedule.cluster.empty());
+      CHECK(count(made.text(), "cluster=[1, 1, 2]") == 1);
+    }
+    Made none(Parts{.schedule = "schedule product for sm_90a { split 1; }\n"}.text(), "sm_90a", "share-copies");
+    CHECK(count(none.text(), "cluster_sum") == 0);
+    CHECK(none.kernel.schedule.split == 1);
+  }
+
+  TEST_CASE("what cannot be shared is refused, with the reason") {
+    CHECK(refused({}) == "");
+    CHECK(refused({.options = "split 16"}) == "a cluster of sm_90a has at most 8 blocks");
+    CHECK(refused({.options = "split 2 cluster (2, 1)"}) == "the launch has clusters of its own");
+    CHECK(refused({.options = "split 2 persistent"}) == "its blocks go on from one to the next");
+    CHECK(refused({.schedule = "schedule product for sm_90a { persistent; }\n"}) == "the schedule has blocks go on from one to the next");
+    CHECK(refused({.options = "split 3"}) == "`c` does not fall into 3 parts of rows of four bytes an element or more");
+    CHECK(refused({.turn = "a = A.tile(j, k); b = B.tile(k, i); c = max(c, a @ b);"}) == "the loop carries `c`, which is no sum of products");
+    CHECK(refused({.turn = "a = A.tile(j, k); b = B.tile(k, i); c += a @ b; c = c * 0.5;"}) == "the loop carries `c`, which is no sum of products");
+    CHECK(refused({.before = "a = 0;", .turn = "if k == 0 { a = A.tile(j, k); } b = B.tile(k, i); c += a @ b;"}).starts_with("a turn may find in `a`"));
+    CHECK(refused({.after = "C.tile(j, i) = c - c.sum(axis = 0)[_, :];"}) == "'reduce' goes along the rows that the blocks share");
+    CHECK(refused({.before = "atomic_add(S[j], 1.0);"}).ends_with("stands in front of the loop"));
+    CHECK(refused({.after = "C.tile(j, i) = c; for r in parallel(64) { if j * 64 + r < M { atomic_add(S[j * 64 + r], 1.0); } }"}).ends_with("behind the loop does not depend on its sum"));
+    CHECK(refused({.turn = "a = A.tile(j, k); b = B.tile(k, i);", .after = ""}) == "the launch has no loop of matrix products");
+  }
+
+  TEST_CASE("a requirement of it is met, or missed") {
+    auto missed = [](const Parts& parts, std::string_view machine) { return Made(parts.text(), machine, "check-requirements").error(); };
+    CHECK(missed({.schedule = "schedule product { require split; }\n"}, "sm_90a") == "");
+    CHECK(missed({.options = "", .schedule = "schedule product { require split; }\n"}, "sm_90a") ==
+          "the schedule requires `split`, and on `sm_90a` each block of this launch runs all turns of its loops");
+    CHECK(missed({.schedule = "schedule product { require split; }\n"}, "sm_80") == "the schedule requires `split`, and on `sm_80` no block reaches another one's shared memory");
+  }
+}
