@@ -1,5 +1,7 @@
 // Blocks of a cluster that share the turns of a loop: tests/kernels/split_turns.tile. That they are right the tests of kernel files show.
+#include "agreement.h"
 #include "interp_fixture.h"
+#include "target/cuda/machine.h"
 #include "threads.h"
 
 using namespace tilec;
@@ -128,5 +130,41 @@ TEST_SUITE("split turns") {
     CHECK(missed({.options = "", .schedule = "schedule product { require split; }\n"}, "sm_90a") ==
           "the schedule requires `split`, and on `sm_90a` each block of this launch runs all turns of its loops");
     CHECK(missed({.schedule = "schedule product { require split; }\n"}, "sm_80") == "the schedule requires `split`, and on `sm_80` no block reaches another one's shared memory");
+  }
+
+  TEST_CASE("blocks compute the same as a cluster, by themselves, and in any order; what they wait for is judged") {
+    Made typed(Parts{.begin = "2"}.text(), "sm_90a", "simplify"), thread(Parts{.begin = "2"}.text(), "sm_90a", "");
+    REQUIRE(thread.error() == "");
+    interp::RunOptions options{.numeric = interp::Numeric::Wide, .machine = &target::cuda::machines().back()};
+    // No turn, fewer than there are blocks, and shares that are not even.
+    for (int64_t k : {0, 40, 130, 392}) {
+      agreement::Shapes shapes = {{70, k}, {k, 40}, {70}, {70, 40}, {70}};
+      agreement::Data want = agreement::data_for(typed.kernel, shapes);
+      REQUIRE(interp::run(typed.kernel, want.arguments, {.numeric = interp::Numeric::Wide}).ok());
+      for (bool forms_clusters : {true, false})
+        for (uint64_t seed : {1, 2, 3, 4}) {
+          options.forms_clusters = forms_clusters, options.seed = seed;
+          agreement::Data got = agreement::data_for(typed.kernel, shapes);
+          interp::RunResult result = interp::run(thread.kernel, got.arguments, options);
+          REQUIRE_MESSAGE(result.ok(), result.fault->text);
+          for (int64_t i = 0; i < want.tensors[3].size(); ++i) REQUIRE(std::fabs(got.tensors[3].real(i) - want.tensors[3].real(i)) <= 1e-3);
+        }
+    }
+    // Without a wait blocks read what is not there yet, or leave while others read.
+    options.forms_clusters = true, options.seed = 1;
+    auto without = [&](std::string_view which) {
+      std::string text = thread.text();
+      size_t at = which == "first" ? text.find("phase_wait", text.find("of_cluster=true")) : text.rfind("phase_wait");
+      REQUIRE(at != text.npos);
+      text.erase(at, text.find('\n', at) - at);
+      agreement::Data data = agreement::data_for(typed.kernel, {{70, 392}, {392, 40}, {70}, {70, 40}, {70}});
+      return interp::run(interp::kernel_of(text), data.arguments, options);
+    };
+    for (std::string_view which : {"first", "last"}) {
+      CAPTURE(which);
+      bool is_found = false;
+      for (uint64_t seed = 1; seed <= 8 && !is_found; ++seed) options.seed = seed, is_found = !without(which).ok();
+      CHECK(is_found);
+    }
   }
 }
