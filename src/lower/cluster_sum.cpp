@@ -49,7 +49,7 @@ void Lowering::begin_phases(const ClusterSums& sums) {
   auto begin = [&](int64_t blocks) {
     for (ValueId phases : {sums.there, sums.taken}) builder_.add(ir::op::PhaseInit{phases, builder_.index(0), sums.warps * blocks});
   };
-  by_cluster(sums.together, [&] { begin(blocks_of_cluster()); }, [&] { begin(1); });
+  by_cluster(sums.together, [&] { begin(split_); }, [&] { begin(1); });
 }
 
 void Lowering::meet_for_sums(bool only_phases) {

@@ -121,6 +121,7 @@ class Lowering {
                    std::vector<ValueId> to, ValueId peers);
   // --- blocks of a cluster (cluster.cpp)
   int64_t blocks_of_cluster() const;
+  int64_t blocks_in_step() const { return blocks_of_cluster() / split_; }  // those that have the same turns of a loop that is split
   ValueId runs_as_cluster();  // do all blocks of this one's cluster run at once?
   // This block among those of its cluster that differ from it along `axes` alone, numbered as they are; or along all others.
   ValueId block_along(const ir::Ints& axes, bool along_others, bool densely);
@@ -372,6 +373,7 @@ class Lowering {
   int64_t first_warp_ = 0;                         // of the role
   int64_t barrier_id_ = 0;                         // of the role; 0: the whole block meets
   ir::Ints cluster_;                               // of the launch
+  int64_t split_ = 1;                              // its last axis, where turns are split
   std::vector<ValueId> block_;                     // its indices
   RegionId source_launch_;                         // the body of the launch, in the source
   RegionId launch_;                                // the body of the launch

@@ -308,7 +308,12 @@ class Scheduler {
 
 }  // namespace
 
-Ints cluster_of(const op::Launch& launch) { return launch.split ? Ints{} : launch.cluster; }
+Ints cluster_of(const op::Launch& launch) {
+  Ints cluster = launch.cluster;
+  if (launch.split && !cluster.empty()) cluster.pop_back();
+  if (std::ranges::all_of(cluster, [](int64_t size) { return size == 1; })) cluster.clear();
+  return cluster;
+}
 
 void schedule(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) { Scheduler(kernel, machine, diagnostics).run(); }
 

@@ -60,7 +60,6 @@ class Splitter {
   std::string flaw_of_launch() const {
     const op::Launch& launch = kernel_.op(launch_).as<op::Launch>();
     if (launch.extents.size() >= kMostAxes) return "the launch has " + std::to_string(launch.extents.size()) + " axes, and clusters would lie along one more";
-    if (std::ranges::any_of(launch.cluster, [](int64_t n) { return n > 1; })) return "the launch has clusters of its own";
     return launch.persistent ? "its blocks go on from one to the next" : "";
   }
 
@@ -178,7 +177,7 @@ class Splitter {
     insert_before(kernel_, kernel_.body, launch_, [&](Builder& b) { extent = b.index(parts_); });
     op::Launch& launch = kernel_.op(launch_).as<op::Launch>();
     launch.extents.push_back(extent);
-    launch.cluster.assign(launch.extents.size(), 1);
+    launch.cluster.resize(launch.extents.size(), 1);
     launch.cluster.back() = launch.split = parts_;
     return kernel_.new_arg(body_, scalar_type(Scalar::Index), "part");
   }
@@ -276,7 +275,13 @@ void split_turns(Kernel& kernel, const Machine& machine, Diagnostics& diagnostic
     launch.split = 0;
     if (parts <= 1 || machine.cluster_blocks <= 1) continue;
     Kernel trial = kernel;
-    std::string why = parts > machine.cluster_blocks ? "a cluster of " + std::string(machine.name) + " has at most " + std::to_string(machine.cluster_blocks) + " blocks"
+    // Those along the launch's own axes, too, which the schedule may pin.
+    Ints cluster = kernel.schedule.cluster.empty() ? launch.cluster : kernel.schedule.cluster;
+    int64_t blocks = parts;
+    for (int64_t size : cluster)
+      if (__builtin_mul_overflow(blocks, size, &blocks)) blocks = INT64_MAX;
+    std::string why = blocks > machine.cluster_blocks ? "a cluster of " + std::string(machine.name) + " has at most " + std::to_string(machine.cluster_blocks) + " blocks"
+                      : cluster.size() > launch.extents.size() ? "a cluster has more axes than the launch"
                       : kernel.schedule.persistent   ? "the schedule has blocks go on from one to the next"
                                                      : Splitter(trial, id, parts).run();
     if (why.empty()) kernel = std::move(trial);

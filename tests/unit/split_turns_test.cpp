@@ -48,12 +48,27 @@ std::string refused(const Parts& parts) {
   return at == said.npos ? said : said.substr(at + begin.size());
 }
 
+struct Judged {
+  using Shapes = agreement::Shapes;
+  Made typed, thread;
+  explicit Judged(const std::string& options)
+      : typed(Parts{.options = options, .begin = "2"}.text(), "sm_90a", "simplify"), thread(Parts{.options = options, .begin = "2"}.text(), "sm_90a", "") {
+    REQUIRE(thread.error() == "");
+  }
+  static Shapes shapes(int64_t k) { return {{70, k}, {k, 40}, {70}, {70, 40}, {70}}; }
+  static interp::RunOptions options(bool forms_clusters, uint64_t seed) {
+    interp::RunOptions options{.numeric = interp::Numeric::Wide, .machine = &target::cuda::machines().back()};
+    options.forms_clusters = forms_clusters, options.seed = seed;
+    return options;
+  }
+};
+
 }  // namespace
 
 TEST_SUITE("split turns") {
   TEST_CASE("blocks leave their sums, read rows of all, and meet as they begin alone") {
     Threads threads(kFile);
-    for (auto [name, blocks] : {std::pair("split_2", 2), {"split_4", 4}, {"split_8", 8}, {"scheduled", 4}}) {
+    for (auto [name, blocks] : {std::pair("shares_2", 2), {"shares_4", 4}, {"shares_8", 8}, {"shares_pinned", 4}}) {
       CAPTURE(name);
       std::string text = threads.of(name, "sm_90a");
       CHECK(count(text, "cluster=[1, 1, " + std::to_string(blocks) + "]") == 1);
@@ -64,15 +79,15 @@ TEST_SUITE("split turns") {
       CHECK(count(text, "peer=") > 0);
     }
     // Two sums of a loop have places and phases of their own.
-    CHECK(count(threads.of("gated", "sm_90a"), "of_cluster=true") == 12);
+    CHECK(count(threads.of("shares_gated", "sm_90a"), "of_cluster=true") == 12);
   }
 
   TEST_CASE("machines without clusters run all turns") {
     Threads threads(kFile);
     for (const char* machine : {"sm_80", "model", "x86-64-v3"}) {
       CAPTURE(machine);
-      CHECK(count(threads.of("split_4", machine), "cluster") == 0);
-      CHECK(count(threads.of("split_4", machine), "split") == 0);
+      CHECK(count(threads.of("shares_4", machine), "cluster") == 0);
+      CHECK(count(threads.of("shares_4", machine), "split") == 0);
     }
   }
 
@@ -108,10 +123,27 @@ TEST_SUITE("split turns") {
     CHECK(none.kernel.schedule.split == 1);
   }
 
+  TEST_CASE("blocks that have the same turns copy for each other") {
+    Made made(Parts{.options = "split 2 cluster (2, 2)"}.text(), "sm_90a", "");
+    REQUIRE(made.error() == "");
+    CHECK(made.kernel.schedule.split == 2);
+    CHECK(made.kernel.schedule.cluster == ir::Ints{2, 2});
+    std::string text = made.text();
+    CHECK(count(text, "cluster=[2, 2, 2]") == 1);
+    CHECK(count(text, "arrivals=16") == 3);  // of four warps of four blocks, at each slot
+    CHECK(count(text, "arrivals=8") == 2);   // of two blocks, at sums
+    CHECK(count(text, "peers=") > 0);
+    // The tile of one column of blocks cannot be shared along it, so the launch has no cluster but its split.
+    Made alone(Parts{.options = "split 2 cluster (1, 3)", .turn = "a = A.tile(j, k); b = B.tile(k + j, i); c += a @ b;"}.text(), "sm_90a", "share-copies");
+    CHECK(alone.error() == "");
+    CHECK(count(alone.text(), "cluster=[1, 1, 2]") == 1);
+  }
+
   TEST_CASE("what cannot be shared is refused, with the reason") {
     CHECK(refused({}) == "");
     CHECK(refused({.options = "split 16"}) == "a cluster of sm_90a has at most 8 blocks");
-    CHECK(refused({.options = "split 2 cluster (2, 1)"}) == "the launch has clusters of its own");
+    CHECK(refused({.options = "split 4 cluster (2, 2)"}) == "a cluster of sm_90a has at most 8 blocks");
+    CHECK(refused({.schedule = "schedule product for sm_90a { cluster (1, 1, 2); }\n"}) == "a cluster has more axes than the launch");
     CHECK(refused({.options = "split 2 persistent"}) == "its blocks go on from one to the next");
     CHECK(refused({.schedule = "schedule product for sm_90a { persistent; }\n"}) == "the schedule has blocks go on from one to the next");
     CHECK(refused({.options = "split 3"}) == "`c` does not fall into 3 parts of rows of four bytes an element or more");
@@ -132,38 +164,39 @@ TEST_SUITE("split turns") {
     CHECK(missed({.schedule = "schedule product { require split; }\n"}, "sm_80") == "the schedule requires `split`, and on `sm_80` no block reaches another one's shared memory");
   }
 
-  TEST_CASE("blocks compute the same as a cluster, by themselves, and in any order; what they wait for is judged") {
-    Made typed(Parts{.begin = "2"}.text(), "sm_90a", "simplify"), thread(Parts{.begin = "2"}.text(), "sm_90a", "");
-    REQUIRE(thread.error() == "");
-    interp::RunOptions options{.numeric = interp::Numeric::Wide, .machine = &target::cuda::machines().back()};
-    // No turn, fewer than there are blocks, and shares that are not even.
-    for (int64_t k : {0, 40, 130, 392}) {
-      agreement::Shapes shapes = {{70, k}, {k, 40}, {70}, {70, 40}, {70}};
-      agreement::Data want = agreement::data_for(typed.kernel, shapes);
-      REQUIRE(interp::run(typed.kernel, want.arguments, {.numeric = interp::Numeric::Wide}).ok());
-      for (bool forms_clusters : {true, false})
-        for (uint64_t seed : {1, 2, 3, 4}) {
-          options.forms_clusters = forms_clusters, options.seed = seed;
-          agreement::Data got = agreement::data_for(typed.kernel, shapes);
-          interp::RunResult result = interp::run(thread.kernel, got.arguments, options);
-          REQUIRE_MESSAGE(result.ok(), result.fault->text);
-          for (int64_t i = 0; i < want.tensors[3].size(); ++i) REQUIRE(std::fabs(got.tensors[3].real(i) - want.tensors[3].real(i)) <= 1e-3);
-        }
+  TEST_CASE("blocks compute the same as a cluster, by themselves, and in any order") {
+    for (const char* launch : {"split 4", "split 2 cluster (2, 2)"}) {
+      CAPTURE(launch);
+      const Judged judged(launch);
+      // No turn, fewer than there are blocks, and shares that are not even.
+      for (int64_t k : {0, 40, 130, 392}) {
+        Judged::Shapes shapes = Judged::shapes(k);
+        agreement::Data want = agreement::data_for(judged.typed.kernel, shapes);
+        REQUIRE(interp::run(judged.typed.kernel, want.arguments, {.numeric = interp::Numeric::Wide}).ok());
+        for (bool forms_clusters : {true, false})
+          for (uint64_t seed : {1, 2, 3, 4}) {
+            agreement::Data got = agreement::data_for(judged.typed.kernel, shapes);
+            interp::RunResult result = interp::run(judged.thread.kernel, got.arguments, Judged::options(forms_clusters, seed));
+            REQUIRE_MESSAGE(result.ok(), result.fault->text);
+            for (int64_t i = 0; i < want.tensors[3].size(); ++i) REQUIRE(std::fabs(got.tensors[3].real(i) - want.tensors[3].real(i)) <= 1e-3);
+          }
+      }
     }
-    // Without a wait blocks read what is not there yet, or leave while others read.
-    options.forms_clusters = true, options.seed = 1;
-    auto without = [&](std::string_view which) {
-      std::string text = thread.text();
-      size_t at = which == "first" ? text.find("phase_wait", text.find("of_cluster=true")) : text.rfind("phase_wait");
-      REQUIRE(at != text.npos);
+  }
+
+  // Without a wait blocks read what is not there yet, or leave while others read.
+  TEST_CASE("what blocks wait for is judged") {
+    const Judged judged("split 4");
+    const std::string whole = judged.thread.text();
+    for (size_t at : {whole.find("phase_wait", whole.find("of_cluster=true")), whole.rfind("phase_wait")}) {
+      std::string text = whole;
       text.erase(at, text.find('\n', at) - at);
-      agreement::Data data = agreement::data_for(typed.kernel, {{70, 392}, {392, 40}, {70}, {70, 40}, {70}});
-      return interp::run(interp::kernel_of(text), data.arguments, options);
-    };
-    for (std::string_view which : {"first", "last"}) {
-      CAPTURE(which);
+      ir::Kernel kernel = interp::kernel_of(text);
       bool is_found = false;
-      for (uint64_t seed = 1; seed <= 8 && !is_found; ++seed) options.seed = seed, is_found = !without(which).ok();
+      for (uint64_t seed = 1; seed <= 8 && !is_found; ++seed) {
+        agreement::Data data = agreement::data_for(judged.typed.kernel, Judged::shapes(392));
+        is_found = !interp::run(kernel, data.arguments, Judged::options(true, seed)).ok();
+      }
       CHECK(is_found);
     }
   }
