@@ -18,6 +18,22 @@ struct Lowering::RowPlaces {
   int vector = 1;                   // so many registers are neighbours
 };
 
+namespace {
+
+// Rows of 128 bytes whose eight units are permuted by the row, so that neither side meets in the banks: lanes of accumulators hold
+// two units each of four neighbouring rows, lanes along a row hold all units of it.
+layout::MemLayout memory_of_sums(const layout::Shape& shape, Scalar element) {
+  constexpr int kRowBytes = 128, kUnitBytes = 16, kBits = 3;
+  auto memory = shape.rank == 2 ? layout::swizzled(shape, 1, 0, bit_width(element), kRowBytes) : std::nullopt;
+  if (!memory) return layout::row_major(shape);
+  int first = std::countr_zero(unsigned(kUnitBytes / byte_width(element)));
+  for (int bit = 0; bit < kBits; ++bit)
+    memory->addr[size_t(first + bit)] = layout::coordinate_bit(2, 1, first + bit) ^ layout::coordinate_bit(2, 0, (bit + kBits - 1) % kBits);
+  return *memory;
+}
+
+}  // namespace
+
 std::vector<const ClusterSums*> Lowering::new_sums() {
   std::vector<const ClusterSums*> fresh;
   each_op(source_, source_launch_, [&](OpId id) {
@@ -143,9 +159,7 @@ Home Lowering::add_up(const ClusterSums& sums, const ir::Op& op, const ir::op::C
 void Lowering::lower_cluster_sum(const ir::Op& op, const ir::op::ClusterSum& sum) {
   const ClusterSums& sums = sums_.at(op.result().index);
   const layout::RegLayout& whole = reg_layout(source_.type(sum.tile).layout);
-  // Rows of 128 bytes whose units are permuted: lanes of accumulators and lanes along rows both find their own banks.
-  auto permuted = whole.shape.rank == 2 ? layout::swizzled(whole.shape, 1, 0, bit_width(source_.type(sum.tile).element), 128) : std::nullopt;
-  const layout::MemLayout memory = permuted.value_or(layout::row_major(whole.shape));
+  const layout::MemLayout memory = memory_of_sums(whole.shape, source_.type(sum.tile).element);
   leave_tile(sums, home(sum.tile), whole, memory);
   tell_blocks(sums, sums.there, {sum.axis});
   builder_.add(ir::op::PhaseWait{sums.there, builder_.index(0), builder_.index(0), true});
