@@ -156,6 +156,22 @@ TEST_SUITE("split turns") {
     CHECK(refused({.turn = "a = A.tile(j, k); b = B.tile(k, i);", .after = ""}) == "the launch has no loop of matrix products");
   }
 
+  TEST_CASE("a split launch is expected to take a part of the turns, to meet and to move its sums") {
+    auto clocks = [](std::string_view options, double k) {
+      Made made(Parts{.options = std::string(options)}.text(), "sm_90a", "estimate");
+      REQUIRE(made.error() == "");
+      return made.kernel.estimates.at(0).clocks.evaluate([&](const auto& node) { return made.kernel.dims.at(node.a).name == "K" ? k : 64.0; });
+    };
+    // By how much a turn more of every block comes dearer: all of them, or a quarter; the least that is rounded up to.
+    double turn = clocks("", 64 * 41) - clocks("", 64 * 40);
+    CHECK(turn > 0);
+    CHECK(clocks("split 4", 64 * 44) - clocks("split 4", 64 * 40) == doctest::Approx(turn));
+    CHECK(clocks("split 4", 64 * 41) == doctest::Approx(clocks("split 4", 64 * 44)));
+    // Few turns are no reason to meet, many are.
+    CHECK(clocks("split 4", 64) > clocks("", 64));
+    CHECK(clocks("split 4", 64 * 64) < clocks("", 64 * 64));
+  }
+
   TEST_CASE("a requirement of it is met, or missed") {
     auto missed = [](const Parts& parts, std::string_view machine) { return Made(parts.text(), machine, "check-requirements").error(); };
     CHECK(missed({.schedule = "schedule product { require split; }\n"}, "sm_90a") == "");
