@@ -130,29 +130,38 @@ void Lowering::leave_tile(const ClusterSums& sums, const Home& from, const layou
   }
 }
 
+// The registers of the result: rows of this block's own tile, or sums of those of `blocks`, without a branch between.
+Carried Lowering::rows_of(const RowPlaces& places, const ClusterSums& sums, const layout::RegLayout& layout, ValueId first, std::span<const ValueId> blocks) {
+  Scalar element = target_.type(sums.memory).element;
+  Carried rows(size_t(layout.registers()));
+  for (int64_t r = 0; r < layout.registers(); r += places.vector) {
+    ValueId index = row_address(places, layout, r, first), mask = tile_mask(layout, point_at(layout, r));
+    for (ValueId block : blocks) {
+      ir::op::MemLoad load{sums.memory, index, mask, lane_stride(index), false, block};
+      ValueId loaded = builder_.value(load, places.vector == 1 ? ir::scalar_type(element, true) : ir::vector_type(element, places.vector));
+      for (int i = 0; i < places.vector; ++i) {
+        ValueId& row = rows[size_t(r + i)];
+        ValueId one = places.vector == 1 ? loaded : builder_.value(ir::op::VectorElement{loaded, i}, ir::scalar_type(element, true));
+        row = row.valid() ? builder_.add(row, one) : one;
+      }
+    }
+  }
+  return rows;
+}
+
 Home Lowering::add_up(const ClusterSums& sums, const ir::Op& op, const ir::op::ClusterSum& sum, const layout::MemLayout& memory) {
   const Type& type = source_.type(op.result());
   const layout::RegLayout& layout = reg_layout(type.layout);
-  const ir::Ints axes{sum.axis};
-  std::vector<int64_t> blocks = blocks_that_share(axes);
-  RowPlaces places = row_places(memory, layout, int(blocks.size()), type.element);
-  ValueId first = scalar(sum.first), base = block_along(axes, true, false), own = builder_.index(0);
+  const std::vector<int64_t> numbers = blocks_that_share({sum.axis});
+  RowPlaces places = row_places(memory, layout, int(numbers.size()), type.element);
+  ValueId first = scalar(sum.first), base = block_along({sum.axis}, true, false);
+  Carried rows = either(sums.together, [&] {
+    std::vector<ValueId> blocks;
+    for (int64_t number : numbers) blocks.push_back(builder_.add(base, builder_.index(number)));
+    return rows_of(places, sums, layout, first, blocks);
+  }, [&] { return rows_of(places, sums, layout, first, std::array{ValueId{}}); });
   Home to = new_home(type);
-  for (int64_t r = 0; r < layout.registers(); r += places.vector) {
-    ValueId index = row_address(places, layout, r, first), mask = tile_mask(layout, point_at(layout, r));
-    std::vector<ValueId> total(size_t(places.vector));
-    for (int64_t block : blocks) {
-      // Alone, a block is number 0 and has its own tile only.
-      ValueId peer = builder_.select(sums.together, builder_.add(base, builder_.index(block)), own);
-      ir::op::MemLoad load{sums.memory, index, block ? all(mask, broadcast(sums.together)) : mask, lane_stride(index), false, peer};
-      ValueId theirs = builder_.value(load, places.vector == 1 ? ir::scalar_type(type.element, true) : ir::vector_type(type.element, places.vector));
-      for (int i = 0; i < places.vector; ++i) {
-        ValueId one = places.vector == 1 ? theirs : builder_.value(ir::op::VectorElement{theirs, i}, ir::scalar_type(type.element, true));
-        total[size_t(i)] = total[size_t(i)].valid() ? builder_.add(total[size_t(i)], one) : one;
-      }
-    }
-    for (int i = 0; i < places.vector; ++i) write(to, point_at(layout, r + i), total[size_t(i)]);
-  }
+  for (int64_t r = 0; r < layout.registers(); ++r) write(to, point_at(layout, r), rows[size_t(r)]);
   return to;
 }
 

@@ -143,6 +143,7 @@ class Lowering {
   RowPlaces row_places(const layout::MemLayout& memory, const layout::RegLayout& layout, int parts, Scalar element);
   ValueId row_address(const RowPlaces& places, const layout::RegLayout& layout, int64_t register_index, ValueId first_row);
   void leave_tile(const ClusterSums& sums, const Home& from, const layout::RegLayout& layout, const layout::MemLayout& memory);
+  Carried rows_of(const RowPlaces& places, const ClusterSums& sums, const layout::RegLayout& layout, ValueId first, std::span<const ValueId> blocks);
   Home add_up(const ClusterSums& sums, const ir::Op& op, const ir::op::ClusterSum& sum, const layout::MemLayout& memory);
   void copy_boxes_together(const ir::op::CopyAsync& copy, const Slot& slot, const ir::Ints& part, size_t axis);
   // --- regions as an engine moves them (boxes.cpp)

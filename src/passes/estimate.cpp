@@ -44,7 +44,9 @@ class Estimator {
     for (ValueId extent : launch_.extents) blocks = blocks * dims_.of(extent);
     warps_ = double(std::max<int64_t>(1, computing_warps(kernel_, launch_, machine_)));
     double fit = blocks_of_a_core();
-    Formula cores = double(machine_.cores), together = fit > 1 ? max(min(ceil(blocks / cores), fit), 1.0) : Formula(1.0);
+    // What is split runs in whole clusters alone.
+    int64_t cluster = std::max<int64_t>(1, launch_.split);
+    Formula cores = double(machine_.cores / cluster * cluster), together = fit > 1 ? max(min(ceil(blocks / cores), fit), 1.0) : Formula(1.0);
     // Blocks that are dealt out leave no core idle but at the very end.
     Formula rounds = launch_.dealt ? max(blocks / (cores * together), 1.0) : ceil(blocks / (cores * together));
     Work all;
