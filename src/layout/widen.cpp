@@ -1,6 +1,7 @@
 #include "layout/widen.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <ranges>
 
@@ -59,6 +60,29 @@ std::optional<Widening> widened(const RegLayout& layout, int axis, int bits) {
     if (std::find(first.begin(), first.end(), i) == first.end()) result.order.push_back(i);
   Basis before = dealt.reg;
   for (size_t i = 0; i < before.size(); ++i) dealt.reg[i] = before[size_t(result.order[i])];
+  return result;
+}
+
+// Only bits that flip one bit of one coordinate, and that nothing else flips, trade places: masks know who holds what.
+std::optional<Widening> spread(const RegLayout& layout, int axis) {
+  Widening result{.layout = layout, .swaps = {}, .order = {}};
+  Basis &reg = result.layout.reg, &lane = result.layout.lane;
+  const Basis all = layout.all_bits();
+  auto is_alone = [&](Vec v) { return std::has_single_bit(uint64_t(v)) && std::ranges::none_of(all, [&](Vec w) { return w != v && (w & v) != 0; }); };
+  int most = std::min(layout.bits(axis), int(lane.size()));
+  auto wanted = [&](int bit) { return coordinate_bit(layout.shape.rank, axis, bit); };
+  auto is_along = [&](Vec v) { return std::ranges::any_of(std::views::iota(0, layout.bits(axis)), [&](int bit) { return v == wanted(bit); }); };
+  for (int bit = 0; bit < most; ++bit) {
+    if (find(lane, wanted(bit)) >= 0) continue;
+    int taken = find(reg, wanted(bit));
+    auto given = std::ranges::find_if(lane, [&](Vec v) { return !is_along(v) && is_alone(v); });
+    if (taken < 0 || !is_alone(wanted(bit)) || given == lane.end()) break;
+    result.swaps.push_back({taken, int(given - lane.begin())});
+    std::swap(reg[size_t(taken)], *given);
+  }
+  if (result.swaps.empty()) return std::nullopt;
+  result.order.resize(reg.size());
+  std::iota(result.order.begin(), result.order.end(), 0);
   return result;
 }
 

@@ -1,4 +1,4 @@
-// The elements of a warp dealt anew to its lanes, so that each holds longer runs of neighbours.
+// The elements of a warp dealt anew to its lanes, so that each holds longer runs of neighbours, or that neighbours lie in neighbours.
 #pragma once
 #include <optional>
 #include <vector>
@@ -20,5 +20,10 @@ struct Widening {
 // Each lane's registers begin with 2^bits neighbours along `axis`; none where they are not in one warp, or where there are not
 // enough registers to trade for them.
 std::optional<Widening> widened(const RegLayout& layout, int axis, int bits);
+
+// The lanes of a warp hold neighbours along `axis`, as many as there are lanes, or elements; none where they do already, where
+// registers and lanes do not hold them alone, or where no lanes lie along another axis: lanes of one row fill it between them
+// anyway, and to trade takes registers.
+std::optional<Widening> spread(const RegLayout& layout, int axis);
 
 }  // namespace tilec::layout

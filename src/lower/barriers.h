@@ -35,6 +35,13 @@ struct ClusterSums {
   int64_t warps = 1;  // that come to it, of each block
 };
 
+// Where registers of a tile lie in memory that holds rows of it. (cluster_sum.cpp)
+struct RowPlaces {
+  const layout::MemLayout& memory;
+  std::vector<int64_t> flips = {};  // by register: the bits of the address of register 0 that it flips; none: there is no such number
+  int vector = 1;                   // so many registers are neighbours
+};
+
 // Groups of warps that take turns. (orders.cpp)
 struct Order {
   ValueId turns;  // a barrier with phases for each group

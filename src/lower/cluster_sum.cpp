@@ -11,13 +11,6 @@ namespace tilec::lower {
 
 using ir::BinaryFn;
 
-// Where registers of a tile lie in memory that holds rows of it.
-struct Lowering::RowPlaces {
-  const layout::MemLayout& memory;
-  std::vector<int64_t> flips = {};  // by register: the bits of the address of register 0 that it flips; none: there is no such number
-  int vector = 1;                   // so many registers are neighbours
-};
-
 namespace {
 
 // Rows of 128 bytes whose eight units are permuted by the row, so that neither side meets in the banks: lanes of accumulators hold
@@ -30,6 +23,31 @@ layout::MemLayout memory_of_sums(const layout::Shape& shape, Scalar element) {
   for (int bit = 0; bit < kBits; ++bit)
     memory->addr[size_t(first + bit)] = layout::coordinate_bit(2, 1, first + bit) ^ layout::coordinate_bit(2, 0, (bit + kBits - 1) % kBits);
   return *memory;
+}
+
+// `parts`: as many times the rows of `layout` are those of the memory; `most`: elements of a vector.
+RowPlaces row_places(const layout::MemLayout& memory, const layout::RegLayout& layout, int parts, int most) {
+  RowPlaces places{memory};
+  auto rows = int(layout.shape[0]);
+  auto address = [&](int64_t r, int lane, int warp, int part) {
+    layout::Coordinate c = layout.coordinate(r, lane, warp);
+    c[0] += part * rows;
+    return memory.address(c);
+  };
+  std::vector<int64_t> flips;
+  for (int64_t r = 0; r < layout.registers(); ++r) flips.push_back(address(r, 0, 0, 0) ^ address(0, 0, 0, 0));
+  int vector = std::max(1, most);
+  while (layout.registers() % vector) vector /= 2;
+  for (int part = 0; part < parts; ++part)
+    for (int warp = 0; warp < layout.warps(); ++warp)
+      for (int lane = 0; lane < layout.lanes(); ++lane)
+        for (int64_t r = 0; r < layout.registers(); ++r) {
+          int64_t at = address(r, lane, warp, part);
+          if (!layout.is_inside(layout.coordinate(r, lane, warp)) || at != (address(0, lane, warp, part) ^ flips[size_t(r)])) return places;
+          while (at - address(r - r % vector, lane, warp, part) != r % vector || address(r - r % vector, lane, warp, part) % vector) vector /= 2;
+        }
+  places.flips = std::move(flips), places.vector = vector;
+  return places;
 }
 
 }  // namespace
@@ -83,31 +101,6 @@ void Lowering::tell_blocks(const ClusterSums& sums, ValueId phases, const ir::In
   builder_.add(ir::op::PhaseArrive{phases, zero, builder_.logical_and(is_first_lane(), builder_.logical_not(sums.together)), {}, true});
 }
 
-// `parts`: as many times the rows of `layout` are those of the memory.
-Lowering::RowPlaces Lowering::row_places(const layout::MemLayout& memory, const layout::RegLayout& layout, int parts, Scalar element) {
-  RowPlaces places{memory};
-  auto rows = int(layout.shape[0]);
-  auto address = [&](int64_t r, int lane, int warp, int part) {
-    layout::Coordinate c = layout.coordinate(r, lane, warp);
-    c[0] += part * rows;
-    return memory.address(c);
-  };
-  std::vector<int64_t> flips;
-  for (int64_t r = 0; r < layout.registers(); ++r) flips.push_back(address(r, 0, 0, 0) ^ address(0, 0, 0, 0));
-  int vector = std::max(1, machine_.vector_bytes / byte_width(element));
-  while (layout.registers() % vector) vector /= 2;
-  for (int part = 0; part < parts; ++part)
-    for (int warp = 0; warp < layout.warps(); ++warp)
-      for (int lane = 0; lane < layout.lanes(); ++lane)
-        for (int64_t r = 0; r < layout.registers(); ++r) {
-          int64_t at = address(r, lane, warp, part);
-          if (!layout.is_inside(layout.coordinate(r, lane, warp)) || at != (address(0, lane, warp, part) ^ flips[size_t(r)])) return places;
-          while (at - address(r - r % vector, lane, warp, part) != r % vector || address(r - r % vector, lane, warp, part) % vector) vector /= 2;
-        }
-  places.flips = std::move(flips), places.vector = vector;
-  return places;
-}
-
 ValueId Lowering::row_address(const RowPlaces& places, const layout::RegLayout& layout, int64_t register_index, ValueId first_row) {
   Point point = point_at(layout, places.flips.empty() ? register_index : 0);
   std::vector<Coordinate> c;
@@ -119,7 +112,7 @@ ValueId Lowering::row_address(const RowPlaces& places, const layout::RegLayout& 
 }
 
 void Lowering::leave_tile(const ClusterSums& sums, const Home& from, const layout::RegLayout& layout, const layout::MemLayout& memory) {
-  RowPlaces places = row_places(memory, layout, 1, target_.type(sums.memory).element);
+  RowPlaces places = row_places(memory, layout, 1, machine_.vector_bytes / byte_width(target_.type(sums.memory).element));
   ValueId owners = owner_mask(layout);
   for (int64_t r = 0; r < layout.registers(); r += places.vector) {
     std::vector<ValueId> elements;
@@ -153,7 +146,7 @@ Home Lowering::add_up(const ClusterSums& sums, const ir::Op& op, const ir::op::C
   const Type& type = source_.type(op.result());
   const layout::RegLayout& layout = reg_layout(type.layout);
   const std::vector<int64_t> numbers = blocks_that_share({sum.axis});
-  RowPlaces places = row_places(memory, layout, int(numbers.size()), type.element);
+  RowPlaces places = row_places(memory, layout, int(numbers.size()), machine_.vector_bytes / byte_width(type.element));
   ValueId first = scalar(sum.first), base = block_along({sum.axis}, true, false);
   Carried rows = either(sums.together, [&] {
     std::vector<ValueId> blocks;

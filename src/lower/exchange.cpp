@@ -1,5 +1,5 @@
 // Registers dealt anew within a warp: a bit of the register index trades places with a bit of the lane index. Of each pair of
-// registers a lane gives one and gets one. Neighbours that stay together travel in one word.
+// registers a lane gives one and gets one. What stays together travels in one word.
 #include "lower/lowering.h"
 
 namespace tilec::lower {
@@ -12,12 +12,28 @@ constexpr int64_t kWordBytes = 4;
 
 Scalar bits_type(Scalar element) { return byte_width(element) == 1 ? Scalar::U8 : byte_width(element) == 2 ? Scalar::U16 : Scalar::U32; }
 
-// How many of a lane's first registers stay where they are, as far as they fit a word.
-int64_t kept_together(const layout::Widening& dealt, Scalar element) {
-  int bits = 0;
+// Bits of the register index that stay where they are: registers that differ in these alone travel in one word.
+std::vector<int> kept_bits(const layout::Widening& dealt, Scalar element) {
+  std::vector<int> kept;
   auto is_swapped = [&](int bit) { return std::ranges::any_of(dealt.swaps, [&](const auto& s) { return s.reg == bit; }); };
-  while (byte_width(element) << (bits + 1) <= kWordBytes && bits < int(dealt.order.size()) && dealt.order[size_t(bits)] == bits && !is_swapped(bits)) ++bits;
-  return int64_t(1) << bits;
+  for (int bit = 0; bit < int(dealt.order.size()) && byte_width(element) << (kept.size() + 1) <= kWordBytes; ++bit)
+    if (!is_swapped(bit)) kept.push_back(bit);
+  return kept;
+}
+
+// Where a register lies in the words.
+struct InWords {
+  size_t word = 0, part = 0;
+};
+
+InWords in_words(size_t reg, std::span<const int> kept) {
+  InWords at{.word = reg};
+  for (size_t i = kept.size(); i-- > 0;) {
+    size_t below = at.word & ((size_t(1) << kept[i]) - 1);
+    at.part = at.part << 1 | (at.word >> kept[i] & 1);
+    at.word = (at.word >> (kept[i] + 1)) << kept[i] | below;
+  }
+  return at;
 }
 
 }  // namespace
@@ -35,48 +51,61 @@ ValueId Lowering::packed_word(std::span<const ValueId> elements) {
   return word;
 }
 
+ValueId Lowering::part_of_word(ValueId word, int64_t part, Scalar element) {
+  ValueId bits = builder_.binary(BinaryFn::Shr, word, builder_.constant(Scalar::U32, ir::Number::integer(part * bit_width(element))));
+  return builder_.convert(builder_.convert(bits, bits_type(element), ir::ConvertMode::Wrap), element, ir::ConvertMode::Bits);
+}
+
 std::vector<ValueId> Lowering::unpacked_word(ValueId word, int64_t count, Scalar element) {
   if (count == 1) return {word};
   std::vector<ValueId> elements;
-  for (int64_t i = 0; i < count; ++i) {
-    ValueId bits = builder_.binary(BinaryFn::Shr, word, builder_.constant(Scalar::U32, ir::Number::integer(i * bit_width(element))));
-    elements.push_back(builder_.convert(builder_.convert(bits, bits_type(element), ir::ConvertMode::Wrap), element, ir::ConvertMode::Bits));
-  }
+  for (int64_t i = 0; i < count; ++i) elements.push_back(part_of_word(word, i, element));
   return elements;
 }
 
-// The registers of a tile under another layout of the same warps, as `element`.
-std::vector<ValueId> Lowering::exchanged(const layout::Widening& dealt, std::span<const ValueId> registers, Scalar element) {
-  int64_t together = kept_together(dealt, element);
-  std::vector<ValueId> words, elements, result;
-  for (ValueId v : registers) {
-    elements.push_back(broadcast(builder_.convert(v, element)));
-    if (int64_t(elements.size()) < together) continue;
-    words.push_back(packed_word(elements));
-    elements.clear();
+// The registers of a tile under another layout of the same warps, as `element`. Words that trade with each other do so where the first of
+// their registers is asked for: what is stored in that order lives no longer than it must.
+Lowering::Elements Lowering::exchanged(const layout::Widening& dealt, std::span<const ValueId> registers, Scalar element) {
+  std::vector<int> kept = kept_bits(dealt, element);
+  auto words = std::make_shared<std::vector<ValueId>>(registers.size() >> kept.size());
+  std::vector<ValueId> held(registers.begin(), registers.end());
+  return [this, words, held = std::move(held), dealt, kept, element](int64_t r) {
+    size_t from = size_t(r) >> dealt.order.size() << dealt.order.size();
+    for (size_t bit = 0; bit < dealt.order.size(); ++bit) from |= (size_t(r) >> bit & 1) << dealt.order[bit];
+    InWords at = in_words(from, kept);
+    if (!(*words)[at.word].valid()) trade(dealt, kept, held, element, at.word, *words);
+    return kept.empty() ? (*words)[at.word] : part_of_word((*words)[at.word], int64_t(at.part), element);
+  };
+}
+
+// All words that `word` has to do with.
+void Lowering::trade(const layout::Widening& dealt, std::span<const int> kept, std::span<const ValueId> registers, Scalar element, size_t word,
+                     std::vector<ValueId>& words) {
+  std::vector<size_t> steps, group;
+  size_t all = 0;
+  for (const layout::Widening::Swap& swap : dealt.swaps) steps.push_back(in_words(size_t(1) << swap.reg, kept).word), all |= steps.back();
+  for (size_t w = 0; w < words.size(); ++w)
+    if (((w ^ word) & ~all) == 0) group.push_back(w);
+  std::map<size_t, std::vector<ValueId>> parts;
+  for (size_t w : group) parts[w].resize(size_t(1) << kept.size());
+  for (size_t r = 0; r < registers.size(); ++r) {
+    InWords at = in_words(r, kept);
+    if (parts.contains(at.word)) parts[at.word][at.part] = broadcast(builder_.convert(registers[r], element));
   }
+  for (size_t w : group) words[w] = packed_word(parts[w]);
   ValueId lane = builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true));
-  for (const layout::Widening::Swap& swap : dealt.swaps) {
-    size_t step = (size_t(1) << swap.reg) / size_t(together);
-    int64_t distance = int64_t(1) << swap.lane;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    int64_t distance = int64_t(1) << dealt.swaps[i].lane;
     ValueId is_upper = builder_.compare(ir::CompareFn::Ne, builder_.binary(BinaryFn::And, lane, builder_.index(distance)), builder_.index(0));
-    for (size_t low = 0; low < words.size(); ++low) {
-      if (low & step) continue;
-      ValueId a = words[low], b = words[low | step];
+    for (size_t low : group) {
+      if (low & steps[i]) continue;
+      ValueId a = words[low], b = words[low | steps[i]];
       ValueId other = builder_.value(ir::op::Shuffle{ir::ShuffleKind::Xor, builder_.select(is_upper, a, b), builder_.index(distance)},
                                      ir::scalar_type(target_.type(a).element, true));
       words[low] = builder_.select(is_upper, other, a);
-      words[low | step] = builder_.select(is_upper, b, other);
+      words[low | steps[i]] = builder_.select(is_upper, b, other);
     }
   }
-  for (ValueId word : words)
-    for (ValueId v : unpacked_word(word, together, element)) elements.push_back(v);
-  for (size_t r = 0; r < elements.size(); ++r) {
-    size_t from = r >> dealt.order.size() << dealt.order.size();
-    for (size_t bit = 0; bit < dealt.order.size(); ++bit) from |= (r >> bit & 1) << dealt.order[bit];
-    result.push_back(elements[from]);
-  }
-  return result;
 }
 
 }  // namespace tilec::lower

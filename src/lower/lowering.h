@@ -139,8 +139,6 @@ class Lowering {
   void lower_cluster_sum(const ir::Op& op, const ir::op::ClusterSum& sum);
   void end_sums(RegionId source);
   void tell_blocks(const ClusterSums& sums, ValueId phases, const ir::Ints& axes);
-  struct RowPlaces;
-  RowPlaces row_places(const layout::MemLayout& memory, const layout::RegLayout& layout, int parts, Scalar element);
   ValueId row_address(const RowPlaces& places, const layout::RegLayout& layout, int64_t register_index, ValueId first_row);
   void leave_tile(const ClusterSums& sums, const Home& from, const layout::RegLayout& layout, const layout::MemLayout& memory);
   Carried rows_of(const RowPlaces& places, const ClusterSums& sums, const layout::RegLayout& layout, ValueId first, std::span<const ValueId> blocks);
@@ -263,6 +261,7 @@ class Lowering {
   void copy_wide(const Region& from, const Region& to, const WideCopy& at_once, bool adds, bool streams);
   void begin_wide(const Region& from, const Region& to, const WideCopy& at_once);  // the same, in flight
   ValueId begins_at_multiples(ValueId buffer, int64_t count);
+  bool has_rows_of_multiples(const Region& region, int64_t count);  // of this very call's extents, whatever they are
   ValueId ends_on_multiples(const Region& region, int64_t count);  // none: it does
   Wide wide(const Region& region, const layout::RegLayout& layout, int most_bytes);
   // How the registers are dealt anew for wider accesses, which `at_once` then is; none where they are as wide as they get.
@@ -270,9 +269,12 @@ class Lowering {
   // --- registers dealt anew within a warp (exchange.cpp)
   ValueId packed_word(std::span<const ValueId> elements);
   std::vector<ValueId> unpacked_word(ValueId word, int64_t count, Scalar element);
-  std::vector<ValueId> exchanged(const layout::Widening& dealt, std::span<const ValueId> registers, Scalar element);
+  ValueId part_of_word(ValueId word, int64_t part, Scalar element);
+  using Elements = std::function<ValueId(int64_t)>;  // by register
+  Elements exchanged(const layout::Widening& dealt, std::span<const ValueId> registers, Scalar element);
+  void trade(const layout::Widening& dealt, std::span<const int> kept, std::span<const ValueId> registers, Scalar element, size_t word, std::vector<ValueId>& words);
   void load_wide(const Region& region, const layout::RegLayout& layout, int count, Scalar element, ir::Number pad, Home& home, bool streams);
-  void store_wide(const Region& region, const layout::RegLayout& layout, int count, const Home& home, bool adds);
+  void store_wide(const Region& region, const layout::RegLayout& layout, int count, const Elements& element, bool adds);
 
   // --- what the next block reads (prefetch.cpp)
   void find_repeated_loads(RegionId launch);

@@ -45,11 +45,16 @@ void Lowering::store_tile(const Region& region, const ir::Ints& shape, const lay
   Wide at_once = from.in_registers() ? wide(region, layout, most) : Wide{};
   std::optional<layout::Widening> dealt;
   if (from.in_registers()) dealt = wider(region, layout, at_once, most);
+  auto as_held = [&](int64_t r) { return from.registers[size_t(r)]; };
   auto at_once_or_dealt = [&] {
-    if (dealt) store_wide(region, dealt->layout, at_once.count, {.layout = {}, .registers = exchanged(*dealt, from.registers, stored), .memory = {}}, adds);
-    else store_wide(region, layout, at_once.count, from, adds);
+    if (dealt) store_wide(region, dealt->layout, at_once.count, exchanged(*dealt, from.registers, stored), adds);
+    else store_wide(region, layout, at_once.count, as_held, adds);
   };
+  // Where vectors cannot begin, lanes side by side store what lies side by side.
+  std::optional<layout::Widening> side_by_side;
+  if (at_once.count > 1 && machine_.has(Cap::Shuffles) && !has_rows_of_multiples(region, at_once.count)) side_by_side = layout::spread(layout, layout.shape.rank - 1);
   auto by_element = [&] {
+    if (side_by_side) return store_wide(region, side_by_side->layout, 1, exchanged(*side_by_side, from.registers, stored), adds);
     int64_t unroll = from.in_registers() ? INT64_MAX : from.deferred && guarded_ ? 1 : kCopyUnroll;
     nest(builder_, digits(layout), unroll, {}, [&](const Point& point, const Carried&) -> Carried {
       std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);

@@ -39,6 +39,14 @@ ValueId Lowering::ends_on_multiples(const Region& region, int64_t count) {
   return builder_.compare(ir::CompareFn::Eq, rest, builder_.index(0));
 }
 
+// Do rows of the buffer begin at multiples wherever it begins, for every call?
+bool Lowering::has_rows_of_multiples(const Region& region, int64_t count) {
+  const Type& type = source_.type(region.buffer);
+  for (int axis = 0; axis + 1 < type.rank(); ++axis)
+    if (!is_multiple(stride(region.buffer, axis), count)) return false;
+  return true;
+}
+
 // How many elements at once a lane may move of the region, and when; 1 and none where it is one.
 Lowering::Wide Lowering::wide(const Region& region, const layout::RegLayout& layout, int most_bytes) {
   Wide narrow;
@@ -96,15 +104,15 @@ void Lowering::load_wide(const Region& region, const layout::RegLayout& layout, 
   }
 }
 
-void Lowering::store_wide(const Region& region, const layout::RegLayout& layout, int count, const Home& home, bool adds) {
+void Lowering::store_wide(const Region& region, const layout::RegLayout& layout, int count, const Elements& element, bool adds) {
   Scalar stored = source_.type(region.buffer).element;
   ValueId owners = owner_mask(layout, adds ? Touch::Atomic : Touch::Store);
   for (int64_t r = 0; r < layout.registers(); r += count) {
     Point point = point_at(layout, r);
     std::vector<Coordinate> coordinates = region_coordinates(region, layout, point);
     std::vector<ValueId> elements;
-    for (int i = 0; i < count; ++i) elements.push_back(broadcast(builder_.convert(home.registers[size_t(r + i)], stored)));
-    ValueId value = builder_.value(ir::op::VectorMake{elements}, ir::vector_type(stored, count));
+    for (int i = 0; i < count; ++i) elements.push_back(broadcast(builder_.convert(element(r + i), stored)));
+    ValueId value = count == 1 ? elements[0] : builder_.value(ir::op::VectorMake{elements}, ir::vector_type(stored, count));
     ValueId index = broadcast(address(region.buffer, coordinates)), mask = all(region_mask(region, layout, coordinates, point, guarded_), owners);
     if (adds) add_element(region.buffer, index, value, mask);
     else builder_.add(ir::op::MemStore{scalar_buffer(region.buffer), index, value, mask, lane_stride(index)});

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "diag/diag.h"
-#include "passes/block_axes.h"
+#include "passes/block_work.h"
 #include "passes/products.h"
 #include "passes/schedule_loops.h"
 #include "passes/trend.h"
@@ -34,6 +34,7 @@ class Scheduler {
     choose_persistence();
     choose_order();
     choose_direction();
+    choose_depths();
     choose_times();
   }
 
@@ -163,6 +164,38 @@ class Scheduler {
         if (lasts_longer && (low == Trend::Falls || high == Trend::Rises)) launch.backwards = int64_t(axis) + 1;
       }
     });
+  }
+
+  // Where the program leaves it open: what is asked for comes after a latency, or two when all cores ask at once, and so long the turns of
+  // all blocks of a core must last. Shared memory bounds it later.
+  void choose_depths() {
+    if (!machine_.cores) return;
+    std::vector<std::pair<const op::Launch*, OpId>> open;
+    each_op(kernel_, kernel_.body, [&](OpId id) {
+      const op::Launch* launch = kernel_.op(id).get<op::Launch>();
+      if (!launch) return;
+      each_op(kernel_, launch->body, [&](OpId inner) {
+        const op::For* loop = kernel_.op(inner).get<op::For>();
+        if (loop && loop->loop == LoopKind::Pipelined && !loop->stages) open.push_back({launch, inner});
+      });
+    });
+    for (auto [launch, id] : open) choose_depth(*launch, kernel_.op(id).as<op::For>());
+  }
+
+  void choose_depth(const op::Launch& launch, op::For& loop) {
+    constexpr int64_t kLeast = 3, kMost = 8;
+    BlockWork work(kernel_, launch, machine_);
+    Work turn;
+    for (OpId id : kernel_.region(loop.body).ops) {
+      if (kernel_.op(id).is<op::For>() || kernel_.op(id).is<op::While>()) return;
+      turn += work.of(id);
+    }
+    Formula clocks = turn.greatest(), waits = turn.waits;
+    if (!clocks.is_number() || !waits.is_number() || waits.number() <= 0) return;
+    // The deeper it is, the fewer blocks a core holds.
+    auto lasts = [&] { return work.blocks_of_a_core() * double(loop.stages - 1) * clocks.number() >= 2 * waits.number(); };
+    loop.stages = kLeast;
+    while (loop.stages < kMost && !lasts()) ++loop.stages;
   }
 
   void choose_times() {

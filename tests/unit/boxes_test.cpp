@@ -101,6 +101,25 @@ TEST_SUITE("boxes") {
     CHECK(!engine_rows(mem_layout("addr(c0 c1 c2 c3^r0 c4 r0 r1 r2)"), 16));
   }
 
+  // Back through the order and the swaps, the last first.
+  const auto check_exchange = [](const layout::RegLayout& before, const layout::Widening& dealt) {
+    CHECK(flaw(dealt.layout) == "");
+    for (int64_t r = 0; r < before.registers(); ++r)
+      for (int lane = 0; lane < 32; ++lane)
+        for (int warp = 0; warp < before.warps(); ++warp) {
+          int64_t from = r >> dealt.order.size() << dealt.order.size();
+          for (size_t bit = 0; bit < dealt.order.size(); ++bit) from |= (r >> bit & 1) << dealt.order[bit];
+          int at = lane;
+          for (size_t k = dealt.swaps.size(); k-- > 0;) {
+            auto [reg_bit, lane_bit] = dealt.swaps[k];
+            int64_t of_reg = from >> reg_bit & 1, of_lane = at >> lane_bit & 1;
+            from = (from & ~(int64_t(1) << reg_bit)) | of_lane << reg_bit;
+            at = int((at & ~(1 << lane_bit)) | of_reg << lane_bit);
+          }
+          REQUIRE(dealt.layout.coordinate(r, lane, warp) == before.coordinate(from, at, warp));
+        }
+  };
+
   TEST_CASE("registers that are dealt anew hold neighbours, and the exchange says where each came from") {
     using namespace layout;
     struct Case { const char* text; int bits; bool is_possible; };
@@ -114,23 +133,34 @@ TEST_SUITE("boxes") {
       auto dealt = widened(before, 1, bits);
       REQUIRE(dealt.has_value() == is_possible);
       if (!dealt) continue;
-      CHECK(flaw(dealt->layout) == "");
+      check_exchange(before, *dealt);
       for (int64_t r = 0; r < before.registers(); ++r)
         for (int lane = 0; lane < 32; ++lane)
-          for (int warp = 0; warp < before.warps(); ++warp) {
-            // Back through the order and the swaps, the last first.
-            int64_t from = r >> dealt->order.size() << dealt->order.size();
-            for (size_t bit = 0; bit < dealt->order.size(); ++bit) from |= (r >> bit & 1) << dealt->order[bit];
-            int at = lane;
-            for (size_t k = dealt->swaps.size(); k-- > 0;) {
-              auto [reg_bit, lane_bit] = dealt->swaps[k];
-              int64_t of_reg = from >> reg_bit & 1, of_lane = at >> lane_bit & 1;
-              from = (from & ~(int64_t(1) << reg_bit)) | of_lane << reg_bit;
-              at = int((at & ~(1 << lane_bit)) | of_reg << lane_bit);
-            }
-            REQUIRE(dealt->layout.coordinate(r, lane, warp) == before.coordinate(from, at, warp));
+          for (int warp = 0; warp < before.warps(); ++warp)
             REQUIRE(dealt->layout.coordinate(r, lane, warp)[1] - dealt->layout.coordinate(r & -(1 << bits), lane, warp)[1] == (r & ((1 << bits) - 1)));
-          }
+    }
+  }
+
+  TEST_CASE("lanes side by side hold what lies side by side") {
+    using namespace layout;
+    struct Case { const char* text; int run; };  // elements of a row that neighbouring lanes hold; 0: nothing is to be done, or can be
+    for (auto [text, run] : {Case{"reg(c0 r3 c3 c4 c5) lane(c1 c2 r0 r1 r2) warp(r4)", 32}, Case{"reg(c0 r3 c3) lane(c1 c2 r0 r1 r2) warp(r4)", 16},
+                             Case{"reg(c0 r3) lane(c1 c2 r0 r1 r2) grid(c 3)", 8}, Case{"reg(r3 r4) lane(c0 c1 c2 r0 r1) warp(r2)", 0}, Case{"reg(c0 c1) lane(c2 c3 c4 c5 c6) warp(r0)", 0},
+                             Case{"reg(c0 r3 c3 c4) lane(c1 c2 r0 r1^c0 _) warp(r2)", 0}}) {
+      CAPTURE(text);
+      RegLayout before = reg_layout(text);
+      auto dealt = spread(before, 1);
+      REQUIRE(dealt.has_value() == (run > 0));
+      if (!dealt) continue;
+      check_exchange(before, *dealt);
+      for (int64_t r = 0; r < before.registers(); ++r) {
+        std::set<int64_t> columns;
+        int64_t row = dealt->layout.coordinate(r, 0, 0)[0];
+        for (int lane = 0; lane < 32; ++lane)
+          if (dealt->layout.coordinate(r, lane, 0)[0] == row) columns.insert(dealt->layout.coordinate(r, lane, 0)[1]);
+        CHECK(int(columns.size()) == run);
+        CHECK(*columns.rbegin() - *columns.begin() == run - 1);
+      }
     }
   }
 

@@ -108,6 +108,33 @@ TEST_SUITE("schedule") {
     CHECK(with("swizzle(128)") == "");
   }
 
+  TEST_CASE("tiles run as far ahead as memory takes to answer, where the program leaves it open") {
+    const Machine& machine = *target::machine_named("sm_90a")->machine;
+    auto depth_of = [&](std::string_view rows, std::string_view threads, std::string_view option) {
+      std::string text = "kernel k(A: f16[M, K], B: f16[K, N], out C: f32[M, N]) {\n launch (i in ceildiv(N, 128), j in ceildiv(M, " + std::string(rows) + ")) threads " +
+                         std::string(threads) + " {\n var a: shared f16[" + std::string(rows) + ", 64]; var b: shared f16[64, 128]; var acc: fragment f32[" + std::string(rows) +
+                         ", 128] = 0;\n for k in pipelined(ceildiv(K, 64)" + std::string(option) + ") { a = A.tile(j, k); b = B.tile(k, i); acc += a @ b; }\n C.tile(j, i) = acc;\n }\n}\nexport k;\n";
+      SourceMap sources;
+      Diagnostics diagnostics{Policy{}};
+      Ast ast = parse(sources.add("k.tile", text), sources, diagnostics);
+      Program program = analyse(ast, sources, embedded_library(), diagnostics);
+      REQUIRE_MESSAGE(!diagnostics.has_errors(), text);
+      ir::Kernel kernel = kernel_for(program.exports.at(0), machine);
+      run_passes(kernel, machine, diagnostics, {.stop_after = "schedule"});
+      int64_t found = -1;
+      ir::each_op(kernel, kernel.body, [&](ir::OpId id) {
+        if (auto* loop = kernel.op(id).get<ir::op::For>()) found = loop->stages;
+      });
+      return found;
+    };
+    // What a program says is what it gets; short turns of a block that has its core for itself want more tiles ahead than long ones, or than
+    // those that other blocks run beside.
+    CHECK(depth_of("128", "256", ", stages = 2") == 2);
+    CHECK(depth_of("64", "128", ", stages = auto") == 3);
+    CHECK(depth_of("256", "256", "") == 5);
+    CHECK(depth_of("128", "256", "") == 7);
+  }
+
   // What the launch of a product has behind the passes, on a machine whose blocks are dealt out in an order.
   const auto backwards_of = [](std::string_view high, std::string_view items = "", std::string_view option = "") {
     std::string text = "kernel k(A: f16[M, K], B: f16[K, N], out C: f32[M, N]) {\n launch (i in ceildiv(N, 64), j in ceildiv(M, 64)) threads 128 " + std::string(option) +

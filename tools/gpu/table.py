@@ -4,6 +4,7 @@
 
 Rows whose name holds one of the words, or all. A line gives both times (medians of interleaved samples, random data), the ratio
 reference / own, the error against float64, ||out - exact|| / ||exact||, and how far off the compiler's expectation is: expected / measured.
+Rows of the group `tilelang` need FOLDER/tl, from tilelang_build.py.
 """
 import math
 import pathlib
@@ -13,6 +14,7 @@ import torch
 
 import cases_attention
 import check
+import peer_tilelang
 from tensors import DEVICE
 
 LARGE = [(4096, 4096, 4096), (8192, 8192, 8192), (16384, 16384, 1024), (4096, 11008, 4096), (8192, 28672, 8192)]
@@ -59,7 +61,7 @@ def sequences(length, depth):
     return dict(B=TOKENS // length, H=heads, G=heads, S=length, L=length, window=1)
 
 
-def rows():
+def rows(folder):
     """(group, export, dims, reference)."""
     for t in ("f16", "bf16"):
         for shape in LARGE:
@@ -89,16 +91,30 @@ def rows():
         yield "rows", name, dict(M=16384, N=8192), copied("X")
     for name in ("transpose_f32", "transpose_f16"):
         yield "rows", name, dict(M=8192, N=8192), copied("A")
+    # Last: an image of others may take the context with it.
+    yield from peer_tilelang.rows(folder / "tl")
 
 
 def measure(kernels, name, dims, reference):
+    """(own, other, error, faults, what else there is to tell)."""
+    if isinstance(reference, peer_tilelang.Peer):
+        return reference.measure(kernels, name, dims)
     values, wanted = check.CASES[check.case_of(name)][0](name, dims)
     fault = torch.zeros(1, device=DEVICE, dtype=torch.int64)
     own, other = check.medians_ms([lambda: [k.launch(values, fault) for k in kernels], lambda: reference(values)])
     # Scores of long sequences fill the memory in float64.
     is_judged = dims.get("S", 0) <= 4096
     errors = [check.error(values[key], exact()) for key, exact in wanted.items()] if is_judged else [math.nan]
-    return own, other, max(errors), bool(fault.item())
+    return own, other, max(errors), bool(fault.item()), ""
+
+
+def is_lost():
+    """Whether an error stays with the context."""
+    try:
+        torch.cuda.synchronize()
+    except RuntimeError:
+        return True
+    return False
 
 
 def main():
@@ -110,22 +126,26 @@ def main():
         if not path.name.startswith("launcher."):
             exports |= check.load(path)
     groups = {}
-    for group, name, dims, reference in rows():
+    for group, name, dims, reference in rows(folder):
         if name not in exports or (words and not any(word in f"{group} {name}" for word in words)):
             continue
+        torch.cuda.empty_cache()
         kernels = check.instance_for(exports[name], dims)
         try:
-            own, other, error, has_fault = measure(kernels, name, dims, reference)
+            own, other, error, has_fault, note = measure(kernels, name, dims, reference)
         except torch.OutOfMemoryError:
             print(f"{group}: {name} {dims}: not enough memory", flush=True)
             continue
-        finally:
-            torch.cuda.empty_cache()
+        except RuntimeError as problem:
+            print(f"{group}: {name} {dims}: {problem}", flush=True)
+            if is_lost():
+                break
+            continue
         groups.setdefault(group, []).append(other / own)
         expected = check.expected_clocks(kernels, dims)
         foreseen = f", expected {expected / GIGAHERTZ / 1e6 / own:.2f} of it" if expected else ""
         sizes = " ".join(f"{key}={value}" for key, value in dims.items() if key != "window")
-        print(f"{group}: {name} {sizes}: {own:.4f} ms, reference {other:.4f} ms, ratio {other / own:.3f}, error {error:.1e}{foreseen}{' FAULT' if has_fault else ''}", flush=True)
+        print(f"{group}: {name} {sizes}: {own:.4f} ms, reference {other:.4f} ms, ratio {other / own:.3f}, error {error:.1e}{foreseen}{note}{' FAULT' if has_fault else ''}", flush=True)
     for group, ratios in groups.items():
         print(f"== {group}: {len(ratios)} rows, geometric mean {math.prod(ratios) ** (1 / len(ratios)):.3f}, least {min(ratios):.3f}")
 
