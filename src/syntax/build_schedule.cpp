@@ -55,8 +55,7 @@ ast::LaunchOption Builder::launch_option(P::LaunchOptionContext* context) {
   if (!context || context->PERSISTENT()) return result;
   result.kind = context->THREADS()   ? ast::LaunchOptionKind::Threads
                 : context->CLUSTER() ? ast::LaunchOptionKind::Cluster
-                : context->RASTER()  ? ast::LaunchOptionKind::Raster
-                                     : ast::LaunchOptionKind::Split;
+                                     : ast::LaunchOptionKind::Raster;
   result.value = expression(context->expression());
   return result;
 }

@@ -18,8 +18,7 @@ bool ends_operand(size_t type) {
 }
 
 bool begins_option(size_t type) {
-  return type == TileLexer::THREADS || type == TileLexer::CLUSTER || type == TileLexer::PERSISTENT || type == TileLexer::RASTER ||
-         type == TileLexer::SPLIT;
+  return type == TileLexer::THREADS || type == TileLexer::CLUSTER || type == TileLexer::PERSISTENT || type == TileLexer::RASTER;
 }
 
 // The token behind the last axis of the launch at `at`; none where the text is any other.
