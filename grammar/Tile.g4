@@ -99,7 +99,8 @@ forStatement: 'for' pattern 'in' expression ('..' expression)? block;
 whileStatement: 'while' expression block;
 launchStatement: 'launch' '(' launchAxis (',' launchAxis)* ','? ')' launchOption* block;
 launchAxis: name 'in' expression;
-launchOption: 'threads' expression | 'cluster' expression | 'persistent' | 'raster' expression;
+launchOption: 'threads' expression | 'cluster' expression | 'persistent' | 'raster' expression
+  | 'split' expression;
 simtStatement: 'simt' '(' name ')' block;
 syncStatement: 'sync' ';';
 breakStatement: 'break' ';';
@@ -153,7 +154,7 @@ nameList: name (',' name)*;
 name
   : ID
   | 'alias' | 'cluster' | 'depth' | 'fragment' | 'given' | 'layout' | 'local' | 'on' | 'over' | 'persistent' | 'pipeline'
-  | 'place' | 'raster' | 'reference' | 'replicated' | 'require' | 'requires' | 'role' | 'sharded' | 'shared'
+  | 'place' | 'raster' | 'reference' | 'replicated' | 'require' | 'requires' | 'role' | 'sharded' | 'shared' | 'split'
   | 'tensor_memory' | 'threads' | 'where' | 'workspace'
   ;
 
@@ -169,7 +170,7 @@ AS: 'as'; IS: 'is'; OUT: 'out'; INOUT: 'inout'; INFINITE: 'inf'; NOT_A_NUMBER: '
 ALIAS: 'alias'; CLUSTER: 'cluster'; DEPTH: 'depth'; FRAGMENT: 'fragment'; GIVEN: 'given'; LAYOUT: 'layout';
 LOCAL: 'local'; ON: 'on'; OVER: 'over'; PERSISTENT: 'persistent'; PIPELINE: 'pipeline'; PLACE: 'place';
 RASTER: 'raster'; REFERENCE: 'reference'; REPLICATED: 'replicated'; REQUIRE: 'require'; REQUIRES: 'requires';
-ROLE: 'role'; SHARDED: 'sharded'; SHARED: 'shared'; TENSOR_MEMORY: 'tensor_memory'; THREADS: 'threads';
+ROLE: 'role'; SHARDED: 'sharded'; SHARED: 'shared'; SPLIT: 'split'; TENSOR_MEMORY: 'tensor_memory'; THREADS: 'threads';
 WHERE: 'where'; WORKSPACE: 'workspace';
 
 LEFT_PAREN: '('; RIGHT_PAREN: ')'; LEFT_BRACKET: '['; RIGHT_BRACKET: ']'; LEFT_BRACE: '{'; RIGHT_BRACE: '}';

@@ -30,6 +30,7 @@ class Program {
       case Need::Overlap: look_at_loops(); break;
       case Need::Roles: look_at_launches([this](RegionId launch) { look_for_roles(launch); }); break;
       case Need::Persistent: look_at_launches([this](RegionId launch) { look_for_rounds(launch); }); break;
+      case Need::Split: look_at_launches([this](RegionId launch) { look_for_parts(launch); }); break;
       case Need::NoSpill: break;
     }
     return misses_;
@@ -172,6 +173,11 @@ class Program {
     if (holds(launch, [&](OpId id) { return kernel_.op(id).is<op::GridBlocks>(); })) return;
     bool can = machine_.has(Cap::PersistentBlocks);
     miss(span_of(launch), can ? "each block of this launch ends with its own work" : "no block goes on to the next");
+  }
+
+  void look_for_parts(RegionId launch) {
+    if (holds(launch, [&](OpId id) { return kernel_.op(id).is<op::ClusterSum>(); })) return;
+    miss(span_of(launch), machine_.cluster_blocks > 1 ? "each block of this launch runs all turns of its loops" : "no block reaches another one's shared memory");
   }
 
   const Kernel& kernel_;

@@ -77,6 +77,8 @@ class Tracer {
     if (auto* o = op.get<op::Compare>()) n = Number::integer(evaluate(o->fn, kernel_.type(o->a).element, get(o->a), get(o->b)));
     if (auto* o = op.get<op::Select>()) n = get(integer(o->condition) ? o->a : o->b);
     if (auto* o = op.get<op::Convert>()) n = evaluate_convert(kernel_.type(o->x).element, type.element, o->mode, get(o->x));
+    // Of some choices it runs in a cluster.
+    if (op.is<op::ClusterBlocks>()) n = Number::integer(choice_ % 3 ? cluster_ : 1);
     // The blocks before the one that is followed stand behind each other.
     if (op.is<op::GridBlocks>()) n = Number::integer(kBlocksAtOnce);
     if (op.is<op::BlockNumber>()) n = Number::integer(int64_t(choice_ % uint64_t(kBlocksAtOnce)));
@@ -96,6 +98,8 @@ class Tracer {
 
   void launch(const op::Launch& launch, OpId id) {
     const std::vector<ValueId>& args = kernel_.region(launch.body).args;
+    cluster_ = 1;
+    for (int64_t size : launch.cluster) cluster_ *= size;
     for (size_t axis = 0; axis < launch.extents.size(); ++axis) {
       int64_t extent = integer(launch.extents[axis]);
       if (extent <= 0) return;
@@ -164,6 +168,7 @@ class Tracer {
   std::unordered_map<uint32_t, Number> numbers_;
   std::vector<BlockTrace> traces_;
   int64_t steps_ = 0;
+  int64_t cluster_ = 1;  // blocks, of the launch
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ void add_launch_options(const Schedule& schedule, std::string& out) {
     for (size_t i = 0; i < schedule.cluster.size(); ++i) out += (i ? ", " : "") + std::to_string(schedule.cluster[i]);
     out += ");\n";
   }
+  if (schedule.split) out += "    split " + std::to_string(schedule.split) + ";\n";
   if (schedule.raster) out += "    raster column(" + std::to_string(schedule.raster) + ");\n";
   if (schedule.backwards > 0) out += "    raster reversed(" + std::to_string(schedule.backwards - 1) + ");\n";
   if (schedule.backwards == ir::kForward) out += "    raster forward;\n";

@@ -140,6 +140,7 @@ void Emitter::on(const op::Present& o, const Op& op) {
   i.a = view(o.buffer), i.dst = define(op.result()).slot;
 }
 
+void Emitter::on(const op::ClusterBlocks&, const Op& op) { emit(do_cluster_blocks).dst = define(op.result()).slot; }
 void Emitter::on(const op::GridBlocks&, const Op& op) { emit(do_grid_blocks).dst = define(op.result()).slot; }
 void Emitter::on(const op::BlockNumber&, const Op& op) { emit(do_block_number).dst = define(op.result()).slot; }
 void Emitter::on(const op::BlockIndex& o, const Op& op) {

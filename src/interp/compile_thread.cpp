@@ -325,7 +325,6 @@ void Emitter::on(const op::NamedBarrier& o, const Op&) {
 
 void Emitter::on(const op::WarpBarrier&, const Op&) { emit(do_warp_barrier); }
 void Emitter::on(const op::ClusterBarrier&, const Op&) { emit(do_cluster_barrier); }
-void Emitter::on(const op::ClusterBlocks&, const Op& op) { emit(do_cluster_blocks).dst = define(op.result()).slot; }
 void Emitter::on(const op::TakeBlock&, const Op& op) { emit(do_take_block).dst = define(op.result()).slot; }
 
 }  // namespace tilec::interp

@@ -160,6 +160,19 @@ void Emitter::on(const op::Extract& o, const Op& op) {
   i.dst = to, i.imm = index;
 }
 
+// Blocks are by themselves where tiles are whole: rows of this one's own.
+void Emitter::on(const op::ClusterSum& o, const Op& op) {
+  TileData data;
+  ValueId operands[] = {o.tile};
+  use_operands(data, operands);
+  data.shape = type(op.result()).shape;
+  for (size_t axis = 0; axis < data.shape.size(); ++axis) data.axes.push_back(int64_t(axis));
+  data.first.offsets = {reg(o.first)};
+  uint32_t to = define(op.result()).slot, index = add_data(std::move(data));
+  Instr& i = emit(do_extract);
+  i.dst = to, i.imm = index;
+}
+
 void Emitter::on(const op::Simt& o, const Op&) {
   TileData data;
   data.function = compile_function(FunctionKind::Simt, uint32_t(program_.lanes), o.body);

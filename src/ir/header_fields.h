@@ -47,6 +47,7 @@ template <Of<Schedule> T, class F>
 void each_field(T& schedule, F&& f) {
   f(field::Attribute{}, "raster", schedule.raster);
   f(field::Attribute{}, "backwards", schedule.backwards);
+  f(field::Attribute{}, "split", schedule.split);
   f(field::Attribute{}, "cluster", schedule.cluster);
   f(field::Attribute{}, "persistent", schedule.persistent);
 }

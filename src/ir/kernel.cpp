@@ -13,7 +13,7 @@ EnumNames names_of(Access) {
 }
 
 EnumNames names_of(Need) {
-  static constexpr std::string_view kNames[] = {"bulk_copy", "group_products", "matrix_unit", "overlap", "roles", "persistent", "no_spill"};
+  static constexpr std::string_view kNames[] = {"bulk_copy", "group_products", "matrix_unit", "overlap", "roles", "persistent", "split", "no_spill"};
   return kNames;
 }
 

@@ -47,6 +47,7 @@ enum class Need : uint8_t {
   Overlap,        // products of pipelined loops run while warps go on
   Roles,
   Persistent,
+  Split,          // blocks of a cluster share the turns of a launch's loop of products
   NoSpill,        // the assembler finds registers for everything
 };
 EnumNames names_of(Need);
@@ -69,7 +70,7 @@ struct Schedule {
   std::vector<Pipeline> pipelines;
   std::vector<PinnedLayout> layouts;
   std::vector<Required> required;
-  int64_t raster = 0, backwards = 0;  // as a launch has them
+  int64_t raster = 0, backwards = 0, split = 0;  // as a launch has them
   std::vector<int64_t> cluster;
   bool persistent = false;
   bool are_roles_pinned = false;  // by the source, so that it is an error if the block cannot have them
@@ -77,7 +78,7 @@ struct Schedule {
   Span span;  // of the first `schedule` block that pins something
   friend bool operator==(const Schedule& a, const Schedule& b) {
     return a.roles == b.roles && a.placements == b.placements && a.pipelines == b.pipelines && a.layouts == b.layouts && a.required == b.required &&
-           a.raster == b.raster && a.backwards == b.backwards && a.cluster == b.cluster && a.persistent == b.persistent;
+           a.raster == b.raster && a.backwards == b.backwards && a.split == b.split && a.cluster == b.cluster && a.persistent == b.persistent;
   }
 };
 

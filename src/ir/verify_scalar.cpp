@@ -89,6 +89,7 @@ class Scalars {
   void operator()(const op::Stride& o) { device(o.buffer, o.axis, Scalar::Index); }
   void operator()(const op::Present& o) { device(o.buffer, 0, Scalar::Bool); }
   void operator()(const op::GridBlocks&) { number(); }
+  void operator()(const op::ClusterBlocks&) { number(); }
   void operator()(const op::BlockNumber&) { number(); }
   void operator()(const op::BlockIndex& o) {
     if (is_number(o.number)) number();

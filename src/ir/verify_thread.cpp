@@ -152,9 +152,6 @@ class Thread {
   }
   void operator()(const op::WarpBarrier&) {}
   void operator()(const op::ClusterBarrier&) {}
-  void operator()(const op::ClusterBlocks&) {
-    check_.require(check_.result_type() == scalar_type(Scalar::Index), Code::V066, "the number of blocks of a cluster is ", check_.result_type());
-  }
   void operator()(const op::TakeBlock&) {
     check_.require(check_.result_type() == scalar_type(Scalar::Index), Code::V066, "the number of a block is ", check_.result_type());
   }

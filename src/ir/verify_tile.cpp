@@ -83,6 +83,14 @@ class Tiles {
     region({o.tile, o.offsets, o.axes, {}, type(v).shape});
     moves(o.tile, v);
   }
+  void operator()(const op::ClusterSum& o) {
+    ValueId v = check_.result();
+    if (!check_.require_kind(TypeKind::Tile, o.tile) || !check_.require_kind(TypeKind::Tile, v)) return;
+    auto rows = type(o.tile).shape;
+    bool is_part = !rows.empty() && type(v).rank() == type(o.tile).rank() && type(v).shape[0] > 0 && rows[0] % type(v).shape[0] == 0;
+    if (is_part) rows[0] = type(v).shape[0];
+    check_.require(is_part && is_tile_like(type(v), type(o.tile).element, rows) && o.axis >= 0, Code::V034, v, " is ", type(v), ", no rows of ", o.tile);
+  }
   void operator()(const op::Splat& o) {
     const Type& x = type(o.x);
     const Type& t = check_.result_type();

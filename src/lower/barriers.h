@@ -27,6 +27,21 @@ struct Deal {
   RegionId filling;           // the role that takes numbers
 };
 
+// Where blocks of a cluster leave their tiles for each other. (cluster_sum.cpp)
+struct ClusterSums {
+  ValueId memory;        // a whole tile
+  ValueId there, taken;  // barriers with phases: all tiles are there; all blocks have read this one's
+  ValueId together = {};
+  int64_t warps = 1;  // that come to it, of each block
+};
+
+// Where registers of a tile lie in memory that holds rows of it. (cluster_sum.cpp)
+struct RowPlaces {
+  const layout::MemLayout& memory;
+  std::vector<int64_t> flips = {};  // by register: the bits of the address of register 0 that it flips; none: there is no such number
+  int vector = 1;                   // so many registers are neighbours
+};
+
 // Groups of warps that take turns. (orders.cpp)
 struct Order {
   ValueId turns;  // a barrier with phases for each group

@@ -30,9 +30,10 @@ void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
   alignments_.clear();
   free_arrays_.clear();
   for (ValueId arg : source_.region(launch.body).args) bind(arg, target_.new_arg(body, source_.type(arg), source_.value(arg).hint));
-  cluster_ = launch.cluster, block_ = target_.region(body).args;
+  cluster_ = launch.cluster, split_ = std::max<int64_t>(1, launch.split), block_ = target_.region(body).args;
   find_repeated_loads(launch.body);
   builder_.set_region(body);
+  begin_sums();
   lower_region(launch.body);
   builder_.yield({});
   std::vector<OpId>& ops = target_.region(body).ops;
@@ -56,6 +57,7 @@ void Lowering::lower_region(RegionId region) {
     else if (OpId id = *behind++; !source_.op(id).is<ir::op::Yield>()) lower_op(id);
     next = behind;
   }
+  end_sums(region);
   end_clusters(region);
 }
 

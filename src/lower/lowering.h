@@ -121,6 +121,7 @@ class Lowering {
                    std::vector<ValueId> to, ValueId peers);
   // --- blocks of a cluster (cluster.cpp)
   int64_t blocks_of_cluster() const;
+  int64_t blocks_in_step() const { return blocks_of_cluster() / split_; }  // those that have the same turns of a loop that is split
   ValueId runs_as_cluster();  // do all blocks of this one's cluster run at once?
   // This block among those of its cluster that differ from it along `axes` alone, numbered as they are; or along all others.
   ValueId block_along(const ir::Ints& axes, bool along_others, bool densely);
@@ -130,6 +131,18 @@ class Lowering {
   void add_together(const ir::op::Store& store, const Region& region);
   ValueId place_in_rows(const layout::RegLayout& layout, const layout::Shape& shape, const Point& point, ValueId first_row);
   Home sums_of_peers(ValueId memory, const layout::Shape& shape, const layout::RegLayout& part, int vector, ValueId first_row, const ir::Ints& axes);
+  // --- sums of tiles of a cluster (cluster_sum.cpp)
+  std::vector<const ClusterSums*> new_sums();  // of the launch, unless they are known
+  void begin_sums();                           // where no rings begin before any warp goes on
+  void begin_phases(const ClusterSums& sums);
+  void meet_for_sums(bool only_phases);
+  void lower_cluster_sum(const ir::Op& op, const ir::op::ClusterSum& sum);
+  void end_sums(RegionId source);
+  void tell_blocks(const ClusterSums& sums, ValueId phases, const ir::Ints& axes);
+  ValueId row_address(const RowPlaces& places, const layout::RegLayout& layout, int64_t register_index, ValueId first_row);
+  void leave_tile(const ClusterSums& sums, const Home& from, const layout::RegLayout& layout, const layout::MemLayout& memory);
+  Carried rows_of(const RowPlaces& places, const ClusterSums& sums, const layout::RegLayout& layout, ValueId first, std::span<const ValueId> blocks);
+  Home add_up(const ClusterSums& sums, const ir::Op& op, const ir::op::ClusterSum& sum, const layout::MemLayout& memory);
   void copy_boxes_together(const ir::op::CopyAsync& copy, const Slot& slot, const ir::Ints& part, size_t axis);
   // --- regions as an engine moves them (boxes.cpp)
   ValueId boxes_hold(std::span<const ValueId> tensors);
@@ -350,6 +363,7 @@ class Lowering {
   std::unordered_map<uint32_t, layout::MemLayout> mem_layouts_;  // of lowered buffers with a layout
   std::unordered_map<uint32_t, Ring> rings_;
   std::unordered_map<uint32_t, Order> orders_;
+  std::unordered_map<uint32_t, ClusterSums> sums_;
   std::optional<Deal> deal_;
   bool takes_blocks_ = false;  // the role that is being lowered
   ValueId releases_if_;              // a condition that slots are given back under; none: always
@@ -362,6 +376,7 @@ class Lowering {
   int64_t first_warp_ = 0;                         // of the role
   int64_t barrier_id_ = 0;                         // of the role; 0: the whole block meets
   ir::Ints cluster_;                               // of the launch
+  int64_t split_ = 1;                              // its last axis, where turns are split
   std::vector<ValueId> block_;                     // its indices
   RegionId source_launch_;                         // the body of the launch, in the source
   RegionId launch_;                                // the body of the launch

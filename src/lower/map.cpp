@@ -103,6 +103,7 @@ void Lowering::lower_tile(const ir::Op& op) {
   if (auto* o = op.get<ir::op::ConvertLayout>()) return lower_convert_layout(op, *o);
   if (auto* o = op.get<ir::op::Permute>()) return rename(op, o->x);
   if (auto* o = op.get<ir::op::Reshape>()) return lower_reshape(op, *o);
+  if (auto* o = op.get<ir::op::ClusterSum>()) return lower_cluster_sum(op, *o);
   if (auto* o = op.get<ir::op::Extract>()) return lower_extract(op, *o);
   if (auto* o = op.get<ir::op::Insert>()) return lower_insert(op, *o);
   if (auto* o = op.get<ir::op::Simt>()) return lower_simt(op, *o);

@@ -71,7 +71,7 @@ void Lowering::begin_phases(const Ring& ring) {
   };
   int64_t warps = ring.threads / machine_.lanes;
   by_filler(ring, begin(ring.full, 1), begin(ring.full, ring.lanes));
-  by_cluster(ring.together, begin(ring.empty, warps * blocks_of_cluster()),
+  by_cluster(ring.together, begin(ring.empty, warps * blocks_in_step()),
              [&] { by_filler(ring, begin(ring.empty, warps), begin(ring.empty, ring.threads)); });
 }
 
@@ -92,15 +92,18 @@ void Lowering::begin_rings(std::span<const OpId> allocs) {
   }
   bool has_touched = !is_fresh(), is_first = builder_.region() == launch_ && !deal_;
   if (is_first) deal_ = new_deal(source_launch_);
+  std::vector<const ClusterSums*> sums = builder_.region() == launch_ ? new_sums() : std::vector<const ClusterSums*>{};
   if (has_touched) barrier("the phases of ring " + names + " may be in use by the loop around");
   once([&] {
     for (const Ring* ring : rings) begin_phases(*ring);
     for (const Order* order : orders) begin_phases(*order);
     if (is_first && deal_) begin_phases(*deal_);
+    for (const ClusterSums* sum : sums) begin_phases(*sum);
   });
   barrier("the phases of ring " + names + " are set by one thread");
-  for (const Ring* ring : rings)
+  for (const Ring* ring : sums.empty() ? rings : std::vector<const Ring*>{})
     by_cluster(ring->together, [&] { builder_.add(ir::op::ClusterBarrier{"other blocks arrive at the phases of ring " + names, !has_touched}); }, [] {});
+  if (!sums.empty()) meet_for_sums(!has_touched);
 }
 
 // Has the launch not touched shared memory where the code that is being lowered stands?
@@ -239,8 +242,9 @@ void Lowering::lower_release(const ir::op::Release& release) {
   if (!slot.ring.together.valid()) return arrive(alone, {});
   // Of each warp one lane for each block that may fill the slot. Two instructions, one of which no lane takes, part no warp.
   ValueId lane = builder_.value(ir::op::LaneIndex{}, ir::scalar_type(Scalar::Index, true));
-  ValueId is_one = builder_.compare(ir::CompareFn::Lt, lane, builder_.index(blocks_of_cluster()));
-  arrive(builder_.logical_and(is_one, slot.ring.together), lane);
+  ValueId is_one = builder_.compare(ir::CompareFn::Lt, lane, builder_.index(blocks_in_step()));
+  ValueId block = blocks_in_step() == blocks_of_cluster() ? lane : builder_.add(lane, block_along({int64_t(cluster_.size()) - 1}, false, false));
+  arrive(builder_.logical_and(is_one, slot.ring.together), block);
   arrive(builder_.logical_and(alone, builder_.logical_not(slot.ring.together)), {});
 }
 

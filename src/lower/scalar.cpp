@@ -111,6 +111,7 @@ void Lowering::lower_scalar(const ir::Op& op) {
     void operator()(const ir::op::Extent& o) { done(l.extent(o.buffer, int(o.axis))); }
     void operator()(const ir::op::Stride& o) { done(l.stride(o.buffer, int(o.axis))); }
     void operator()(const ir::op::Present& o) { done(b.value(ir::op::Present{l.scalar(o.buffer)}, ir::scalar_type(Scalar::Bool))); }
+    void operator()(const ir::op::ClusterBlocks& o) { done(b.value(o, ir::scalar_type(Scalar::Index))); }
     void operator()(const ir::op::GridBlocks& o) { done(b.value(o, ir::scalar_type(Scalar::Index))); }
     void operator()(const ir::op::BlockNumber& o) { done(b.value(o, ir::scalar_type(Scalar::Index))); }
     void operator()(const ir::op::BlockIndex& o) { done(b.value(ir::op::BlockIndex{l.scalar(o.number), o.axis}, ir::scalar_type(Scalar::Index))); }

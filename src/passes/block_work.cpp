@@ -76,6 +76,7 @@ double BlockWork::blocks_of_a_core() const {
   each_op(kernel_, launch_.body, [&](OpId id) {
     const Op& op = kernel_.op(id);
     if (op.is<op::Alloc>() && kernel_.type(op.result()).space == Space::Shared) shared += bytes(op.result()) * versions_of(op.result());
+    if (const op::ClusterSum* sum = op.get<op::ClusterSum>()) shared += bytes(sum->tile);
     if (const op::Gemm* gemm = op.get<op::Gemm>()) sums += elements(gemm->acc);
   });
   double lanes = warps_ * machine_.lanes, registers = sums + lanes * kUnknownLanes;

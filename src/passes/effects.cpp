@@ -55,6 +55,7 @@ bool reads_memory(const Op& op) {
     case OpKind::CopyBox:
     case OpKind::StoreBox:
     case OpKind::CopyLanes:
+    case OpKind::ClusterSum:
     case OpKind::Gemm:
     case OpKind::GemmAsync:
     case OpKind::GroupProduct:

@@ -22,11 +22,13 @@ class Estimator {
     Formula blocks = 1.0;
     for (ValueId extent : launch_.extents) blocks = blocks * dims_.of(extent);
     double fit = work_.blocks_of_a_core();
-    Formula cores = double(machine_.cores), together = fit > 1 ? max(min(ceil(blocks / cores), fit), 1.0) : Formula(1.0);
+    // What is split runs in whole clusters alone.
+    int64_t cluster = std::max<int64_t>(1, launch_.split);
+    Formula cores = double(machine_.cores / cluster * cluster), together = fit > 1 ? max(min(ceil(blocks / cores), fit), 1.0) : Formula(1.0);
     // Blocks that are dealt out leave no core idle but at the very end.
     Formula rounds = launch_.dealt ? max(blocks / (cores * together), 1.0) : ceil(blocks / (cores * together));
     Work all;
-    Formula loops = clocks_of_loops(together, all), begin = pace_.latency, end = together * stored_bytes() / pace_.store_bytes;
+    Formula loops = clocks_of_loops(together, all) + clocks_of_sums(together), begin = pace_.latency, end = together * stored_bytes() / pace_.store_bytes;
     // What goes on by steps has the next block's tiles under way; one that is dealt out is known late.
     Formula turns = launch_.persistent && !launch_.dealt ? begin + rounds * (loops + end) : rounds * (begin + loops + end);
     Formula memory = touched_bytes() / (cores * pace_.memory_bytes);
@@ -44,7 +46,27 @@ class Estimator {
     return clocks;
   }
 
+  // Where a loop has other bounds in a cluster than for a block by itself: those of the latter, all turns.
+  const op::Select* in_cluster(ValueId bound) const {
+    const op::Select* select = kernel_.defined_by<op::Select>(bound);
+    const op::Compare* asks = select ? kernel_.defined_by<op::Compare>(select->condition) : nullptr;
+    return asks && kernel_.defined_by<op::ClusterBlocks>(asks->a) ? select : nullptr;
+  }
+
+  // Blocks of a cluster meet as they begin and when their sums are there, and read as much of each other as each of them has.
+  Formula clocks_of_sums(const Formula& together) const {
+    double moved = 0, waits = 0;
+    each_op(kernel_, launch_.body, [&](OpId id) {
+      const op::ClusterSum* sum = kernel_.op(id).get<op::ClusterSum>();
+      if (sum) moved += work_.bytes(sum->tile) * (1.0 / pace_.shared_bytes + 1.0 / double(machine_.far_bytes)), waits = 2 * pace_.latency;
+    });
+    return together * moved + waits;
+  }
+
   Formula turns_of(const op::For& loop) {
+    const op::Select *first = in_cluster(loop.low), *last = in_cluster(loop.high);
+    if (launch_.split && first && last)
+      return max(ceil((dims_.of(last->b) - dims_.of(first->b)) / dims_.of(loop.step) / double(launch_.split)), 0.0);
     Formula low = dims_.of(loop.low), turns = ceil((dims_.of(loop.high) - low) / dims_.of(loop.step));
     return low.is_number() && low.number() == 0 ? turns : max(turns, 0.0);
   }

@@ -56,9 +56,10 @@ class Scheduler {
       op::Launch& launch = kernel_.op(id).as<op::Launch>();
       bool is_pinned = !schedule_.cluster.empty() && schedule_.cluster.size() <= launch.extents.size();
       if (is_pinned) launch.cluster = schedule_.cluster;
+      if (launch.split) launch.cluster.resize(launch.extents.size(), 1), launch.cluster.back() = launch.split;
       if (!is_pinned && launch.cluster.empty() && !schedule_.roles.empty()) infer_cluster(launch);
       choose_cluster(launch, is_pinned ? schedule_.span : kernel_.op(id).span);
-      if (launches.size() == 1) schedule_.cluster = launch.cluster;
+      if (launches.size() == 1) schedule_.cluster = cluster_of(launch);
     }
   }
 
@@ -339,6 +340,13 @@ class Scheduler {
 };
 
 }  // namespace
+
+Ints cluster_of(const op::Launch& launch) {
+  Ints cluster = launch.cluster;
+  if (launch.split && !cluster.empty()) cluster.pop_back();
+  if (std::ranges::all_of(cluster, [](int64_t size) { return size == 1; })) cluster.clear();
+  return cluster;
+}
 
 void schedule(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) { Scheduler(kernel, machine, diagnostics).run(); }
 

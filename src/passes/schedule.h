@@ -8,6 +8,9 @@
 
 namespace tilec::passes {
 
+// The cluster that a schedule tells of: of a launch whose turns are split, without the axis that is the split.
+ir::Ints cluster_of(const ir::op::Launch& launch);
+
 void schedule(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics);
 
 }  // namespace tilec::passes

@@ -7,6 +7,7 @@
 #include "diag/diag.h"
 #include "layout/engine_rows.h"
 #include "passes/block_axes.h"
+#include "passes/schedule.h"
 
 namespace tilec::passes {
 
@@ -25,9 +26,11 @@ class Sharer {
   void run() {
     bool found = false;
     visit(launch_.body, [&](OpId id) { found |= kernel_.op(id).is<op::Store>() ? sum(id) : share(id); });
-    if (found) return;
+    Ints& cluster = kernel_.op(id_).as<op::Launch>().cluster;
+    if (found || (launch_.split && cluster_of(launch_).empty())) return;
     diagnostics_.at(kernel_.op(id_).span).remark(diag::NothingShared, why_.empty() ? "no copy of it runs ahead of what reads it" : why_);
-    kernel_.op(id_).as<op::Launch>().cluster.clear();
+    if (launch_.split) std::fill(cluster.begin(), cluster.end() - 1, 1);
+    else cluster.clear();
   }
 
  private:
@@ -56,9 +59,10 @@ class Sharer {
     return true;
   }
 
+  // Blocks that share the turns of a loop copy nothing together: they come to no turn at once.
   Ints axes_without(const std::vector<ValueId>& offsets) const {
     Ints axes;
-    for (size_t axis = 0; axis < launch_.cluster.size(); ++axis)
+    for (size_t axis = 0; axis < launch_.cluster.size() - (launch_.split ? 1 : 0); ++axis)
       if (launch_.cluster[axis] > 1 && !(axes_.of(offsets) >> axis & 1)) axes.push_back(int64_t(axis));
     return axes;
   }
@@ -101,7 +105,9 @@ class Sharer {
       each_operand(op.data, [&](ValueId v) { uses |= v == ring; });
       if (uses) decides |= axes_.control_of(region);
     });
-    return !(decides & clustered_);
+    // Those that have other turns of a loop do not wait for this one.
+    uint64_t apart = launch_.split ? 1ull << (launch_.cluster.size() - 1) : 0;
+    return !(decides & clustered_ & ~apart);
   }
 
   void visit_regions(RegionId region, const std::function<void(RegionId, const Op&)>& f) const {
@@ -125,7 +131,7 @@ class Sharer {
 void write_down(Kernel& kernel, const std::vector<OpId>& launches) {
   std::set<Ints> clusters;
   for (OpId id : launches)
-    if (const op::Launch& launch = kernel.op(id).as<op::Launch>(); !launch.cluster.empty()) clusters.insert(launch.cluster);
+    if (const op::Launch& launch = kernel.op(id).as<op::Launch>(); !cluster_of(launch).empty()) clusters.insert(cluster_of(launch));
   kernel.schedule.cluster = clusters.size() == 1 ? *clusters.begin() : Ints{};
 }
 

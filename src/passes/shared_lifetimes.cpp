@@ -35,6 +35,10 @@ class Numbering {
         if (auto barriers = number(copy->barriers)) filled_by_[*barriers].insert(*number(copy->dst));
     });
     // What lanes have begun to move is there where a phase has followed it, of whichever barriers.
+    each_op(kernel, body, [&](OpId id) {
+      const op::MemLoad* load = kernel.op(id).get<op::MemLoad>();
+      if (load && load->peer.valid() && number(load->buffer)) read_by_peers_.insert(*number(load->buffer));
+    });
     Buffers moved;
     each_op(kernel, body, [&](OpId id) {
       if (auto* copy = kernel.op(id).get<op::CopyLanes>()) moved.insert(*number(copy->dst));
@@ -58,6 +62,8 @@ class Numbering {
       put(t.phases, o->barriers);
       auto filled = filled_by_.find(number(o->barriers).value_or(buffers_.size()));
       if (filled != filled_by_.end()) t.by_threads = filled->second;
+      // Other blocks read until they have said that they are done.
+      if (o->of_cluster) t.by_threads.insert(read_by_peers_.begin(), read_by_peers_.end());
       return t;
     }
     bool is_phase = op.is<op::PhaseInit>() || op.is<op::PhaseArrive>() || op.is<op::PhaseExpect>() || op.is<op::PhaseFollow>();
@@ -80,6 +86,7 @@ class Numbering {
   const Kernel& kernel_;
   std::vector<SharedBuffer> buffers_;
   std::map<ValueId, size_t> numbers_;
+  Buffers read_by_peers_;
   std::map<size_t, Buffers> filled_by_;  // by the number of an array of barriers
 };
 

@@ -26,6 +26,7 @@
 #include "passes/skip_masks.h"
 #include "passes/split_loops.h"
 #include "passes/split_roles.h"
+#include "passes/split_turns.h"
 #include "passes/stage_loops.h"
 
 namespace tilec {
@@ -53,6 +54,7 @@ constexpr Pass kPipeline[] = {
     {"fuse-elementwise", Typed, Typed, passes::fuse_elementwise, "chains of maps into one"},
     {"gather-sums", Typed, Typed, passes::gather_sums, "loops that add to a region element by element: a tile that is added at once"},
     {"contract", Typed, Typed, passes::contract, "a product and a sum of one expression, rounded once"},
+    {"split-turns", Typed, Typed, passes::split_turns, "turns of a loop of products shared by the blocks of a cluster, which add up their sums"},
     {"check-tiles", Typed, Typed, passes::check_tiles, "no tile alone is more than the machine has"},
     {"select-atoms", Typed, Typed, passes::select_atoms, "the instruction of every matrix product, operands where it reads them"},
     {"schedule", Typed, Typed, passes::schedule, "which warps do what, where the source does not say"},

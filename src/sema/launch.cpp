@@ -30,11 +30,19 @@ bool read_order(Instance& in, const ast::Expr& value, op::Launch& launch) {
   return true;
 }
 
+bool read_split(Instance& in, const ast::Expr& value, op::Launch& launch) {
+  auto parts = known_int(in, operand(in, value), "the number of parts of a loop");
+  if (parts && *parts < 1) return in.at(value.span).error(diag::BadExtent, *parts), false;
+  launch.split = parts.value_or(0);
+  return parts.has_value();
+}
+
 bool read_option(Instance& in, const ast::LaunchOption& option, op::Launch& launch) {
   switch (option.kind) {
     case ast::LaunchOptionKind::Persistent: launch.persistent = true; return true;
     case ast::LaunchOptionKind::Cluster: return !option.value || read_cluster(in, *option.value, launch);
     case ast::LaunchOptionKind::Raster: return !option.value || read_order(in, *option.value, launch);
+    case ast::LaunchOptionKind::Split: return !option.value || read_split(in, *option.value, launch);
     case ast::LaunchOptionKind::Threads: break;
   }
   if (!option.value) return true;

@@ -98,6 +98,7 @@ struct Reading {
       if (std::ranges::any_of(result.cluster, [](int64_t n) { return n < 1; }))
         not_allowed(in, option.value->span, "a cluster without blocks", "here");
     }
+    if (option.kind == ast::LaunchOptionKind::Split) result.split = number_of(option.value, "a number of parts");
     if (option.kind == ast::LaunchOptionKind::Raster)
       if (auto raster = read_raster(in, *option.value)) (raster->columns ? result.raster : result.backwards) = raster->columns + raster->backwards;
   }

@@ -36,7 +36,7 @@ std::string_view spelling(LoopKind kind) {
 }
 
 std::string_view spelling(LaunchOptionKind kind) {
-  constexpr std::string_view kWords[] = {"threads", "cluster", "persistent", "raster"};
+  constexpr std::string_view kWords[] = {"threads", "cluster", "persistent", "raster", "split"};
   return kWords[size_t(kind)];
 }
 

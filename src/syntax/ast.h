@@ -203,9 +203,9 @@ struct Asm {
   std::vector<AsmOperand> operands;
 };
 
-enum class LaunchOptionKind : uint8_t { Threads, Cluster, Persistent, Raster };
+enum class LaunchOptionKind : uint8_t { Threads, Cluster, Persistent, Raster, Split };
 std::string_view spelling(LaunchOptionKind kind);
-// threads N, cluster (x, y), persistent, raster column(8): in a launch, and as an item of a schedule
+// threads N, cluster (x, y), persistent, raster column(8), split N: in a launch, and as an item of a schedule
 struct LaunchOption {
   LaunchOptionKind kind;
   Span span;

@@ -55,7 +55,8 @@ ast::LaunchOption Builder::launch_option(P::LaunchOptionContext* context) {
   if (!context || context->PERSISTENT()) return result;
   result.kind = context->THREADS()   ? ast::LaunchOptionKind::Threads
                 : context->CLUSTER() ? ast::LaunchOptionKind::Cluster
-                                     : ast::LaunchOptionKind::Raster;
+                : context->RASTER()  ? ast::LaunchOptionKind::Raster
+                                     : ast::LaunchOptionKind::Split;
   result.value = expression(context->expression());
   return result;
 }

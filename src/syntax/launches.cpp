@@ -18,7 +18,8 @@ bool ends_operand(size_t type) {
 }
 
 bool begins_option(size_t type) {
-  return type == TileLexer::THREADS || type == TileLexer::CLUSTER || type == TileLexer::PERSISTENT || type == TileLexer::RASTER;
+  return type == TileLexer::THREADS || type == TileLexer::CLUSTER || type == TileLexer::PERSISTENT || type == TileLexer::RASTER ||
+         type == TileLexer::SPLIT;
 }
 
 // The token behind the last axis of the launch at `at`; none where the text is any other.

@@ -45,7 +45,7 @@ SHOWN_ELSEWHERE = set("""
     T0600 T0601 T0602 T0603 T0605 T0704 T0711 T0800 T0801 T0803 T0805 T0806 T0807 T0808 T0809 T0813 T0814 T0818 T0901
 """.split())
 # What only some machine has to say.
-SHOWN_BY_MACHINE = {"T0815": "sm_90a", "T0816": "sm_90a", "T0817": "sm_90a"}
+SHOWN_BY_MACHINE = {"T0815": "sm_90a", "T0816": "sm_90a", "T0817": "sm_90a", "T0507": "sm_90a"}
 C_FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused", "-fsyntax-only", "-I."]
 
 

@@ -34,6 +34,7 @@ constexpr Exception kNotInFiles[] = {
     {"ArgumentsExceeded", "driver_words_test"},
     {"LaneMemoryExceeded", "driver_words_test"},
     {"ScheduleRefused", "schedule_test"},
+    {"SplitRefused", "split_turns_test"},
     {"LayoutRefused", "schedule_test"},
     {"RequirementMissed", "requirements_test"},
     {"BankConflict", "schedule_test"},

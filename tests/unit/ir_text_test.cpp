@@ -145,7 +145,7 @@ TEST_CASE("the header of a kernel is complete") {
   kernel.dims = {{"N", n, 12, {{0}, 1, 2}}};
   kernel.params = {{"x", Access::InOut, true, true, x, {n, four}, {four, n}, "f16[N, 4; 4, N]", "the x", {{0}, 3, 4}}};
   kernel.requirements = {{n, "N > 0", {{0}, 5, 6}}};
-  kernel.schedule = {{{"load", 4, 40}}, {{"a", "load", 1, 2}}, {{"ab", {"a", "b"}, 3, 1}}, {{"c", "reg(c0) lane(c1)", {}}}, {{Need::Overlap, {{0}, 7, 9}}, {Need::NoSpill, {}}}, 8, 1, {2, 1}, true, false, {}};
+  kernel.schedule = {{{"load", 4, 40}}, {{"a", "load", 1, 2}}, {{"ab", {"a", "b"}, 3, 1}}, {{"c", "reg(c0) lane(c1)", {}}}, {{Need::Overlap, {{0}, 7, 9}}, {Need::NoSpill, {}}}, 8, 1, 4, {2, 1}, true, false, {}};
   b.yield({});
   std::string text = print(kernel, {.spans = true}), error;
   auto back = parse(text, &error);

@@ -1,4 +1,4 @@
-"""Cases of tests/kernels/clusters.tile and cluster_sums.tile: what blocks copy and add up together; of nested_pipelines.tile: turns that go on from
+"""Cases of tests/kernels/clusters.tile and cluster_sums.tile: what blocks copy and add up together; of split_turns.tile: whose turns they share; of nested_pipelines.tile: turns that go on from
 round to round."""
 import torch
 
@@ -55,6 +55,42 @@ def nested(name, dims):
     return dict(dims, A=a, B=b, C=poisoned((h, m, n), torch.float32)), {"C": reference}
 
 
+def shares(name, dims):
+    """Whole numbers, whose sums are exact however their turns are shared; some blocks have none."""
+    values, wanted = product(name, dims)
+    return dict(values, C=poisoned(values["C"].shape, torch.float16)), wanted
+
+
+def shares_affine(name, dims):
+    m, n, k = dims["M"], dims["N"], dims["K"]
+    a, b, x = whole((m, k), torch.float16), whole((n, k), torch.float16), whole((m, n), torch.float16)
+    rows, columns = whole((m,), torch.float32), whole((n,), torch.float32)
+    values = dict(dims, A=a, B=b, X=x, Rows=rows, Columns=columns, C=poisoned((m, n), torch.float32), Squares=poisoned(((n + 63) // 64, m), torch.float32))
+
+    def sums():
+        return x.to(F64) + a.to(F64) @ b.to(F64).T
+
+    def squares():
+        wide = torch.zeros((m, (n + 63) // 64 * 64), device=DEVICE, dtype=F64)
+        wide[:, :n] = sums() ** 2
+        return wide.reshape(m, -1, 64).sum(2).T
+
+    return values, {"C": lambda: (sums() * rows.to(F64)[:, None] + columns.to(F64)).clamp(min=0), "Squares": squares}
+
+
+def shares_gated(name, dims):
+    m, n, k = dims["M"], dims["N"], dims["K"]
+    a, b, d, s = whole((m, k), torch.float16), whole((k, n), torch.float16), whole((k, n), torch.float16), whole((k,), torch.float32)
+
+    def reference():
+        each = torch.zeros(k, device=DEVICE, dtype=F64)
+        for turn in range(-(-k // 32)):
+            each[32 * turn : 32 * turn + 32] = s[turn].to(F64)
+        return (a.to(F64) @ b.to(F64)) * ((a.to(F64) * each) @ d.to(F64))
+
+    return dict(dims, A=a, B=b, D=d, S=s, C=poisoned((m, n), torch.float32)), {"C": reference}
+
+
 def again(name, dims):
     x, y = whole((dims["M"], dims["N"]), torch.float16), whole((dims["Z"], 32), torch.float32)
     values = dict(dims, X=x, Y=y, S=poisoned((dims["M"],), torch.float32), T=poisoned((8,), torch.float32))
@@ -84,6 +120,9 @@ CASES = {name: (product, PRODUCTS) for name in ("shared_columns", "shared_both",
     "of_heads": (nested, HEADS),
     "of_triangles": (nested, HEADS),
     "of_pairs": (nested, HEADS),
+    "shares": (shares, PRODUCTS),
+    "shares_affine": (shares_affine, PRODUCTS),
+    "shares_gated": (shares_gated, PRODUCTS),
     "again": (again, SUMS),
     "column_sums": (column_sums, SUMS),
     "own_sums": (own_sums, SUMS),

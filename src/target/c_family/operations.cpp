@@ -56,6 +56,7 @@ void CSpeller::one(const ir::Op& op, const ir::op::IsAligned& x) {
 void CSpeller::one(const ir::Op& op, const ir::op::Present& x) { define(op.result(), 0, names_.at(x.buffer.index) + " != NULL"); }
 
 // Their blocks are tasks: each is one, and ends.
+void CSpeller::one(const ir::Op&, const ir::op::ClusterBlocks&) { UNREACHABLE("blocks of this target are on their own"); }
 void CSpeller::one(const ir::Op&, const ir::op::GridBlocks&) { UNREACHABLE("blocks of this target do not go on from one to the next"); }
 void CSpeller::one(const ir::Op&, const ir::op::BlockNumber&) { UNREACHABLE("blocks of this target do not go on from one to the next"); }
 void CSpeller::one(const ir::Op&, const ir::op::BlockIndex&) { UNREACHABLE("blocks of this target do not go on from one to the next"); }

@@ -111,6 +111,7 @@ void Speller::one(const ir::Op& op, const ir::op::Present& x) {
   hold(op.result(), b_.CreateIsNotNull(places_.at(x.buffer.index).pointer));
 }
 // Blocks of a processor's pool are tasks: each is one, and ends.
+void Speller::one(const ir::Op&, const ir::op::ClusterBlocks&) { UNREACHABLE("blocks of this target are on their own"); }
 void Speller::one(const ir::Op&, const ir::op::GridBlocks&) { UNREACHABLE("blocks of this target do not go on from one to the next"); }
 void Speller::one(const ir::Op&, const ir::op::BlockNumber&) { UNREACHABLE("blocks of this target do not go on from one to the next"); }
 void Speller::one(const ir::Op&, const ir::op::BlockIndex&) { UNREACHABLE("blocks of this target do not go on from one to the next"); }

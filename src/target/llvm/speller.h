@@ -104,6 +104,7 @@ class Speller {
   void one(const ir::Op& op, const ir::op::Extent& x);
   void one(const ir::Op& op, const ir::op::Stride& x);
   void one(const ir::Op& op, const ir::op::Present& x);
+  void one(const ir::Op& op, const ir::op::ClusterBlocks& x);
   void one(const ir::Op& op, const ir::op::GridBlocks& x);
   void one(const ir::Op& op, const ir::op::BlockNumber& x);
   void one(const ir::Op& op, const ir::op::BlockIndex& x);

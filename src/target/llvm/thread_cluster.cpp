@@ -104,14 +104,15 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::ClusterBarrier& x) {
 }
 
 // At the barrier of another block. What the arrival stands for is that this warp has read, and it has: it orders nothing that is
-// written, which a release for the whole cluster would wait for at every turn.
+// written, which a release for the whole cluster would wait for at every turn; one that tells of what is written says so.
 void ThreadSpeller::arrive_at(const ir::op::PhaseArrive& x) {
   Value* block = b_.CreateTrunc(operand(x.block, type(x.block).varying), b_.getInt32Ty());
   Values operands = {phase_pointer(x.barriers, x.index), block};
   Value* mask = masked_or_null(x.mask);
   if (mask) operands.push_back(mask);
   std::string where = mask ? "@$2 " : "";
-  tied("{ .reg .b64 there; " + where + "mapa.shared::cluster.u64 there, $0, $1; " + where + "mbarrier.arrive.shared::cluster.b64 _, [there]; }", {}, operands);
+  std::string tells = x.of_cluster ? "release.cluster." : "";
+  tied("{ .reg .b64 there; " + where + "mapa.shared::cluster.u64 there, $0, $1; " + where + "mbarrier.arrive." + tells + "shared::cluster.b64 _, [there]; }", {}, operands);
 }
 
 // The address of the same place in another block, among all addresses.

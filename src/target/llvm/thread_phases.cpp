@@ -40,7 +40,7 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseWait& x) {
   Value* parity = b_.CreateZExtOrTrunc(operand(x.parity, false), b_.getInt32Ty());
   auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {pointer->getType(), b_.getInt32Ty()}, false);
   const char* how = machine_.has(Cap::BulkCopy) ? "try_wait" : "test_wait";  // the first sleeps for a while
-  auto* test = llvm::InlineAsm::get(type, std::string("{ .reg .pred p; mbarrier.") + how + ".parity.shared.b64 p, [$1], $2; selp.b32 $0, 1, 0, p; }",
+  auto* test = llvm::InlineAsm::get(type, std::string("{ .reg .pred p; mbarrier.") + how + ".parity" + (x.of_cluster ? ".acquire.cluster" : "") + ".shared.b64 p, [$1], $2; selp.b32 $0, 1, 0, p; }",
                                     "=r,l,r,~{memory}", true);
   llvm::BasicBlock *again = new_block("wait"), *after = new_block("waited");
   b_.CreateBr(again);
