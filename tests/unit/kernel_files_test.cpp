@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "diag/diag.h"
+#include "driver/run_dims.h"
 #include "interp/interp.h"
 #include "native_kit.h"
 #include "pipeline/compile.h"
@@ -24,8 +25,6 @@ using namespace tilec;
 using tilec::testing::Engine;
 
 namespace {
-
-using Dims = std::map<std::string, int64_t>;
 
 struct KernelFile {
   std::string name;
@@ -102,10 +101,9 @@ Data data_for(const ir::Kernel& kernel, const Dims& dims, const std::vector<doub
   for (const ir::Param& p : kernel.params) {
     std::vector<int64_t> extents;
     for (ir::ValueId v : p.extents) {
-      auto fixed = kernel.constant(v);
-      for (const ir::Dim& dim : kernel.dims)
-        if (dim.value == v && !fixed) fixed = ir::Number::integer(dims.at(dim.name));
-      extents.push_back(fixed->i);
+      std::optional<int64_t> extent = host_value(kernel, v, dims);
+      REQUIRE_MESSAGE(extent.has_value(), kernel.name << ": an extent of " << p.name << " does not follow from the dims");
+      extents.push_back(*extent);
     }
     interp::Tensor& tensor = data.tensors.emplace_back(kernel.type(p.value).element, extents);
     auto value = [&] {
