@@ -162,20 +162,23 @@ int cuOccupancyMaxActiveClusters(int *clusters, void *function, const fake_launc
 // What the image's function for copies is told, and what it does: target/abi/boxes.h.
 typedef struct {
   char *from, *to;
-  int64_t unit, units, padded, pieces, rows, extents[4], strides[4], has_one_axis;
+  int64_t row, padded, units;
+  char *low, *high;
+  int64_t has_one_axis, extents[4], strides[4];
 } fake_pack;
 static void pack(const fake_pack *told) {
-  const int64_t bytes = told->units << told->unit, padded = told->padded << told->unit;
-  for (int64_t row = 0; row < told->rows; row++) {
+  const int64_t bytes = told->row, padded = told->padded * 16;
+  for (int64_t row = 0; row < told->units / told->padded; row++) {
     const char *from = told->from;
     int64_t rest = row;
     for (int axis = 0; axis < 4 && !told->has_one_axis; rest /= told->extents[axis], axis++) from += rest % told->extents[axis] * told->strides[axis];
     if (told->has_one_axis) from += row * told->strides[0];
     memset(told->to + row * padded, 0, (size_t)padded);
+    if (bytes && (from < told->low || from + bytes > told->high)) abort();
     if (bytes) memcpy(told->to + row * padded, from, (size_t)bytes);
   }
   fake_driver.packs++;
-  fake_driver.packed_at = (uint64_t)(uintptr_t)told->to, fake_driver.packed_bytes = told->rows * padded;
+  fake_driver.packed_at = (uint64_t)(uintptr_t)told->to, fake_driver.packed_bytes = told->units * 16;
   memcpy(fake_driver.packed, told->to, (size_t)(fake_driver.packed_bytes < FAKE_PACKED ? fake_driver.packed_bytes : FAKE_PACKED));
 }
 

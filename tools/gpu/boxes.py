@@ -5,7 +5,7 @@ import struct
 
 import torch
 
-UNIT, AXES, THREADS, STEPS = 16, 4, 256, 8
+UNIT, AXES, THREADS, STEPS = 16, 4, 256, 2
 
 cuda = ctypes.CDLL("libcuda.so.1")
 
@@ -30,25 +30,24 @@ def packed(array, function, attributes, stream):
     is_empty = not math.prod(array.shape)
     row = 0 if is_empty else array.shape[-1] * array.width
     padded = -(-max(row, array.width) // UNIT) * UNIT
-    axes, places = [], array.address | row
+    axes, low, high = [], array.address, array.address + row
     for extent, stride in reversed([(e, s) for e, s in zip(array.shape[:-1], array.strides[:-1]) if e > 1]):
-        places |= stride
+        low, high = low + min(0, (extent - 1) * stride), high + max(0, (extent - 1) * stride)
         if axes and axes[-1][0] * axes[-1][1] == stride:
             axes[-1][0] *= extent
         else:
             axes.append([extent, stride])
-    unit = min(4, (places & -places).bit_length() - 1) if places else 4
     shape = [max(extent, 1) for extent in array.shape]
-    rows, pieces = math.prod(shape[:-1]), -(-(padded >> unit) // (THREADS * STEPS))
-    copy = Array(torch.empty(rows * padded, dtype=torch.uint8, device=array.memory.device))
+    size = math.prod(shape[:-1]) * padded
+    copy = Array(torch.empty(size, dtype=torch.uint8, device=array.memory.device))
     copy.width, copy.shape = array.width, shape
     copy.strides = [padded * math.prod(shape[axis + 1:-1]) for axis in range(len(shape) - 1)] + [array.width]
     has_one_axis, axes = len(axes) < 2, axes + [[1, 0]] * (AXES - len(axes))
-    words = [copy.address if is_empty else array.address, copy.address, unit, row >> unit, padded >> unit, pieces, rows,
-             *(extent for extent, _ in axes), *(stride for _, stride in axes), has_one_axis]
+    words = [array.address, copy.address, row, padded // UNIT, size // UNIT, low, high, has_one_axis,
+             *(extent for extent, _ in axes), *(stride for _, stride in axes)]
     argument = struct.pack("<16q", *(word - (1 << 64) if word >= 1 << 63 else word for word in words))
     memory = ctypes.create_string_buffer(argument)
-    config = struct.pack("<7I4xQQI4x", min(rows * pieces, 1 << 20), 1, 1, THREADS, 1, 1, 0, stream, ctypes.addressof(attributes), 1)
+    config = struct.pack("<7I4xQQI4x", min(-(-size // (UNIT * THREADS * STEPS)), 1 << 20), 1, 1, THREADS, 1, 1, 0, stream, ctypes.addressof(attributes), 1)
     code = cuda.cuLaunchKernelEx(config, function, (ctypes.c_void_p * 1)(ctypes.addressof(memory)), None)
     if code:
         raise RuntimeError(f"tile_pack: {code}")

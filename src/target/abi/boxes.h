@@ -18,11 +18,11 @@ struct BoxAbi {
 };
 
 // The function of an image that makes such copies, and the threads of its blocks. It takes a struct of 64-bit words by value: the
-// addresses that it copies from and to, log2 of the bytes of a unit, units of a row and of a row of the copy, pieces of a row, rows,
-// then four extents and four strides in bytes, that of the rows' fastest axis first; whether the first of these is the only one.
-// Each turn of a block copies a piece: kPackSteps units a thread.
+// addresses that it copies from and to, bytes of a row, units of 16 bytes of a row of the copy and of all rows, where the tensor's memory
+// begins and ends, whether its rows have one axis, then four extents and four strides in bytes, that of the rows' fastest axis first.
+// Each turn of a block copies kPackSteps units a thread.
 constexpr const char* kPackName = "tile_pack";
-constexpr int kPackThreads = 256, kPackSteps = 8, kPackAxes = 4, kPackWords = 8 + 2 * kPackAxes;
+constexpr int kPackThreads = 256, kPackSteps = 2, kPackAxes = 4, kPackWords = 8 + 2 * kPackAxes;
 
 // What the launcher tells the engine of each box's tensor, then whether it could, a byte for each.
 constexpr int64_t kDescriptorBytes = 128, kDescriptorAlignment = 64;

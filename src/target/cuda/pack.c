@@ -1,47 +1,43 @@
 // Tensors that the engine reads, and whose address or strides do not suit it: before the launch they are copied into rows that begin at
 // multiples of TILE_CU_BOX_UNIT, in memory that the stream has until the launch has run.
 
-enum { TILE_CU_PACK_AXES = 4, TILE_CU_PACK_STEPS = 8, TILE_CU_PACK_ALIGNMENT = 256, TILE_CU_WIDEST_UNIT = 4 };  // 16 bytes
+enum { TILE_CU_PACK_AXES = 4, TILE_CU_PACK_STEPS = 2, TILE_CU_PACK_ALIGNMENT = 256 };
 #define TILE_CU_PACK_BLOCKS (INT64_C(1) << 20)  // more turn
 
 // What the image's function takes.
 struct tile_cu_pack {
   uint64_t from, to;
-  int64_t unit;                                                    // log2 of its bytes
-  int64_t units, padded;                                           // of a row, and of a row of the copy
-  int64_t pieces, rows;                                            // pieces of a row, each of which a block copies at once
-  int64_t extents[TILE_CU_PACK_AXES], strides[TILE_CU_PACK_AXES];  // of the rows, in bytes; the fastest axis first
+  int64_t row, padded, units;  // bytes of a row; units of TILE_CU_BOX_UNIT bytes of a row of the copy, and of all
+  uint64_t low, high;          // where the tensor's memory begins, and ends
   int64_t has_one_axis;
+  int64_t extents[TILE_CU_PACK_AXES], strides[TILE_CU_PACK_AXES];  // of the rows, in bytes; the fastest axis first
 };
 
 // The bytes of its copy, -1 where 64 bits do not hold them, and what makes it of the tensor; `tensor` is the copy then, but for its address.
 // An empty tensor becomes one of a zero: the engine is told of no others, and fills with zeros what lies outside.
-static int64_t tile_cu_plan_pack(struct tile_cu_tensor *tensor, int32_t threads, struct tile_cu_pack *pack) {
+static int64_t tile_cu_plan_pack(struct tile_cu_tensor *tensor, struct tile_cu_pack *pack) {
   const int32_t rank = tensor->param->rank;
   const int64_t width = tensor->param->element_bits / 8, row = tensor->is_empty ? 0 : tensor->extents[0] * width;
-  *pack = (struct tile_cu_pack){.from = tensor->address, .unit = TILE_CU_WIDEST_UNIT, .rows = 1};
-  uint64_t places = tensor->address | (uint64_t)row;
+  *pack = (struct tile_cu_pack){.from = tensor->address, .row = row, .low = tensor->address, .high = tensor->address + (uint64_t)row};
   int32_t axes = 0;
   int64_t bytes = tile_cu_up_to_multiple(row > 0 ? row : width, TILE_CU_BOX_UNIT);
-  const int64_t padded = bytes;
+  pack->padded = bytes / TILE_CU_BOX_UNIT;
   for (int32_t i = 0; i < TILE_CU_PACK_AXES; i++) pack->extents[i] = 1, pack->strides[i] = 0;
   for (int32_t i = 0; i < rank; i++) {
     int64_t extent = tensor->extents[i] > 0 ? tensor->extents[i] : 1, stride = tensor->strides[i];
     tensor->extents[i] = extent;
     if (i == 0) continue;
     tensor->strides[i] = bytes;
-    pack->rows *= extent;
     if (__builtin_mul_overflow(bytes, extent, &bytes)) return -1;
     if (extent == 1) continue;
-    places |= (uint64_t)stride;
+    uint64_t reach = (uint64_t)(extent - 1) * (uint64_t)stride;
+    if (stride < 0) pack->low += reach;
+    else pack->high += reach;
     int64_t last = axes ? pack->extents[axes - 1] * pack->strides[axes - 1] : 0;
     if (axes && stride == last) pack->extents[axes - 1] *= extent;
     else pack->extents[axes] = extent, pack->strides[axes] = stride, axes++;
   }
-  while (places & (((uint64_t)1 << pack->unit) - 1)) pack->unit--;
-  pack->units = row >> pack->unit, pack->padded = padded >> pack->unit, pack->has_one_axis = axes < 2;
-  const int64_t piece = (int64_t)threads * TILE_CU_PACK_STEPS;
-  pack->pieces = (pack->padded + piece - 1) / piece;
+  pack->units = bytes / TILE_CU_BOX_UNIT, pack->has_one_axis = axes < 2;
   tensor->is_empty = 0, tensor->is_known = 1;
   return tile_cu_up_to_multiple(bytes, TILE_CU_PACK_ALIGNMENT);
 }
@@ -54,7 +50,7 @@ static int32_t tile_cu_first_box(const struct tile_launch *launch, int32_t box) 
 }
 
 // Finds the tensors of a launch's boxes, and plans the copies: their bytes in `needed`, of each box its own; 0: none, or an earlier one's.
-static int32_t tile_cu_find_tensors(const struct tile_kernel *kernel, const struct tile_instance *instance, const struct tile_launch *launch,
+static int32_t tile_cu_find_tensors(const struct tile_kernel *kernel, const struct tile_launch *launch,
                                     const int64_t *slots, const int64_t *plan, struct tile_cu_tensor *tensors, struct tile_cu_pack *packs,
                                     int64_t *needed) {
   for (int32_t i = 0; i < launch->box_count; i++) {
@@ -64,7 +60,7 @@ static int32_t tile_cu_find_tensors(const struct tile_kernel *kernel, const stru
     tensors[i] = first < i ? tensors[first] : tile_cu_find_tensor(kernel, box, slots, plan);
     if (first < i || !box->is_packed || !tensors[i].is_known || tile_cu_suits(&tensors[i])) continue;
     if (tensors[i].is_far) return tile_fail(TILE_SHAPE, "%s: the strides of %s leave 64 bits", kernel->info.name, tensors[i].param->name);
-    needed[i] = tile_cu_plan_pack(&tensors[i], instance->image->pack->threads, &packs[i]);
+    needed[i] = tile_cu_plan_pack(&tensors[i], &packs[i]);
     if (needed[i] < 0) return tile_fail(TILE_SHAPE, "%s: the size of a copy of %s leaves 64 bits", kernel->info.name, tensors[i].param->name);
   }
   return TILE_OK;
@@ -81,9 +77,9 @@ static int32_t tile_cu_launch_packs(const struct tile_kernel *kernel, const stru
     if (tile_cu_first_box(launch, i) < i) tensors[i].address = tensors[tile_cu_first_box(launch, i)].address;
     if (!needed[i]) continue;
     tensors[i].address = packs[i].to = address;
-    if (!packs[i].units) packs[i].from = address;  // of an empty tensor nothing may be read
     address += (uint64_t)needed[i];
-    work.blocks = packs[i].rows < TILE_CU_PACK_BLOCKS / packs[i].pieces ? packs[i].rows * packs[i].pieces : TILE_CU_PACK_BLOCKS;
+    const int64_t piece = (int64_t)work.launch->threads * TILE_CU_PACK_STEPS, pieces = packs[i].units / piece + (packs[i].units % piece != 0);
+    work.blocks = pieces < TILE_CU_PACK_BLOCKS ? pieces : TILE_CU_PACK_BLOCKS;
     int code = tile_cu_launch(&work, (int64_t *)&packs[i], NULL, stream);
     if (code) status = tile_cu_refuse_launch(kernel, &work, code);
   }
@@ -97,7 +93,7 @@ static int32_t tile_cu_pack_tensors(const struct tile_kernel *kernel, const stru
   struct tile_cu_pack packs[launch->box_count];
   int64_t needed[launch->box_count], sum = 0;
   *memory = 0;
-  int32_t status = tile_cu_find_tensors(kernel, instance, launch, slots, plan, tensors, packs, needed);
+  int32_t status = tile_cu_find_tensors(kernel, launch, slots, plan, tensors, packs, needed);
   for (int32_t i = 0; i < launch->box_count && !status; i++)
     if (__builtin_add_overflow(sum, needed[i], &sum)) return tile_fail(TILE_SHAPE, "%s: the size of copies leaves 64 bits", kernel->info.name);
   if (status || !sum) return status;

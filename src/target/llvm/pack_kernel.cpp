@@ -1,5 +1,6 @@
-// Rows of a tensor, wherever they begin, to rows that begin at multiples of 16 bytes; what a row of the copy has more is zero. Units are
-// as wide as all addresses allow. A thread reads kPackSteps of them before it writes the first, so that enough are under way.
+// Rows of a tensor, wherever they begin, to rows that begin at multiples of 16 bytes; what a row of the copy has more is zero. A thread makes
+// units of 16 bytes of the copy: it reads the two units of memory that hold what belongs there, as whole ones, and shifts. Where these reach
+// beyond the tensor it reads bytes. The rows of the copy are one line of units, so that short rows keep as many threads busy as long ones.
 #include "target/llvm/pack_kernel.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -17,7 +18,10 @@ namespace {
 using llvm::BasicBlock;
 using llvm::Value;
 
-constexpr int64_t kBlocksOfCore = 8;  // as many threads as a core holds: reads of narrow units are many
+constexpr int64_t kBlocksOfCore = 4;
+constexpr int64_t kUnit = 16, kWords = kUnit / 4;
+
+using Words = std::vector<Value*>;
 
 class PackMaker {
  public:
@@ -25,44 +29,49 @@ class PackMaker {
       : function_(function), context_(function.getContext()), b_(BasicBlock::Create(context_, "entry", &function)), word_(b_.getInt64Ty()) {
     Value* words = function.getArg(0);
     for (int i = 0; i < kPackWords; ++i) words_.push_back(b_.CreateLoad(word_, b_.CreateConstGEP1_64(word_, words, uint64_t(i))));
-    thread_ = b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {}, {}), word_);
-    if (code.machine->has(Cap::DependentLaunch))
-      b_.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(b_.getVoidTy(), {}, false), "griddepcontrol.wait; griddepcontrol.launch_dependents;",
-                                         "~{memory}", true), {});
+    if (code.machine->has(Cap::DependentLaunch)) instruction(b_.getVoidTy(), "griddepcontrol.wait; griddepcontrol.launch_dependents;", "~{memory}", {});
   }
 
-  // for (piece = block; piece < rows * pieces; piece += blocks)
+  // for (unit = block * piece + thread; unit < all; unit += blocks * piece)
   void make() {
-    Value* block = b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {}), word_);
-    Value* blocks = b_.CreateZExt(b_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x, {}, {}), word_);
-    Value* all = b_.CreateMul(rows(), pieces());
-    BasicBlock *entry = b_.GetInsertBlock(), *head = begin("turn"), *body = begin("body"), *next = begin("next"), *end = begin("end");
+    Value *piece = number(kPackThreads * kPackSteps), *blocks = special(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x);
+    Value* first = b_.CreateAdd(b_.CreateMul(special(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x), piece), special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x));
+    BasicBlock *entry = b_.GetInsertBlock(), *head = begin("turn"), *body = begin("body"), *end = begin("end");
     b_.CreateBr(head);
     b_.SetInsertPoint(head);
-    llvm::PHINode* piece = b_.CreatePHI(word_, 2);
-    piece->addIncoming(block, entry);
-    b_.CreateCondBr(b_.CreateICmpULT(piece, all), body, end);
+    llvm::PHINode* unit = b_.CreatePHI(word_, 2);
+    unit->addIncoming(first, entry);
+    b_.CreateCondBr(b_.CreateICmpULT(unit, all()), body, end);
     b_.SetInsertPoint(body);
-    spell_piece(piece, next);
-    b_.SetInsertPoint(next);
-    piece->addIncoming(b_.CreateAdd(piece, blocks), next);
+    std::vector<Unit> read;
+    for (int64_t step = 0; step < kPackSteps; ++step) read.push_back(read_unit(b_.CreateAdd(unit, number(step * kPackThreads))));
+    for (const Unit& one : read) write_unit(one);
+    unit->addIncoming(b_.CreateAdd(unit, b_.CreateMul(blocks, piece)), b_.GetInsertBlock());
     b_.CreateBr(head);
     b_.SetInsertPoint(end);
     b_.CreateRetVoid();
   }
 
  private:
+  // Of the copy, and what of the tensor belongs there: `left` bytes at `source`, which lie in `memory` if that is inside of the tensor.
+  struct Unit {
+    Value *to, *is_there, *source, *left, *is_inside;
+    Words memory;
+  };
+
   Value* from() { return words_[0]; }
   Value* to() { return words_[1]; }
-  Value* unit() { return words_[2]; }
-  Value* units() { return words_[3]; }
-  Value* padded() { return words_[4]; }
-  Value* pieces() { return words_[5]; }
-  Value* rows() { return words_[6]; }
-  Value* extent(int axis) { return words_[size_t(7 + axis)]; }
-  Value* stride(int axis) { return words_[size_t(7 + kPackAxes + axis)]; }
-  Value* has_one_axis() { return b_.CreateICmpNE(words_[7 + 2 * kPackAxes], b_.getInt64(0)); }
+  Value* row_bytes() { return words_[2]; }
+  Value* padded() { return words_[3]; }
+  Value* all() { return words_[4]; }
+  Value* low() { return words_[5]; }
+  Value* high() { return words_[6]; }
+  Value* has_one_axis() { return b_.CreateICmpNE(words_[7], number(0)); }
+  Value* extent(int axis) { return words_[size_t(8 + axis)]; }
+  Value* stride(int axis) { return words_[size_t(8 + kPackAxes + axis)]; }
   BasicBlock* begin(const char* name) { return BasicBlock::Create(context_, name, &function_); }
+  Value* number(int64_t n) { return b_.getInt64(uint64_t(n)); }
+  Value* special(llvm::Intrinsic::ID id) { return b_.CreateZExt(b_.CreateIntrinsic(id, {}, {}), word_); }
 
   // Where a row begins in the tensor; divisions only where its rows have several axes.
   Value* row_address(Value* row) {
@@ -85,72 +94,90 @@ class PackMaker {
     return result;
   }
 
-  void spell_piece(Value* piece, BasicBlock* next) {
-    Value* row = b_.CreateUDiv(piece, pieces());
-    Value* number = b_.CreateSub(piece, b_.CreateMul(row, pieces()));
-    Value* first = b_.CreateAdd(b_.CreateMul(number, b_.getInt64(kPackThreads * kPackSteps)), thread_);
-    Value* source = b_.CreateAdd(row_address(row), b_.CreateShl(first, unit()));
-    Value* target = b_.CreateAdd(to(), b_.CreateShl(b_.CreateAdd(b_.CreateMul(row, padded()), first), unit()));
-    Value *readable = b_.CreateSub(units(), first), *writable = b_.CreateSub(padded(), first);
-    BasicBlock* widest = begin("units");
-    llvm::SwitchInst* by_unit = b_.CreateSwitch(unit(), widest, unsigned(std::size(kWidths) - 1));
-    for (size_t i = 0; i < std::size(kWidths); ++i) {
-      BasicBlock* block = i + 1 < std::size(kWidths) ? begin("units") : widest;
-      if (block != widest) by_unit->addCase(b_.getInt64(i), block);
-      b_.SetInsertPoint(block);
-      copy_units(kWidths[i], source, target, readable, writable);
-      b_.CreateBr(next);
+  Value* skew(const Unit& unit) { return b_.CreateTrunc(b_.CreateAnd(unit.source, number(kUnit - 1)), b_.getInt32Ty()); }
+
+  Unit read_unit(Value* index) {
+    Unit unit;
+    unit.is_there = b_.CreateICmpULT(index, all());
+    Value *row = b_.CreateUDiv(index, padded()), *before = b_.CreateMul(b_.CreateSub(index, b_.CreateMul(row, padded())), number(kUnit));
+    Value* rest = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateSub(row_bytes(), before), number(0));
+    rest = b_.CreateTrunc(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, rest, number(kUnit)), b_.getInt32Ty());
+    unit.left = b_.CreateSelect(unit.is_there, rest, b_.getInt32(0));
+    unit.to = b_.CreateAdd(to(), b_.CreateMul(index, number(kUnit)));
+    unit.source = b_.CreateAdd(row_address(row), before);
+    Value *whole = b_.CreateAnd(unit.source, number(-kUnit)), *next = b_.CreateAdd(whole, number(kUnit));
+    Value *has_first = b_.CreateICmpNE(unit.left, b_.getInt32(0)), *has_next = b_.CreateICmpUGT(b_.CreateAdd(unit.left, skew(unit)), b_.getInt32(kUnit));
+    Value* behind = b_.CreateAdd(b_.CreateSelect(has_next, next, whole), number(kUnit));
+    unit.is_inside = b_.CreateAnd(b_.CreateICmpUGE(whole, low()), b_.CreateICmpULE(behind, high()));
+    auto* words = llvm::StructType::get(context_, std::vector<llvm::Type*>(size_t(kWords), b_.getInt32Ty()));
+    for (auto [address, is_read] : {std::pair{whole, has_first}, std::pair{next, has_next}}) {
+      Value* read = instruction(words, "{ .reg .pred p; setp.ne.u32 p, $4, 0; mov.b32 $0, 0; mov.b32 $1, 0; mov.b32 $2, 0; mov.b32 $3, 0; "
+                                       "@p ld.global.nc.v4.u32 {$0, $1, $2, $3}, [$5]; }", "=&r,=&r,=&r,=&r,r,l",
+                                {b_.CreateZExt(b_.CreateAnd(is_read, unit.is_inside), b_.getInt32Ty()), address});
+      for (unsigned i = 0; i < kWords; ++i) unit.memory.push_back(b_.CreateExtractValue(read, i));
     }
+    return unit;
   }
 
-  // How a unit is read and written, and in how many registers of which kind.
-  struct Width {
-    int bytes;
-    const char* type;
-    char kind;
-    int registers;
-  };
-  static constexpr Width kWidths[] = {{1, "u8", 'r', 1}, {2, "u16", 'r', 1}, {4, "u32", 'r', 1}, {8, "u64", 'l', 1}, {16, "v4.u32", 'r', 4}};
-
-  // "$1", or "{$1, $2, $3, $4}"
-  static std::string operands(const Width& width, int first) {
-    std::string list;
-    for (int i = 0; i < width.registers; ++i) list += (i ? ", $" : "$") + std::to_string(first + i);
-    return width.registers > 1 ? "{" + list + "}" : list;
+  // The words at `skew` of those read: by whole words first, then by bytes.
+  Words shifted(Words words, Value* skew) {
+    for (int64_t by : {2, 1}) {
+      Value* is_far = b_.CreateICmpNE(b_.CreateAnd(skew, b_.getInt32(uint32_t(4 * by))), b_.getInt32(0));
+      for (size_t i = 0; i + size_t(by) < words.size(); ++i) words[i] = b_.CreateSelect(is_far, words[i + size_t(by)], words[i]);
+      words.resize(words.size() - size_t(by));
+    }
+    Value* bits = b_.CreateShl(b_.CreateAnd(skew, b_.getInt32(3)), 3);
+    for (size_t i = 0; i < kWords; ++i) words[i] = b_.CreateIntrinsic(llvm::Intrinsic::fshr, {b_.getInt32Ty()}, {words[i + 1], words[i], bits});
+    words.resize(kWords);
+    return words;
   }
 
-  // Masked, not behind branches, so that all reads are under way before the first write; what lies beyond the row's end is zero.
-  void copy_units(const Width& width, Value* source, Value* target, Value* readable, Value* writable) {
-    llvm::Type* part = width.kind == 'l' ? b_.getInt64Ty() : b_.getInt32Ty();
-    llvm::Type* unit = part;
-    if (width.registers > 1) unit = llvm::StructType::get(context_, std::vector<llvm::Type*>(size_t(width.registers), part));
-    std::string out, in, zeros, kind(1, width.kind);
-    for (int i = 0; i < width.registers; ++i) {
-      out += (i ? ",=" : "=") + kind, in += kind + ",";
-      zeros += "mov.b" + std::string(width.kind == 'l' ? "64" : "32") + " $" + std::to_string(i) + ", 0; ";
+  // At the tensor's ends, of which a unit of memory may hold what is not the tensor's.
+  Words by_bytes(const Unit& unit) {
+    Words words(size_t(kWords), b_.getInt32(0));
+    for (uint32_t i = 0; i < kUnit; ++i) {
+      Value* is_read = b_.CreateZExt(b_.CreateICmpUGT(unit.left, b_.getInt32(i)), b_.getInt32Ty());
+      Value* byte = instruction(b_.getInt32Ty(), "{ .reg .pred p; setp.ne.u32 p, $1, 0; mov.b32 $0, 0; @p ld.global.nc.u8 $0, [$2+" + std::to_string(i) + "]; }",
+                                "=&r,r,l", {is_read, unit.source});
+      words[i / 4] = b_.CreateOr(words[i / 4], b_.CreateShl(byte, 8 * (i % 4)));
     }
-    const std::string count = "$" + std::to_string(width.registers), from = "$" + std::to_string(width.registers + 1);
-    std::vector<Value*> read;
-    for (int step = 0; step < kPackSteps; ++step) {
-      std::string begins = std::to_string(step * kPackThreads), bytes = std::to_string(step * kPackThreads * width.bytes);
-      read.push_back(instruction(unit, "{ .reg .pred p; setp.gt.s64 p, " + count + ", " + begins + "; " + zeros + "@p ld.global.nc." + width.type + " " +
-                                           operands(width, 0) + ", [" + from + "+" + bytes + "]; }", out + ",l,l", {readable, source}));
-    }
-    for (int step = 0; step < kPackSteps; ++step) {
-      std::string begins = std::to_string(step * kPackThreads), bytes = std::to_string(step * kPackThreads * width.bytes);
-      std::vector<Value*> values = {writable, target};
-      for (int i = 0; i < width.registers; ++i) values.push_back(width.registers > 1 ? b_.CreateExtractValue(read[size_t(step)], unsigned(i)) : read[size_t(step)]);
-      instruction(b_.getVoidTy(), "{ .reg .pred p; setp.gt.s64 p, $0, " + begins + "; @p st.global." + width.type + " [$1+" + bytes + "], " + operands(width, 2) + "; }",
-                  "l,l," + in + "~{memory}", values);
-    }
+    return words;
   }
 
-  // One that writes has no value.
+  void write_unit(const Unit& unit) {
+    BasicBlock *whole = begin("units"), *bytes = begin("bytes"), *write = begin("write");
+    b_.CreateCondBr(unit.is_inside, whole, bytes);
+    b_.SetInsertPoint(whole);
+    Words by_units = shifted(unit.memory, skew(unit));
+    for (size_t i = 0; i < kWords; ++i) {
+      // A shift by all bits of a word leaves none, which LLVM's does not promise.
+      Value* kept = b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, unit.left, b_.getInt32(uint32_t(4 * i)));
+      Value* bits = b_.CreateZExt(b_.CreateShl(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, kept, b_.getInt32(4)), 3), word_);
+      Value* mask = b_.CreateTrunc(b_.CreateSub(b_.CreateShl(number(1), bits), number(1)), b_.getInt32Ty());
+      by_units[i] = b_.CreateAnd(by_units[i], mask);
+    }
+    b_.CreateBr(write);
+    b_.SetInsertPoint(bytes);
+    Words at_ends = by_bytes(unit);
+    b_.CreateBr(write);
+    b_.SetInsertPoint(write);
+    Words words;
+    for (size_t i = 0; i < kWords; ++i) {
+      llvm::PHINode* word = b_.CreatePHI(b_.getInt32Ty(), 2);
+      word->addIncoming(by_units[i], whole);
+      word->addIncoming(at_ends[i], bytes);
+      words.push_back(word);
+    }
+    Words values = {b_.CreateZExt(unit.is_there, b_.getInt32Ty()), unit.to};
+    values.insert(values.end(), words.begin(), words.end());
+    instruction(b_.getVoidTy(), "{ .reg .pred p; setp.ne.u32 p, $0, 0; @p st.global.v4.u32 [$1], {$2, $3, $4, $5}; }", "r,l,r,r,r,r,~{memory}", values);
+  }
+
+  // One that writes has no value. They stay in this order, behind the wait for the launch before.
   Value* instruction(llvm::Type* type, const std::string& text, const std::string& constraints, const std::vector<Value*>& values) {
     std::vector<llvm::Type*> types;
     for (Value* value : values) types.push_back(value->getType());
-    auto* called = llvm::InlineAsm::get(llvm::FunctionType::get(type, types, false), text, constraints, type->isVoidTy());
-    return b_.CreateCall(called, values);
+    return b_.CreateCall(llvm::InlineAsm::get(llvm::FunctionType::get(type, types, false), text, constraints, true), values);
   }
 
   llvm::Function& function_;
@@ -158,7 +185,6 @@ class PackMaker {
   llvm::IRBuilder<> b_;
   llvm::Type* word_;
   std::vector<Value*> words_;
-  Value* thread_ = nullptr;
 };
 
 }  // namespace
