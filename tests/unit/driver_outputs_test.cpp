@@ -201,6 +201,34 @@ TEST_CASE("products of four warps find their operands by descriptors, and are aw
   CHECK_FALSE(ran.says("(C75"));  // what serialises products
 }
 
+TEST_CASE("a launch awaits the one before it where it first reaches out of its block") {
+  Folder folder;
+  folder.write("k.tile", "export kernel product(A: f16[M, K], B: f16[K, N], out C: f32[M, N]) {\n"
+                         "    launch (i in ceildiv(N, 32), j in ceildiv(M, 64)) threads 128 split 2 {\n"
+                         "        var a: shared f16[64, 64]; var b: shared f16[64, 32]; var c: fragment f32[64, 32] = 0;\n"
+                         "        for k in pipelined(ceildiv(K, 64), stages = 3) { a = A.tile(j, k); b = B.tile(k, i); c += a @ b; }\n"
+                         "        C.tile(j, i) = c;\n    }\n}\n"
+                         "export kernel sums(A: f32[N], out B: f32[N]) {\n    launch (i in ceildiv(N, 256)) { B.tile[256](i) = A.tile(i) + 1; }\n}\n"
+                         "export kernel marks(out B: i32[N]) {\n    launch (i in ceildiv(N, 256)) { B.tile[256](i) = 1; }\n}\n");
+  Ran ran = folder.tilec("k.tile --emit=ptx -o - --target=sm_90a");
+  REQUIRE_MESSAGE(ran.code == 0, ran.out);
+  auto body = [&](const std::string& name) {
+    size_t from = ran.out.find(".entry " + name);
+    return ran.out.substr(from, ran.out.find("\n}\n", from) - from);
+  };
+  const std::string product = body("product_0"), sums = body("sums_0"), marks = body("marks_0"), awaits = "griddepcontrol.wait; griddepcontrol.launch_dependents;";
+  for (const std::string& text : {product, sums, marks}) {
+    REQUIRE(text.find(awaits) != text.npos);
+    CHECK(text.find(awaits) == text.rfind(awaits));
+  }
+  size_t at = product.find(awaits);
+  CHECK(product.rfind("mbarrier.init") < at);
+  CHECK(product.find("barrier.cluster.arrive") < at);
+  CHECK(at < product.find("cp.async.bulk.tensor"));
+  CHECK(sums.find(awaits) < sums.find("ld.global"));
+  CHECK(marks.find(awaits) < marks.find("st.global"));
+}
+
 TEST_CASE("what is an instruction of its own is one") {
   Folder folder;
   auto text_of = [&](const std::string& type, const char* target) {

@@ -63,8 +63,8 @@ void add_kernel(llvm::Module& module, const Export& exported, const Abi& abi, in
   speller.open_launch(launch, shared_memory(module), function->getArg(1));
   if (!boxes.empty()) speller.open_boxes(std::move(boxes), function->getArg(2), kDescriptorBytes);
   if (takes_blocks(kernel, launch.body)) speller.open_counter(function->getArg(unsigned(function->arg_size() - 1)));
-  speller.await_earlier_launches();
   speller.spell_block(launch, speller.block_indices(launch));
+  speller.await_earlier_launches();
   speller.builder().CreateRetVoid();
 }
 

@@ -106,8 +106,23 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseExpect& x) {
   tied(std::string(mask ? "@$2 " : "") + "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", {}, operands);
 }
 
+// To device memory, the launch's counter or the word for faults; what a tensor is like was decided before the launch.
+bool ThreadSpeller::reaches_out(ir::OpId id) const {
+  bool found = false;
+  auto look = [&](ir::OpId one) {
+    const ir::Op& op = kernel_.op(one);
+    found |= op.is<ir::op::Fault>() || op.is<ir::op::TakeBlock>();
+    if (op.is<ir::op::HasBoxes>() || op.is<ir::op::IsAligned>() || op.is<ir::op::Extent>()) return;
+    ir::each_operand(op.data, [&](ir::ValueId v) { found |= type(v).is_buffer() && type(v).space != ir::Space::Shared; });
+  };
+  look(id);
+  ir::each_region(kernel_.op(id).data, [&](ir::RegionId region) { ir::each_op(kernel_, region, look); });
+  return found;
+}
+
 // The next launch's blocks come where this one's leave room, once all of this one have begun, and wait there themselves.
 void ThreadSpeller::await_earlier_launches() {
+  if (std::exchange(has_awaited_, true)) return;
   if (machine_.has(Cap::DependentLaunch)) tied("griddepcontrol.wait; griddepcontrol.launch_dependents;", {}, {});
 }
 

@@ -15,6 +15,7 @@ ThreadSpeller::ThreadSpeller(llvm::Function& function, const Context& context) :
 
 void ThreadSpeller::spell_op(ir::OpId id) {
   const ir::Op& op = kernel_.op(id);
+  if (!has_awaited_ && reaches_out(id)) await_earlier_launches();
   auto before = lend_warp(op);
   ir::visit(op.data, [&](const auto& x) { one(op, x); });
   for (auto own = before.rbegin(); own != before.rend(); ++own) held_[own->first] = std::move(own->second);

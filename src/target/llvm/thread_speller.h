@@ -17,12 +17,14 @@ class ThreadSpeller final : public Speller {
   void open_boxes(std::vector<BoxAbi> boxes, llvm::Value* descriptors, uint64_t bytes);
   llvm::SmallVector<llvm::Value*, 3> block_indices(const ir::op::Launch& launch);
   llvm::SmallVector<llvm::Value*, 3> block_indices(const ir::op::Launch& launch, llvm::Value* number);  // of that block
-  // Where launches overlap: what was launched before has ended, and what comes behind may begin to.
+  // Where launches overlap: what was launched before has ended, and what comes behind may begin to. Stands in front of the first operation
+  // that reaches out of the block, so that all before it runs under the launch ahead; asked for again, it does nothing.
   void await_earlier_launches();
 
  private:
   using Speller::one;
   void spell_op(ir::OpId id) override;
+  bool reaches_out(ir::OpId id) const;
   void one(const ir::Op& op, const ir::op::If& x);
   void one(const ir::Op& op, const ir::op::Unary& x);
   void one(const ir::Op& op, const ir::op::Binary& x);
@@ -127,6 +129,7 @@ class ThreadSpeller final : public Speller {
   const ir::op::Launch* launch_ = nullptr;  // that is spelled
   bool has_cluster_ = false;
   bool has_begun_phases_ = false;   // that nobody else was told of yet
+  bool has_awaited_ = false;        // earlier launches
   std::vector<BoxAbi> boxes_;
   llvm::Value* counter_ = nullptr;  // of numbers that were taken
   llvm::Value *descriptors_ = nullptr, *elected_ = nullptr;  // the second: 1 in one lane of a warp
