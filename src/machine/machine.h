@@ -82,7 +82,13 @@ struct Pace {
   double launch = 0;        // of a launch that does nothing
   double latency = 0;       // until device memory has answered
   double memory_bytes = 0;  // from device memory
+  double cache_bytes = 0;   // from the caches that all cores share, which one takes at most
+  double first_read = 0;    // clocks a byte that a core waits more for what no other block has read, of its part where others have
   double shared_bytes = 0;  // from a core's shared memory
+  double roles = 0;         // clocks until roles of a block have begun
+  double turn = 0;          // of a turn of products, beside them
+  double sums = 0;          // of blocks that add up what they have
+  double sum_bytes = 0;     // of a block's tile that is added up so
   double store_bytes = 0;   // that a block stores from registers as it ends
   double lanes = 0;         // that do an operation of 32 bits, where enough warps take turns
   double schedulers = 0;    // of a core, among which its warps are dealt out

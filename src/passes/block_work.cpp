@@ -19,7 +19,7 @@ constexpr double kRowWidth = 64;       // rows of a product that four warps comp
 
 Work& Work::operator+=(const Work& other) {
   products = products + other.products, caches = caches + other.caches, lanes = lanes + other.lanes, waits = waits + other.waits;
-  moved = moved + other.moved;
+  moved = moved + other.moved, first = first + other.first;
   return *this;
 }
 
@@ -57,9 +57,18 @@ void BlockWork::fill(Work& work, ValueId tile, uint64_t depends) {
     sharers *= double(launch_.cluster[axis]);
     present = present * max(min(dims_.of(launch_.extents[axis]), double(launch_.cluster[axis])), 1.0);
   }
-  work.caches = bytes(tile) / sharers / double(machine_.far_bytes);
+  work.caches = bytes(tile) / sharers / pace_.cache_bytes;
   work.moved = bytes(tile) / double(machine_.far_bytes) / present;
+  work.first = bytes(tile) * pace_.first_read / readers(depends);
   work.waits = pace_.latency;
+}
+
+// Blocks of the launch that read the same.
+Formula BlockWork::readers(uint64_t depends) {
+  Formula all = 1.0;
+  for (size_t axis = 0; axis < launch_.extents.size(); ++axis)
+    if (!(depends >> axis & 1)) all = all * max(dims_.of(launch_.extents[axis]), 1.0);
+  return all;
 }
 
 // The matrix units wait for shared memory where tiles are small: each four warps read what they multiply.

@@ -8,10 +8,12 @@ namespace tilec::passes {
 
 // What a block, or a turn of one of its loops, asks of each unit, in clocks of a core that does nothing else.
 struct Work {
-  ir::Formula products, caches, lanes, waits, moved;  // moved: of the caches, where clusters have no more blocks than the launch
+  ir::Formula products, caches, lanes, waits;
+  ir::Formula moved;  // of the caches when all cores ask at once, where clusters have no more blocks than the launch
+  ir::Formula first;  // waited more for what other blocks have not read
 
   Work& operator+=(const Work& other);
-  Work times(const ir::Formula& n) const { return {products * n, caches * n, lanes * n, waits * n, moved * n}; }
+  Work times(const ir::Formula& n) const { return {products * n, caches * n, lanes * n, waits * n, moved * n, first * n}; }
   ir::Formula greatest() const { return max(max(products, caches), lanes); }
   ir::Formula sum() const { return products + caches + lanes; }
 };
@@ -30,6 +32,7 @@ class BlockWork {
   double elements(ir::ValueId v) const { return double(kernel_.type(v).element_count()); }
   double lanes_at_work() const;
   void fill(Work& work, ir::ValueId tile, uint64_t depends);
+  ir::Formula readers(uint64_t depends);
   double clocks_of(const ir::op::Gemm& gemm) const;
   double versions_of(ir::ValueId tile) const;
 

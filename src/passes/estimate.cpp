@@ -11,7 +11,7 @@ using namespace ir;
 namespace {
 
 // Of what caches move while device memory is what all wait for, the part that delays it: of instances that wait alike, the less busy one.
-constexpr double kDelays = 1.0 / 16;
+constexpr double kDelays = 0.4;
 
 class Estimator {
  public:
@@ -34,7 +34,8 @@ class Estimator {
     Formula memory = touched_bytes() / (cores * pace_.memory_bytes);
     Formula moved = all.moved * blocks / cores;
     Work busy = all.times(rounds * together);
-    return {Formula(pace_.launch) + max(turns, memory + moved * kDelays), busy.products, busy.caches, busy.lanes, memory};
+    double roles = kernel_.schedule.roles.empty() ? 0 : pace_.roles;
+    return {Formula(pace_.launch + roles) + max(turns, memory + moved * kDelays), busy.products, busy.caches, busy.lanes, memory};
   }
 
  private:
@@ -53,12 +54,12 @@ class Estimator {
     return asks && kernel_.defined_by<op::ClusterBlocks>(asks->a) ? select : nullptr;
   }
 
-  // Blocks of a cluster meet as they begin and when their sums are there, and read as much of each other as each of them has.
+  // Blocks of a cluster meet when their sums are there, and read as much of each other as each of them has.
   Formula clocks_of_sums(const Formula& together) const {
     double moved = 0, waits = 0;
     each_op(kernel_, launch_.body, [&](OpId id) {
       const op::ClusterSum* sum = kernel_.op(id).get<op::ClusterSum>();
-      if (sum) moved += work_.bytes(sum->tile) * (1.0 / pace_.shared_bytes + 1.0 / double(machine_.far_bytes)), waits = 2 * pace_.latency;
+      if (sum) moved += work_.bytes(sum->tile) / pace_.sum_bytes, waits = pace_.sums;
     });
     return together * moved + waits;
   }
@@ -74,15 +75,18 @@ class Estimator {
   Formula clocks_of(const op::For& loop, const Formula& together, Work& all, const Formula& times) {
     Formula trips = turns_of(loop), inside = 0.0;
     Work turn;
+    bool has_products = false;
     for (OpId id : kernel_.region(loop.body).ops) {
       if (const op::For* inner = kernel_.op(id).get<op::For>()) inside = inside + clocks_of(*inner, together, all, times * trips);
       else turn += work_.of(id);
+      has_products |= kernel_.op(id).is<op::Gemm>();
     }
     all += turn.times(times * trips);
     bool runs_ahead = loop.loop == LoopKind::Pipelined;
     double depth = double(std::max<int64_t>(loop.stages, 2));
+    if (has_products) turn.products = turn.products + pace_.turn;
     Formula clocks = runs_ahead ? max(together * turn.greatest(), turn.waits / depth) : together * turn.sum() + turn.waits;
-    return trips * (clocks + inside);
+    return trips * (clocks + together * turn.first + inside);
   }
 
   double stored_bytes() const {

@@ -190,7 +190,8 @@ class Scheduler {
       if (kernel_.op(id).is<op::For>() || kernel_.op(id).is<op::While>()) return;
       turn += work.of(id);
     }
-    Formula clocks = turn.greatest(), waits = turn.waits;
+    Formula from_caches = turn.caches * (machine_.pace.cache_bytes / double(machine_.far_bytes));
+    Formula clocks = max(max(turn.products, from_caches), turn.lanes), waits = turn.waits;
     if (!clocks.is_number() || !waits.is_number() || waits.number() <= 0) return;
     // The deeper it is, the fewer blocks a core holds.
     auto lasts = [&] { return work.blocks_of_a_core() * double(loop.stages - 1) * clocks.number() >= 2 * waits.number(); };

@@ -28,7 +28,8 @@ kernel product[BM: int = 128, BN: int = 256, BK: int = 64, Threads: int = 256](A
 }
 export product | product[BM = 64, BN = 64, BK = 128, Threads = 128] as f;
 export product[BM = 64, BN = 64] as g;
-export product | product[BM = 64, BN = 128, BK = 128] | product[BM = 16, BN = 64, BK = 128, Threads = 128] as narrow;
+export product | product[BM = 64, BN = 128, BK = 128] | product[BM = 16, BN = 64, BK = 128, Threads = 128]
+    | product[BM = 64, BN = 128, BK = 128, Threads = 128] as narrow;
 )";
 
 struct Built {
@@ -79,7 +80,7 @@ TEST_SUITE("instances") {
 
   TEST_CASE("machines that say how fast they are have all instances, the others the first; the best machine stands first") {
     Built built({"sm_90a", "sm_80", "x86-64-v3"});
-    REQUIRE(built.program.exports.size() == 6);
+    REQUIRE(built.program.exports.size() == 7);
     REQUIRE(built.compiled->program.exports.size() == 3);
     std::string machines;
     for (const target::Instance& i : built.compiled->program.exports[0].instances) machines += std::string(i.machine->name) + (i.clocks ? "* " : " ");
@@ -115,6 +116,13 @@ TEST_SUITE("instances") {
         CHECK(built.clocks(2, 128, n, 8192, 2) > built.clocks(other, 128, n, 8192, 2));
       }
     CHECK(built.clocks(1, 64, 8192, 8192, 2) < built.clocks(2, 64, 8192, 8192, 2));
+  }
+
+  TEST_CASE("one group of warps begins sooner than roles; where few blocks read the same, those that share it are faster") {
+    Built built({"sm_90a"});
+    CHECK(built.clocks(3, 1024, 1024, 1024, 2) < built.clocks(1, 1024, 1024, 1024, 2));
+    CHECK(built.clocks(3, 128, 7168, 2048, 2) > built.clocks(1, 128, 7168, 2048, 2));
+    CHECK(built.clocks(3, 256, 4096, 4096, 2) > built.clocks(1, 256, 4096, 4096, 2));
   }
 
   TEST_CASE("no loop divides by the depth of its ring") {
