@@ -73,7 +73,12 @@ void Lowering::lower_op(OpId id) {
       break;
     case ir::OpTable::Scalar: lower_scalar(op); break;
     case ir::OpTable::Tile: lower_tile(op); break;
-    case ir::OpTable::Thread: UNREACHABLE("lowering starts from tile forms");
+    case ir::OpTable::Thread: {
+      const auto* aligned = op.get<ir::op::IsAligned>();
+      INVARIANT(aligned, "lowering starts from tile forms");
+      bind(op.result(), builder_.value(ir::op::IsAligned{scalar_buffer(aligned->buffer), aligned->bytes}, ir::scalar_type(Scalar::Bool)));
+      break;
+    }
   }
   release_dead(op);
 }
@@ -91,6 +96,34 @@ struct CarriedTile {
 
 }  // namespace
 
+// Elements of two bytes that a loop carries travel in pairs: alone each of them would take a register.
+int64_t Lowering::carried_together(const Type& type) const {
+  bool is_narrow = type.is_tile() && bit_width(type.element) == 16 && machine_.simd_bytes == 0;
+  return is_narrow && reg_layout(type.layout).registers() % 2 == 0 ? 2 : 1;
+}
+
+std::vector<ValueId> Lowering::carried(const Type& type, const Home& home) {
+  int64_t count = carried_together(type);
+  if (count == 1) return home.registers;
+  std::vector<ValueId> words;
+  for (size_t r = 0; r < home.registers.size(); r += size_t(count)) {
+    std::vector<ValueId> elements;
+    for (int64_t i = 0; i < count; ++i) elements.push_back(broadcast(home.registers[r + size_t(i)]));
+    words.push_back(packed_word(elements));
+  }
+  return words;
+}
+
+// The registers of a tile of which `values` are what was carried.
+std::vector<ValueId> Lowering::arrived(const Type& type, std::span<const ValueId> values) {
+  std::vector<ValueId> registers;
+  for (ValueId v : values) {
+    std::vector<ValueId> elements = unpacked_word(v, carried_together(type), type.element);
+    registers.insert(registers.end(), elements.begin(), elements.end());
+  }
+  return registers;
+}
+
 void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
   bool has_varying_bounds = is_varying(scalar(loop.low)) || is_varying(scalar(loop.high)) || is_varying(scalar(loop.step));
   if (has_varying_bounds) return lower_varying_for(op, loop);
@@ -107,8 +140,8 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
     Home home = source_.type(init).is_tile() ? result_home(op, op.results[i], std::span(&init, 1)) : this->home(init);
     if (home.in_memory() && home.memory != this->home(init).memory) copy_home(this->home(init), home);
     if (!home.in_memory()) {
-      const Home& from = this->home(init);
-      inits.insert(inits.end(), from.registers.begin(), from.registers.end());
+      std::vector<ValueId> values = carried(source_.type(init), this->home(init));
+      inits.insert(inits.end(), values.begin(), values.end());
     }
     tiles.push_back({i, std::move(home)});
   }
@@ -123,15 +156,24 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
     signed_args_.insert(arg.index);
     return arg;
   };
+  struct Arriving {
+    ValueId arg;
+    Home home;
+    std::vector<ValueId> values;
+  };
+  std::vector<Arriving> arriving;
   size_t next = 0;
   for (size_t i = 0; i < loop.inits.size(); ++i) {
     ValueId arg = body.args[i + 1];
     if (tile < tiles.size() && tiles[tile].position == i) {
       Home home = tiles[tile++].home;
       if (!home.in_memory()) {
-        size_t count = this->home(loop.inits[i]).registers.size();
-        home.registers.clear();
-        for (size_t r = 0; r < count; ++r) home.registers.push_back(new_arg(inits[next++]));
+        const Type& type = source_.type(loop.inits[i]);
+        size_t count = this->home(loop.inits[i]).registers.size() / size_t(carried_together(type));
+        std::vector<ValueId> values;
+        for (size_t r = 0; r < count; ++r) values.push_back(new_arg(inits[next++]));
+        arriving.push_back({arg, std::move(home), std::move(values)});
+        continue;
       }
       bind_home(arg, std::move(home));
     } else {
@@ -140,6 +182,10 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
   }
   RegionId outer = builder_.region();
   builder_.set_region(region);
+  for (Arriving& one : arriving) {
+    one.home.registers = arrived(source_.type(one.arg), one.values);
+    bind_home(one.arg, std::move(one.home));
+  }
   ValueId round = is_dealt(loop) ? target_.new_arg(region, ir::scalar_type(Scalar::Index), "round") : ValueId{};
   lower_region(loop.body);
   // A yielded tile that lives in the home of another carried one must not be overwritten before it is read.
@@ -153,8 +199,12 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
     }
     const Home& from = this->home(yielded[i]);
     const Home& to = tiles[t++].home;
-    if (!to.in_memory()) values.insert(values.end(), from.registers.begin(), from.registers.end());
-    else if (from.memory != to.memory) copies.push_back({from, to});
+    if (!to.in_memory()) {
+      std::vector<ValueId> words = carried(source_.type(yielded[i]), from);
+      values.insert(values.end(), words.begin(), words.end());
+    } else if (from.memory != to.memory) {
+      copies.push_back({from, to});
+    }
   }
   for (auto& [from, to] : copies) {
     bool is_carried = std::any_of(tiles.begin(), tiles.end(), [&, f = from.memory](const CarriedTile& c) { return c.home.memory == f; });
@@ -179,8 +229,9 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
     if (tile < tiles.size() && tiles[tile].position == i) {
       Home home = std::move(tiles[tile++].home);
       if (!home.in_memory()) {
-        size_t count = this->home(loop.inits[i]).registers.size();
-        home.registers.assign(results.begin() + next, results.begin() + next + count);
+        const Type& type = source_.type(loop.inits[i]);
+        size_t count = this->home(loop.inits[i]).registers.size() / size_t(carried_together(type));
+        home.registers = arrived(type, std::span(results).subspan(next, count));
         next += count;
       }
       bind_home(op.results[i], std::move(home));
@@ -314,12 +365,18 @@ RegionId Lowering::lower_while_region(const ir::Op& op, const ir::op::While& loo
 }
 
 void Lowering::lower_if(const ir::Op& op, const ir::op::If& branch) {
+  if (auto known = target_.constant(scalar(branch.condition)); known && op.results.empty()) {
+    if (RegionId taken = known->i ? branch.then_body : branch.else_body; taken.valid()) lower_region(taken);
+    return;
+  }
   if (op.results.empty() && lower_releases(branch)) return;
   ValueId condition = scalar(branch.condition);
   if (is_varying(condition) && !machine_.has(Cap::DivergentBranches)) return lower_varying_if(op, branch);
   std::vector<Home> homes;
-  for (ValueId result : op.results)
-    if (source_.type(result).is_tile()) homes.push_back(new_home(source_.type(result)));
+  for (ValueId result : op.results) {
+    const Type& type = source_.type(result);
+    if (has_home(type)) homes.push_back(type.is_tile() ? new_home(type) : Home{type.layout, {}, {}});
+  }
   struct Side {
     RegionId region;
     std::vector<ValueId> values;
@@ -330,9 +387,17 @@ void Lowering::lower_if(const ir::Op& op, const ir::op::If& branch) {
     lower_region(source);
     size_t t = 0;
     for (ValueId v : source_.terminator(source).as<ir::op::Yield>().values) {
-      if (!source_.type(v).is_tile()) side.values.push_back(scalar(v));
-      else if (Home& to = homes[t++]; to.in_memory()) copy_home(home(v), to);
-      else side.values.insert(side.values.end(), home(v).registers.begin(), home(v).registers.end());
+      if (!has_home(source_.type(v))) {
+        side.values.push_back(scalar(v));
+        continue;
+      }
+      Home& to = homes[t++];
+      if (to.in_memory()) {
+        copy_home(home(v), to);
+        continue;
+      }
+      to.registers.resize(home(v).registers.size());
+      side.values.insert(side.values.end(), home(v).registers.begin(), home(v).registers.end());
     }
     return side;
   };
@@ -353,13 +418,13 @@ void Lowering::lower_if(const ir::Op& op, const ir::op::If& branch) {
   std::vector<ValueId> results = target_.op(builder_.add(ir::op::If{condition, taken.region, other.region}, types)).results;
   size_t next = 0, t = 0;
   for (ValueId result : op.results) {
-    if (!source_.type(result).is_tile()) {
+    if (!has_home(source_.type(result))) {
       bind(result, results[next++]);
       continue;
     }
     Home home = homes[t++];
     if (!home.in_memory()) {
-      size_t count = reg_layout(home.layout).registers();
+      size_t count = home.registers.size();
       home.registers.assign(results.begin() + next, results.begin() + next + count);
       next += count;
     }
