@@ -73,8 +73,11 @@ class Delayer {
     each_op(kernel_, launched_.body(), [&](OpId id) {
       for (const MemoryTouch& touch : touches_of(kernel_, id)) is_alone &= id == store_ || !may_overlap(kernel_, touch.buffer, store().buffer);
     });
-    return is_alone && has_vectors(*param);
+    return is_alone && has_vectors(*param) && is_rounded();
   }
+
+  // What is stored as it was summed up lies in the registers of the sum, which the next round's products are to have.
+  bool is_rounded() const { return byte_width(kernel_.type(store().tile).element) < kWordBytes; }
 
   // Elements of its rows lie side by side, and no index alone may lie outside.
   bool has_vectors(const Param& param) const {
@@ -185,7 +188,7 @@ class Delayer {
       waits_ = add(b.boolean(false), scalar_type(Scalar::Bool), "waits");
       for (ValueId v : indices_) late_indices_.push_back(add(b.index(0), scalar_type(Scalar::Index), kernel_.value(v).hint));
       ValueId zero = b.constant(tile.element, is_float(tile.element) ? Number::real(0) : Number::integer(0));
-      late_ = add(b.value(op::Splat{zero}, tile), tile, "late");
+      late_ = add(b.value(op::Splat{zero}, tile), tile, kernel_.value(store().tile).hint);
     });
     kernel_.op(id_).as<op::For>().inits = rounds_.inits;
   }
@@ -263,13 +266,14 @@ class Delayer {
     std::vector<OpId> moved(body().begin() + ptrdiff_t(place(loop_)), body().begin() + ptrdiff_t(end_));
     std::vector<ValueId> results = tiles_, given, first;
     std::vector<Type> types;
-    for (ValueId v : tiles_) types.push_back(kernel_.type(v)), given.push_back(begun_with(v));
+    for (ValueId v : tiles_) types.push_back(kernel_.type(v));
     if (asks) results.insert(results.end(), indices_.begin(), indices_.end()), types.insert(types.end(), indices_.size(), scalar_type(Scalar::Index));
     OpId made;
     insert_before(kernel_, rounds_.body, loop_, [&](Builder& b) {
       RegionId here = b.region();
       branch.condition = b.compare(CompareFn::Lt, loop.low, loop.high);
       b.set_region(branch.else_body);
+      for (ValueId v : tiles_) given.push_back(without_turns(b, v));
       if (asks) ask_again(b, given);
       b.yield(std::move(given));
       b.set_region(branch.then_body);
@@ -314,7 +318,7 @@ class Delayer {
     for (size_t at = from; at < end_; ++at) {
       const Op& op = kernel_.op(body()[at]);
       made.insert(op.results.begin(), op.results.end());
-      if (const op::AwaitGemm* await = op.get<op::AwaitGemm>(); await && kernel_.type(op.result()).is_tile() && begun_with(op.result()).valid()) tiles_.push_back(op.result());
+      if (const op::AwaitGemm* await = op.get<op::AwaitGemm>(); await && kernel_.type(op.result()).is_tile() && begin_of(op.result())) tiles_.push_back(op.result());
     }
     bool ok = place(store_) >= end_;
     auto look = [&](OpId id) {
@@ -327,24 +331,39 @@ class Delayer {
     return ok;
   }
 
-  // What the sum that is awaited there began with.
-  ValueId begun_with(ValueId tile) const {
+  // How the sum that is awaited there begins; null: it is none of the loop's.
+  const op::BeginFlight* begin_of(ValueId tile) const {
     const auto& results = kernel_.op(loop_).results;
     auto carried = std::ranges::find(results, kernel_.defined_by<op::AwaitGemm>(tile)->flight);
-    if (carried == results.end()) return {};
-    const op::BeginFlight* begin = kernel_.defined_by<op::BeginFlight>(loop().inits[size_t(carried - results.begin())]);
-    return begin ? begin->tile : ValueId{};
+    return carried == results.end() ? nullptr : kernel_.defined_by<op::BeginFlight>(loop().inits[size_t(carried - results.begin())]);
   }
 
-  // Nothing in front of the loop's end asks for the block's indices.
-  bool asks_only_behind() const {
-    bool found = false;
+  // Handed to the engine and back, so that its registers are written there, and not in front of the branch as well.
+  ValueId without_turns(Builder& b, ValueId tile) const {
+    op::AwaitGemm await = *kernel_.defined_by<op::AwaitGemm>(tile);
+    await.flight = b.value(op::BeginFlight(*begin_of(tile)), in_flight(kernel_.type(tile)));
+    return b.value(await, Type(kernel_.type(tile)));
+  }
+
+  // Does nothing in front of the loop's end ask for the block's indices, but for what is made of them for those behind? That goes there.
+  bool asks_only_behind() {
+    std::set<ValueId> made(indices_.begin(), indices_.end());
+    std::vector<OpId> moved;
     for (size_t at = 0; at <= place(loop_); ++at) {
-      auto look = [&](OpId id) { each_operand(kernel_.op(id).data, [&](ValueId v) { found |= std::ranges::find(indices_, v) != indices_.end(); }); };
+      bool asks = false;
+      auto look = [&](OpId id) { each_operand(kernel_.op(id).data, [&](ValueId v) { asks |= made.contains(v); }); };
       look(body()[at]);
       each_region(kernel_.op(body()[at]).data, [&](RegionId r) { each_op(kernel_, r, look); });
+      if (!asks) continue;
+      const Op& op = kernel_.op(body()[at]);
+      if (!is_pure(op)) return false;
+      made.insert(op.results.begin(), op.results.end());
+      moved.push_back(body()[at]);
     }
-    return !found;
+    std::erase_if(body(), [&](OpId id) { return std::ranges::find(moved, id) != moved.end(); });
+    end_ -= moved.size();
+    body().insert(body().begin() + ptrdiff_t(end_), moved.begin(), moved.end());
+    return true;
   }
 
   void ask_again(Builder& b, std::vector<ValueId>& values) const {

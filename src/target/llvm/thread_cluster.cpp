@@ -92,7 +92,10 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::ReadBlock& x) {
   hold_number(op, exchange(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, number, b_.getInt32(0), kLastLane));
 }
 void ThreadSpeller::one(const ir::Op& op, const ir::op::BlockIndex& x) {
-  hold(op.result(), block_indices(*launch_, b_.CreateTrunc(uniform(x.number), b_.getInt32Ty()))[size_t(x.axis)]);
+  // Divisions are asked for where the program wants them, under a product say: nobody moves them to where both ways of a branch begin.
+  Value*& number = asked_[{x.number.index, b_.GetInsertBlock()}];
+  if (!number) number = tied("", b_.CreateTrunc(uniform(x.number), b_.getInt32Ty()), {})[0];
+  hold(op.result(), block_indices(*launch_, number)[size_t(x.axis)]);
 }
 
 void ThreadSpeller::one(const ir::Op& op, const ir::op::ClusterBlocks&) {
