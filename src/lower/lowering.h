@@ -32,9 +32,7 @@ class Lowering {
   void lower_region(RegionId region);  // all but the yield
   void lower_op(OpId id);
   void lower_for(const ir::Op& op, const ir::op::For& loop);
-  int64_t carried_together(const Type& type) const;
-  std::vector<ValueId> carried(const Type& type, const Home& home);
-  std::vector<ValueId> arrived(const Type& type, std::span<const ValueId> values);
+  std::vector<ValueId> carried(const Type& type, const Home& home), arrived(const Type& type, std::span<const ValueId> values);  // (carried.cpp)
   void lower_varying_for(const ir::Op& op, const ir::op::For& loop);
   ValueId turns(const ir::op::For& loop);
   void lower_while(const ir::Op& op, const ir::op::While& loop);
@@ -234,7 +232,6 @@ class Lowering {
   void copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad, bool adds = false);
   // --- by the engine (store.cpp)
   void store_tile(const Region& region, const ir::Ints& shape, const layout::RegLayout& layout, const Home& from, bool adds);
-  void store_late(const Region& region, const layout::RegLayout& layout, const Home& from);
   ValueId rows_end_on_units(ValueId buffer);
   void store_by_engine(const ir::Op& op, const ir::op::Copy& copy);
   void store_boxes(const ir::op::Copy& copy);

@@ -34,18 +34,15 @@ void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
   report_indices(region, op.span);
   if (!store.adds && store_registers(region, layout, from)) return;
   auto alone = [&] { store_tile(region, type.shape, layout, from, store.adds); };
-  if (store.label == ir::kLateStore) return store_late(region, layout, from);
+  if (store.label == ir::kLateStore) {
+    Scalar stored = source_.type(region.buffer).element;
+    Wide at_once = wide(region, layout, machine_.vector_bytes);
+    auto dealt = wider(region, layout, at_once, machine_.vector_bytes);
+    if (dealt) return store_wide(region, dealt->layout, at_once.count, exchanged(*dealt, from.registers, stored), false);
+    return store_wide(region, layout, at_once.count, [&](int64_t r) { return from.registers[size_t(r)]; }, false);
+  }
   bool is_summed = !store.summed_axes.empty() && from.in_registers();
   by_cluster(is_summed ? runs_as_cluster() : ValueId{}, [&] { add_together(store, region); }, alone);
-}
-
-// All of it lies inside, and vectors may begin wherever they would.
-void Lowering::store_late(const Region& region, const layout::RegLayout& layout, const Home& from) {
-  Scalar stored = source_.type(region.buffer).element;
-  Wide at_once = wide(region, layout, machine_.vector_bytes);
-  auto dealt = wider(region, layout, at_once, machine_.vector_bytes);
-  if (dealt) return store_wide(region, dealt->layout, at_once.count, exchanged(*dealt, from.registers, stored), false);
-  store_wide(region, layout, at_once.count, [&](int64_t r) { return from.registers[size_t(r)]; }, false);
 }
 
 void Lowering::store_tile(const Region& region, const ir::Ints& shape, const layout::RegLayout& layout, const Home& from, bool adds) {
