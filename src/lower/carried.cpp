@@ -59,16 +59,11 @@ void Lowering::lower_if(const ir::Op& op, const ir::op::If& branch) {
     lower_region(source);
     size_t t = 0;
     for (ValueId v : source_.terminator(source).as<ir::op::Yield>().values) {
-      if (!has_home(source_.type(v))) {
-        side.values.push_back(scalar(v));
-        continue;
-      }
-      Home& to = homes[t++];
-      if (to.in_memory()) {
-        copy_home(home(v), to);
-        continue;
-      }
-      to.registers.resize(home(v).registers.size());
+      Home* to = has_home(source_.type(v)) ? &homes[t++] : nullptr;
+      if (!to) side.values.push_back(scalar(v));
+      else if (to->in_memory()) copy_home(home(v), *to);
+      if (!to || to->in_memory()) continue;
+      to->registers.resize(home(v).registers.size());
       side.values.insert(side.values.end(), home(v).registers.begin(), home(v).registers.end());
     }
     return side;
@@ -88,20 +83,7 @@ void Lowering::lower_if(const ir::Op& op, const ir::op::If& branch) {
   }
   builder_.set_region(outer);
   std::vector<ValueId> results = target_.op(builder_.add(ir::op::If{condition, taken.region, other.region}, types)).results;
-  size_t next = 0, t = 0;
-  for (ValueId result : op.results) {
-    if (!has_home(source_.type(result))) {
-      bind(result, results[next++]);
-      continue;
-    }
-    Home home = homes[t++];
-    if (!home.in_memory()) {
-      size_t count = home.registers.size();
-      home.registers.assign(results.begin() + next, results.begin() + next + count);
-      next += count;
-    }
-    bind_home(result, std::move(home));
-  }
+  bind_carried(op.results, homes, results);
 }
 
 // Both sides run, under masks; results are selected.
