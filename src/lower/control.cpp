@@ -73,20 +73,22 @@ void Lowering::lower_op(OpId id) {
       break;
     case ir::OpTable::Scalar: lower_scalar(op); break;
     case ir::OpTable::Tile: lower_tile(op); break;
-    case ir::OpTable::Thread: UNREACHABLE("lowering starts from tile forms");
+    case ir::OpTable::Thread: {
+      const auto* aligned = op.get<ir::op::IsAligned>();
+      INVARIANT(aligned, "lowering starts from tile forms");
+      bind(op.result(), builder_.value(ir::op::IsAligned{scalar_buffer(aligned->buffer), aligned->bytes}, ir::scalar_type(Scalar::Bool)));
+      break;
+    }
   }
   release_dead(op);
 }
 
 namespace {
 
-// What a loop carries: scalars travel as values; a tile as its registers, or in a memory home that stays where it is; what is
-// in flight as its vectors.
-bool has_home(const Type& type) { return type.is_tile() || type.kind == ir::TypeKind::Flight; }
-
 struct CarriedTile {
-  size_t position;  // among the loop's carried values
+  size_t position;   // among the loop's carried values
   Home home;
+  size_t values = 0; // that the loop carries for it
 };
 
 }  // namespace
@@ -106,11 +108,9 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
     }
     Home home = source_.type(init).is_tile() ? result_home(op, op.results[i], std::span(&init, 1)) : this->home(init);
     if (home.in_memory() && home.memory != this->home(init).memory) copy_home(this->home(init), home);
-    if (!home.in_memory()) {
-      const Home& from = this->home(init);
-      inits.insert(inits.end(), from.registers.begin(), from.registers.end());
-    }
-    tiles.push_back({i, std::move(home)});
+    std::vector<ValueId> values = home.in_memory() ? std::vector<ValueId>{} : carried(source_.type(init), this->home(init));
+    inits.insert(inits.end(), values.begin(), values.end());
+    tiles.push_back({i, std::move(home), values.size()});
   }
   ValueId low = scalar(loop.low), high = scalar(loop.high), step = scalar(loop.step);
   bind(body.args[0], target_.new_arg(region, source_.type(body.args[0]), source_.value(body.args[0]).hint));
@@ -123,15 +123,23 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
     signed_args_.insert(arg.index);
     return arg;
   };
+  struct Arriving {
+    ValueId arg;
+    Home home;
+    std::vector<ValueId> values;
+  };
+  std::vector<Arriving> arriving;
   size_t next = 0;
   for (size_t i = 0; i < loop.inits.size(); ++i) {
     ValueId arg = body.args[i + 1];
     if (tile < tiles.size() && tiles[tile].position == i) {
+      size_t count = tiles[tile].values;
       Home home = tiles[tile++].home;
       if (!home.in_memory()) {
-        size_t count = this->home(loop.inits[i]).registers.size();
-        home.registers.clear();
-        for (size_t r = 0; r < count; ++r) home.registers.push_back(new_arg(inits[next++]));
+        std::vector<ValueId> values;
+        for (size_t r = 0; r < count; ++r) values.push_back(new_arg(inits[next++]));
+        arriving.push_back({arg, std::move(home), std::move(values)});
+        continue;
       }
       bind_home(arg, std::move(home));
     } else {
@@ -140,6 +148,10 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
   }
   RegionId outer = builder_.region();
   builder_.set_region(region);
+  for (Arriving& one : arriving) {
+    one.home.registers = arrived(source_.type(one.arg), one.values);
+    bind_home(one.arg, std::move(one.home));
+  }
   ValueId round = is_dealt(loop) ? target_.new_arg(region, ir::scalar_type(Scalar::Index), "round") : ValueId{};
   lower_region(loop.body);
   // A yielded tile that lives in the home of another carried one must not be overwritten before it is read.
@@ -153,8 +165,12 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
     }
     const Home& from = this->home(yielded[i]);
     const Home& to = tiles[t++].home;
-    if (!to.in_memory()) values.insert(values.end(), from.registers.begin(), from.registers.end());
-    else if (from.memory != to.memory) copies.push_back({from, to});
+    if (!to.in_memory()) {
+      std::vector<ValueId> words = carried(source_.type(yielded[i]), from);
+      values.insert(values.end(), words.begin(), words.end());
+    } else if (from.memory != to.memory) {
+      copies.push_back({from, to});
+    }
   }
   for (auto& [from, to] : copies) {
     bool is_carried = std::any_of(tiles.begin(), tiles.end(), [&, f = from.memory](const CarriedTile& c) { return c.home.memory == f; });
@@ -177,10 +193,10 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
   next = tile = 0;
   for (size_t i = 0; i < op.results.size(); ++i) {
     if (tile < tiles.size() && tiles[tile].position == i) {
+      size_t count = tiles[tile].values;
       Home home = std::move(tiles[tile++].home);
       if (!home.in_memory()) {
-        size_t count = this->home(loop.inits[i]).registers.size();
-        home.registers.assign(results.begin() + next, results.begin() + next + count);
+        home.registers = arrived(source_.type(loop.inits[i]), std::span(results).subspan(next, count));
         next += count;
       }
       bind_home(op.results[i], std::move(home));
@@ -311,74 +327,6 @@ RegionId Lowering::lower_while_region(const ir::Op& op, const ir::op::While& loo
   for (auto& [from, to] : copies) copy_home(from, to);
   builder_.yield(values);
   return region;
-}
-
-void Lowering::lower_if(const ir::Op& op, const ir::op::If& branch) {
-  if (op.results.empty() && lower_releases(branch)) return;
-  ValueId condition = scalar(branch.condition);
-  if (is_varying(condition) && !machine_.has(Cap::DivergentBranches)) return lower_varying_if(op, branch);
-  std::vector<Home> homes;
-  for (ValueId result : op.results)
-    if (source_.type(result).is_tile()) homes.push_back(new_home(source_.type(result)));
-  struct Side {
-    RegionId region;
-    std::vector<ValueId> values;
-  };
-  auto lower_side = [&](RegionId source) {
-    Side side{target_.new_region(), {}};
-    builder_.set_region(side.region);
-    lower_region(source);
-    size_t t = 0;
-    for (ValueId v : source_.terminator(source).as<ir::op::Yield>().values) {
-      if (!source_.type(v).is_tile()) side.values.push_back(scalar(v));
-      else if (Home& to = homes[t++]; to.in_memory()) copy_home(home(v), to);
-      else side.values.insert(side.values.end(), home(v).registers.begin(), home(v).registers.end());
-    }
-    return side;
-  };
-  RegionId outer = builder_.region();
-  Side taken = lower_side(branch.then_body), other = lower_side(branch.else_body);
-  std::vector<Type> types;
-  for (size_t i = 0; i < taken.values.size(); ++i) {
-    types.push_back(target_.type(taken.values[i]));
-    types.back().varying |= is_varying(other.values[i]) || is_varying(condition);
-  }
-  for (Side* side : {&taken, &other}) {
-    builder_.set_region(side->region);
-    for (size_t i = 0; i < types.size(); ++i)
-      if (types[i].varying) side->values[i] = broadcast(side->values[i]);
-    builder_.yield(side->values);
-  }
-  builder_.set_region(outer);
-  std::vector<ValueId> results = target_.op(builder_.add(ir::op::If{condition, taken.region, other.region}, types)).results;
-  size_t next = 0, t = 0;
-  for (ValueId result : op.results) {
-    if (!source_.type(result).is_tile()) {
-      bind(result, results[next++]);
-      continue;
-    }
-    Home home = homes[t++];
-    if (!home.in_memory()) {
-      size_t count = reg_layout(home.layout).registers();
-      home.registers.assign(results.begin() + next, results.begin() + next + count);
-      next += count;
-    }
-    bind_home(result, std::move(home));
-  }
-}
-
-// Both sides run, under masks; results are selected.
-void Lowering::lower_varying_if(const ir::Op& op, const ir::op::If& branch) {
-  ValueId condition = scalar(branch.condition), outer = mask_;
-  auto side = [&](RegionId source, ValueId active) {
-    mask_ = all(outer, active);
-    lower_region(source);
-    return scalars(source_.terminator(source).as<ir::op::Yield>().values);
-  };
-  std::vector<ValueId> taken = side(branch.then_body, condition);
-  std::vector<ValueId> other = side(branch.else_body, builder_.logical_not(condition));
-  mask_ = outer;
-  for (size_t i = 0; i < op.results.size(); ++i) bind(op.results[i], builder_.select(condition, taken[i], other[i]));
 }
 
 }  // namespace tilec::lower

@@ -30,6 +30,9 @@ struct Home {
   bool in_registers() const { return !memory.valid() && !deferred; }
 };
 
+// Scalars travel as values; a tile as its registers, or in a memory home that stays where it is; what is in flight as its vectors.
+inline bool has_home(const Type& type) { return type.is_tile() || type.kind == ir::TypeKind::Flight; }
+
 // An index along one dimension as what the point contributes (one value a warp) and what the lane adds, if anything.
 struct Coordinate {
   ValueId uniform;

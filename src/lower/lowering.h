@@ -32,6 +32,7 @@ class Lowering {
   void lower_region(RegionId region);  // all but the yield
   void lower_op(OpId id);
   void lower_for(const ir::Op& op, const ir::op::For& loop);
+  std::vector<ValueId> carried(const Type& type, const Home& home), arrived(const Type& type, std::span<const ValueId> values);  // (carried.cpp)
   void lower_varying_for(const ir::Op& op, const ir::op::For& loop);
   ValueId turns(const ir::op::For& loop);
   void lower_while(const ir::Op& op, const ir::op::While& loop);

@@ -1,6 +1,7 @@
 // Tiles stored, or added, to memory: by the lanes that hold them, or by the engine that copies boxes.
 #include <algorithm>
 
+#include "ir/late_store.h"
 #include "layout/engine_rows.h"
 #include "layout/notation.h"
 #include "lower/lowering.h"
@@ -33,6 +34,13 @@ void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
   report_indices(region, op.span);
   if (!store.adds && store_registers(region, layout, from)) return;
   auto alone = [&] { store_tile(region, type.shape, layout, from, store.adds); };
+  if (store.label == ir::kLateStore) {
+    Scalar stored = source_.type(region.buffer).element;
+    Wide at_once = wide(region, layout, machine_.vector_bytes);
+    auto dealt = wider(region, layout, at_once, machine_.vector_bytes);
+    if (dealt) return store_wide(region, dealt->layout, at_once.count, exchanged(*dealt, from.registers, stored), false);
+    return store_wide(region, layout, at_once.count, [&](int64_t r) { return from.registers[size_t(r)]; }, false);
+  }
   bool is_summed = !store.summed_axes.empty() && from.in_registers();
   by_cluster(is_summed ? runs_as_cluster() : ValueId{}, [&] { add_together(store, region); }, alone);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "ir/late_store.h"
 #include "passes/loop_flow.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
@@ -162,7 +163,7 @@ struct Placed {
   std::vector<OpId> loops;  // around it
 };
 
-// Tensors that one store alone touches, in each turn of the loops around it a region of its own.
+// Tensors that one store alone touches, in each turn of the loops around it a region of its own; what is stored late is another round's.
 class WrittenApart {
  public:
   static std::set<ValueId> in(const Kernel& kernel, RegionId body) {
@@ -184,6 +185,8 @@ class WrittenApart {
       const Op& op = kernel_.op(id);
       std::set<ValueId> own;
       for (const MemoryTouch& touch : op.is<op::Map>() || op.is<op::Simt>() || !has_regions(op) ? touches_of(kernel_, id) : std::vector<MemoryTouch>{}) own.insert(touch.buffer);
+      const op::Store* store = op.get<op::Store>();
+      if (store && store->label == kLateStore) continue;
       for (ValueId buffer : own) touched_[buffer].push_back({id, loops});
       if (op.is<op::Map>() || op.is<op::Simt>()) continue;
       std::vector<OpId> inner = loops;
@@ -205,6 +208,8 @@ class WrittenApart {
     return std::ranges::all_of(place.loops, [&](OpId id) {
       const op::For* loop = kernel_.op(id).get<op::For>();
       if (!loop) return false;
+      // What other blocks store is apart, and so is what one stores that takes their place.
+      if (kernel_.defined_by<op::GridBlocks>(loop->step)) return true;
       ValueId index = kernel_.region(loop->body).args[0];
       for (size_t axis = 0; axis < store->axes.size(); ++axis)
         if (steps_by(kernel_, store->offsets[size_t(store->axes[axis])], index, tile.shape[axis])) return true;

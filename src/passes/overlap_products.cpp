@@ -5,6 +5,7 @@
 
 #include "diag/diag.h"
 #include "passes/delay_products.h"
+#include "passes/delay_stores.h"
 #include "passes/flights.h"
 #include "passes/late_release.h"
 #include "passes/overlap_turn.h"
@@ -170,7 +171,7 @@ void find_turns(const Kernel& kernel, const Launched& launched, const TurnAt& at
 // What the schedule says of stages is what came of them.
 void write_down(Kernel& kernel, const std::set<std::string>& delayed, Diagnostics& diagnostics) {
   for (Placement& placement : kernel.schedule.placements) {
-    if (!placement.role.empty() || placement.stage == 0 || delayed.contains(placement.label)) continue;
+    if (!placement.role.empty() || placement.stage == 0 || is_store(kernel, placement.label) || delayed.contains(placement.label)) continue;
     if (!placement.is_inferred)
       diagnostics.at(kernel.schedule.span)
           .error(diag::ScheduleRefused, "`" + placement.label + "` is no product that ends the turns of a loop and can run under the next ones");

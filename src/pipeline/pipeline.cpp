@@ -12,6 +12,7 @@
 #include "ir/verify.h"
 #include "lower/lower.h"
 #include "passes/count_slots.h"
+#include "passes/delay_stores.h"
 #include "passes/estimate.h"
 #include "passes/contract.h"
 #include "passes/insert_barriers.h"
@@ -67,6 +68,7 @@ constexpr Pass kPipeline[] = {
     {"split-roles", Staged, Staged, passes::split_roles, "the program of each role of the block's warps"},
     {"overlap-products", Staged, Staged, passes::overlap_products, "products of groups of warps in flight, and awaited"},
     {"share-copies", Staged, Staged, passes::share_copies, "what the blocks of a cluster copy together"},
+    {"delay-stores", Staged, Staged, passes::delay_stores, "tiles that end the rounds of blocks that go on, stored under the next round's products"},
     {"insert-barriers", Staged, Staged, passes::insert_barriers, "barriers between conflicting touches of memory"},
     {"check-schedule", Staged, Staged, check::check_schedule, "rings turn without a deadlock, and the machine has what it takes"},
     {"check-requirements", Staged, Staged, check::check_requirements, "what the schedule requires is so"},

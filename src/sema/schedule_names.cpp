@@ -113,7 +113,8 @@ struct Check {
   }
   void operator()(const ast::PlaceItem& item) {
     for (const ast::Name& name : item.labels) {
-      if (!contains(known.tiles, name.text)) label(name);
+      auto is_it = [&](const ast::Parameter& parameter) { return parameter.name.text == name.text; };
+      if (!contains(known.tiles, name.text) && std::ranges::none_of(kernel.signature.parameters, is_it)) label(name);
       once("place", name);
     }
     clauses("place", item.clauses, kPlaceWords);

@@ -29,6 +29,9 @@ Texts texts_of(const std::string& name, const Shapes& shapes, const Machine& mac
   interp::RunOptions options;
   options.numeric = interp::Numeric::Wide;
   REQUIRE(interp::run(kernel, made.reference.arguments, options).ok());
+  // Each turn stands in the program once: tiles are stored where they stand.
+  for (const ir::Param& param : kernel.params)
+    if (param.access != ir::Access::In) kernel.schedule.placements.push_back({.label = param.name, .role = {}});
   Diagnostics diagnostics{Policy{}};
   PassOptions passes;
   passes.after = [&](const Pass& pass, const ir::Kernel& now) {

@@ -100,6 +100,24 @@ kernel product(A: f16[M, K], B: f16[K, N], out C: f32[M, N]) {
 export product as it;
 )";
 
+// As many turns for each block; a tile of two bytes an element ends it.
+constexpr std::string_view kRounds = R"(
+kernel rounds[BN: int = 128](A: f16[M, K], B: f16[K, N], out C: f16[M, N]) {
+    launch (j in ceildiv(N, BN), i in ceildiv(M, 64)) threads 128 {
+        var a: shared f16[64, 64];
+        var b: shared f16[64, BN];
+        var acc: fragment f32[64, BN] = 0;
+        for k in pipelined(ceildiv(K, 64), stages = 3) {
+            a = A.tile(i, k);
+            b = B.tile(k, j);
+            acc += a @ b;
+        }
+        C.tile(i, j) = acc as f16;
+    }
+}
+export rounds as it;
+)";
+
 std::string with(std::string_view text, std::string_view arguments = "", std::string_view threads = "128") {
   std::string out(text);
   out = std::regex_replace(out, std::regex("ARGUMENTS"), std::string(arguments));
@@ -280,5 +298,43 @@ TEST_SUITE("overlap") {
   TEST_CASE("blocks of unequal turns end with their own work where no role fills") {
     std::string causal = std::regex_replace(with(kChain), std::regex("ceildiv\\(L, 64\\)"), "min(ceildiv(L, 64), i + 1)");
     CHECK_FALSE(Made(causal, target::model::without_roles()).thread.schedule.persistent);
+  }
+
+  TEST_CASE("a tile that ends a round is stored in pieces under the products of the next one") {
+    Made made{std::string(kRounds)};
+    // Two pieces under two turns that stand by themselves, and the whole where it may not wait.
+    CHECK(made.count("store [^\n]*label=\"of an earlier round\"") == 2);
+    CHECK(made.count("store ") == 3);
+    CHECK(made.count("gemm_async ") == 3);
+    CHECK(made.count("barrier [^\n]*`C`") == 0);
+    // The first product starts before anybody asks where the block is.
+    const std::string text = made.text();
+    CHECK(text.find("gemm_async") < text.rfind("block_index"));
+    auto placed = std::ranges::find(made.thread.schedule.placements, "C", &ir::Placement::label);
+    REQUIRE(placed != made.thread.schedule.placements.end());
+    CHECK(placed->stage == 1);
+    // Tiles inside; over edges; rows that no vector may begin in; fewer turns than pieces; none.
+    for (const auto& [m, n, k] : {std::array<int64_t, 3>{192, 256, 200}, {200, 248, 200}, {192, 250, 130}, {192, 256, 64}, {192, 256, 0}})
+      agree(std::string(kRounds), {{m, k}, {k, n}, {m, n}});
+    agree(std::string(kRounds), {{192, 200}, {200, 256}, {192, 256}}, target::model::without_roles());
+  }
+
+  TEST_CASE("a schedule may have a tile stored where it stands") {
+    std::string kept = std::string(kRounds) + "schedule rounds for model { place C: stage 0; }\n";
+    CHECK(Made(kept).count("store ") == 1);
+    CHECK(Made(std::string(kRounds) + "schedule rounds for model { place C: stage 1; }\n").count("store ") == 3);
+    CHECK(refusal_of(with(kChain) + "schedule chain for model { place O: stage 1; }\n") ==
+          "`O` takes no tile that ends a round of blocks that go on and can wait for the next one's products");
+  }
+
+  TEST_CASE("a tile waits for no other round where the launch touches its tensor again, or where it is as wide as its sum") {
+    std::string added = std::regex_replace(std::string(kRounds), std::regex("out C"), "inout C");
+    added = std::regex_replace(added, std::regex("= acc as f16"), "= (acc + (C.tile[64, 128](i, j) as f32)) as f16");
+    CHECK(Made(added).count("store ") == 1);
+    agree(added, {{192, 200}, {200, 256}, {192, 256}});
+    std::string wide = std::regex_replace(std::string(kRounds), std::regex("BN: int = 128"), "BN: int = 256");
+    CHECK(Made(wide).count("store ") > 1);
+    wide = std::regex_replace(std::regex_replace(wide, std::regex("C: f16"), "C: f32"), std::regex(" as f16"), "");
+    CHECK(Made(wide).count("store ") == 1);
   }
 }

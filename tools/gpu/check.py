@@ -69,6 +69,13 @@ class Kernel:
         call("cuOccupancyMaxActiveClusters", ctypes.byref(clusters), self.function, config)
         return clusters.value * cluster
 
+    def blocks_of_launch(self, blocks, cluster):
+        """As many as go through all of them in the fewest rounds, evenly, unless they are dealt out."""
+        if self.is_dealt or blocks <= self.at_once:
+            return min(blocks, self.at_once)
+        even = -(-blocks // -(-blocks // self.at_once))
+        return -(-even // cluster) * cluster
+
     def launch(self, values, fault):
         numbers = {k: v for k, v in values.items() if isinstance(v, int)}
         extents = [eval(extent, {"min": min, "max": max}, numbers) for extent in self.blocks]
@@ -86,13 +93,13 @@ class Kernel:
         address = ctypes.c_uint64(fault.data_ptr())
         stream = torch.cuda.current_stream().cuda_stream
         descriptors = Descriptors(self.boxes, values, self.pack, stream)
-        blocks = math.prod(extents) if self.at_once is None else min(math.prod(extents), self.at_once)
+        cluster = math.prod(self.cluster) if all(n % c == 0 for n, c in zip(extents, self.cluster)) else 1
+        blocks = math.prod(extents) if self.at_once is None else self.blocks_of_launch(math.prod(extents), cluster)
         # Of blocks that were dealt out; none where all run at once.
         dealt = torch.zeros(1, dtype=torch.int32, device=DEVICE) if self.is_dealt and blocks < math.prod(extents) else None
         counter = ctypes.c_uint64(dealt.data_ptr() if dealt is not None else 0)
         parameters = (ctypes.c_void_p * 4)(ctypes.addressof(slots), ctypes.addressof(address), descriptors.address, ctypes.addressof(counter))
         # Clusters are one of the launch's attributes; like the launcher, only where they cut the grid.
-        cluster = math.prod(self.cluster) if all(n % c == 0 for n, c in zip(extents, self.cluster)) else 1
         attributes = [struct.pack("<i4x3i52x", 4, cluster, 1, 1)] * (cluster > 1) + [struct.pack("<i4xi60x", 6, 1)] * self.begins_early
         memory = ctypes.create_string_buffer(b"".join(attributes), 72 * 2)
         config = struct.pack("<7I4xQQI4x", blocks, 1, 1, self.threads, 1, 1, self.shared,

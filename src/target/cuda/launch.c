@@ -22,6 +22,13 @@ static int32_t tile_cu_cluster_blocks(const struct tile_launch *launch, const in
   return blocks;
 }
 
+// So few that they go through all blocks in as many rounds as `at_once` would, in whole clusters: those that are left out would only have
+// shared caches and power with the others.
+static int64_t tile_cu_even_blocks(int64_t blocks, int64_t at_once, int64_t cluster) {
+  int64_t rounds = (blocks + at_once - 1) / at_once, even = (blocks + rounds - 1) / rounds;
+  return (even + cluster - 1) / cluster * cluster;
+}
+
 // One launch, kept as part of `call` where the next one may be made as it is.
 static int32_t tile_cu_run_launch(const struct tile_kernel *kernel, const struct tile_instance *instance, const struct tile_launch *launch,
                                   int form, const struct tile_cu_place *place, int64_t *slots, const int64_t *plan, int64_t *fault, void *stream,
@@ -41,7 +48,7 @@ static int32_t tile_cu_run_launch(const struct tile_kernel *kernel, const struct
   }
   if (!status) status = tile_cu_function(kernel, instance->image, launch, form, place, &work.function, &at_once);
   if (!status && at_once && at_once < work.blocks) {
-    work.blocks = at_once;
+    work.blocks = launch->is_dealt ? at_once : tile_cu_even_blocks(work.blocks, at_once, work.cluster);
     if (launch->is_dealt) status = tile_cu_new_counter(kernel, place, stream, &work.counter);
   }
   if (!status) {

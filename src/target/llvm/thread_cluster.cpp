@@ -12,7 +12,8 @@ namespace {
 
 using Indices = llvm::SmallVector<Value*, 3>;
 
-// In panels of so many indices of the first axis, one panel after the other; null: all are one. In a panel the first axis steps first.
+// In panels of so many indices of the first axis, one panel after the other; null: all are one. In a panel the first axis steps first, and
+// every other panel goes back along the second one, as what the last rows of the one before have read is still in the caches.
 Indices decompose_panels(llvm::IRBuilder<>& b, Value* linear, llvm::ArrayRef<Value*> extents, Value* columns) {
   if (!columns || extents.size() < 2) return decompose(b, linear, extents);
   Value *width = extents[0], *height = extents[1], *area = b.CreateMul(width, height);
@@ -24,7 +25,8 @@ Indices decompose_panels(llvm::IRBuilder<>& b, Value* linear, llvm::ArrayRef<Val
   Value *blocks = b.CreateMul(panel, height), *number = b.CreateUDiv(inside, blocks), *at = b.CreateURem(inside, blocks);
   Value *first = b.CreateMul(number, panel), *wide = least(b.CreateSub(width, first), panel);
   indices[0] = b.CreateAdd(first, b.CreateURem(at, wide));
-  indices[1] = b.CreateUDiv(at, wide);
+  Value *down = b.CreateUDiv(at, wide), *up = b.CreateSub(b.CreateSub(height, b.getInt32(1)), down);
+  indices[1] = b.CreateSelect(b.CreateTrunc(number, b.getInt1Ty()), up, down);
   return indices;
 }
 
@@ -90,7 +92,10 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::ReadBlock& x) {
   hold_number(op, exchange(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, number, b_.getInt32(0), kLastLane));
 }
 void ThreadSpeller::one(const ir::Op& op, const ir::op::BlockIndex& x) {
-  hold(op.result(), block_indices(*launch_, b_.CreateTrunc(uniform(x.number), b_.getInt32Ty()))[size_t(x.axis)]);
+  // Divisions are asked for where the program wants them, under a product say: nobody moves them to where both ways of a branch begin.
+  Value*& number = asked_[{x.number.index, b_.GetInsertBlock()}];
+  if (!number) number = tied("", b_.CreateTrunc(uniform(x.number), b_.getInt32Ty()), {})[0];
+  hold(op.result(), block_indices(*launch_, number)[size_t(x.axis)]);
 }
 
 void ThreadSpeller::one(const ir::Op& op, const ir::op::ClusterBlocks&) {
