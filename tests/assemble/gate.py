@@ -40,8 +40,8 @@ BOXES, BUDGETS, WIDE = r"cp\.async\.bulk\.tensor", r"setmaxnreg", r"st\.global\.
 AWAITED, TAKEN, FENCED = r"griddepcontrol\.wait; griddepcontrol\.launch_dependents;", r"atom\.relaxed\.gpu", r"fence\.proxy\.async\.shared::cta"
 STORED, ADDED, TURNED, VECTORS = r"cp\.async\.bulk\.tensor\.2d\.global", r"cp\.reduce\.async\.bulk", r"movmatrix", r"red\.relaxed\.gpu\.global\.add\.v4"
 COUNTS = {("sm_80", "gemm_relu_f16_0_launch0_sm_80"): {WARP: 128, ROWS: 32, LANES: 24, MEETING: 1},
-          ("sm_90a", "gemm_relu_f16_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 28, LANES: 0, BUDGETS: 2, MEETING: 1, "shfl": 161, WIDE: 16,
-                                                         r"fence\.proxy": 1, r"multicast::cluster": 8, "mapa": 2, r"barrier\.cluster\.arrive": 2},
+          ("sm_90a", "gemm_relu_f16_0_launch0_sm_90a"): {GROUP: 20, WARP: 0, ROWS: 0, BOXES: 28, LANES: 0, BUDGETS: 2, MEETING: 1, "shfl": 225, WIDE: 32,  # tiles wait in four pieces
+                                                         r"fence\.proxy": 1, r"multicast::cluster": 8, "mapa": 5, r"barrier\.cluster\.arrive": 2},
           ("sm_80", "gemm_relu_f8e4m3_0_launch0_sm_80"): {WARP: 64, ROWS: 24},  # as f16, which the copies make of it
           ("sm_80", "gemm_nt_tf32_0_launch0_sm_80"): {WARP: 64, ROWS: 24, LANES: 16},
           ("sm_90a", "gemm_nt_tf32_0_launch0_sm_90a"): {GROUP: 4, WARP: 0, ROWS: 0, BOXES: 10, BUDGETS: 2},
@@ -57,9 +57,11 @@ COUNTS = {("sm_80", "gemm_relu_f16_0_launch0_sm_80"): {WARP: 128, ROWS: 32, LANE
           ("sm_90a", "softmax_f32_0_launch0_sm_90a"): {AWAITED: 1},
           ("sm_90a", "flash_decoding_f16_0_launch0_sm_90a"): {FENCED: 4}}  # of slots that lanes read, too
 # Functions that go to the stack in a loop, known and not yet mended: on sm_80 tiles of 8-bit floats that are as wide as sm_90a wants them;
-# on sm_90a by the first schedule, which is the text's: where the assembler is at hand, others are tried (docs/architecture.md).
+# on sm_90a by the first schedule, which is the text's: where the assembler is at hand, others are tried (docs/architecture.md). The last line is of
+# blocks that go on: once a round, or once a turn for the gradient, since indices of blocks are asked for anew where they are used.
 KNOWN_STACKED = {("sm_80", "gemm_fp8_bf16"), ("sm_80", "gemm_fp8_f16"), ("sm_90a", "attention_d256_f16"), ("sm_90a", "attention_backward_causal_f16"),
-                 ("sm_90a", "gemm_relu_f8e4m3")}
+                 ("sm_90a", "gemm_relu_f8e4m3"),
+                 *(("sm_90a", name) for name in ("attention_d64_f16", "attention_causal_d64_f16", "attention_backward_f16", "gemm_tn_f16", "gemm_tn_bf16"))}
 
 HELD_UP = re.compile(r"\((C75\d\d)\)[^\n]*in (?:the )?function '(\w+)'")
 FRAME = re.compile(r"Function properties for (\w+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\n[^\n]*Used (\d+) registers")
