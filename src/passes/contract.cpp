@@ -64,12 +64,8 @@ class Contractor {
 void contract(Kernel& kernel, const Machine& machine, Diagnostics&) {
   INVARIANT(kernel.form == Form::Typed, "products are contracted while places in the source tell expressions apart");
   if (!machine.has(Cap::FusedMultiplyAdd)) return;
-  std::vector<RegionId> launches;
-  each_op(kernel, kernel.body, [&](OpId id) {
-    if (const auto* launch = kernel.op(id).get<op::Launch>()) launches.push_back(launch->body);
-  });
   Contractor contractor(kernel);
-  for (RegionId launch : launches) contractor.run(launch);
+  for (RegionId launch : launch_bodies(kernel)) contractor.run(launch);
   drop_dead_code(kernel);
 }
 

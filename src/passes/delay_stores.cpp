@@ -19,7 +19,9 @@ namespace {
 
 class Delayer : RoundEnd {
  public:
-  using RoundEnd::RoundEnd;
+  // `region` holds the rounds.
+  Delayer(Kernel& kernel, const Machine& machine, const Launched& launched, RegionId region, OpId rounds)
+      : RoundEnd(kernel, machine, launched, rounds), region_(region) {}
 
   // The name of the tensor whose tile waits; empty: none does.
   std::string run() {
@@ -42,25 +44,13 @@ class Delayer : RoundEnd {
       add_result(kernel_, id_, type);
       return kernel_.new_arg(rounds_.body, type, std::move(hint));
     };
-    RegionId outer = region_of(launched_.body());
-    insert_before(kernel_, outer, id_, [&](Builder& b) {
+    insert_before(kernel_, region_, id_, [&](Builder& b) {
       waits_ = add(b.boolean(false), scalar_type(Scalar::Bool), "waits");
       for (ValueId v : indices_) late_indices_.push_back(add(b.index(0), scalar_type(Scalar::Index), kernel_.value(v).hint));
       ValueId zero = b.constant(tile.element, is_float(tile.element) ? Number::real(0) : Number::integer(0));
       late_ = add(b.value(op::Splat{zero}, tile), tile, kernel_.value(store().tile).hint);
     });
     kernel_.op(id_).as<op::For>().inits = rounds_.inits;
-  }
-
-  // The region that holds the rounds.
-  RegionId region_of(RegionId region) const {
-    RegionId found;
-    auto look = [&](RegionId r) {
-      if (std::ranges::find(kernel_.region(r).ops, id_) != kernel_.region(r).ops.end()) found = r;
-    };
-    look(region);
-    each_op(kernel_, region, [&](OpId id) { each_region(kernel_.op(id).data, look); });
-    return found;
   }
 
   void store_or_wait() {
@@ -283,6 +273,7 @@ class Delayer : RoundEnd {
     return b.value(data, type);
   }
 
+  const RegionId region_;
   std::vector<ValueId> late_indices_;  // of the round before
   ValueId waits_, late_;
 };
@@ -322,16 +313,12 @@ bool is_store(const Kernel& kernel, const std::string& name) {
 void delay_stores(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
   if (!machine.has(Cap::AsyncMatrix)) return;
   std::set<std::string> delayed;
-  std::vector<RegionId> launches;
-  each_op(kernel, kernel.body, [&](OpId id) {
-    if (const op::Launch* launch = kernel.op(id).get<op::Launch>()) launches.push_back(launch->body);
-  });
-  for (RegionId body : launches) {
+  for (RegionId body : launch_bodies(kernel)) {
     Launched launched(kernel, machine, body);
     if (!launched.roles().valid()) continue;
-    each_op_in_region(kernel, body, [&](RegionId, OpId id) {
+    each_op_in_region(kernel, body, [&](RegionId region, OpId id) {
       if (!is_rounds(kernel, id)) return;
-      if (std::string name = Delayer(kernel, machine, launched, id).run(); !name.empty()) delayed.insert(std::move(name));
+      if (std::string name = Delayer(kernel, machine, launched, region, id).run(); !name.empty()) delayed.insert(std::move(name));
     });
   }
   write_down(kernel, delayed, diagnostics);

@@ -184,11 +184,7 @@ void write_down(Kernel& kernel, const std::set<std::string>& delayed, Diagnostic
 void overlap_products(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
   if (!machine.has(Cap::AsyncMatrix)) return;
   std::set<std::string> delayed;
-  std::vector<RegionId> launches;
-  each_op(kernel, kernel.body, [&](OpId id) {
-    if (const op::Launch* launch = kernel.op(id).get<op::Launch>()) launches.push_back(launch->body);
-  });
-  for (RegionId body : launches) {
+  for (RegionId body : launch_bodies(kernel)) {
     Launched launched(kernel, machine, body);
     each_op_in_region(kernel, body, [&](RegionId region, OpId id) {
       if (!kernel.op(id).is<op::For>()) return;

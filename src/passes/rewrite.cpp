@@ -37,6 +37,14 @@ void each_op_in_region(const Kernel& kernel, RegionId region, const std::functio
   }
 }
 
+std::vector<RegionId> launch_bodies(const Kernel& kernel) {
+  std::vector<RegionId> bodies;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    if (const op::Launch* launch = kernel.op(id).get<op::Launch>()) bodies.push_back(launch->body);
+  });
+  return bodies;
+}
+
 ValueId trip_count(Builder& b, const op::For& loop) {
   ValueId span = b.sub(loop.high, loop.low), more = b.sub(loop.step, b.index(1));
   return b.binary(BinaryFn::Max, b.binary(BinaryFn::Div, b.add(span, more), loop.step), b.index(0));

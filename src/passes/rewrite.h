@@ -13,6 +13,9 @@ void insert_after(ir::Kernel& kernel, ir::RegionId region, ir::OpId at, const st
 // Calls f(region, operation) for a snapshot of every operation under `region`, so that f may insert.
 void each_op_in_region(const ir::Kernel& kernel, ir::RegionId region, const std::function<void(ir::RegionId, ir::OpId)>& f);
 
+// The regions of the launches, in the order of the program.
+std::vector<ir::RegionId> launch_bodies(const ir::Kernel& kernel);
+
 // How often a loop with these bounds runs.
 ir::ValueId trip_count(ir::Builder& builder, const ir::op::For& loop);
 

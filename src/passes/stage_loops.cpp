@@ -320,13 +320,9 @@ void stage_loops(Kernel& kernel, const Machine& machine, Diagnostics& diagnostic
   kernel.form = Form::Staged;
   bool has_copies = machine.has(Cap::BulkCopy) || machine.has(Cap::AsyncCopy);
   if (!has_copies || !machine.has(Cap::PhaseBarriers)) return tell_all(kernel, machine, diagnostics);
-  std::vector<RegionId> launches;
-  each_op(kernel, kernel.body, [&](OpId id) {
-    if (const op::Launch* launch = kernel.op(id).get<op::Launch>()) launches.push_back(launch->body);
-  });
   std::vector<Pipeline> found;
   const std::vector<Pipeline> pinned = kernel.schedule.pipelines;
-  for (RegionId launch : launches) {
+  for (RegionId launch : launch_bodies(kernel)) {
     choose_stores(kernel, launch, machine, diagnostics);
     each_op_in_region(kernel, launch, [&](RegionId region, OpId id) {
       const op::For* loop = kernel.op(id).get<op::For>();

@@ -70,10 +70,11 @@ class Kernel:
         return clusters.value * cluster
 
     def blocks_of_launch(self, blocks, cluster):
-        """As many as go through all of them in the fewest rounds, evenly, unless they are dealt out."""
-        if self.is_dealt or blocks <= self.at_once:
+        """Like the launcher: where the last round is full by half, as many as need as many rounds, unless they are dealt out."""
+        rounds = -(-blocks // self.at_once)
+        if self.is_dealt or rounds < 2 or 2 * (rounds * self.at_once - blocks) > self.at_once:
             return min(blocks, self.at_once)
-        even = -(-blocks // -(-blocks // self.at_once))
+        even = -(-blocks // rounds)
         return -(-even // cluster) * cluster
 
     def launch(self, values, fault):

@@ -22,10 +22,11 @@ static int32_t tile_cu_cluster_blocks(const struct tile_launch *launch, const in
   return blocks;
 }
 
-// So few that they go through all blocks in as many rounds as `at_once` would, in whole clusters: those that are left out would only have
-// shared caches and power with the others.
+// Where the last round is full by half or more, so few that they go through all blocks in as many rounds as `at_once` would, in whole clusters: those
+// that are left out would only have shared caches and power with the others. Where it is nearly empty, most blocks are spared it.
 static int64_t tile_cu_even_blocks(int64_t blocks, int64_t at_once, int64_t cluster) {
   int64_t rounds = (blocks + at_once - 1) / at_once, even = (blocks + rounds - 1) / rounds;
+  if (2 * (rounds * at_once - blocks) > at_once) return at_once;
   return (even + cluster - 1) / cluster * cluster;
 }
 

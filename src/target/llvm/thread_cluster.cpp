@@ -91,10 +91,27 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::ReadBlock& x) {
   Value* number = b_.CreateTrunc(load(x.numbers, element_pointer(x.numbers, x.slot), 1)[0], b_.getInt32Ty());
   hold_number(op, exchange(llvm::Intrinsic::nvvm_shfl_sync_idx_i32, number, b_.getInt32(0), kLastLane));
 }
+
+namespace {
+
+// Does nothing that keeps its place (a wait, a product) stand between the number, or where its block begins, and the block's end so far?
+bool begins_round(const Value* number, const llvm::BasicBlock& block) {
+  auto* made = llvm::dyn_cast<llvm::Instruction>(number);
+  auto from = made && made->getParent() == &block ? made->getIterator() : block.begin();
+  return std::none_of(from, block.end(), [](const llvm::Instruction& i) { return llvm::isa<llvm::CallInst>(i) && llvm::cast<llvm::CallInst>(i).isInlineAsm(); });
+}
+
+}  // namespace
+
 void ThreadSpeller::one(const ir::Op& op, const ir::op::BlockIndex& x) {
   // Divisions are asked for where the program wants them, under a product say: nobody moves them to where both ways of a branch begin.
+  // Where a round begins there is nothing to move, and a tie would cost registers.
   Value*& number = asked_[{x.number.index, b_.GetInsertBlock()}];
-  if (!number) number = tied("", b_.CreateTrunc(uniform(x.number), b_.getInt32Ty()), {})[0];
+  if (!number) {
+    const bool begins = begins_round(uniform(x.number), *b_.GetInsertBlock());
+    number = b_.CreateTrunc(uniform(x.number), b_.getInt32Ty());
+    if (!begins) number = tied("", number, {})[0];
+  }
   hold(op.result(), block_indices(*launch_, number)[size_t(x.axis)]);
 }
 
