@@ -18,7 +18,10 @@ from kernels import Kernel
 from program import INTEGERS, is_float
 
 CC = ["gcc", "-std=c11", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fPIC", "-shared", "-fsanitize=undefined", "-fno-sanitize-recover"]
-LEVELS = ["x86-64", "x86-64-v3", "x86-64-v4"]
+# Levels of the CPU, and what tells that it has them: code of the others would be refused.
+FLAGS = {"x86-64": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512f"}
+HERE = set(re.search(r"^flags\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)[1].split())
+LEVELS = [level for level, flag in FLAGS.items() if flag in HERE]
 REFUSALS = ("T0404", "T0900")
 
 
