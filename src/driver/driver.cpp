@@ -1,5 +1,6 @@
 #include "driver/driver.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -60,7 +61,15 @@ int explain_file(const Options& options, const std::string& input) {
       passes.after = [&](const Pass&, const ir::Kernel& now) {
         if (now.form != ir::Form::Thread) tiles = now;
       };
-      if (!run_passes(kernel, *machine, found, passes)) return session.tell(found);
+      Diagnostics own(found.policy());
+      bool is_fine = run_passes(kernel, *machine, own, passes);
+      auto has_other = [&](const ExportInstance* e) { return has_other_instance(session.program, *e, *machine, passes); };
+      if (!is_fine && lacks_memory(own) && std::ranges::all_of(group.exports, has_other)) {
+        std::printf("%sleft out: %s\n", kernel_line(group.exports, *machine).c_str(), first_error(own).c_str());
+        continue;
+      }
+      found.append(own);
+      if (!is_fine) return session.tell(found);
       std::fputs(options.explain_cost ? cost_text(group.exports, kernel, *machine, number).c_str() : explain(group.exports, tiles, kernel, *machine, session.sources).c_str(), stdout);
     }
   }

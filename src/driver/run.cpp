@@ -224,8 +224,14 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
     bool is_last_of_form = ir::name(now.form) == o.form && (&pass == &pass_list().back() || (&pass + 1)->gives != now.form);
     if (o.after_each || is_last_of_form) judge(pass.name, now);
   };
-  if (!run_passes(kernel, machine, session.diagnostics, passes)) return session.tell();
-  return code;
+  Diagnostics own(session.diagnostics.policy());
+  bool is_fine = run_passes(kernel, machine, own, passes);
+  if (!is_fine && lacks_memory(own) && has_other_instance(session.program, exported, machine, passes)) {
+    std::printf("%s: left out: %s\n", label.c_str(), first_error(own).c_str());
+    return code;
+  }
+  session.diagnostics.append(own);
+  return is_fine ? code : session.tell();
 }
 
 }  // namespace

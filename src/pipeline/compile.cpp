@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/check.h"
 #include "diag/diag.h"
@@ -47,38 +48,88 @@ struct Lowering {
   bool is_fine = false;
 };
 
-// What a machine has too little of is a matter of one instance: a kernel may have several.
-void name_export(const ExportInstance& exported, Diagnostics& found) {
-  if (!found.has_errors() || exported.name == exported.kernel.name) return;
+// What a machine has too little of is a matter of one instance: a kernel may have several, and so may an export.
+void name_export(const Program& typed, const ExportInstance& exported, Diagnostics& found) {
+  bool has_others = std::ranges::count(typed.exports, exported.name, &ExportInstance::name) > 1;
+  if (!found.has_errors() || (exported.name == exported.kernel.name && !has_others)) return;
   std::set<Span> places;
   for (const Diagnostic& d : found.all())
     if (d.severity == Severity::Error) places.insert(d.span);
-  for (Span place : places) found.note_at(place, exported.span, diag::InstantiatedHere, exported.name);
+  for (Span place : places) found.note_at(place, exported.span, diag::InstantiatedHere, has_others ? exported.instance : exported.name);
 }
 
-// A machine that does not say how fast it is takes the first instance of each export.
-bool takes(const Machine& machine, const ExportInstance& exported) { return exported.number == 0 || machine.cores > 0; }
+// A machine that does not say how fast it is takes one instance of each export: the first for which it has the memory.
+bool takes_one(const Machine& machine) { return machine.cores == 0; }
 
-std::vector<Lowering> lower_all(const Program& typed, const std::deque<Checked>& checked, const CompileRequest& request,
-                                Diagnostics& diagnostics, const PassOptions& options, std::deque<ir::Kernel>& kernels) {
-  std::vector<Lowering> lowerings;
-  for (size_t i = 0; i < checked.size(); ++i)
-    for (const Machine* machine : request.machines) {
-      if (!checked[i].is_fine || !takes(*machine, typed.exports[i])) continue;
-      ir::Kernel& kernel = kernels.emplace_back(checked[i].kernel);
-      kernel.schedule = schedule_for(typed.exports[i], *machine);
-      lowerings.push_back({i, machine, &kernel, Diagnostics(diagnostics.policy())});
+// Takes the instances of each export through the passes, for each machine those that it takes.
+class LowerAll {
+ public:
+  LowerAll(const Program& typed, const std::deque<Checked>& checked, const CompileRequest& request, const PassOptions& options, std::deque<ir::Kernel>& kernels)
+      : typed_(typed), checked_(checked), request_(request), options_(options), kernels_(kernels) {}
+
+  // Without those that are left out.
+  std::vector<Lowering> run(Diagnostics& diagnostics) {
+    for (size_t i = 0; i < checked_.size(); ++i)
+      for (const Machine* machine : request_.machines)
+        if (checked_[i].is_fine && (typed_.exports[i].number == 0 || !takes_one(*machine))) wanted_.push_back({i, machine});
+    while (!wanted_.empty()) {
+      size_t first = all_.size();
+      for (auto [i, machine] : std::exchange(wanted_, {})) add(i, *machine, diagnostics.policy());
+      each_kernel(all_.size() - first, options_, [&](size_t i) {
+        Lowering& l = all_[first + i];
+        l.is_fine = run_machine_passes(*l.kernel, *l.machine, l.found, options_);
+      });
+      for (size_t i = first; i < all_.size(); ++i) want_next(all_[i]);
     }
-  each_kernel(lowerings.size(), options, [&](size_t i) {
-    Lowering& l = lowerings[i];
-    l.is_fine = run_machine_passes(*l.kernel, *l.machine, l.found, options);
-  });
-  for (Lowering& l : lowerings) {
-    name_export(typed.exports[l.of], l.found);
-    diagnostics.append(l.found);
+    std::ranges::stable_sort(all_, {}, &Lowering::of);
+    std::vector<Lowering> left;
+    for (Lowering& l : all_) {
+      if (is_left_out(l)) continue;
+      name_export(typed_, typed_.exports[l.of], l.found);
+      bool is_known = name_also(l, diagnostics);
+      if (!is_known) diagnostics.append(l.found);
+      left.push_back(std::move(l));
+    }
+    return left;
   }
-  return lowerings;
-}
+
+ private:
+  void add(size_t of, const Machine& machine, const Policy& policy) {
+    ir::Kernel& kernel = kernels_.emplace_back(checked_[of].kernel);
+    kernel.schedule = schedule_for(typed_.exports[of], machine);
+    all_.push_back({of, &machine, &kernel, Diagnostics(policy)});
+  }
+
+  void want_next(const Lowering& l) {
+    size_t next = l.of + 1;
+    if (!takes_one(*l.machine) || l.is_fine || !lacks_memory(l.found)) return;
+    if (next < typed_.exports.size() && typed_.exports[next].number > 0 && checked_[next].is_fine) wanted_.push_back({next, l.machine});
+  }
+
+  bool is_left_out(const Lowering& l) const {
+    const std::string& name = typed_.exports[l.of].name;
+    return !l.is_fine && lacks_memory(l.found) && std::ranges::any_of(all_, [&](const Lowering& other) {
+      return other.is_fine && other.machine == l.machine && typed_.exports[other.of].name == name;
+    });
+  }
+
+  // What an instance before it has too little memory for at the same places is told once, and who else has it there beside it.
+  bool name_also(const Lowering& l, Diagnostics& diagnostics) const {
+    if (l.is_fine || !lacks_memory(l.found) || typed_.exports[l.of].number == 0) return false;
+    const Diagnostic& first = *std::ranges::find(l.found.all(), Severity::Error, &Diagnostic::severity);
+    bool is_known = std::ranges::any_of(diagnostics.all(), [&](const Diagnostic& d) { return d.code == first.code && d.span == first.span; });
+    if (is_known) diagnostics.note_at(first.span, typed_.exports[l.of].span, diag::InstantiatedHere, typed_.exports[l.of].instance);
+    return is_known;
+  }
+
+  const Program& typed_;
+  const std::deque<Checked>& checked_;
+  const CompileRequest& request_;
+  const PassOptions& options_;
+  std::deque<ir::Kernel>& kernels_;
+  std::vector<std::pair<size_t, const Machine*>> wanted_;
+  std::vector<Lowering> all_;
+};
 
 host::Export describe(const target::Export& spelled, std::span<const ExportInstance> instances, const SourceMap& sources) {
   host::Export described = host::export_of(instances[0].kernel, &sources);
@@ -99,20 +150,23 @@ ir::Formula clocks_of(const ir::Kernel& kernel) {
 // The best machine first, as the launcher takes the first instance that runs; of each the instances as the export lists them.
 void add_instances(target::Export& spelled, host::Export& described, std::span<const ExportInstance> instances, size_t first,
                    const CompileRequest& request, std::span<const Lowering> lowerings) {
-  for (const Machine* machine : request.machines)
+  for (const Machine* machine : request.machines) {
+    auto is_one = [&](const Lowering& l) { return l.machine == machine && l.of >= first && l.of < first + instances.size(); };
+    const bool are_several = std::ranges::count_if(lowerings, is_one) > 1;
     for (const Lowering& lowering : lowerings) {
-      if (lowering.machine != machine || lowering.of < first || lowering.of >= first + instances.size()) continue;
+      if (!is_one(lowering)) continue;
       target::Instance instance{.kernel = lowering.kernel, .machine = machine};
       host::Variant variant{.machine = std::string(machine->name)};
-      if (instances.size() > 1 && takes(*machine, instances[1])) {
+      if (are_several || lowering.of > first) variant.instance = instances[lowering.of - first].instance;
+      if (are_several) {
         instance.clocks = clocks_of(*lowering.kernel);
-        variant.instance = instances[lowering.of - first].instance;
         variant.clocks = instance.clocks->text(*lowering.kernel);
         instance.guard_text = variant.instance + " is expected to take fewest clocks: " + variant.clocks;
       }
       spelled.instances.push_back(std::move(instance));
       described.variants.push_back(std::move(variant));
     }
+  }
 }
 
 void check_arguments(const ExportInstance& typed, const target::Export& exported, Diagnostics& diagnostics) {
@@ -172,6 +226,27 @@ ir::Kernel kernel_for(const ExportInstance& exported, const Machine& machine) {
   return kernel;
 }
 
+bool lacks_memory(const Diagnostics& found) {
+  constexpr std::string_view kMemory[] = {diag::SharedMemoryExceeded.row.code, diag::LaneMemoryExceeded.row.code};
+  return found.has_errors() && std::ranges::all_of(found.all(), [&](const Diagnostic& d) {
+    return d.severity != Severity::Error || std::ranges::find(kMemory, d.code) != std::end(kMemory);
+  });
+}
+
+std::string first_error(const Diagnostics& found) {
+  auto error = std::ranges::find(found.all(), Severity::Error, &Diagnostic::severity);
+  return error == found.all().end() ? "" : error->message;
+}
+
+bool has_other_instance(const Program& typed, const ExportInstance& exported, const Machine& machine, const PassOptions& options) {
+  return std::ranges::any_of(typed.exports, [&](const ExportInstance& other) {
+    if (other.name != exported.name || other.number == exported.number) return false;
+    ir::Kernel kernel = kernel_for(other, machine);
+    Diagnostics unheard;
+    return run_passes(kernel, machine, unheard, {.exact = options.exact, .verify = options.verify});
+  });
+}
+
 std::optional<Compiled> compile(const Program& typed, const CompileRequest& request, const SourceMap& sources,
                                 Diagnostics& diagnostics, const PassOptions& options) {
   Compiled out;
@@ -185,7 +260,7 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
   Checks checks(diagnostics, for_all);
   for (const ExportInstance& exported : typed.exports) checks.add(exported.kernel);
   out.checked = checks.finish();
-  std::vector<Lowering> lowerings = lower_all(typed, out.checked, request, diagnostics, options, out.kernels);
+  std::vector<Lowering> lowerings = LowerAll(typed, out.checked, request, options, out.kernels).run(diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   for (const Lowering& l : lowerings) out.lowered.push_back({&typed.exports[l.of], &out.checked[l.of], l.kernel});
   for (size_t first = 0, next = 0; first < typed.exports.size(); first = next) {

@@ -48,6 +48,13 @@ ir::Kernel kernel_for(const ExportInstance& exported, const Machine& machine);
 // The same for a kernel of the export that has come through the checks. What several blocks require adds up.
 ir::Schedule schedule_for(const ExportInstance& exported, const Machine& machine);
 
+// Were all errors for want of memory? An instance that a machine has too little of it for is left out there, as long as another one of
+// its export remains.
+bool lacks_memory(const Diagnostics& found);
+std::string first_error(const Diagnostics& found);
+// Does another instance of the export come through the passes on the machine?
+bool has_other_instance(const Program& typed, const ExportInstance& exported, const Machine& machine, const PassOptions& options = {});
+
 // Takes kernels through the checks, on other cores, while more of them are still made. Who looks on between the passes sees
 // them one after the other.
 class Checks {

@@ -95,6 +95,49 @@ TEST_SUITE("instances") {
     CHECK(built.compiled->program.exports[1].name == "g");
   }
 
+  TEST_CASE("what a machine has too little memory for is left out there, as long as another instance remains") {
+    command::Folder folder;
+    const std::string kernel = std::string(kProduct).substr(0, std::string(kProduct).find("export"));
+    folder.write("k.tile", kernel + "export product[BK = 256] | product[BK = 128] | product[BK = 64, BN = 64] as f;\nexport product[BK = 64, BN = 64] as g;\n");
+    auto machines = [&](const std::string& targets) {
+      command::Ran ran = folder.tilec("k.tile --target=" + targets + " --emit=manifest -o -");
+      CHECK_MESSAGE(ran.code == 0, ran.out);
+      return ran.out.substr(0, ran.out.find("\"g\""));
+    };
+    // All three are for sm_90a; sm_80 has 163 KiB, where the first needs 192.
+    std::string of_90 = machines("sm_90a"), of_80 = machines("sm_80");
+    auto names = [](const std::string& text, const std::string& name) { return text.find("\"instance\": \"" + name) != std::string::npos; };
+    for (const char* name : {"product[BN = 256, BK = 256]", "product[BN = 256, BK = 128]", "product[BN = 64, BK = 64]"}) CHECK_MESSAGE(names(of_90, name), of_90);
+    CHECK_MESSAGE(!names(of_80, "product[BN = 256, BK = 256]"), of_80);
+    CHECK_MESSAGE(names(of_80, "product[BN = 256, BK = 128]"), of_80);
+    CHECK_MESSAGE(!names(of_80, "product[BN = 64, BK = 64]"), of_80);
+    CHECK_MESSAGE(of_80.find("ceil(") == std::string::npos, of_80);  // one alone is never weighed
+
+    command::Ran ran = folder.tilec("k.tile --target=sm_80 --emit=ptx -o -");
+    CHECK_MESSAGE(ran.code == 0, ran.out);
+    CHECK_MESSAGE(ran.times(".visible .entry") == 2, ran.out);
+
+    ran = folder.tilec("explain k.tile --target=sm_80");
+    CHECK_MESSAGE(ran.code == 0, ran.out);
+    CHECK_MESSAGE(ran.says("kernel product[BN = 256, BK = 256] as f on sm_80\nleft out: `product` needs"), ran.out);
+    CHECK_MESSAGE(ran.times("\nlaunch at") == 2, ran.out);
+    ran = folder.tilec("run k.tile --target=sm_80 --kernel f --dim M=16,N=16,K=16 --form thread");
+    CHECK_MESSAGE(ran.code == 0, ran.out);
+    CHECK_MESSAGE(ran.times("left out:") == 1, ran.out);
+    CHECK_MESSAGE(folder.tilec("k.tile --target=sm_80 --emit=schedule -o -").code == 0, "schedules");
+
+    // Where none remains, each is an error that says which one it is.
+    folder.write("k.tile", kernel + "export product[BK = 256] | product[BK = 512] as f;\n");
+    ran = folder.tilec("k.tile --target=sm_80 --emit=ptx -o -");
+    CHECK(ran.code != 0);
+    CHECK_MESSAGE(ran.says("in the instance `product[BK = 256]` made here"), ran.out);
+    CHECK_MESSAGE(ran.says("in the instance `product[BK = 512]` made here"), ran.out);
+    CHECK(folder.tilec("explain k.tile --target=sm_80").code != 0);
+    // What has nothing to do with memory is never passed over.
+    folder.write("k.tile", kernel + "export product[BK = 256] | product as f;\nschedule product[BK = 256] { pipeline p { tiles a, b; depth 99 } }\n");
+    CHECK(folder.tilec("k.tile --target=sm_90a --emit=ptx -o -").code != 0);
+  }
+
   TEST_CASE("small products are expected to be faster in small tiles, large ones in large") {
     Built built({"sm_90a"});
     for (double n : {64.0, 512.0}) CHECK(built.clocks(1, n, n, n) < built.clocks(0, n, n, n));
