@@ -240,9 +240,9 @@ class Turn {
 
   void await(const std::set<size_t>& needed) {
     if (needed.empty()) return;
-    ended_ = std::max(ended_, *needed.rbegin() + 1);
     for (size_t p : needed) {
       Started& product = products_[p];
+      ended_ = std::max(ended_, p + 1);
       if (product.is_awaited) continue;
       const std::string atom = kernel_.op(product.id).as<op::Gemm>().atom;
       // Products end in the order of their starts.
@@ -250,8 +250,14 @@ class Turn {
       product.is_awaited = true;
       out().push_back(product.id);
       if (!first_awaited_.valid() || is_first_group_) first_awaited_ = product.id;
+      give_back_read();
     }
     is_first_group_ = false;
+    give_back_read();
+  }
+
+  // Slots that no product reads any more, as soon as the last one that did has ended.
+  void give_back_read() {
     std::vector<OpId> still_held;
     for (OpId id : held_) {
       if (reads_open(kernel_.op(id).as<op::Release>().ring)) still_held.push_back(id);
