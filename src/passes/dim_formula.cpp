@@ -28,6 +28,15 @@ Formula DimFormula::walk(ValueId v) {
   return kFew;
 }
 
+bool DimFormula::is_read(ValueId v) const {
+  const Op* op = kernel_.definition(v);
+  if (!op) return false;
+  if (const auto* c = op->get<op::Convert>()) return is_read(c->x);
+  const auto* b = op->get<op::Binary>();
+  if (b && b->fn == BinaryFn::Max) return (is_read(b->a) && kernel_.constant(b->b)) || (is_read(b->b) && kernel_.constant(b->a));
+  return op->is<op::ElementLoad>();
+}
+
 Formula DimFormula::argument(ValueId v) {
   const std::vector<ValueId>& indices = kernel_.region(launch_.body).args;
   for (size_t axis = 0; axis < indices.size(); ++axis)
@@ -48,7 +57,7 @@ Formula DimFormula::binary(const op::Binary& b) {
     case BinaryFn::Add: return walk(b.a) + walk(b.b);
     case BinaryFn::Sub: return walk(b.a) - walk(b.b);
     case BinaryFn::Mul: return walk(b.a) * walk(b.b);
-    case BinaryFn::Min: return min(walk(b.a), walk(b.b));
+    case BinaryFn::Min: return is_read(b.a) ? walk(b.b) : is_read(b.b) ? walk(b.a) : min(walk(b.a), walk(b.b));
     case BinaryFn::Max: return max(walk(b.a), walk(b.b));
     default: return kFew;
   }

@@ -5,7 +5,7 @@
 
 namespace tilec::passes {
 
-// Indices of blocks and of loops stand for their mean; what is not known for a few.
+// Indices of blocks and of loops stand for their mean; what is read from a tensor for what bounds it from above; what is not known for a few.
 class DimFormula {
  public:
   DimFormula(const ir::Kernel& kernel, const ir::op::Launch& launch) : kernel_(kernel), launch_(launch) {}
@@ -13,6 +13,8 @@ class DimFormula {
 
  private:
   ir::Formula walk(ir::ValueId v);
+  // From a tensor, as it is or bounded by a constant from below?
+  bool is_read(ir::ValueId v) const;
   ir::Formula argument(ir::ValueId v);
   ir::Formula binary(const ir::op::Binary& b);
 

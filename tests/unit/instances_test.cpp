@@ -214,6 +214,29 @@ TEST_SUITE("instances") {
     CHECK(folder.tilec("explain k.tile --target=sm_90a --cost --dim Q=1").code != 0);
   }
 
+  TEST_CASE("what is read from a tensor is expected to be as much as what bounds it") {
+    command::Folder folder;
+    folder.write("k.tile", R"(
+kernel sums(X: f16[B, L, 64], W: f16[64, 64], lengths: i32[B], out Y: f32[B, 64, 64]) {
+    launch (z in B) threads 128 {
+        let length = clamp(lengths[z] as int, 0, L);
+        var x: shared f16[64, 64];
+        var w: shared f16[64, 64] = W.tile(0, 0);
+        var y: fragment f32[64, 64] = 0;
+        for j in pipelined(ceildiv(length, 64)) {
+            x = X[z].tile(j, 0);
+            y += x @ w;
+        }
+        Y[z].tile(0, 0) = y;
+    }
+}
+export sums as f;
+)");
+    command::Ran ran = folder.tilec("explain k.tile --target=sm_90a --cost");
+    CHECK_MESSAGE(ran.says("ceil(L / 64)"), ran.out);
+    CHECK_MESSAGE(!ran.says("min(8"), ran.out);
+  }
+
   TEST_CASE("one lane is elected once, and what is rounded is rounded in pairs") {
     command::Folder folder;
     folder.write("k.tile", std::string(kProduct).substr(0, std::string(kProduct).find("export")) + "export product as f;\nexport product[BM = 64, BN = 64] as g;\n");
