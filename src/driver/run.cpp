@@ -177,6 +177,16 @@ void print_moved(const std::string& kernel, const RunDims& dims) {
 // With every number in f64 a lost element is far above what the order of a sum can do.
 double tolerance_of(interp::Numeric numeric) { return numeric == interp::Numeric::Wide ? 1e-3 : 2e-2; }
 
+// An instance that is left out on the machine is fine, too, and said to be.
+bool run_through(Session& session, const ExportInstance& exported, ir::Kernel& kernel, const Machine& machine, const PassOptions& passes, const std::string& label) {
+  Diagnostics found(session.diagnostics.policy());
+  bool is_fine = run_passes(kernel, machine, found, passes);
+  bool is_left_out = !is_fine && lacks_memory(found) && has_other_instance(session.program, exported, machine, passes);
+  if (is_left_out) std::printf("%s: left out: %s\n", label.c_str(), first_error(found).c_str());
+  else session.diagnostics.append(found);
+  return is_fine || is_left_out;
+}
+
 int run_export(Session& session, const ExportInstance& exported, const Machine& machine, const Dims& said) {
   const Options& o = session.options;
   RunDims chosen = dims_of(said, exported.kernel);
@@ -224,14 +234,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
     bool is_last_of_form = ir::name(now.form) == o.form && (&pass == &pass_list().back() || (&pass + 1)->gives != now.form);
     if (o.after_each || is_last_of_form) judge(pass.name, now);
   };
-  Diagnostics own(session.diagnostics.policy());
-  bool is_fine = run_passes(kernel, machine, own, passes);
-  if (!is_fine && lacks_memory(own) && has_other_instance(session.program, exported, machine, passes)) {
-    std::printf("%s: left out: %s\n", label.c_str(), first_error(own).c_str());
-    return code;
-  }
-  session.diagnostics.append(own);
-  return is_fine ? code : session.tell();
+  return run_through(session, exported, kernel, machine, passes, label) ? code : session.tell();
 }
 
 }  // namespace
