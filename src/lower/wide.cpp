@@ -6,6 +6,8 @@ namespace tilec::lower {
 
 namespace {
 
+constexpr int64_t kWorkspaceAlignment = 256;  // of what the launcher hands out (launch_support/support.h)
+
 // How many of a lane's first registers are neighbours along `axis`.
 int64_t neighbours(const layout::RegLayout& layout, int axis) {
   size_t bits = 0;
@@ -15,17 +17,21 @@ int64_t neighbours(const layout::RegLayout& layout, int axis) {
 
 }  // namespace
 
-// Elements begin at multiples of `count` where the buffer and each row do.
+// Elements begin at multiples of `count` where the buffer and each row do. None: they do in every call.
 ValueId Lowering::begins_at_multiples(ValueId buffer, int64_t count) {
   auto [found, is_new] = alignments_.try_emplace({buffer.index, count});
   if (!is_new) return found->second;
   RegionId here = builder_.region();
   builder_.set_region(prelude_);
   const Type& type = source_.type(buffer);
-  ValueId holds = builder_.value(ir::op::IsAligned{scalar_buffer(buffer), count * byte_width(type.element)}, ir::scalar_type(Scalar::Bool));
+  const int64_t bytes = count * byte_width(type.element);
+  ValueId holds;
+  if (type.space != Space::Workspace || bytes > kWorkspaceAlignment)
+    holds = builder_.value(ir::op::IsAligned{scalar_buffer(buffer), bytes}, ir::scalar_type(Scalar::Bool));
   for (int axis = 0; axis + 1 < type.rank(); ++axis) {
+    if (is_multiple(stride(buffer, axis), count)) continue;
     ValueId rest = builder_.binary(ir::BinaryFn::And, stride(buffer, axis), builder_.index(count - 1));
-    holds = builder_.logical_and(holds, builder_.compare(ir::CompareFn::Eq, rest, builder_.index(0)));
+    holds = all(holds, builder_.compare(ir::CompareFn::Eq, rest, builder_.index(0)));
   }
   builder_.set_region(here);
   return found->second = holds;

@@ -4,6 +4,7 @@
 //
 // A map adds to a region where each index of its one atomic is a coordinate of the map and a number that is the same for all, no two
 // the same coordinate, and where it is done at every point, but for points beyond an edge of the tensor.
+#include <algorithm>
 #include <numeric>
 
 #include "passes/cleanup.h"
@@ -137,8 +138,17 @@ class Gatherer {
     return false;
   }
   ValueId extent(size_t d) const {
+    if (const op::Alloc* memory = kernel_.defined_by<op::Alloc>(atomic_->buffer)) return extent_of_workspace(*memory, d);
     const Param* param = kernel_.param_of(atomic_->buffer);
     return param && d < param->extents.size() ? param->extents[d] : ValueId{};
+  }
+
+  // It states its dynamic extents alone, or every extent.
+  ValueId extent_of_workspace(const op::Alloc& memory, size_t d) const {
+    const Ints& shape = kernel_.type(atomic_->buffer).shape;
+    if (memory.extents.size() == shape.size()) return memory.extents[d];
+    if (shape[d] != kDynamic) return {};
+    return memory.extents[size_t(std::count(shape.begin(), shape.begin() + ptrdiff_t(d), kDynamic))];
   }
 
   void rewrite() {

@@ -19,14 +19,26 @@ namespace {
 // What was touched since the last barrier.
 struct Pending {
   std::set<ValueId> read, written;
-  std::set<ValueId> in_flight;  // read by products that nobody has awaited: no barrier ends that
-  bool is_unfenced = false;     // has something been written that engines read?
+  std::vector<std::set<ValueId>> in_flight;  // read by products that nobody has awaited, the youngest first: no barrier ends that
+  bool is_unfenced = false;                  // has something been written that engines read?
   friend bool operator==(const Pending&, const Pending&) = default;
   void add(const Pending& other) {
     read.insert(other.read.begin(), other.read.end());
     written.insert(other.written.begin(), other.written.end());
-    in_flight.insert(other.in_flight.begin(), other.in_flight.end());
+    in_flight.resize(std::max(in_flight.size(), other.in_flight.size()));
+    for (size_t age = 0; age < other.in_flight.size(); ++age) in_flight[age].insert(other.in_flight[age].begin(), other.in_flight[age].end());
     is_unfenced |= other.is_unfenced;
+  }
+  // Beyond so many the oldest are told apart no more.
+  void start(std::set<ValueId> reads) {
+    constexpr size_t kMostTold = 16;
+    in_flight.insert(in_flight.begin(), std::move(reads));
+    if (in_flight.size() <= kMostTold) return;
+    in_flight[kMostTold - 1].insert(in_flight.back().begin(), in_flight.back().end());
+    in_flight.pop_back();
+  }
+  bool is_in_flight(ValueId buffer) const {
+    return std::ranges::any_of(in_flight, [&](const std::set<ValueId>& reads) { return reads.contains(buffer); });
   }
   Pending behind_barrier() const { return {{}, {}, in_flight, false}; }
   bool conflicts(const Kernel& kernel, const MemoryTouch& touch) const {
@@ -82,12 +94,14 @@ class Inserter {
     auto conflict = std::find_if(touches.begin(), touches.end(), [&](const MemoryTouch& t) { return pending.conflicts(kernel_, t); });
     if (conflict != touches.end()) pending = add_barrier(region, before, conflict->buffer, std::move(pending));
     bool is_of_engine = data.is<op::CopyAsync>(), is_product = data.is<op::GemmAsync>();
+    std::set<ValueId> read;
     for (const MemoryTouch& touch : touches) {
-      INVARIANT(!touch.writes || !pending.in_flight.contains(touch.buffer), "what a product in flight reads is not written");
+      INVARIANT(!touch.writes || !pending.is_in_flight(touch.buffer), "what a product in flight reads is not written");
       pending.note(touch);
-      if (is_product) pending.in_flight.insert(touch.buffer);
+      read.insert(touch.buffer);
       pending.is_unfenced |= touch.writes && !is_of_engine && read_by_engines_.contains(touch.buffer);
     }
+    if (is_product) pending.start(std::move(read));
     return pending;
   }
 
@@ -114,10 +128,11 @@ class Inserter {
     return {};
   }
 
-  // A warp knows of the end of its own products alone: what they have read counts as read now.
+  // A warp knows of the end of its own products alone, which end in the order of their starts: what they have read counts as read now.
   static Pending awaited(const op::AwaitGemm& await, Pending pending) {
-    pending.read.insert(pending.in_flight.begin(), pending.in_flight.end());
-    if (await.in_flight == 0) pending.in_flight.clear();
+    const auto open = size_t(await.in_flight);
+    for (size_t age = open; age < pending.in_flight.size(); ++age) pending.read.insert(pending.in_flight[age].begin(), pending.in_flight[age].end());
+    if (open < pending.in_flight.size()) pending.in_flight.resize(open);
     return pending;
   }
 

@@ -8,6 +8,7 @@
 #include "passes/delay_stores.h"
 #include "passes/flights.h"
 #include "passes/late_release.h"
+#include "passes/lighter.h"
 #include "passes/overlap_turn.h"
 #include "passes/rewrite.h"
 #include "passes/schedule_loops.h"
@@ -144,16 +145,39 @@ class Carrier {
 // The best first.
 constexpr Reach kReaches[] = {{true, true, true}, {true, true, false}, {true, false, true}, {true, false, false}};
 
-// As far as registers reach.
+constexpr int64_t kLeastToCopy = 32;  // registers of a lane that starts copies, with which it never needs the stack
+
+// As it was chosen, and, for loops of a role that could have more registers, so.
+std::vector<Schedule> budgets(const Kernel& kernel, const Machine& machine, const TurnAt& at) {
+  const Schedule& chosen = kernel.schedule;
+  std::vector<Schedule> all{chosen};
+  bool is_long = at.loop.valid() && kernel.op(at.loop).as<op::For>().loop == LoopKind::Pipelined;
+  if (!is_long || chosen.facts.lanes_copy) return all;
+  for (Schedule& more : with_more_registers(chosen, chosen.are_roles_pinned ? chosen : Schedule{}, machine))
+    if (std::ranges::all_of(more.roles, [](const Role& role) { return role.registers >= kLeastToCopy; })) all.push_back(std::move(more));
+  return all;
+}
+
+void give_registers(Kernel& kernel, const std::vector<Role>& roles) {
+  kernel.schedule.roles = roles;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    op::Roles* split = kernel.op(id).get<op::Roles>();
+    for (size_t i = 0; split && i < split->names.size(); ++i)
+      for (const Role& role : roles)
+        if (role.name == split->names[i]) split->registers[i] = role.registers;
+  });
+}
+
+// As far as registers reach. Rather than one by one products run with registers of the role that copies.
 void overlap_turn(Kernel& kernel, const Machine& machine, const Launched& launched, const TurnAt& at) {
-  const int64_t most = registers_for_tiles(kernel.schedule, machine);
-  for (Reach reach : kReaches) {
-    Kernel trial = kernel;
-    overlap_turn(trial, Launched(trial, machine, launched.body()), at, reach);
-    if (tile_pressure(trial, launched.body()) > most) continue;
-    kernel = std::move(trial);
-    return;
-  }
+  for (const Schedule& budget : budgets(kernel, machine, at))
+    for (Reach reach : kReaches) {
+      Kernel trial = kernel;
+      overlap_turn(trial, Launched(trial, machine, launched.body()), at, reach);
+      if (tile_pressure(trial, launched.body()) > registers_for_tiles(budget, machine)) continue;
+      kernel = std::move(trial);
+      return give_registers(kernel, budget.roles);
+    }
   overlap_turn(kernel, launched, at, {});
 }
 

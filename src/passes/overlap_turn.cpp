@@ -55,17 +55,15 @@ class Turn {
     emit(id);
   }
 
-  // Registers that a product reads are not written while another one is in flight: the assembler would let none overlap. So products
-  // that read registers start together, when the last one's are there.
+  // Registers that a product reads are not written while another one is in flight: the assembler would let none overlap. So of products
+  // that read registers none starts before the last one's are there.
   void meet(OpId id) {
     if (!reach_.to_others) {
       start(id);
       return await({products_.size() - 1});
     }
     if (!reads_registers(id)) return start(id);
-    auto later = std::ranges::find_if(given_, [&](OpId other) { return other != id && !done_.contains(other) && is_new(other) && reads_registers(other); });
-    bool is_last = later == given_.end();
-    if (!is_last) {
+    if (waits_for_registers(id)) {
       postponed_.push_back(id);
       done_.insert(id);
       return;
@@ -79,6 +77,22 @@ class Turn {
     if (!launched_.group_atom(id)) return false;
     const op::Gemm& gemm = kernel_.op(id).as<op::Gemm>();
     return kernel_.type(gemm.a).is_tile() || kernel_.type(gemm.b).is_tile();
+  }
+
+  // Would registers that another one reads be written under it?
+  bool waits_for_registers(OpId id) const {
+    if (!reads_registers(id)) return false;
+    return std::ranges::any_of(given_, [&](OpId other) { return other != id && !done_.contains(other) && is_new(other) && lacks_registers(other); });
+  }
+
+  // Is what it reads of them yet to be written in this turn?
+  bool lacks_registers(OpId id) const {
+    if (!reads_registers(id)) return false;
+    const op::Gemm& gemm = kernel_.op(id).as<op::Gemm>();
+    return std::ranges::any_of(std::array{gemm.a, gemm.b}, [&](ValueId v) {
+      OpId made = kernel_.value(v).op;
+      return kernel_.type(v).is_tile() && made.valid() && place(made) < given_.size() && !done_.contains(made);
+    });
   }
 
   void start_postponed() {
@@ -170,7 +184,7 @@ class Turn {
 
   void start_more() {
     for (OpId id : given_) {
-      if (done_.contains(id) || !launched_.group_atom(id)) continue;
+      if (done_.contains(id) || !launched_.group_atom(id) || waits_for_registers(id)) continue;
       std::set<OpId> needs;
       if (!gather(id, needs)) continue;
       needs.erase(id);

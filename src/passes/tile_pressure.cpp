@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace tilec::passes {
 
@@ -13,18 +14,23 @@ class Sweep {
  public:
   explicit Sweep(const Kernel& kernel) : kernel_(kernel) {}
 
-  // A value lives from its definition to the last operation of its region that uses it, itself or in a region of its own.
-  int64_t region(RegionId id) const {
+  // A value lives from its definition to the last operation of its region that uses it, itself or in a region of its own. `handed`: what
+  // lives outside, and ends with this region.
+  int64_t region(RegionId id, const std::vector<ValueId>& handed = {}) const {
     const Region& r = kernel_.region(id);
     Lives lives = lives_of(r);
     int64_t live = 0, most = 0;
     for (ValueId arg : r.args) live += begin(lives, arg, 0);
+    for (ValueId v : handed) live += begin(lives, v, 0);
     for (auto [last, registers] : lives.from_before) live += registers, lives.ending[last] += registers;
     for (size_t i = 0; i < r.ops.size(); ++i) {
       const Op& op = kernel_.op(r.ops[i]);
       int64_t inside = 0;
-      each_region(op.data, [&](RegionId inner) { inside = std::max(inside, region(inner)); });
-      most = std::max(most, live + inside - handed_in(lives, i, op));
+      const std::vector<ValueId> to_branch = op.is<op::If>() ? ending_at(lives, i) : std::vector<ValueId>{};
+      each_region(op.data, [&](RegionId inner) { inside = std::max(inside, region(inner, to_branch)); });
+      int64_t left = live - handed_in(lives, i, op);
+      for (ValueId v : to_branch) left -= width(v);
+      most = std::max({most, live, left + inside});
       // An operation may write where what it reads for the last time was, as products do that go on.
       live -= lives.ending[i];
       for (ValueId v : op.results) live += begin(lives, v, i + 1);
@@ -37,6 +43,7 @@ class Sweep {
   struct Lives {
     std::map<uint32_t, size_t> last;                           // use of a value
     std::map<size_t, int64_t> ending = {};                     // registers that are free behind an operation
+    std::set<uint32_t> begun = {};                             // values of the region, so far
     std::vector<std::pair<size_t, int64_t>> from_before = {};  // of products of the turn before: until when, how many
   };
 
@@ -51,8 +58,17 @@ class Sweep {
   int64_t begin(Lives& lives, ValueId v, size_t from) const {
     auto found = lives.last.find(v.index);
     if (found == lives.last.end()) return 0;
+    lives.begun.insert(v.index);
     lives.ending[std::max(found->second, from)] += width(v);
     return width(v);
+  }
+
+  // Values of the region that nothing behind the operation uses.
+  static std::vector<ValueId> ending_at(const Lives& lives, size_t at) {
+    std::vector<ValueId> found;
+    for (auto [v, last] : lives.last)
+      if (last == at && lives.begun.contains(v)) found.push_back(ValueId{v});
+    return found;
   }
 
   // What a loop begins with is its own from then on.

@@ -12,6 +12,7 @@
 #include "ir/verify.h"
 #include "lower/lower.h"
 #include "passes/count_slots.h"
+#include "passes/deal_vectors.h"
 #include "passes/delay_stores.h"
 #include "passes/estimate.h"
 #include "passes/contract.h"
@@ -64,6 +65,7 @@ constexpr Pass kPipeline[] = {
     {"estimate", Typed, Typed, passes::estimate, "how long launches are expected to take"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
     {"skip-masks", Placed, Placed, passes::skip_masks, "tiles that lie on one side of their masks, without them"},
+    {"deal-vectors", Placed, Placed, passes::deal_vectors, "vectors of which each lane holds many elements, read once by each warp and dealt out"},
     {"persist", Placed, Placed, passes::persist, "blocks that go on to the next, where the launch has more than run at once"},
     {"stage-loops", Placed, Staged, passes::stage_loops, "versions of buffers, copies in flight"},
     {"split-roles", Staged, Staged, passes::split_roles, "the program of each role of the block's warps"},
