@@ -39,7 +39,9 @@ void deal(Kernel& kernel, const Machine& machine, RegionId region, OpId id) {
   if (!load || kernel.type(load->buffer).space == Space::Shared) return;
   ValueId vector = kernel.op(id).result();
   const Type own = kernel.type(vector);
-  if (own.shape.size() != 1) return;
+  // What may lie over an edge is masked element by element, which takes registers of its own.
+  bool is_inside = std::ranges::all_of(load->bounds, [](Bounds b) { return b == Bounds::Inside; });
+  if (own.shape.size() != 1 || !is_inside) return;
   auto layout = dealt(kernel.layouts.reg(own.layout), machine);
   const std::vector<OpId>& ops = kernel.region(region).ops;
   auto reader = std::ranges::find_if(ops, [&](OpId other) { return uses(kernel, other, vector); });

@@ -254,13 +254,14 @@ class Turn {
 
   void await(const std::set<size_t>& needed) {
     if (needed.empty()) return;
+    const size_t ended = ended_;
+    ended_ = std::max(ended_, *needed.rbegin() + 1);
     for (size_t p : needed) {
       Started& product = products_[p];
-      ended_ = std::max(ended_, p + 1);
       if (product.is_awaited) continue;
       const std::string atom = kernel_.op(product.id).as<op::Gemm>().atom;
-      // Products end in the order of their starts.
-      kernel_.op(product.id).data = op::AwaitGemm{product.flight, int64_t(products_.size() - 1 - p), atom};
+      // Products end in the order of their starts. Of one that has ended the assembler learns that by no more open than there are.
+      kernel_.op(product.id).data = op::AwaitGemm{product.flight, int64_t(products_.size() - std::max(p + 1, ended)), atom};
       product.is_awaited = true;
       out().push_back(product.id);
       if (!first_awaited_.valid() || is_first_group_) first_awaited_ = product.id;

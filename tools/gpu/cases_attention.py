@@ -4,6 +4,7 @@ import torch
 from tensors import DEVICE, F64, data, element, poisoned
 
 LOG2E = 1.4426950408889634
+ROWS_OF_TILES = 256
 
 
 def attend(q, k, v, seen, scale):
@@ -100,9 +101,12 @@ def backward_case(name, dims):
     def scores():
         return (q.to(F64) @ k.to(F64).repeat_interleave(h // g, 1).transpose(-1, -2) * scale).masked_fill(hidden, -torch.inf)
 
-    # What the forward pass leaves is rounded, and is the kernel's input.
-    lse = (torch.logsumexp(scores() / LOG2E, -1) * LOG2E).to(torch.float32)
-    o = (torch.exp2(scores() - lse.to(F64)[..., None]) @ v.to(F64).repeat_interleave(h // g, 1)).to(t)
+    # What the forward pass leaves is rounded, and is the kernel's input. Head by head, as scores of long sequences fill the memory.
+    lse, o = torch.empty((b, h, s), device=DEVICE), torch.empty(q.shape, device=DEVICE, dtype=t)
+    for z, head in ((z, head) for z in range(b) for head in range(h)):
+        own = (q[z, head].to(F64) @ k[z, head * g // h].to(F64).T * scale).masked_fill(hidden, -torch.inf)
+        lse[z, head] = torch.logsumexp(own / LOG2E, -1) * LOG2E
+        o[z, head] = torch.exp2(own - lse[z, head].to(F64)[:, None]) @ v[z, head * g // h].to(F64)
 
     def parts():
         p = torch.exp2(scores() - lse.to(F64)[..., None])
@@ -115,7 +119,10 @@ def backward_case(name, dims):
     wanted = {"dQ": lambda: parts()[1] @ k.to(F64).repeat_interleave(h // g, 1),
               "dK": lambda: over_heads(parts()[1].transpose(-1, -2) @ q.to(F64)),
               "dV": lambda: over_heads(parts()[0].transpose(-1, -2) @ do.to(F64))}
+    # What the launches leave each other: rows in whole tiles, of at most so many.
+    whole = (s + ROWS_OF_TILES - 1) // ROWS_OF_TILES * ROWS_OF_TILES
     values = dict(dims, Q=q, K=k, V=v, O=o, dO=do, lse=lse, scale=scale, delta=poisoned((b, h, s), torch.float32),
+                  known=poisoned((b, h, 2, whole), torch.float32), sums=poisoned((b, h, whole, d), torch.float32),
                   dQ=poisoned(q.shape, torch.float32 if "atomic" in name else t), dK=poisoned(k.shape, t), dV=poisoned(v.shape, t))
     return values, wanted
 
@@ -151,6 +158,8 @@ BACKWARD = [dict(B=b, H=h, G=g, S=s, L=n) for b, h, g, s, n in
 TOLERANCE = {"attention_backward_atomic": 5e-4, "linear_attention_bf16": 8e-3}
 # Sums in no fixed order give other bits each time.
 UNORDERED = {("attention_backward_atomic", "dQ")}
+# What the launcher hands out, at multiples of 256 bytes.
+WORKSPACES = {"split_k": {"partial"}, "flash_decoding": {"part", "lse"}, "attention_backward": {"delta", "known", "sums"}}
 LINEAR = [dict(B=b, H=h, S=s, N=n) for b, h, s, n in
           [(2, 3, 5, 7), (3, 3, 33, 65), (1, 5, 257, 31), (1, 2, 128, 64), (3, 1, 65, 7), (1, 1, 1001, 3), (1, 7, 129, 17), (2, 2, 0, 5), (1, 8, 2048, 128)]]
 CASES = {

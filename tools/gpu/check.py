@@ -292,7 +292,8 @@ def check(name, kernels, dims, quiet):
     values, wanted = CASES[case_of(name)][0](name, dims)
     fault = torch.zeros(1, device=DEVICE, dtype=torch.int64)
     bits = []
-    tensors = [key for key, value in values.items() if isinstance(value, torch.Tensor)]
+    workspaces = {key for case, keys in cases_attention.WORKSPACES.items() if name.startswith(case) for key in keys}
+    tensors = [key for key, value in values.items() if isinstance(value, torch.Tensor) and key not in workspaces]
     # As they come, twice; then one tensor at an odd address, another one, all of them.
     for odd in ([], [], tensors[:1], tensors[1:2], tensors):
         placed = values | {key: moved(values[key], int(key in odd)) for key in {*wanted, *odd}}
