@@ -152,7 +152,7 @@ class Attempt {
     made.kernel = c.lowered->checked->kernel;
     made.kernel.schedule = made.schedule;
     Diagnostics unheard;
-    if (!run_machine_passes(made.kernel, *of_.machine, unheard, {.exact = session_.options.effort > 2, .verify = session_.options.verify})) return;
+    if (!run_machine_passes(made.kernel, *of_.machine, unheard, session_.passes())) return;
     target::Program alone{.exports = {*c.exported}, .images = {}, .launchers = {}, .sources = compiled_.program.sources,
                           .compiler = compiled_.program.compiler, .manifest = {}};
     alone.exports[0].instances = {{.kernel = &made.kernel, .machine = of_.machine}};
@@ -209,7 +209,7 @@ Retaken retaken_schedules(Session& session, const Chosen& chosen, const std::str
   for (const target::MachineChoice& image : chosen.images)
     if (has_assembler(image)) request.machines.push_back(image.machine);
   Diagnostics unheard;
-  std::optional<Compiled> compiled = compile(part, request, session.sources, unheard, {.exact = session.options.effort > 2, .verify = session.options.verify});
+  std::optional<Compiled> compiled = compile(part, request, session.sources, unheard, session.passes());
   for (const target::MachineChoice& image : chosen.images) {
     if (!compiled || !has_assembler(image)) continue;
     std::string text = image.target->image_of(compiled->program, *image.machine).text;

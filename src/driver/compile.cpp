@@ -146,7 +146,7 @@ int print_schedules(Session& session, const Chosen& chosen, const Outputs& paths
   for (const ExportInstance& exported : session.program.exports)
     for (const Machine* machine : chosen.machines) {
       ir::Kernel kernel = kernel_for(exported, *machine, retaken), placed;
-      PassOptions passes{.exact = session.options.effort > 2, .verify = session.options.verify};
+      PassOptions passes = session.passes();
       passes.after = [&](const Pass&, const ir::Kernel& now) {
         if (now.form != ir::Form::Thread) placed = now;
       };
@@ -268,7 +268,8 @@ int compile_command(const Options& options) {
   if (session.diagnostics.has_errors()) return session.tell();
   std::string name = !options.name.empty() ? options.name : options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);
   if (options.emit == "obj" && options.output.empty() && paths.header.empty()) paths.header = name + ".h";
-  PassOptions passes{.stop_after = options.stop_after, .exact = options.effort > 2, .verify = options.verify};
+  PassOptions passes = session.passes();
+  passes.stop_after = options.stop_after;
   bool is_watched = options.time_passes || !options.print_after.empty() || stops_early(options);
   if (is_watched) passes.after = [&](const Pass& pass, const ir::Kernel& kernel) {
     tick(pass.name);

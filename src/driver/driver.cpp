@@ -57,7 +57,7 @@ int explain_file(const Options& options, const std::string& input) {
   for (const Group& group : groups) {
     for (const Machine* machine : machines->machines) {
       ir::Kernel kernel = kernel_for(*group.exports.front(), *machine, retaken), tiles;
-      PassOptions passes{.exact = options.effort > 2, .verify = options.verify};
+      PassOptions passes = session.passes();
       passes.after = [&](const Pass&, const ir::Kernel& now) {
         if (now.form != ir::Form::Thread) tiles = now;
       };

@@ -65,6 +65,7 @@ void add_target_options(CLI::App& app, Options& o) {
   app.add_option("--print-after", o.print_after, "print the kernels after this pass, to standard error")->check(is_pass);
   app.add_flag("--verify,!--no-verify", o.verify, "hold the kernels to the laws of the IR after every pass");
   app.add_option("-O", o.effort, "2: schedules of loops by modulo scheduling; 3: by an exact search, which takes longer")->check(CLI::IsMember({2, 3}));
+  app.add_option("--schedule-cache", o.schedule_cache, "a folder in which schedules that the exact search finds are kept for the next time");
   app.add_flag("--time-passes", o.time_passes, "say how long each pass took, on standard error");
 }
 

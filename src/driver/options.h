@@ -35,6 +35,7 @@ struct Options {
   std::string stop_after, print_after;
   bool time_passes = false;
   int effort = 2;  // -O
+  std::string schedule_cache;  // a folder; empty: none
   bool verify = true;
   // run
   std::string kernel;                                 // an export's name; empty: the only one

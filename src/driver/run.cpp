@@ -228,7 +228,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
     return kDone;
   }
   ir::Kernel kernel = kernel_for(exported, machine);
-  PassOptions passes{.exact = o.effort > 2, .verify = o.verify};
+  PassOptions passes = session.passes();
   passes.after = [&](const Pass& pass, const ir::Kernel& now) {
     if (code != kDone && o.after_each) return;
     bool is_last_of_form = ir::name(now.form) == o.form && (&pass == &pass_list().back() || (&pass + 1)->gives != now.form);

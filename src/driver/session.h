@@ -7,7 +7,9 @@
 #include "diag/diag.h"
 #include "driver/bundle.h"
 #include "driver/options.h"
+#include "driver/schedule_cache.h"
 #include "pipeline/compile.h"
+#include "pipeline/pipeline.h"
 #include "sema/sema.h"
 #include "target/target.h"
 
@@ -21,7 +23,7 @@ struct Chosen {
 };
 
 struct Session {
-  explicit Session(const Options& o) : options(o), diagnostics(o.policy) { watch_sources(&sources); }
+  explicit Session(const Options& o) : options(o), diagnostics(o.policy), schedules(schedule_memory(o.schedule_cache)) { watch_sources(&sources); }
   ~Session() { watch_sources(nullptr); }
   Session(const Session&) = delete;
 
@@ -31,6 +33,10 @@ struct Session {
   Ast ast;
   Program program;
   std::vector<std::string> read_files;  // in order, without the embedded library
+  std::unique_ptr<ir::LoopMemory> schedules;  // that the exact search has found
+
+  // As the options ask for them.
+  PassOptions passes() const { return {.exact = options.effort > 2 ? schedules.get() : nullptr, .verify = options.verify}; }
 
   // Reads, parses and analyses; an exit code other than kDone ends the command (diagnostics are still to be told). `made` as
   // `analyse` has it.

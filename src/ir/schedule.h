@@ -6,6 +6,8 @@
 
 namespace tilec::ir {
 
+class LoopMemory;  // loop_memory.h
+
 // One labelled statement. A copy without a label goes by the name of the shared tile that it fills.
 struct Placement {
   Text label, role;
@@ -61,7 +63,7 @@ struct Required {
 struct Facts {
   int64_t scratch_bytes = 0;  // of shared memory, that the tiles must leave to what lowering needs beside them
   bool lanes_copy = false;    // in a role that fills rings, which needs registers for it
-  bool wants_exact = false;   // schedules of loops by the exact search
+  LoopMemory* exact = nullptr;  // of the exact search, by which loops are scheduled; null: they are not
 };
 
 struct Schedule {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/loop_memory.h"
 #include "passes/loop_graph.h"
 #include "passes/modulo.h"
 #include "prove/loop_solver.h"
@@ -13,12 +14,12 @@ using namespace ir;
 namespace {
 
 // What shared memory has no room for is filled later than its readers would like: that is no matter of order.
-std::optional<LoopTimes> times_of(LoopProblem& problem, bool is_exact) {
+std::optional<LoopTimes> times_of(LoopProblem& problem, LoopMemory* exact) {
   std::optional<LoopTimes> times = modulo_schedule(problem);
   for (int64_t* limit : {&problem.shared_bytes, &problem.registers})
     if (!times && *limit) *limit = 0, times = modulo_schedule(problem);
-  if (!times || !is_exact) return times;
-  std::optional<LoopTimes> best = prove::best_schedule(problem, *times);
+  if (!times || !exact) return times;
+  std::optional<LoopTimes> best = exact->answer(problem, *times, [&] { return prove::best_schedule(problem, *times); });
   return best ? best : times;
 }
 
@@ -52,7 +53,7 @@ void schedule_loops(Kernel& kernel, const op::Launch& launch, const Machine& mac
     for (LoopWork& work : problem.work)
       if (const Placement* pinned = placement_of(kernel.schedule, work.name); pinned && work.unit == Unit::Products)
         work.most_stage = std::min(work.most_stage, pinned->stage);
-    std::optional<LoopTimes> times = times_of(problem, kernel.schedule.facts.wants_exact);
+    std::optional<LoopTimes> times = times_of(problem, kernel.schedule.facts.exact);
     if (!times) return;
     int64_t order = 0;
     for (size_t i = 0; i < problem.work.size(); ++i) {

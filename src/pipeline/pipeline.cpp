@@ -201,7 +201,7 @@ bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics&
   for (const Pass& pass : std::span(kPipeline).first(kChecks))
     if (pass.name == options.stop_after) return true;
   const std::vector<ir::LibraryCall> calls = kernel.library_calls;
-  kernel.schedule.facts.wants_exact = options.exact;
+  kernel.schedule.facts.exact = options.exact;
   std::optional<ir::Kernel> start;
   if (has_choices(kernel)) start = kernel;
   for (int64_t round = 1, missing = INT64_MAX;; ++round) {

@@ -41,7 +41,7 @@ struct PassOptions {
   std::function<void(const Pass&, const ir::Kernel&)> after = nullptr;  // called when a pass is done
   prove::Memory* memory = nullptr;                                      // of what was proved for other kernels
   std::vector<int> lanes = {};                                         // of a warp, on the machines that are compiled for; none: on any
-  bool exact = false;                                                  // schedules of loops by the exact search
+  ir::LoopMemory* exact = nullptr;                                     // of the exact search for schedules of loops; null: there is none
   bool verify = true;                                                  // the laws of the IR, before the first pass and after each that may change something
 };
 
