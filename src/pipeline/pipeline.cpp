@@ -16,7 +16,6 @@
 #include "passes/delay_stores.h"
 #include "passes/estimate.h"
 #include "passes/contract.h"
-#include "passes/drop_barriers.h"
 #include "passes/insert_barriers.h"
 #include "passes/overlap_products.h"
 #include "passes/pack_shared.h"
@@ -76,7 +75,6 @@ constexpr Pass kPipeline[] = {
     {"check-schedule", Staged, Staged, check::check_schedule, "rings turn without a deadlock, and the machine has what it takes"},
     {"check-requirements", Staged, Staged, check::check_requirements, "what the schedule requires is so"},
     {"lower", Staged, Thread, lower_to_threads, "the program of one thread"},
-    {"drop-barriers", Thread, Thread, passes::drop_barriers, "barriers between which nothing changes hands, out"},
     {"pack-shared", Thread, Thread, passes::pack_shared, "the place of every shared buffer, in bytes of others that are done"},
     {"check-memory", Thread, Thread, passes::check_memory, "a block's shared memory fits the machine"},
     {"split-loops", Thread, Thread, passes::split_loops, "loops whose conditions turn once: the longest part without them"},

@@ -5,7 +5,6 @@
 #include "ir/packed.h"
 #include "ir/print.h"
 #include "ir/verify.h"
-#include "passes/drop_barriers.h"
 #include "passes/pack_shared.h"
 #include "pipeline/compile.h"
 #include "syntax/parse.h"
@@ -264,70 +263,4 @@ TEST_CASE("packing: engines' tiles lie where swizzles begin, and phases share no
   others.insert(others.end(), phases.begin(), phases.end());
   for (auto phase : phases)
     for (auto other : others) CHECK((phase == other || phase.second <= other.first || other.second <= phase.first));
-}
-
-namespace {
-
-struct Dropped {
-  ir::Kernel kernel;
-  explicit Dropped(const std::string& body, const Machine& machine = target::model::asynchronous()) : kernel(kernel_of(block(body))) {
-    Diagnostics diagnostics{Policy{}};
-    passes::drop_barriers(kernel, machine, diagnostics);
-    REQUIRE(ir::verify(kernel, kernel.form).empty());
-    passes::pack_shared(kernel, machine, diagnostics);
-  }
-  int barriers() const {
-    int count = 0;
-    each_op(kernel, kernel.body, [&](ir::OpId id) { count += kernel.op(id).is<ir::op::BlockBarrier>(); });
-    return count;
-  }
-};
-
-// One exchange between warps, as lowering makes it.
-std::string exchange(std::string_view name, std::string_view value = "%v") { return std::string(kBarrier) + write(name, value) + std::string(kBarrier) + read(name); }
-
-}  // namespace
-
-TEST_CASE("barriers: of several exchanges in a loop each keeps the others' memory apart") {
-  std::string text = declare("a") + declare("b") + loop(exchange("a") + exchange("b", "%from_a") + give("%from_b"));
-  Dropped dropped(text);
-  CHECK(dropped.barriers() == 2);
-  Tensor x(Scalar::F32, {64}), z(Scalar::F32, {64});
-  x.fill(scrambled);
-  std::vector<Argument> arguments{&x, &z};
-  check_fine(run(dropped.kernel, arguments));
-  bool all = true;
-  for (int64_t k = 0; k < 64; ++k) all &= z.real(k) == x.real(k);
-  CHECK(all);
-  // Either of those that are left is needed.
-  std::string left = ir::print(dropped.kernel);
-  for (size_t at = 0; (at = left.find("block_barrier", at)) != left.npos; ++at) {
-    std::string less = left;
-    RunOptions lax;
-    lax.check_initialised = false;
-    check_fault(run_text(less.erase(at, 13), {&x, &z}, lax), FaultKind::Race, "nothing orders the two");
-  }
-}
-
-TEST_CASE("barriers: what is needed stays") {
-  // One exchange alone: what it has read is written again in the next turn.
-  CHECK(Dropped(declare("a") + loop(exchange("a") + give("%from_a"))).barriers() == 2);
-  // Outside of loops none is looked at.
-  CHECK(Dropped(declare("a") + exchange("a") + give("%from_a")).barriers() == 2);
-  // Who tells others speaks for all warps.
-  std::string phases = "%bars = alloc name=\"bars\" : buffer<shared 1 u64>\n" + declare("a") + declare("b");
-  CHECK(Dropped(phases + loop(exchange("a") + std::string(kBarrier) + "phase_arrive %bars, %zero\n" + exchange("b"))).barriers() == 3);
-  CHECK(Dropped(phases + loop(exchange("a") + std::string(kBarrier) + "phase_wait %bars, %zero, %zero\n" + exchange("b"))).barriers() == 2);
-  // One way that has a barrier is not all ways.
-  std::string maybe = "if %yes {\n" + exchange("b") + "yield } else_body { yield }\n";
-  CHECK(Dropped(declare("a") + declare("b") + loop(exchange("a") + maybe)).barriers() == 3);
-}
-
-TEST_CASE("barriers: one that lets large buffers share their bytes stays") {
-  auto loop_of = [](std::string_view elements) {
-    std::string two = changed(declare("a"), "64 f32", elements) + changed(declare("b"), "64 f32", elements);
-    return loop(two + exchange("a") + exchange("b", "%from_a"));
-  };
-  CHECK(Dropped(loop_of("64 f32")).barriers() == 2);
-  CHECK(Dropped(loop_of("512 f32")).barriers() > 2);
 }
