@@ -265,14 +265,8 @@ class Turn {
       product.is_awaited = true;
       out().push_back(product.id);
       if (!first_awaited_.valid() || is_first_group_) first_awaited_ = product.id;
-      give_back_read();
     }
     is_first_group_ = false;
-    give_back_read();
-  }
-
-  // Slots that no product reads any more, as soon as the last one that did has ended.
-  void give_back_read() {
     std::vector<OpId> still_held;
     for (OpId id : held_) {
       if (reads_open(kernel_.op(id).as<op::Release>().ring)) still_held.push_back(id);
