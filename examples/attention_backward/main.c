@@ -30,25 +30,25 @@ static tile_status run_d128_bf16(tensors *t, float scale, const int64_t *e) {
   return attention_backward_d128_bf16(t->q.bits, t->k.bits, t->v.bits, t->o.bits, t->d_o.bits, t->lse.bits, t->dq.bits,
                                       t->dk.bits, t->dv.bits, scale, e[0], e[1], e[3], e[2], e[4], NULL, 0, NULL);
 }
-static tile_status run_atomic_f16(tensors *t, float scale, const int64_t *e) {
-  return attention_backward_atomic_f16(t->q.bits, t->k.bits, t->v.bits, t->o.bits, t->d_o.bits, t->lse.bits,
-                                       t->dq.bits, t->dk.bits, t->dv.bits, scale, e[0], e[1], e[3], e[2], e[4], NULL, 0,
-                                       NULL);
+static tile_status run_ordered_f16(tensors *t, float scale, const int64_t *e) {
+  return attention_backward_ordered_f16(t->q.bits, t->k.bits, t->v.bits, t->o.bits, t->d_o.bits, t->lse.bits,
+                                        t->dq.bits, t->dk.bits, t->dv.bits, scale, e[0], e[1], e[3], e[2], e[4], NULL,
+                                        0, NULL);
 }
 
 typedef struct {
   const char *name;
-  element type, dq_type;
+  element type;
   int64_t depth;
   bool is_causal;
   tile_status (*call)(tensors *, float, const int64_t *);
 } variant;
 
 static const variant kVariants[] = {
-    {"attention_backward_f16", F16, F16, 64, false, run_f16},
-    {"attention_backward_causal_f16", F16, F16, 64, true, run_causal_f16},
-    {"attention_backward_d128_bf16", BF16, BF16, 128, false, run_d128_bf16},
-    {"attention_backward_atomic_f16", F16, F32, 64, false, run_atomic_f16},
+    {"attention_backward_f16", F16, 64, false, run_f16},
+    {"attention_backward_causal_f16", F16, 64, true, run_causal_f16},
+    {"attention_backward_d128_bf16", BF16, 128, false, run_d128_bf16},
+    {"attention_backward_ordered_f16", F16, 64, false, run_ordered_f16},
 };
 
 static double *zeros(int64_t count) {
@@ -157,7 +157,7 @@ static void run(judge *j, const int64_t *e) {
                  .o = tensor_unwritten(v->type, own),
                  .d_o = tensor_random(v->type, own, 1),
                  .lse = tensor_unwritten(F32, rows),
-                 .dq = tensor_unwritten(v->dq_type, own),
+                 .dq = tensor_unwritten(v->type, own),
                  .dk = tensor_unwritten(v->type, shared),
                  .dv = tensor_unwritten(v->type, shared)};
     float scale = (float)(1.4426950408889634 / sqrt((double)v->depth));
