@@ -314,7 +314,7 @@ class Scheduler {
   std::pair<int64_t, int64_t> budgets(int64_t warps) const {
     constexpr int64_t kStep = 8, kStarting = 32, kCopying = 104;
     // With more the assembler arranges loops with products under way worse, by 2 to 7 % of attention; kernels that need more are assembled again.
-    constexpr int64_t kMost = 216;
+    static const int64_t kMost = std::getenv("MOST") ? std::atoi(std::getenv("MOST")) : 216;
     if (!trades_registers()) return {};
     const int64_t filling = schedule_.facts.lanes_copy ? kCopying : kStarting;
     int64_t lanes = machine_.lanes, copying = machine_.role_warps * lanes * filling;

@@ -77,7 +77,7 @@ constexpr Rates kRates90 = {.cores = 132, .products = 4096, .far_bytes = 32,
 
 constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t caps, std::span<const MatrixAtom> atoms,
                           int64_t argument_bytes, AddLimits adds = {}, int64_t cluster_blocks = 1, Rates rates = {}) {
-  return {.name = name, .target = "cuda", .lanes = 32, .max_warps = 16, .default_warps = 4, .role_warps = 4, .registers_per_lane = 255,
+  return {.name = name, .target = "cuda", .lanes = 32, .max_warps = 32, .default_warps = 4, .role_warps = 4, .registers_per_lane = 255,
           .shared_bytes = shared_bytes, .banks = 32, .vector_bytes = 16, .simd_bytes = 0, .caps = caps, .matrix_atoms = atoms,
           .boxes = kBoxes, .adds = adds, .cluster_blocks = cluster_blocks, .block_registers = kBlockRegisters,
           .argument_bytes = argument_bytes, .lane_bytes = kLaneBytes, .cores = rates.cores, .product_rate = rates.products,

@@ -151,12 +151,16 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::GroupCommit&) { tied("wgmma
 void ThreadSpeller::keep_behind_reduction() {
   auto is_here = [&](Value* v) { return v && llvm::isa<llvm::Instruction>(v) && llvm::cast<llvm::Instruction>(v)->getParent() == b_.GetInsertBlock(); };
   if (!is_here(crossed_) || !arrived_) return;
+  static const int way = std::getenv("TIE") ? std::atoi(std::getenv("TIE")) : 1;
+  if (way == 0) return;
+  llvm::IRBuilderBase::InsertPointGuard guard(b_);
+  if (way >= 2) crossed_ = crossing_, b_.SetInsertPoint(before_crossing_->getNextNode());
   tied("{ .reg .pred p, q; setp.eq.u32 p, $1, 0x7FC0ABCD; @p mbarrier.test_wait.parity.shared.b64 q, [$0], 0; }", {}, {arrived_, b_.CreateBitCast(crossed_, b_.getInt32Ty())});
 }
 
 void ThreadSpeller::one(const ir::Op& op, const ir::op::GroupWait& x) {
   keep_behind_reduction();
-  crossed_ = arrived_ = nullptr;
+  crossed_ = arrived_ = crossing_ = nullptr;
   pass_on(op, "wgmma.wait_group.sync.aligned " + std::to_string(x.in_flight) + ";", x.flights);
 }
 

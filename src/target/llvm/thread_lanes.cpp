@@ -99,7 +99,9 @@ Value* ThreadSpeller::shuffle(const ir::op::Shuffle& x, Value* value) {
 void ThreadSpeller::one(const ir::Op& op, const ir::op::Shuffle& x) {
   const ir::Type result = type(op.result());
   Held h;
-  for (Value* part : parts_as(x.x, ir::vector_type(result.element, part_count(result)))) h.parts.push_back(shuffle(x, part));
+  const Values parts = parts_as(x.x, ir::vector_type(result.element, part_count(result)));
+  if (Value* last = parts.back(); !crossing_ && last->getType()->getPrimitiveSizeInBits() == 32 && !b_.GetInsertBlock()->empty()) crossing_ = last, before_crossing_ = &b_.GetInsertBlock()->back();
+  for (Value* part : parts) h.parts.push_back(shuffle(x, part));
   if (Value* last = h.parts.back(); last->getType()->getPrimitiveSizeInBits() == 32) crossed_ = last;
   held_[op.result().index] = std::move(h);
 }

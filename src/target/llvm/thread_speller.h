@@ -136,6 +136,8 @@ class ThreadSpeller final : public Speller {
   llvm::Value *descriptors_ = nullptr, *elected_ = nullptr;  // the second: 1 in one lane of a warp
   uint64_t descriptor_bytes_ = 0;
   llvm::Value *arrived_ = nullptr, *crossed_ = nullptr;  // since the last wait for products: a phase that was arrived at, and what came from another lane then
+  llvm::Value* crossing_ = nullptr;
+  llvm::Instruction* before_crossing_ = nullptr;
   std::set<uint32_t> fresh_;             // flights of sums that nothing was added to yet
   std::map<std::pair<uint32_t, llvm::BasicBlock*>, llvm::Value*> asked_;  // numbers of blocks whose indices somebody asks for
   std::map<uint32_t, Values> operands_;  // of groups' products, in registers, by value: packed
