@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "host/arguments.h"
+#include "ir/workspace.h"
 #include "target/launch_support/launch_support.h"
 
 namespace tilec::host {
@@ -155,7 +156,7 @@ std::string export_text(const Export& exported, const Library& library) {
   out += "tile_status " + name + "_call(const " + name + "_args *args);\n";
   out += "// Does now what the first call would do besides its work.\n";
   out += "tile_status " + name + "_load(void);\n";
-  out += "// Bytes that a call with these arguments takes for workspace; its address is a multiple of 256.\n";
+  out += "// Bytes that a call with these arguments takes for workspace; its address is a multiple of " + std::to_string(ir::kWorkspaceAlignment) + ".\n";
   out += workspace_size_text(exported, all);
   out += "// What went wrong in the calls on this stream that have returned.\n";
   out += "tile_status " + name + "_check(" + all.back().type + "stream);\n";

@@ -1,12 +1,11 @@
 // Wide accesses of device memory: several neighbouring elements of a lane at once. That they begin at a multiple of their size is
 // known at the call alone: the code for regions inside their buffers asks, all other code moves element by element.
+#include "ir/workspace.h"
 #include "lower/lowering.h"
 
 namespace tilec::lower {
 
 namespace {
-
-constexpr int64_t kWorkspaceAlignment = 256;  // of what the launcher hands out (launch_support/support.h)
 
 // How many of a lane's first registers are neighbours along `axis`.
 int64_t neighbours(const layout::RegLayout& layout, int axis) {
@@ -26,7 +25,7 @@ ValueId Lowering::begins_at_multiples(ValueId buffer, int64_t count) {
   const Type& type = source_.type(buffer);
   const int64_t bytes = count * byte_width(type.element);
   ValueId holds;
-  if (type.space != Space::Workspace || bytes > kWorkspaceAlignment)
+  if (type.space != Space::Workspace || bytes > ir::kWorkspaceAlignment)
     holds = builder_.value(ir::op::IsAligned{scalar_buffer(buffer), bytes}, ir::scalar_type(Scalar::Bool));
   for (int axis = 0; axis + 1 < type.rank(); ++axis) {
     if (is_multiple(stride(buffer, axis), count)) continue;

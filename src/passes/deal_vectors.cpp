@@ -5,6 +5,7 @@
 
 #include "layout/convert.h"
 #include "passes/rewrite.h"
+#include "passes/uses.h"
 
 namespace tilec::passes {
 
@@ -24,14 +25,6 @@ std::optional<layout::RegLayout> dealt(const layout::RegLayout& own, const Machi
     (each.lane.size() < own.lane.size() ? each.lane : each.reg).push_back(layout::coordinate_bit(1, 0, bit));
   bool pays = each.registers() * kLeastSaved <= own.registers() && layout::move_tier(each, own) == layout::Tier::Lane;
   return pays ? std::optional(layout::normalized(std::move(each))) : std::nullopt;
-}
-
-bool uses(const Kernel& kernel, OpId id, ValueId v) {
-  bool found = false;
-  auto look = [&](OpId one) { each_operand(kernel.op(one).data, [&](ValueId used) { found |= used == v; }); };
-  look(id);
-  each_region(kernel.op(id).data, [&](RegionId inner) { each_op(kernel, inner, look); });
-  return found;
 }
 
 void deal(Kernel& kernel, const Machine& machine, RegionId region, OpId id) {

@@ -9,6 +9,7 @@
 #include "passes/loop_graph.h"
 #include "passes/rewrite.h"
 #include "passes/schedule_loops.h"
+#include "passes/uses.h"
 
 namespace tilec::passes {
 
@@ -70,14 +71,6 @@ class Delayer {
     return ok;
   }
 
-  bool uses(OpId id, ValueId v) {
-    bool found = false;
-    auto look = [&](OpId one) { each_operand(kernel_.op(one).data, [&](ValueId used) { found |= used == v; }); };
-    look(id);
-    each_region(kernel_.op(id).data, [&](RegionId r) { each_op(kernel_, r, look); });
-    return found;
-  }
-
   bool find_products() {
     size_t all = 0;
     each_op(kernel_, loop_.body, [&](OpId id) { all += launched_.group_atom(id) != nullptr; });
@@ -89,7 +82,7 @@ class Delayer {
     auto slot = std::ranges::find(yielded(), result);
     if (slot == yielded().end() || use_counts(kernel_)[result.index] != 1) return false;
     carried_ = size_t(slot - yielded().begin());
-    return std::all_of(body().begin(), body().begin() + ptrdiff_t(place(first_)) + 1, [&](OpId id) { return !uses(id, carried_arg()); });
+    return std::all_of(body().begin(), body().begin() + ptrdiff_t(place(first_)) + 1, [&](OpId id) { return !uses(kernel_, id, carried_arg()); });
   }
 
   // What the product reads is still there in the next turn: carried in registers, kept in a ring, or the same in all turns.
@@ -223,7 +216,7 @@ class Delayer {
     });
     OpId late = kernel_.value(flight).op;
     kernel_.op(first_).as<op::AwaitGemm>().in_flight = 1;
-    OpId reader = *std::ranges::find_if(body(), [&](OpId id) { return id != late && (id == body().back() || uses(id, carried_arg())); });
+    OpId reader = *std::ranges::find_if(body(), [&](OpId id) { return id != late && (id == body().back() || uses(kernel_, id, carried_arg())); });
     insert_before(kernel_, loop_.body, reader, [&](Builder& b) {
       tile = b.value(op::AwaitGemm{flight, 0, kernel_.op(last_).as<op::Gemm>().atom}, type);
       give_back(b, before);

@@ -5,22 +5,11 @@
 #include "ir/sources.h"
 #include "passes/effects.h"
 #include "passes/touches.h"
+#include "passes/uses.h"
 
 namespace tilec::passes {
 
 using namespace ir;
-
-namespace {
-
-bool uses(const Kernel& kernel, OpId id, ValueId buffer) {
-  bool found = false;
-  auto look = [&](OpId one) { each_operand(kernel.op(one).data, [&](ValueId v) { found |= v == buffer; }); };
-  look(id);
-  each_region(kernel.op(id).data, [&](RegionId r) { each_op(kernel, r, look); });
-  return found;
-}
-
-}  // namespace
 
 std::vector<Fill> Fills::find() const {
   std::vector<Fill> found;

@@ -1,13 +1,9 @@
 // The gradient of attention in one pass: five products a turn, of which one reads what threads have put into shared memory and is added to a
 // tensor while the sums of the loop run on. What the passes made is looked at, and judged by the interpreter after every pass.
-#include <map>
-#include <regex>
-
-#include "agreement.h"
-#include "pipeline/compile.h"
-#include "syntax/parse.h"
+#include "ir/workspace.h"
+#include "made.h"
 #include "target/cuda/machine.h"
-#include "target/model/machine.h"
+#include "target/launch_support/launch_support.h"
 
 using namespace tilec;
 using namespace tilec::agreement;
@@ -87,38 +83,15 @@ const Machine& hopper() {
   UNREACHABLE("the machine is in the table");
 }
 
-struct Made {
-  ir::Kernel typed;
-  std::map<std::string, ir::Kernel> after;
-
-  explicit Made(const std::string& text, const Machine& machine = target::model::asynchronous()) {
-    SourceMap sources;
-    Diagnostics diagnostics{Policy{}};
-    Ast ast = parse(sources.add("it.tile", text), sources, diagnostics);
-    Program program = analyse(ast, sources, embedded_library(), diagnostics);
-    REQUIRE(!diagnostics.has_errors());
-    typed = kernel_for(program.exports.at(0), machine);
-    ir::Kernel kernel = typed;
-    PassOptions passes;
-    passes.after = [&](const Pass& pass, const ir::Kernel& now) { after.insert_or_assign(std::string(pass.name), now); };
-    REQUIRE(run_passes(kernel, machine, diagnostics, passes));
-  }
-  std::string text(const std::string& pass) const { return ir::print(after.at(pass)); }
-  int count(const std::string& pattern, const std::string& pass) const {
-    const std::string all = text(pass);
-    const std::regex regex(pattern);
-    return int(std::distance(std::sregex_iterator(all.begin(), all.end(), regex), {}));
-  }
-  // The products of the pipelined loop as they start, by the elements of their results, and the waits, by what stays in flight.
-  std::string order(const std::string& pass = "overlap-products") const {
-    const std::string all = text(pass);
-    std::string found;
-    const std::regex regex("gemm_async (%\\w+), |await_gemm [^\n]*in_flight=(\\d)");
-    for (std::sregex_iterator at(all.begin(), all.end(), regex), end; at != end; ++at)
-      found += (*at)[1].matched ? (*at)[1].str().substr(1, 1) + " " : (*at)[2].str() + " ";
-    return found;
-  }
-};
+// The products of the pipelined loop as they start, by the elements of their results, and the waits, by what stays in flight.
+std::string order_of(const Made& made) {
+  const std::string& all = made.text("overlap-products");
+  std::string found;
+  const std::regex regex("gemm_async (%\\w+), |await_gemm [^\n]*in_flight=(\\d)");
+  for (std::sregex_iterator at(all.begin(), all.end(), regex), end; at != end; ++at)
+    found += (*at)[1].matched ? (*at)[1].str().substr(1, 1) + " " : (*at)[2].str() + " ";
+  return found;
+}
 
 void agree(const std::string& text, int64_t rows, int64_t keys, int64_t depth = 64, const Machine& machine = target::model::asynchronous()) {
   check_agreement(Made(text, machine).typed, {{rows, depth}, {rows, depth}, {keys, depth}, {keys, depth}, {rows}, {rows, depth}, {keys, depth}, {keys, depth}}, machine);
@@ -129,13 +102,13 @@ void agree(const std::string& text, int64_t rows, int64_t keys, int64_t depth = 
 TEST_SUITE("one pass") {
   TEST_CASE("what is added to a tensor is awaited while the sums run on") {
     // Scores and their gradient; then what reads shared memory, and the sums, of which two are open while it is added.
-    CHECK(Made(with(kSumsLast)).order() == "k v 1 t w t 2 ");
+    CHECK(order_of(Made(with(kSumsLast))) == "k v 1 t w t 2 ");
     for (const Machine& machine : {target::model::asynchronous(), target::model::without_roles(), target::model::with_lanes()})
       agree(with(kSumsLast), 100, 70, 64, machine);
   }
 
   TEST_CASE("a product whose registers are written starts though others read registers, too") {
-    CHECK(Made(with(kOneSumFirst)).order() == "k v 1 w t t 1 1 ");
+    CHECK(order_of(Made(with(kOneSumFirst))) == "k v 1 w t t 1 1 ");
     agree(with(kOneSumFirst), 130, 70);
   }
 
@@ -155,7 +128,7 @@ TEST_SUITE("one pass") {
     Made wide(with(kSumsLast, "[D = 128]"), hopper()), narrow(with(kSumsLast), hopper());
     CHECK(wide.count("registers=\\[216, 72\\]", "split-roles") == 1);
     CHECK(wide.count("registers=\\[232, 32\\]", "overlap-products") == 1);
-    CHECK(wide.order() == "k v 1 t w t 2 1 ");
+    CHECK(order_of(wide) == "k v 1 t w t 2 1 ");
     CHECK(narrow.count("registers=\\[216, 72\\]", "overlap-products") == 1);
     agree(with(kSumsLast, "[D = 128]"), 70, 70, 128, hopper());
   }
@@ -164,6 +137,9 @@ TEST_SUITE("one pass") {
     Made made(with(kSumsLast), hopper());
     CHECK(made.count("store [^\n]*%sums[^\n]*bounds=\\[guarded, inside\\][^\n]*adds=true", "gather-sums") == 1);
     CHECK(made.count("is_aligned %sums", "lower") == 0);
+    // As the code that hands them out has it.
+    const std::string promise = "#define TILE_WORKSPACE_ALIGNMENT " + std::to_string(ir::kWorkspaceAlignment) + "\n";
+    CHECK(target::support_text().find(promise) != std::string_view::npos);
     CHECK(made.count("is_aligned %dK", "lower") > 0);
   }
 }

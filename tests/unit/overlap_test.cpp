@@ -1,12 +1,6 @@
 // Products that run under other work: kept in flight from turn to turn, delayed into the next turn, in turns of groups; the rings
 // that feed them; and blocks that go on. What the passes made is looked at, and judged by the interpreter after every pass.
-#include <map>
-#include <regex>
-
-#include "agreement.h"
-#include "pipeline/compile.h"
-#include "syntax/parse.h"
-#include "target/model/machine.h"
+#include "made.h"
 
 using namespace tilec;
 using namespace tilec::agreement;
@@ -124,29 +118,6 @@ std::string with(std::string_view text, std::string_view arguments = "", std::st
   return std::regex_replace(out, std::regex("THREADS"), std::string(threads));
 }
 
-struct Made {
-  ir::Kernel typed, thread;
-  std::map<std::string, ir::Kernel> after;
-
-  explicit Made(const std::string& text, const Machine& machine = target::model::asynchronous()) {
-    SourceMap sources;
-    Diagnostics diagnostics{Policy{}};
-    Ast ast = parse(sources.add("it.tile", text), sources, diagnostics);
-    Program program = analyse(ast, sources, embedded_library(), diagnostics);
-    REQUIRE(!diagnostics.has_errors());
-    typed = thread = kernel_for(program.exports.at(0), machine);
-    PassOptions passes;
-    passes.after = [&](const Pass& pass, const ir::Kernel& now) { after.insert_or_assign(std::string(pass.name), now); };
-    REQUIRE(run_passes(thread, machine, diagnostics, passes));
-  }
-  std::string text(const std::string& pass = "insert-barriers") const { return ir::print(after.at(pass)); }
-  int count(const std::string& pattern, const std::string& pass = "insert-barriers") const {
-    const std::string all = text(pass);
-    const std::regex regex(pattern);
-    return int(std::distance(std::sregex_iterator(all.begin(), all.end(), regex), {}));
-  }
-};
-
 // Why the schedule cannot be kept.
 std::string refusal_of(const std::string& text) {
   SourceMap sources;
@@ -176,8 +147,8 @@ TEST_SUITE("overlap") {
     CHECK(made.count("await_gemm [^\n]*in_flight=1") == 1);
     // The first turn, a turn of the loop with two products, and the last product.
     CHECK(made.count("gemm_async ") == 4);
-    auto pipeline = std::ranges::find(made.thread.schedule.pipelines, "v", &ir::Pipeline::name);
-    REQUIRE(pipeline != made.thread.schedule.pipelines.end());
+    auto pipeline = std::ranges::find(made.last.schedule.pipelines, "v", &ir::Pipeline::name);
+    REQUIRE(pipeline != made.last.schedule.pipelines.end());
     CHECK(pipeline->in_flight == 1);
     agree(with(kChain), kOneBlock);
     agree(with(kChain), {{64, 64}, {64, 64}, {64, 64}, {64, 64}});
@@ -234,8 +205,8 @@ TEST_SUITE("overlap") {
     // The slots that the sums of the last turn read go back when that wait is over.
     CHECK(std::regex_search(wait.suffix().first, wait.suffix().second, std::regex("^[^]*if %[^]*release [^]*gemm_async")));
     for (const char* name : {"q", "g"}) {
-      auto pipeline = std::ranges::find(made.thread.schedule.pipelines, name, &ir::Pipeline::name);
-      REQUIRE(pipeline != made.thread.schedule.pipelines.end());
+      auto pipeline = std::ranges::find(made.last.schedule.pipelines, name, &ir::Pipeline::name);
+      REQUIRE(pipeline != made.last.schedule.pipelines.end());
       CHECK(pipeline->in_flight == 1);
     }
     for (const Machine& machine : {target::model::asynchronous(), target::model::without_roles(), target::model::with_lanes()})
@@ -275,9 +246,9 @@ TEST_SUITE("overlap") {
 
   TEST_CASE("a block goes on to the next where a role copies ahead") {
     Made made{std::string(kProduct)};
-    CHECK(made.thread.schedule.persistent);
+    CHECK(made.last.schedule.persistent);
     CHECK(made.count("= grid_blocks") >= 1);
-    CHECK_FALSE(Made(std::string(kProduct), target::model::without_roles()).thread.schedule.persistent);
+    CHECK_FALSE(Made(std::string(kProduct), target::model::without_roles()).last.schedule.persistent);
     // Four times as many blocks as the interpreter begins at once.
     agree(std::string(kProduct), {{200, 100}, {100, 170}, {200, 170}});
     agree(with(kChain), {{700, 64}, {100, 64}, {100, 64}, {700, 64}});
@@ -286,7 +257,7 @@ TEST_SUITE("overlap") {
   TEST_CASE("blocks of unequal turns are dealt out one by one") {
     std::string causal = std::regex_replace(with(kChain), std::regex("ceildiv\\(L, 64\\)"), "min(ceildiv(L, 64), i + 1)");
     Made made(causal);
-    CHECK(made.thread.schedule.persistent);
+    CHECK(made.last.schedule.persistent);
     CHECK(made.count("for .* loop=dealt", "persist") == 1);
     CHECK(made.count("= take_block", "lower") == 1);  // of the role that fills
     CHECK(made.count("= read_block", "lower") == 1);
@@ -297,7 +268,7 @@ TEST_SUITE("overlap") {
 
   TEST_CASE("blocks of unequal turns end with their own work where no role fills") {
     std::string causal = std::regex_replace(with(kChain), std::regex("ceildiv\\(L, 64\\)"), "min(ceildiv(L, 64), i + 1)");
-    CHECK_FALSE(Made(causal, target::model::without_roles()).thread.schedule.persistent);
+    CHECK_FALSE(Made(causal, target::model::without_roles()).last.schedule.persistent);
   }
 
   TEST_CASE("a tile that ends a round is stored in pieces under the products of the next one") {
@@ -310,8 +281,8 @@ TEST_SUITE("overlap") {
     // The first product starts before anybody asks where the block is.
     const std::string text = made.text();
     CHECK(text.find("gemm_async") < text.rfind("block_index"));
-    auto placed = std::ranges::find(made.thread.schedule.placements, "C", &ir::Placement::label);
-    REQUIRE(placed != made.thread.schedule.placements.end());
+    auto placed = std::ranges::find(made.last.schedule.placements, "C", &ir::Placement::label);
+    REQUIRE(placed != made.last.schedule.placements.end());
     CHECK(placed->stage == 1);
     // Tiles inside; over edges; rows that no vector may begin in; fewer turns than pieces; none.
     for (const auto& [m, n, k] : {std::array<int64_t, 3>{192, 256, 200}, {200, 248, 200}, {192, 250, 130}, {192, 256, 64}, {192, 256, 0}})

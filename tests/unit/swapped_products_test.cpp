@@ -1,12 +1,6 @@
 // Products of groups of warps with their operands in each other's place: tiles of few rows take the instruction's columns for them.
 // Every layout that engines read, with roles and without, judged by the interpreter after every pass.
-#include <map>
-#include <regex>
-
-#include "agreement.h"
-#include "pipeline/compile.h"
-#include "syntax/parse.h"
-#include "target/model/machine.h"
+#include "made.h"
 
 using namespace tilec;
 using namespace tilec::agreement;
@@ -134,24 +128,6 @@ Shapes shapes_of(const Tiles& t) {
   auto sizes = [](int64_t rows, int64_t columns, bool is_turned) { return is_turned ? std::vector{columns, rows} : std::vector{rows, columns}; };
   return {sizes(m, k, t.turn_a), sizes(k, n, t.turn_b), {m, n}};
 }
-
-struct Made {
-  ir::Kernel typed, last;
-  std::map<std::string, std::string> after;
-
-  explicit Made(const std::string& text, const Machine& machine = target::model::asynchronous()) {
-    SourceMap sources;
-    Diagnostics diagnostics{Policy{}};
-    Ast ast = parse(sources.add("it.tile", text), sources, diagnostics);
-    Program program = analyse(ast, sources, embedded_library(), diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), text);
-    typed = last = kernel_for(program.exports.at(0), machine);
-    PassOptions passes;
-    passes.after = [&](const Pass& pass, const ir::Kernel& now) { after[std::string(pass.name)] = ir::print(now); };
-    REQUIRE(run_passes(last, machine, diagnostics, passes));
-  }
-  bool has(const std::string& pass, const std::string& part) const { return after.at(pass).find(part) != std::string::npos; }
-};
 
 std::string refusal_of(const std::string& text) {
   SourceMap sources;
