@@ -35,6 +35,8 @@ void Lowering::lower_launch(const ir::Op& op, const ir::op::Launch& launch) {
   builder_.set_region(body);
   begin_sums();
   lower_region(launch.body);
+  bool has_roles = std::ranges::any_of(source_.region(launch.body).ops, [&](OpId id) { return source_.op(id).is<ir::op::Roles>(); });
+  if (!has_roles) await_all_own_rows(launch.body);
   builder_.yield({});
   std::vector<OpId>& ops = target_.region(body).ops;
   const std::vector<OpId>& prelude = target_.region(prelude_).ops;

@@ -234,7 +234,11 @@ class Lowering {
   void store_tile(const Region& region, const ir::Ints& shape, const layout::RegLayout& layout, const Home& from, bool adds);
   ValueId rows_end_on_units(ValueId buffer);
   void store_by_engine(const ir::Op& op, const ir::op::Copy& copy);
-  void store_boxes(const ir::op::Copy& copy);
+  void store_boxes(const ir::op::Copy& copy, const ir::Ints& region, const std::vector<ValueId>& first, const std::vector<ValueId>& target);
+  void await_own_rows();
+  void await_all_own_rows(RegionId body);
+  void send_own_rows(const ir::op::Copy& copy, int64_t rows);
+  void meet_and_copy(const ir::Op& op, const ir::op::Copy& copy);
   int most_bytes(Scalar element, bool adds) const;
   void add_element(ValueId buffer, ValueId index, ValueId value, ValueId mask);
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);

@@ -27,6 +27,7 @@ void Lowering::lower_roles(const ir::op::Roles& roles) {
     takes_blocks_ = deal_ && deal_->filling == roles.bodies[role];
     if (roles.registers[role] && machine_.has(Cap::RegisterBudgets)) builder_.add(ir::op::RegisterBudget{roles.registers[role]});
     lower_program(roles.bodies[role]);
+    await_all_own_rows(roles.bodies[role]);
     builder_.yield({});
     builder_.set_region(other);
     builder_.yield({});

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/late_store.h"
+#include "ir/own_rows.h"
 #include "layout/engine_rows.h"
 #include "layout/notation.h"
 #include "lower/lowering.h"
@@ -32,6 +33,7 @@ void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
   const Home& from = home(store.tile);
   Region region{store.buffer, scalars(store.offsets), store.axes, store.bounds};
   report_indices(region, op.span);
+  if (ir::rows_of_own(source_, store.buffer)) await_own_rows();
   if (!store.adds && store_registers(region, layout, from)) return;
   auto alone = [&] { store_tile(region, type.shape, layout, from, store.adds); };
   if (store.label == ir::kLateStore) {
@@ -130,20 +132,58 @@ void Lowering::store_by_engine(const ir::Op& op, const ir::op::Copy& copy) {
   report_indices({copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds}, op.span);
   ValueId holds;
   if (machine_.boxes.unit) holds = all(boxes_hold(std::span(&copy.dst, 1)), rows_end_on_units(copy.dst));
-  by_engine(holds, [&] { once([&] { store_boxes(copy); }); }, [&] { copy_by_threads(op, copy); });
+  if (int64_t rows = ir::rows_of_own(source_, copy.src)) return by_engine(holds, [&] { send_own_rows(copy, rows); }, [&] { meet_and_copy(op, copy); });
+  by_engine(holds, [&] {
+    once([&] {
+      builder_.add(ir::op::EngineFence{});
+      store_boxes(copy, copy.shape, scalars(copy.src_offsets), scalars(copy.dst_offsets));
+      builder_.add(ir::op::AwaitStores{});
+    });
+  }, [&] { copy_by_threads(op, copy); });
 }
 
-// One warp starts them, behind the barrier that ends what threads write to the array, and waits until they are read.
-void Lowering::store_boxes(const ir::op::Copy& copy) {
+// What a warp has sent from its rows has been read when it writes to them again.
+void Lowering::await_own_rows() {
+  builder_.add(ir::op::AwaitStores{});
+  builder_.add(ir::op::WarpBarrier{"a lane knows for all of its warp that what it sent has been read"});
+}
+
+void Lowering::send_own_rows(const ir::op::Copy& copy, int64_t rows) {
+  builder_.add(ir::op::EngineFence{});
+  builder_.add(ir::op::WarpBarrier{"a lane sends what all of its warp have written"});
+  std::vector<ValueId> from = scalars(copy.src_offsets), to = scalars(copy.dst_offsets);
+  ValueId first = builder_.mul(warp_index(), builder_.index(rows));
+  for (auto [offsets, axis] : {std::pair{&from, copy.src_axes[0]}, std::pair{&to, copy.dst_axes[0]}})
+    (*offsets)[size_t(axis)] = builder_.add((*offsets)[size_t(axis)], first);
+  store_boxes(copy, {rows, copy.shape[1]}, std::move(from), std::move(to));
+}
+
+// Lanes that copy read rows of other warps.
+void Lowering::meet_and_copy(const ir::Op& op, const ir::op::Copy& copy) {
+  barrier("lanes read what other warps have written to `" + source_.value(copy.src).hint + "`");
+  copy_by_threads(op, copy);
+  barrier("`" + source_.value(copy.src).hint + "` may be written again");
+}
+
+// Of tiles that warps send rows of; where a program ends nobody may be reading them any more.
+void Lowering::await_all_own_rows(RegionId body) {
+  bool found = false;
+  each_op(source_, body, [&](OpId id) {
+    const ir::op::Copy* copy = source_.op(id).get<ir::op::Copy>();
+    found |= copy && ir::rows_of_own(source_, copy->src);
+  });
+  if (found) builder_.add(ir::op::AwaitStores{});
+}
+
+// A region of the array, and where it goes.
+void Lowering::store_boxes(const ir::op::Copy& copy, const ir::Ints& region, const std::vector<ValueId>& first, const std::vector<ValueId>& target) {
   const Type& source = source_.type(copy.src);
   const layout::MemLayout& layout = source_.layouts.mem(source.layout);
-  builder_.add(ir::op::EngineFence{});
-  each_box(copy.shape, box_shape(copy.shape, source), [&](const ir::Ints& origin, const ir::Ints& shape) {
-    std::vector<ValueId> from = stepped(scalars(copy.src_offsets), copy.src_axes, origin), to = stepped(scalars(copy.dst_offsets), copy.dst_axes, origin);
+  each_box(region, box_shape(region, source), [&](const ir::Ints& origin, const ir::Ints& shape) {
+    std::vector<ValueId> from = stepped(first, copy.src_axes, origin), to = stepped(target, copy.dst_axes, origin);
     builder_.add(ir::op::StoreBox{scalar_buffer(copy.src), from, copy.src_axes, source.shape, layout::print(layout), scalar_buffer(copy.dst), to,
                                   copy.dst_axes, copy.dst_bounds, shape, copy.adds});
   });
-  builder_.add(ir::op::AwaitStores{});
 }
 
 }  // namespace tilec::lower

@@ -86,6 +86,10 @@ std::string why_no_box(const Kernel& kernel, const op::Copy& copy, const Machine
   return why_no_box(kernel, Move{copy.src, copy.src_axes, copy.dst}, machine);
 }
 
+std::string why_no_box(const Kernel& kernel, ValueId tensor, const Axes& axes, ValueId tile, const Machine& machine) {
+  return why_no_box(kernel, Move{tensor, axes, tile}, machine);
+}
+
 void choose_stores(Kernel& kernel, RegionId launch, const Machine& machine, Diagnostics& diagnostics) {
   if (!machine.has(Cap::BulkCopy)) return;
   std::function<void(RegionId, int)> visit = [&](RegionId region, int loops) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/late_store.h"
+#include "ir/own_rows.h"
 #include "passes/loop_flow.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
@@ -76,7 +77,7 @@ class Inserter {
     if (auto* await = data.get<op::AwaitGemm>()) return awaited(*await, std::move(pending));
     if (auto* loop = data.get<op::For>()) {
       if (ValueId buffer = conflict_in(loop->body, pending); buffer.valid()) pending = add_barrier(region, id, buffer, std::move(pending));
-      return repeat({loop->body}, pending);
+      return kernel_.defined_by<op::GridBlocks>(loop->step) ? through_blocks(loop->body, pending) : repeat({loop->body}, pending);
     }
     if (auto* loop = data.get<op::While>()) return repeat({loop->condition, loop->body}, std::move(pending));
     if (auto* branch = data.get<op::If>()) {
@@ -134,6 +135,16 @@ class Inserter {
     for (size_t age = open; age < pending.in_flight.size(); ++age) pending.read.insert(pending.in_flight[age].begin(), pending.in_flight[age].end());
     if (open < pending.in_flight.size()) pending.in_flight.resize(open);
     return pending;
+  }
+
+  // Blocks touch elements of their own, whichever of them one after the other are run by the same warps: tensors wait for nobody there.
+  Pending through_blocks(RegionId body, const Pending& before) {
+    auto is_tensor = [&](ValueId buffer) { return kernel_.param_of(buffer) != nullptr; };
+    return through_loop(before, [&](Pending pending) {
+      std::erase_if(pending.read, is_tensor);
+      std::erase_if(pending.written, is_tensor);
+      return run(body, std::move(pending));
+    });
   }
 
   Pending repeat(const std::vector<RegionId>& bodies, const Pending& before) {
@@ -257,6 +268,9 @@ void insert_barriers(Kernel& kernel, const Machine& machine, Diagnostics&) {
     if (launch.warps <= 1 && !machine.has(Cap::DivergentBranches)) return;
     std::set<ValueId> handed_over = handed_over_in(kernel, launch.body);
     handed_over.merge(WrittenApart::in(kernel, launch.body));
+    each_op(kernel, launch.body, [&](OpId id) {
+      if (kernel.op(id).is<op::Alloc>() && rows_of_own(kernel, kernel.op(id).result())) handed_over.insert(kernel.op(id).result());
+    });
     std::set<ValueId> read_by_engines = read_by_engines_in(kernel, launch.body);
     Inserter(kernel, handed_over, read_by_engines).run(launch.body, {});
   });

@@ -22,6 +22,8 @@
 #include "passes/fills.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
+#include "passes/send_tiles.h"
+#include "passes/shared_room.h"
 #include "passes/stage_once.h"
 #include "passes/versions.h"
 
@@ -37,12 +39,6 @@ constexpr int64_t kBytesOfBarriers = 16;  // of one slot of a ring
 struct StagedCopy : Fill {
   ValueId versions = {};  // the stack that takes its place
 };
-
-int64_t shared_bytes(const Kernel& kernel, ValueId buffer) {
-  const Type& type = kernel.type(buffer);
-  int64_t elements = type.layout.valid() ? kernel.layouts.mem(type.layout).size() : type.element_count();
-  return elements * byte_width(type.element);
-}
 
 // A loop of a launch, and the region that it stands in.
 struct LoopAt {
@@ -328,6 +324,7 @@ void stage_loops(Kernel& kernel, const Machine& machine, Diagnostics& diagnostic
       const op::For* loop = kernel.op(id).get<op::For>();
       if (loop && loop->loop == LoopKind::Pipelined) stage_loop(kernel, machine, diagnostics, {launch, region, id}, pinned, found);
     });
+    send_tiles(kernel, machine, launch);
     stage_once(kernel, machine, launch);
   }
   // Two loops may use the same names.

@@ -4,6 +4,7 @@
 #include "passes/carried_count.h"
 #include "passes/fills.h"
 #include "passes/rewrite.h"
+#include "passes/shared_room.h"
 #include "passes/versions.h"
 
 namespace tilec::passes {
@@ -26,21 +27,8 @@ bool is_placed(const Kernel& kernel, const op::Copy& copy) {
 // last reader.
 //
 // Where blocks go on, and shared memory has room for another version, the next block's tile comes while this one's is still read.
-constexpr int64_t kBytesOfBarriers = 64;  // of a ring, and for the place at which an array begins
-
-int64_t shared_bytes(const Kernel& kernel, ValueId buffer) {
-  const Type& type = kernel.type(buffer);
-  return (type.layout.valid() ? kernel.layouts.mem(type.layout).size() : type.element_count()) * byte_width(type.element);
-}
-
 int64_t depth_of(const Kernel& kernel, const Machine& machine, RegionId launch, ValueId buffer) {
-  int64_t room = machine.shared_bytes - kernel.schedule.facts.scratch_bytes;
-  each_op(kernel, launch, [&](OpId id) {
-    const Op& op = kernel.op(id);
-    if (op.is<op::RingAlloc>()) room -= kBytesOfBarriers * kernel.type(op.result()).shape[0];
-    if (op.is<op::Alloc>() && kernel.type(op.result()).space == Space::Shared) room -= shared_bytes(kernel, op.result());
-  });
-  return room >= shared_bytes(kernel, buffer) + 2 * kBytesOfBarriers ? 2 : 1;
+  return room_beside(kernel, machine, launch) >= shared_bytes(kernel, buffer) ? 2 : 1;
 }
 
 void stage(Kernel& kernel, const Machine& machine, RegionId launch, RegionId region, const Fill& fill) {

@@ -91,12 +91,12 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::StoreBox& x) {
   Values operands = {corner(x.src, x.src_shape, x.src_offsets, rows_of(kernel_, x)), descriptor_of(box_of(kernel_, x))};
   std::string to = coordinates(x.dst_offsets, operands), rank = std::to_string(x.dst_offsets.size());
   std::string text = x.adds ? "cp.reduce.async.bulk.tensor." + rank + "d.global.shared::cta.add.bulk_group" : "cp.async.bulk.tensor." + rank + "d.global.shared::cta.bulk_group";
-  tied("{ .reg .pred p; elect.sync _|p, 0xffffffff; @p " + text + " [$1, {" + to + "}], [$0]; }", {}, operands);
+  tied("{ .reg .pred p; elect.sync _|p, 0xffffffff; @p " + text + " [$1, {" + to + "}], [$0]; @p cp.async.bulk.commit_group; }", {}, operands);
 }
 
 // A lane that has started none has none to wait for.
 void ThreadSpeller::one(const ir::Op&, const ir::op::AwaitStores&) {
-  tied("cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;", {}, {});
+  tied("cp.async.bulk.wait_group.read 0;", {}, {});
 }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseExpect& x) {
