@@ -216,7 +216,7 @@ class Delayer {
     });
     OpId late = kernel_.value(flight).op;
     kernel_.op(first_).as<op::AwaitGemm>().in_flight = 1;
-    OpId reader = *std::ranges::find_if(body(), [&](OpId id) { return id != late && (id == body().back() || uses(kernel_, id, carried_arg())); });
+    OpId reader = place_of_wait(late);
     insert_before(kernel_, loop_.body, reader, [&](Builder& b) {
       tile = b.value(op::AwaitGemm{flight, 0, kernel_.op(last_).as<op::Gemm>().atom}, type);
       give_back(b, before);
@@ -229,6 +229,17 @@ class Delayer {
         std::erase(body(), fill);
         body().insert(std::ranges::find(body(), reader), fill);
       }
+  }
+
+  // In front of who reads the result, and no later than behind the first reduction of the turn: there warps wait for other lanes, and what
+  // follows (exponentials, the sum, the next operand) stands in its registers, so that slots go back and other work runs beside.
+  OpId place_of_wait(OpId late) {
+    bool is_reduced = false;
+    auto here = std::ranges::find_if(body(), [&](OpId id) {
+      bool is_behind = std::exchange(is_reduced, is_reduced || kernel_.op(id).is<op::Reduce>());
+      return id != late && (id == body().back() || uses(kernel_, id, carried_arg()) || is_behind);
+    });
+    return *here;
   }
 
   void wrap(RegionId first) {

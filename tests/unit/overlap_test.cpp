@@ -254,6 +254,33 @@ TEST_SUITE("overlap") {
     agree(with(kChain), {{700, 64}, {100, 64}, {100, 64}, {700, 64}});
   }
 
+  TEST_CASE("a block that goes on stores through shared memory of its own, each warp its rows, under the next one") {
+    Made made{std::string(kProduct)};
+    // Beside the rows that a warp sends no warp waits for another.
+    CHECK(made.count("copy [^\n]*copy_class=bulk") == 1);
+    CHECK(made.count("store_box ", "lower") == 1);
+    CHECK(made.count("await_stores", "lower") == 2);
+    CHECK(made.count("named_barrier", "lower") == 0);
+    CHECK(Made(std::string(kProduct), target::model::without_roles()).count("store_box ", "lower") == 0);
+    // What more than one store writes goes straight to the tensor.
+    std::string twice = std::regex_replace(std::string(kProduct), std::regex("C.tile\\(j, i\\) = acc;"), "C.tile(j, i) = acc; C.tile(j, i) = acc * 2.0;");
+    CHECK(Made(twice).count("store_box ", "lower") == 0);
+    agree(std::string(kProduct), {{200, 100}, {100, 170}, {200, 170}});
+    agree(std::string(kProduct), {{700, 64}, {64, 64}, {700, 64}});
+  }
+
+  TEST_CASE("a delayed product is awaited behind the first reduction of the turn") {
+    std::string rows = std::regex_replace(with(kChain), std::regex("let p = s \\* 0.125;"), "let p = s * 0.125 + s.sum(axis = 1)[:, _];");
+    Made made(rows);
+    const std::string text = made.text("overlap-products");
+    // From the last product that another one is under way behind: the turn of the loop.
+    size_t under = text.rfind("await_gemm", text.rfind(" in_flight=1 ")), reduced = text.find("reduce", under), awaited = text.find("await_gemm", under + 1);
+    CHECK(under < reduced);
+    CHECK(reduced < awaited);
+    CHECK(awaited < text.find("map", reduced));
+    agree(rows, kOneBlock);
+  }
+
   TEST_CASE("blocks of unequal turns are dealt out one by one") {
     std::string causal = std::regex_replace(with(kChain), std::regex("ceildiv\\(L, 64\\)"), "min(ceildiv(L, 64), i + 1)");
     Made made(causal);

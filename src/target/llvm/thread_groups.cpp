@@ -145,7 +145,18 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::GroupFence& x) {
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::GroupCommit&) { tied("wgmma.commit_group.sync.aligned;", {}, {}); }
 
+// The assembler knows of nothing that ties a wait to what threads compute, and moves it up to the wait before it: then nothing of that
+// runs under the products. It moves none over a touch of shared memory, and such a one as practically never happens, and does nothing,
+// is asked for by what crossed lanes last: there a warp waits in any case.
+void ThreadSpeller::keep_behind_reduction() {
+  auto is_here = [&](Value* v) { return v && llvm::isa<llvm::Instruction>(v) && llvm::cast<llvm::Instruction>(v)->getParent() == b_.GetInsertBlock(); };
+  if (!is_here(crossed_) || !arrived_) return;
+  tied("{ .reg .pred p, q; setp.eq.u32 p, $1, 0x7FC0ABCD; @p mbarrier.test_wait.parity.shared.b64 q, [$0], 0; }", {}, {arrived_, b_.CreateBitCast(crossed_, b_.getInt32Ty())});
+}
+
 void ThreadSpeller::one(const ir::Op& op, const ir::op::GroupWait& x) {
+  keep_behind_reduction();
+  crossed_ = arrived_ = nullptr;
   pass_on(op, "wgmma.wait_group.sync.aligned " + std::to_string(x.in_flight) + ";", x.flights);
 }
 

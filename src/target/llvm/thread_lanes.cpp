@@ -100,6 +100,7 @@ void ThreadSpeller::one(const ir::Op& op, const ir::op::Shuffle& x) {
   const ir::Type result = type(op.result());
   Held h;
   for (Value* part : parts_as(x.x, ir::vector_type(result.element, part_count(result)))) h.parts.push_back(shuffle(x, part));
+  if (Value* last = h.parts.back(); last->getType()->getPrimitiveSizeInBits() == 32) crossed_ = last;
   held_[op.result().index] = std::move(h);
 }
 

@@ -31,6 +31,7 @@ void ThreadSpeller::tell_of_phases() {
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseArrive& x) {
   if (x.block.valid()) return arrive_at(x);
   Value *pointer = phase_pointer(x.barriers, x.index), *mask = masked_or_null(x.mask);
+  arrived_ = pointer, crossed_ = nullptr;
   if (mask) tied("@$1 mbarrier.arrive.shared.b64 _, [$0];", {}, {pointer, mask});
   else b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mbarrier_arrive_shared, {}, {pointer});
 }

@@ -79,6 +79,7 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::VectorMake& x);
   Values tied(const std::string& text, llvm::ArrayRef<llvm::Value*> registers, llvm::ArrayRef<llvm::Value*> before, bool only_makes = false);
   void find_fresh(ir::RegionId body);
+  void keep_behind_reduction();
   void pass_on(const ir::Op& op, const std::string& text, llvm::ArrayRef<ir::ValueId> values);
   llvm::Value* descriptor(ir::ValueId array, ir::ValueId place, const ir::Ints& shape, const std::string& layout);
   llvm::Value* phase_pointer(ir::ValueId barriers, ir::ValueId index);
@@ -134,6 +135,7 @@ class ThreadSpeller final : public Speller {
   llvm::Value* counter_ = nullptr;  // of numbers that were taken
   llvm::Value *descriptors_ = nullptr, *elected_ = nullptr;  // the second: 1 in one lane of a warp
   uint64_t descriptor_bytes_ = 0;
+  llvm::Value *arrived_ = nullptr, *crossed_ = nullptr;  // since the last wait for products: a phase that was arrived at, and what came from another lane then
   std::set<uint32_t> fresh_;             // flights of sums that nothing was added to yet
   std::map<std::pair<uint32_t, llvm::BasicBlock*>, llvm::Value*> asked_;  // numbers of blocks whose indices somebody asks for
   std::map<uint32_t, Values> operands_;  // of groups' products, in registers, by value: packed
