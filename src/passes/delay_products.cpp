@@ -232,14 +232,28 @@ class Delayer {
   }
 
   // In front of who reads the result, and no later than behind the first reduction of the turn: there warps wait for other lanes, and what
-  // follows (exponentials, the sum, the next operand) stands in its registers, so that slots go back and other work runs beside.
+  // follows (exponentials, the sum, the next operand) stands in its registers, so that slots go back and other work runs beside. Where tiles
+  // leave few registers, at once: what is computed under the product lies beside the operand that it still reads.
   OpId place_of_wait(OpId late) {
-    bool is_reduced = false;
+    bool is_behind_first = false, is_reduced = !has_registers_to_spare();
     auto here = std::ranges::find_if(body(), [&](OpId id) {
-      bool is_behind = std::exchange(is_reduced, is_reduced || kernel_.op(id).is<op::Reduce>());
-      return id != late && (id == body().back() || uses(kernel_, id, carried_arg()) || is_behind);
+      bool stands_behind = is_behind_first && is_reduced;
+      is_behind_first |= id == first_;
+      is_reduced |= is_behind_first && kernel_.op(id).is<op::Reduce>();
+      return id != late && (id == body().back() || uses(kernel_, id, carried_arg()) || stands_behind);
     });
     return *here;
+  }
+
+  bool has_registers_to_spare() {
+    constexpr int64_t kSpare = 8;
+    int64_t bits = 0, lanes = launched_.warps_of_role(loop_.body) * launched_.machine().lanes;
+    if (lanes == 0) return true;
+    auto add = [&](ValueId tile) { bits += kernel_.type(tile).element_count() * bit_width(kernel_.type(tile).element); };
+    add(carried_arg());
+    add(kernel_.op(first_).result());
+    for (ValueId operand : late_args_) add(operand);
+    return registers_for_tiles(kernel_.schedule, launched_.machine()) - bits / 32 / lanes >= kSpare;
   }
 
   void wrap(RegionId first) {

@@ -15,6 +15,7 @@ ir::op::GemmAsync started(const ir::op::Gemm& gemm);
 class Launched {
  public:
   Launched(const ir::Kernel& kernel, const Machine& machine, ir::RegionId body);
+  const Machine& machine() const { return machine_; }
 
   ir::RegionId body() const { return body_; }
   // The atom of a product that a group of warps runs beside its threads; null: it is none.
