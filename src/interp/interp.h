@@ -88,4 +88,8 @@ struct RunResult {
 
 RunResult run(const ir::Kernel& kernel, std::span<const Argument> arguments, const RunOptions& options = {});
 
+// What of a kernel and a machine decides how runs with the same arguments and options end: where it is equal, one of them says it for
+// the other, but for bank conflicts.
+std::string run_key(const ir::Kernel& kernel, const Machine* machine);
+
 }  // namespace tilec::interp

@@ -313,8 +313,8 @@ class Scheduler {
   // name them; a block that begins with as many has nothing to trade. To copy by lanes without an engine takes more than to start one.
   std::pair<int64_t, int64_t> budgets(int64_t warps) const {
     constexpr int64_t kStep = 8, kStarting = 32, kCopying = 104;
-    // With more the assembler arranges loops with products under way worse, by 2 to 7 % of attention; kernels that need more are assembled again.
-    constexpr int64_t kMost = 216;
+    // What is left for those that copy, 40 where two groups compute, holds the state of every ring and the next block's number.
+    constexpr int64_t kMost = 232;
     if (!trades_registers()) return {};
     const int64_t filling = schedule_.facts.lanes_copy ? kCopying : kStarting;
     int64_t lanes = machine_.lanes, copying = machine_.role_warps * lanes * filling;

@@ -31,6 +31,14 @@ bool touches_alone(const Kernel& kernel, RegionId launch, OpId store) {
   return alone;
 }
 
+// Under one product a turn a tile of narrow numbers waits in registers for the next round's (delay_stores.h); several leave it none.
+bool may_wait(const Kernel& kernel, RegionId round, const op::Store& store) {
+  constexpr int kWordBytes = 4;
+  int products = 0;
+  each_op(kernel, round, [&](OpId id) { products += kernel.op(id).is<op::Gemm>(); });
+  return products <= 1 && byte_width(kernel.type(store.tile).element) < kWordBytes;
+}
+
 // As the engine writes it.
 std::optional<Type> type_of_way(Kernel& kernel, const op::Store& store) {
   const Type& tile = kernel.type(store.tile);
@@ -45,7 +53,8 @@ void send(Kernel& kernel, const Machine& machine, const SentFrom& from) {
   const op::Store store = kernel.op(from.store).as<op::Store>();
   const Type& tile = kernel.type(store.tile);
   bool is_plain = kernel.param_of(store.buffer) && !store.adds && store.summed_axes.empty() && std::ranges::is_sorted(store.axes) && tile.shape.size() == 2;
-  if (!is_plain || !tile.layout.valid() || !rows_of_a_warp(kernel.layouts.reg(tile.layout))) return;
+  if (!is_plain || may_wait(kernel, kernel.op(from.rounds).as<op::For>().body, store)) return;
+  if (!tile.layout.valid() || !rows_of_a_warp(kernel.layouts.reg(tile.layout))) return;
   std::optional<Type> type = type_of_way(kernel, store);
   if (!type || type->element == Scalar::TF32 || !touches_alone(kernel, from.launch, from.store)) return;
   if (room_beside(kernel, machine, from.launch) < type->element_count() * byte_width(type->element)) return;

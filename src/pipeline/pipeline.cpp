@@ -14,6 +14,7 @@
 #include "passes/count_slots.h"
 #include "passes/deal_vectors.h"
 #include "passes/delay_stores.h"
+#include "passes/distances.h"
 #include "passes/estimate.h"
 #include "passes/contract.h"
 #include "passes/insert_barriers.h"
@@ -80,6 +81,7 @@ constexpr Pass kPipeline[] = {
     {"split-loops", Thread, Thread, passes::split_loops, "loops whose conditions turn once: the longest part without them"},
     {"legalise", Thread, Thread, passes::legalise, "narrow floats and math functions in what the machine has"},
     {"cleanup", Thread, Thread, passes::cleanup, "common code once, invariant code outside loops, dead code nowhere"},
+    {"distances", Thread, Thread, passes::compare_distances, "indices that differ by constants, compared as 32-bit distances"},
     {"count-slots", Thread, Thread, passes::count_slots, "slots of rings counted along, where each turn would divide"},
     {"check-registers", Thread, Thread, check::check_registers, "what is alive at once fits the registers, or is told"},
 };
