@@ -187,6 +187,22 @@ bool run_through(Session& session, const ExportInstance& exported, ir::Kernel& k
   return is_fine || is_left_out;
 }
 
+// Of the kernel as it was written.
+void tell_fault(const Session& session, const ir::Kernel& kernel, const RunDims& dims, const Run& run) {
+  const interp::Fault& fault = *run.result.fault;
+  bool is_contract = fault.kind == interp::FaultKind::Contract;
+  print_fault(session, fault, is_contract ? named_values(fault.text, kernel, dims.dims, run.data) : "");
+  if (is_contract) print_defaults(dims);
+}
+
+// Is it what was run last? Many passes leave a kernel as it was.
+bool is_as_before(std::string& last_key, const ir::Kernel& kernel, const Machine& machine) {
+  std::string key = interp::run_key(kernel, &machine);
+  bool is_same = key == last_key;
+  last_key = std::move(key);
+  return is_same;
+}
+
 int run_export(Session& session, const ExportInstance& exported, const Machine& machine, const Dims& said) {
   const Options& o = session.options;
   RunDims chosen = dims_of(said, exported.kernel);
@@ -200,22 +216,14 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   }
   interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;
   Run reference = execute(exported.kernel, exported.kernel, dims, o, numeric, &machine);
-  if (const auto& fault = reference.result.fault) {
-    bool is_contract = fault->kind == interp::FaultKind::Contract;
-    print_fault(session, *fault, is_contract ? named_values(fault->text, exported.kernel, dims, reference.data) : "");
-    if (is_contract) print_defaults(chosen);
+  if (reference.result.fault) {
+    tell_fault(session, exported.kernel, chosen, reference);
     return kSaidNo;
   }
   int code = kDone;
   std::string last_key;
   auto judge = [&](std::string_view what, const ir::Kernel& kernel) {
-    std::string key = interp::run_key(kernel, &machine);
-    bool is_same = key == last_key;
-    last_key = std::move(key);
-    if (is_same && !o.counters) {
-      std::printf("%s after %s: agrees, as it is unchanged\n", label.c_str(), std::string(what).c_str());
-      return;
-    }
+    if (is_as_before(last_key, kernel, machine) && !o.counters) return void(std::printf("%s after %s: agrees, as it is unchanged\n", label.c_str(), std::string(what).c_str()));
     Run run = execute(kernel, exported.kernel, dims, o, numeric, &machine);
     if (run.result.fault) {
       std::printf("%s after %s: ", label.c_str(), std::string(what).c_str());

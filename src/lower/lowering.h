@@ -40,8 +40,7 @@ class Lowering {
   RegionId lower_while_region(const ir::Op& op, const ir::op::While& loop, RegionId source, std::span<const Home> homes,
                               std::span<const Type> types);
   void bind_carried(std::span<const ValueId> to, std::span<const Home> homes, std::span<const ValueId> values);
-  void lower_if(const ir::Op& op, const ir::op::If& branch);
-  void lower_varying_if(const ir::Op& op, const ir::op::If& branch);
+  void lower_if(const ir::Op& op, const ir::op::If& branch), lower_varying_if(const ir::Op& op, const ir::op::If& branch);
 
   // --- scalars (scalar.cpp)
   void lower_scalar(const ir::Op& op);
@@ -233,12 +232,9 @@ class Lowering {
   // --- by the engine (store.cpp)
   void store_tile(const Region& region, const ir::Ints& shape, const layout::RegLayout& layout, const Home& from, bool adds);
   ValueId rows_end_on_units(ValueId buffer);
-  void store_by_engine(const ir::Op& op, const ir::op::Copy& copy);
+  void store_by_engine(const ir::Op& op, const ir::op::Copy& copy), meet_and_copy(const ir::Op& op, const ir::op::Copy& copy);
   void store_boxes(const ir::op::Copy& copy, const ir::Ints& region, const std::vector<ValueId>& first, const std::vector<ValueId>& target);
-  void await_own_rows();
-  void await_all_own_rows(RegionId body);
-  void send_own_rows(const ir::op::Copy& copy, int64_t rows);
-  void meet_and_copy(const ir::Op& op, const ir::op::Copy& copy);
+  void send_own_rows(const ir::op::Copy& copy, int64_t rows), await_own_rows(), await_all_own_rows(RegionId body);
   int most_bytes(Scalar element, bool adds) const;
   void add_element(ValueId buffer, ValueId index, ValueId value, ValueId mask);
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);

@@ -92,7 +92,7 @@ struct Pace {
   double store_bytes = 0;   // that a block stores from registers as it ends
   double lanes = 0;         // that do an operation of 32 bits, where enough warps take turns
   double schedulers = 0;    // of a core, among which its warps are dealt out
-  double waiting = 0;       // warps: n on a scheduler do n / (n + waiting) of what it could
+  double waiting = 0;       // n warps on a scheduler do n^2 / (n^2 + waiting) of what it could: what one waits for must fall into another's work
   double warps = 0;         // that a core holds
 };
 

@@ -45,7 +45,7 @@ Work BlockWork::of(OpId id) {
 // Warps wait for numbers that they have asked for themselves: the fewer take turns, the more turns are empty.
 double BlockWork::lanes_at_work() const {
   double warps = warps_ * blocks_of_a_core() / pace_.schedulers;
-  return pace_.lanes * warps / (warps + pace_.waiting);
+  return pace_.lanes * warps * warps / (warps * warps + pace_.waiting);
 }
 // Blocks of a cluster copy what does not depend on the axes that they differ along for each other. Where a launch has one block along
 // such an axis there is nobody to share with, but cores without blocks, too, which leave their part of the caches to the others.

@@ -12,7 +12,7 @@ using namespace ir;
 
 namespace {
 
-constexpr size_t kLeast = 8;               // comparisons that are worth a distance
+constexpr size_t kLeast = 8;               // answers, each of two comparisons, that are worth distances
 constexpr int64_t kFarthest = 1ll << 30;   // constants, so that all that is near fits 32 bits
 
 // base + offset <=> bound
@@ -58,7 +58,7 @@ class RegionDistances {
         ++g.questions, g.low = std::min(g.low, q.offset), g.high = std::max(g.high, q.offset);
       }
     std::erase_if(groups_, [](const auto& entry) { return entry.second.questions < kLeast; });
-    if (groups_.empty()) return false;
+    if (joined() < kLeast) return false;
     for (OpId id : std::vector<OpId>(kernel_.region(region_).ops)) {
       if (const Question* q = best(both_ways(id))) ask(id, *q);
       else join(id);
@@ -67,6 +67,18 @@ class RegionDistances {
   }
 
  private:
+  // Answers that are made of two. Alone, a comparison with a bound that rows or columns share costs little.
+  size_t joined() const {
+    auto asks = [&](ValueId v) {
+      OpId id = kernel_.value(v).op;
+      return id.valid() && std::ranges::any_of(both_ways(id), [&](const Question& q) { return groups_.contains({q.base, q.bound}); });
+    };
+    size_t count = 0;
+    for (OpId id : kernel_.region(region_).ops)
+      if (const op::Binary* both = kernel_.op(id).get<op::Binary>()) count += (both->fn == BinaryFn::Or || both->fn == BinaryFn::And) && asks(both->a) && asks(both->b);
+    return count;
+  }
+
   // Either side may be the one that the constant is added to.
   std::vector<Question> both_ways(OpId id) const {
     const op::Compare* c = kernel_.op(id).get<op::Compare>();

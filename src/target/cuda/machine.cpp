@@ -73,7 +73,7 @@ struct Rates {
 constexpr Rates kRates90 = {.cores = 132, .products = 4096, .far_bytes = 32,
                             .pace = {.gigahertz = 1.7, .launch = 1200, .latency = 1000, .memory_bytes = 13, .cache_bytes = 64, .first_read = 0.0165,
                                      .shared_bytes = 128, .roles = 1200, .turn = 330, .sums = 4000, .sum_bytes = 14, .store_bytes = 32, .lanes = 164,
-                                     .schedulers = 4, .waiting = 0.57, .warps = 64}};
+                                     .schedulers = 4, .waiting = 1.71, .warps = 64}};
 
 constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t caps, std::span<const MatrixAtom> atoms,
                           int64_t argument_bytes, AddLimits adds = {}, int64_t cluster_blocks = 1, Rates rates = {}) {
