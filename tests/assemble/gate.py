@@ -58,7 +58,8 @@ COUNTS = {("sm_80", "gemm_relu_f16_0_launch0_sm_80"): {WARP: 128, ROWS: 32, LANE
           ("sm_90a", "flash_decoding_f16_0_launch0_sm_90a"): {FENCED: 4}}  # of slots that lanes read, too
 # Functions that go to the stack in a loop, known and not yet mended: on sm_80 tiles of 8-bit floats that are as wide as sm_90a wants them;
 # on sm_90a by the first schedule, which is the text's: where the assembler is at hand, others are tried (docs/architecture.md).
-KNOWN_STACKED = {("sm_80", "gemm_fp8_bf16"), ("sm_80", "gemm_fp8_f16"), ("sm_90a", "attention_d256_f16"), ("sm_90a", "attention_backward_causal_f16"),
+KNOWN_STACKED = {("sm_80", "gemm_fp8_bf16"), ("sm_80", "gemm_fp8_f16"), ("sm_90a", "attention_d256_f16"), ("sm_90a", "attention_d128_bf16"),
+                 ("sm_90a", "attention_backward_causal_f16"), ("sm_90a", "attention_backward_ordered_f16"),
                  ("sm_80", "attention_backward_d128_bf16"), ("sm_90a", "attention_backward_d128_bf16"), ("sm_90a", "attention_backward_f16"),
                  ("sm_90a", "gemm_relu_f8e4m3"), ("sm_90a", "gemm_tn_f16"), ("sm_90a", "gemm_tn_bf16")}
 
