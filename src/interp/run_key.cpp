@@ -4,7 +4,7 @@
 namespace tilec::interp {
 
 std::string run_key(const ir::Kernel& kernel, const Machine* machine) {
-  std::string key = ir::print(kernel);
+  std::string key = std::string(ir::name(kernel.form)) + "\n" + ir::print(kernel);
   if (!machine) return key;
   std::string seen = "\nlanes " + std::to_string(machine->lanes) + " warps " + std::to_string(machine->default_warps);
   if (machine->has(Cap::DivergentBranches)) seen += " divergent";

@@ -43,11 +43,10 @@ bool RoundEnd::find_store() {
   each_op(kernel_, launched_.body(), [&](OpId id) {
     for (const MemoryTouch& touch : touches_of(kernel_, id)) is_alone &= id == store_ || !may_overlap(kernel_, touch.buffer, store().buffer);
   });
-  return is_alone && has_vectors(*param) && is_rounded();
+  return is_alone && has_vectors(*param) && is_rounded(kernel_.type(store().tile));
 }
 
-// What is stored as it was summed up lies in the registers of the sum, which the next round's products are to have.
-bool RoundEnd::is_rounded() const { return byte_width(kernel_.type(store().tile).element) < kWordBytes; }
+bool is_rounded(const Type& tile) { return byte_width(tile.element) < kWordBytes; }
 
 // Elements of its rows lie side by side, and no index alone may lie outside.
 bool RoundEnd::has_vectors(const Param& param) const {

@@ -9,6 +9,9 @@ namespace tilec::passes {
 // By which a schedule speaks of what is stored there; empty: by nothing.
 std::string name_of_store(const ir::Kernel& kernel, const ir::op::Store& store);
 
+// Is what is stored narrower than its sum? What is stored as it was summed up lies in the sum's registers, which the next round's products are to have.
+bool is_rounded(const ir::Type& tile);
+
 class RoundEnd {
  public:
   RoundEnd(ir::Kernel& kernel, const Machine& machine, const Launched& launched, ir::OpId rounds)
@@ -45,7 +48,6 @@ class RoundEnd {
 
  private:
   bool find_store();
-  bool is_rounded() const;
   bool has_vectors(const ir::Param& param) const;
   const ir::Placement* placement() const;
   bool find_loop();

@@ -6,6 +6,7 @@
 #include "passes/boxes.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
+#include "passes/round_end.h"
 #include "passes/shared_room.h"
 #include "passes/touches.h"
 
@@ -31,12 +32,11 @@ bool touches_alone(const Kernel& kernel, RegionId launch, OpId store) {
   return alone;
 }
 
-// Under one product a turn a tile of narrow numbers waits in registers for the next round's (delay_stores.h); several leave it none.
+// Under one product a turn a rounded tile waits in registers for the next round's (delay_stores.h); several leave it none.
 bool may_wait(const Kernel& kernel, RegionId round, const op::Store& store) {
-  constexpr int kWordBytes = 4;
   int products = 0;
   each_op(kernel, round, [&](OpId id) { products += kernel.op(id).is<op::Gemm>(); });
-  return products <= 1 && byte_width(kernel.type(store.tile).element) < kWordBytes;
+  return products <= 1 && is_rounded(kernel.type(store.tile));
 }
 
 // As the engine writes it.
