@@ -19,6 +19,8 @@ using namespace ir;
 
 namespace {
 
+constexpr int64_t kRegisterStep = 8;  // in which roles trade them
+
 class Scheduler {
  public:
   Scheduler(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics)
@@ -275,7 +277,23 @@ class Scheduler {
     }
     if (of_the_rest != 1) return refuse("one role is for the `rest` of the statements");
     if (all > machine_.max_warps)
-      refuse("the roles have " + std::to_string(all) + " warps, and a block of " + std::string(machine_.name) + " has " + std::to_string(machine_.max_warps));
+      return refuse("the roles have " + std::to_string(all) + " warps, and a block of " + std::string(machine_.name) + " has " + std::to_string(machine_.max_warps));
+    if (trades_registers()) check_budgets(all);
+  }
+
+  // A role that asks for more than the others have left waits for them for ever.
+  void check_budgets(int64_t warps) {
+    const int64_t begins = machine_.block_registers / (warps * machine_.lanes) / kRegisterStep * kRegisterStep;
+    int64_t asked = 0;
+    for (const Role& role : schedule_.roles) {
+      if (role.registers % kRegisterStep != 0)
+        return refuse("role `" + role.name + "` has " + std::to_string(role.registers) + " registers, and " + std::string(machine_.name) + " gives roles multiples of " +
+                      std::to_string(kRegisterStep));
+      asked += (role.registers ? role.registers : begins) * role.warps;
+    }
+    if (asked > begins * warps)
+      refuse("the lanes of its roles have " + std::to_string(asked * machine_.lanes) + " registers, and a block of " + std::to_string(warps) + " warps of " +
+             std::string(machine_.name) + " has " + std::to_string(begins * warps * machine_.lanes) + " to share out");
   }
 
   void infer_roles() {
@@ -325,15 +343,15 @@ class Scheduler {
   // Registers of a lane of each role, 0: as the block begins. Warps that only copy give theirs away, as far as the others can
   // name them; a block that begins with as many has nothing to trade. To copy by lanes without an engine takes more than to start one.
   std::pair<int64_t, int64_t> budgets(int64_t warps) const {
-    constexpr int64_t kStep = 8, kStarting = 32, kCopying = 104;
+    constexpr int64_t kStarting = 32, kCopying = 104;
     if (!trades_registers()) return {};
     const int64_t filling = schedule_.facts.lanes_copy ? kCopying : kStarting;
     int64_t lanes = machine_.lanes, copying = machine_.role_warps * lanes * filling;
-    int64_t begins = machine_.block_registers / ((warps + machine_.role_warps) * lanes) / kStep * kStep;
+    int64_t begins = machine_.block_registers / ((warps + machine_.role_warps) * lanes) / kRegisterStep * kRegisterStep;
     int64_t pool = begins * (warps + machine_.role_warps) * lanes;
-    int64_t computing = std::min(most_registers(warps), (pool - copying) / (warps * lanes) / kStep * kStep);
+    int64_t computing = std::min(most_registers(warps), (pool - copying) / (warps * lanes) / kRegisterStep * kRegisterStep);
     if (begins >= computing) return {};
-    return {computing, (pool - computing * warps * lanes) / (machine_.role_warps * lanes) / kStep * kStep};
+    return {computing, (pool - computing * warps * lanes) / (machine_.role_warps * lanes) / kRegisterStep * kRegisterStep};
   }
 
   bool holds_product(RegionId region) const {

@@ -108,6 +108,22 @@ TEST_SUITE("another try") {
     CHECK(calls(folder) == 1);
   }
 
+  // More than the block has: on the device the role that asks for it would never go on.
+  TEST_CASE("pinned registers of roles fit the block's, or are refused") {
+    Folder folder;
+    write_assembler(folder, "bytes=0\n");
+    auto ran = [&](std::string_view math, std::string_view load) {
+      folder.write("product.tile", std::string(kProduct) + "schedule product for sm_90a { role load: warps 4, registers " + std::string(load) +
+                                       " { a; b; } role math: warps 8, registers " + std::string(math) + " { rest; } }\n");
+      return folder.tilec("product.tile --emit=cubin --target=sm_90a --ptxas ./as --tries 1");
+    };
+    CHECK(ran("240", "24").code == 0);
+    Ran over = ran("240", "32");
+    CHECK_MESSAGE((over.code != 0 && over.says("the lanes of its roles have 65536 registers, and a block of 12 warps of sm_90a has 64512 to share out [T0504")), over.out);
+    Ran odd = ran("212", "24");
+    CHECK_MESSAGE((odd.code != 0 && odd.says("role `math` has 212 registers, and sm_90a gives roles multiples of 8 [T0504")), odd.out);
+  }
+
   // Accumulators of 128 registers beside scores of 40, and a product of either open under the other.
   TEST_CASE("a kernel that goes to the stack in its loop does so less, by a schedule that gives the same image when it is pinned" *
             doctest::skip(target::cuda::find_assembler().empty())) {

@@ -25,6 +25,7 @@ import cases_clusters
 import cases_movement
 import cases_products
 from boxes import Descriptors
+from shapes import clocks_of
 from tensors import DEVICE, F64, data, element, multiplied, poisoned
 
 cuda = ctypes.CDLL("libcuda.so.1")
@@ -131,8 +132,7 @@ def instance_for(instances, dims):
 
 def expected_clocks(kernels, dims):
     """Of all launches; None where they do not tell."""
-    known = {"ceil": math.ceil, "floor": math.floor, "min": min, "max": max}
-    return sum(eval(kernel.clocks, known, dims) for kernel in kernels) if all(kernel.clocks for kernel in kernels) else None
+    return sum(clocks_of(kernel.clocks, dims) for kernel in kernels) if all(kernel.clocks for kernel in kernels) else None
 
 
 # ---- data and references, by export

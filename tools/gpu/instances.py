@@ -13,6 +13,7 @@ import torch
 
 import check
 import table
+from shapes import product_dims
 from tensors import DEVICE
 
 
@@ -28,7 +29,7 @@ def main():
     reference = table.turned_product if "_nt" in name else table.product
     fault = torch.zeros(1, device=DEVICE, dtype=torch.int64)
     for shape in shapes:
-        dims = table.dims_of(int(n) for n in shape.split("x"))
+        dims = product_dims(int(n) for n in shape.split("x"))
         values, _ = check.CASES[check.case_of(name)][0](name, dims)
         *own, other = check.medians_ms(runs_of(instances, values, fault) + [lambda: reference(values)])
         expected = [check.expected_clocks(kernels, dims) for kernels in instances]

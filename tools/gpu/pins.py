@@ -4,7 +4,8 @@
 
 Rows whose name holds one of the words, or all. All variants of a row are timed in turn (medians, random data), then the fastest once more
 beside the one without a pin, as the least of many is less by chance alone: a line gives these two times, unpinned / pinned, the pin, the errors
-of both against float64 and, behind, unpinned / pinned of every other variant. Variants whose error is another one, or that fault, are named and count for nothing.
+of both against float64 and, behind, unpinned / pinned of every other variant. Variants whose error is another one, or that
+fault, are named and count for nothing. Standard error names each one before it runs.
 """
 import json
 import pathlib
@@ -35,6 +36,7 @@ def measure(folder, row):
     fault = torch.zeros(1, device=DEVICE, dtype=torch.int64)
     good, wrong = [], []
     for file, pin in row["variants"]:
+        print(f"{file}: {pin or 'as it stands'}", file=sys.stderr, flush=True)  # which one, where it does not end
         kernels = check.load(folder / f"{file}.sm_90a.ptx")[name][0]
         error = judged(kernels, values, wanted, fault)
         if good and not (error <= OTHER_ERROR * good[0][2]) or fault.item():

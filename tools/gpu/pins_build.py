@@ -16,27 +16,19 @@ import subprocess
 import sys
 import tempfile
 
+from shapes import clocks_of, product_dims, sequences
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TARGET = "--target=sm_90a"
 
 
-def product(*shape):
-    return dict(zip("MNK", shape))
-
-
-def sequences(length, depth):
-    """As in table.py, which needs a GPU."""
-    heads, tokens = 2048 // depth, 16384
-    return dict(B=tokens // length, H=heads, G=heads, S=length, L=length, window=1)
-
-
 ROWS = [  # (group, example, export, dims)
-    *(("gemm large", "gemm_layouts", "gemm_nn_f16", product(*shape)) for shape in ((4096, 4096, 4096), (8192, 8192, 8192))),
-    *(("gemm large", "gemm_layouts", "gemm_nt_f16", product(*shape)) for shape in ((4096, 4096, 4096), (8192, 28672, 8192))),
-    *(("gemm odd", "gemm_layouts", name, product(3000, 5000, 7000)) for name in ("gemm_nn_f16", "gemm_nt_f16")),
-    *(("gemm small", "gemm_layouts", "gemm_nn_f16", product(n, n, n)) for n in (1024, 2048)),
-    *(("gemm skinny", "gemm_layouts", "gemm_nt_f16", product(m, 7168, 2048)) for m in (16, 128)),
-    ("fp8", "gemm_scaled", "gemm_fp8_bf16", product(8192, 8192, 8192)),
+    *(("gemm large", "gemm_layouts", "gemm_nn_f16", product_dims(shape)) for shape in ((4096, 4096, 4096), (8192, 8192, 8192))),
+    *(("gemm large", "gemm_layouts", "gemm_nt_f16", product_dims(shape)) for shape in ((4096, 4096, 4096), (8192, 28672, 8192))),
+    *(("gemm odd", "gemm_layouts", name, product_dims((3000, 5000, 7000))) for name in ("gemm_nn_f16", "gemm_nt_f16")),
+    *(("gemm small", "gemm_layouts", "gemm_nn_f16", product_dims((n, n, n))) for n in (1024, 2048)),
+    *(("gemm skinny", "gemm_layouts", "gemm_nt_f16", product_dims((m, 7168, 2048))) for m in (16, 128)),
+    ("fp8", "gemm_scaled", "gemm_fp8_bf16", product_dims((8192, 8192, 8192))),
     *(("attention", "attention_forms", "attention_d64_f16", sequences(n, 64)) for n in (1024, 4096)),
     *(("attention", "attention", "attention_causal_d64_f16", sequences(n, 64)) for n in (1024, 4096)),
     *(("attention", "attention", name, sequences(n, 128)) for name in ("attention_f16", "attention_causal_f16") for n in (1024, 4096)),
@@ -59,9 +51,9 @@ def with_instance(text, name, number):
 
 def taken(text, dims):
     """The number of the instance that a call takes: of the least clocks, as heads of texts have them."""
-    known, clocks = {"ceil": math.ceil, "floor": math.floor, "min": min, "max": max}, {}
+    clocks = {}
     for number, formula in re.findall(r"^// \S+_(\d+)_launch\d+_\S+: .*?; slots [^\n]*?(?:; clocks ([^\n]*))?$", text, re.M):
-        clocks[int(number)] = clocks.get(int(number), 0) + (eval(formula, known, dims) if formula else 0)
+        clocks[int(number)] = clocks.get(int(number), 0) + (clocks_of(formula, dims) if formula else math.inf)
     return min(clocks, key=clocks.get)
 
 

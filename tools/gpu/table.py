@@ -15,13 +15,13 @@ import torch
 import cases_attention
 import check
 import peer_tilelang
+from shapes import product_dims, sequences
 from tensors import DEVICE
 
 LARGE = [(4096, 4096, 4096), (8192, 8192, 8192), (16384, 16384, 1024), (4096, 11008, 4096), (8192, 28672, 8192)]
 SMALL = [(n, n, n) for n in (512, 1024, 2048)]
 SKINNY = [(m, n, k) for n, k in ((8192, 8192), (7168, 2048)) for m in (1, 8, 16, 64, 128)]
 GIGAHERTZ = 1.7  # as the compiler's machine has it
-TOKENS = 16384  # of a batch of attention: shorter sequences, more of them
 
 
 def product(v):
@@ -44,10 +44,6 @@ def copied(name):
     return copy
 
 
-def dims_of(shape):
-    return dict(zip("MNK", shape))
-
-
 def fused(is_causal):
     def attend(v):
         with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.CUDNN_ATTENTION):
@@ -56,25 +52,20 @@ def fused(is_causal):
     return attend
 
 
-def sequences(length, depth):
-    heads = 2048 // depth
-    return dict(B=TOKENS // length, H=heads, G=heads, S=length, L=length, window=1)
-
-
 def rows(folder):
     """(group, export, dims, reference)."""
     for t in ("f16", "bf16"):
         for shape in LARGE:
-            yield "gemm large", f"gemm_nn_{t}", dims_of(shape), product
-            yield "gemm large", f"gemm_nt_{t}", dims_of(shape), turned_product
+            yield "gemm large", f"gemm_nn_{t}", product_dims(shape), product
+            yield "gemm large", f"gemm_nt_{t}", product_dims(shape), turned_product
     for shape in SMALL:
-        yield "gemm small", "gemm_nn_f16", dims_of(shape), product
+        yield "gemm small", "gemm_nn_f16", product_dims(shape), product
     for shape in ((4097, 4095, 4104), (4097, 4095, 4099), (3000, 5000, 7000), (127, 129, 1048)):
-        yield "gemm odd", "gemm_nn_f16", dims_of(shape), product
+        yield "gemm odd", "gemm_nn_f16", product_dims(shape), product
     for shape in SKINNY:
-        yield "gemm skinny", "gemm_nt_f16", dims_of(shape), turned_product
+        yield "gemm skinny", "gemm_nt_f16", product_dims(shape), turned_product
     for n in (4096, 8192):
-        yield "fp8", "gemm_fp8_bf16", dims_of((n, n, n)), scaled_product
+        yield "fp8", "gemm_fp8_bf16", product_dims((n, n, n)), scaled_product
     for depth, full, causal in ((64, "attention_d64_f16", "attention_causal_d64_f16"), (128, "attention_f16", "attention_causal_f16")):
         for length in (1024, 4096, 16384):
             group = "attention" if length > 1024 else "attention 1k"
