@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "passes/forth_and_back.h"
 
 namespace tilec::passes {
 
@@ -13,7 +14,7 @@ namespace {
 // Memory of the block, which is the same for all that it does.
 bool is_memory(const Kernel& kernel, OpId id) { return kernel.op(id).is<op::Alloc>() && kernel.type(kernel.op(id).result()).space == Space::Shared; }
 
-void go_on(Kernel& kernel, OpId id) {
+void go_on(Kernel& kernel, const Machine& machine, OpId id) {
   const op::Launch launch = kernel.op(id).as<op::Launch>();
   std::vector<OpId> memory, rest;
   for (OpId inner : kernel.region(launch.body).ops) (is_memory(kernel, inner) ? memory : rest).push_back(inner);
@@ -40,19 +41,22 @@ void go_on(Kernel& kernel, OpId id) {
   ValueId all = b.index(1);
   for (ValueId extent : launch.extents) all = b.mul(all, extent);
   ValueId first = b.value(op::BlockNumber{}, scalar_type(Scalar::Index)), step = b.value(op::GridBlocks{}, scalar_type(Scalar::Index));
-  b.add(op::For{.low = first, .high = all, .step = step, .loop = launch.dealt ? LoopKind::Dealt : LoopKind::Sequential, .body = round});
+  OpId rounds = b.add(op::For{.low = first, .high = all, .step = step, .loop = launch.dealt ? LoopKind::Dealt : LoopKind::Sequential, .body = round});
   b.yield({});
+  // The order of numbers that are dealt out is not known. Where lanes copy, the edge stays the last turn, so that the others do without its tests.
+  bool engine_copies = machine.has(Cap::BulkCopy) && !kernel.schedule.facts.lanes_copy;
+  if (!launch.dealt && engine_copies) go_forth_and_back(kernel, id, rounds);
 }
 
 }  // namespace
 
-void persist(Kernel& kernel, const Machine&, Diagnostics&) {
+void persist(Kernel& kernel, const Machine& machine, Diagnostics&) {
   std::vector<OpId> launches;
   each_op(kernel, kernel.body, [&](OpId id) {
     const op::Launch* launch = kernel.op(id).get<op::Launch>();
     if (launch && launch->persistent) launches.push_back(id);
   });
-  for (OpId id : launches) go_on(kernel, id);
+  for (OpId id : launches) go_on(kernel, machine, id);
 }
 
 }  // namespace tilec::passes
