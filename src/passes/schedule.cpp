@@ -9,6 +9,7 @@
 
 #include "diag/diag.h"
 #include "passes/block_work.h"
+#include "passes/demand.h"
 #include "passes/products.h"
 #include "passes/schedule_loops.h"
 #include "passes/trend.h"
@@ -65,50 +66,16 @@ class Scheduler {
     }
   }
 
-  // What the loops that feed products read in a turn, and how long the products take.
-  struct Demand {
-    double bytes = 0, clocks = 0;
-    std::vector<double> alike;    // by axis of the launch: of these bytes, those that do not depend on it
-    std::vector<double> along;    // those that depend on it and on no other one
-    bool is_equal = true;         // all blocks have as many turns
-  };
+  Demand demand_of(const op::Launch& launch) const { return passes::demand_of(kernel_, launch, machine_); }
 
-  Demand demand_of(const op::Launch& launch) const {
-    BlockAxes axes(kernel_, launch);
-    Demand demand{.alike = std::vector<double>(launch.extents.size()), .along = std::vector<double>(launch.extents.size())};
-    each_op(kernel_, launch.body, [&](OpId id) {
-      const op::For* loop = kernel_.op(id).get<op::For>();
-      if (!loop || loop->loop != LoopKind::Pipelined || !holds_product(loop->body)) return;
-      demand.is_equal &= axes.control_of(loop->body) == 0;
-      for (OpId inner : kernel_.region(loop->body).ops) {
-        const op::Gemm* gemm = kernel_.op(inner).get<op::Gemm>();
-        const op::Copy* copy = kernel_.op(inner).get<op::Copy>();
-        if (gemm) demand.clocks += clocks_of(*gemm);
-        if (!copy || !is_fed_from_device(*copy)) continue;
-        double bytes = double(kernel_.type(copy->dst).element_count() * byte_width(kernel_.type(copy->dst).element));
-        demand.bytes += bytes;
-        for (size_t axis = 0; axis < launch.extents.size(); ++axis) {
-          uint64_t depends = axes.of(copy->src_offsets);
-          if (!(depends >> axis & 1)) demand.alike[axis] += bytes;
-          if (depends == 1ull << axis) demand.along[axis] += bytes;
-        }
-      }
-    });
-    return demand;
-  }
-
-  double clocks_of(const op::Gemm& gemm) const {
-    const Type &a = kernel_.type(gemm.a), &c = kernel_.type(gemm.acc);
-    double multiplications = double(c.shape[0] * c.shape[1] * a.shape[gemm.transpose_a ? 0 : 1]);
-    return multiplications * byte_width(a.element) / double(machine_.product_rate);
-  }
-
-  // Where products take more bytes a clock than all cores together get, two neighbours copy for each other what most of them is.
+  // Where a turn moves more bytes a clock than all cores together get, two neighbours that take as many turns copy for each other what most of them is.
   void infer_cluster(op::Launch& launch) const {
     if (machine_.cluster_blocks < 2 || !machine_.far_bytes || !machine_.product_rate) return;
     Demand demand = demand_of(launch);
+    for (size_t axis = 0; axis < demand.alike.size(); ++axis)
+      if (demand.decides >> axis & 1) demand.alike[axis] = 0;
     auto best = std::ranges::max_element(demand.alike);
-    if (!demand.is_equal || best == demand.alike.end() || *best == 0 || demand.bytes <= demand.clocks * double(machine_.far_bytes)) return;
+    if (best == demand.alike.end() || *best == 0 || demand.bytes + demand.stored <= demand.clocks * double(machine_.far_bytes)) return;
     launch.cluster.assign(launch.extents.size(), 1);
     launch.cluster[size_t(best - demand.alike.begin())] = 2;
   }
@@ -220,8 +187,8 @@ class Scheduler {
       if (!launch) return;
       all.push_back(id);
       Demand demand = demand_of(*launch);
-      launch->dealt = !demand.is_equal && launch->cluster.empty() && !schedule_.roles.empty() && !schedule_.facts.lanes_copy;
-      if (demand.bytes > 0 && (demand.is_equal || launch->dealt)) fed.push_back(id);
+      launch->dealt = !demand.is_equal() && launch->cluster.empty() && !schedule_.roles.empty() && !schedule_.facts.lanes_copy;
+      if (demand.bytes > 0 && (demand.is_equal() || launch->dealt)) fed.push_back(id);
     });
     bool can = machine_.has(Cap::PersistentBlocks), is_pinned = schedule_.persistent;
     if (is_pinned ? fed.empty() : schedule_.roles.empty()) fed = is_pinned ? all : std::vector<OpId>{};
@@ -321,7 +288,7 @@ class Scheduler {
   // The copies of the region itself that fill shared tiles from device memory.
   void add_copies(RegionId region, std::vector<std::string>& tiles) const {
     for (OpId id : kernel_.region(region).ops)
-      if (const op::Copy* copy = kernel_.op(id).get<op::Copy>(); copy && is_fed_from_device(*copy))
+      if (const op::Copy* copy = kernel_.op(id).get<op::Copy>(); copy && is_fed_from_device(kernel_, *copy))
         tiles.push_back(copy->label.empty() ? kernel_.value(copy->dst).hint : copy->label);
   }
 
@@ -354,14 +321,7 @@ class Scheduler {
     return {computing, (pool - computing * warps * lanes) / (machine_.role_warps * lanes) / kRegisterStep * kRegisterStep};
   }
 
-  bool holds_product(RegionId region) const {
-    bool found = false;
-    each_op(kernel_, region, [&](OpId id) { found |= kernel_.op(id).is<op::Gemm>(); });
-    return found;
-  }
-  bool is_fed_from_device(const op::Copy& copy) const {
-    return kernel_.param_of(copy.src) && kernel_.type(copy.dst).space == Space::Shared;
-  }
+  bool holds_product(RegionId region) const { return passes::holds_product(kernel_, region); }
 
   Kernel& kernel_;
   Schedule& schedule_;

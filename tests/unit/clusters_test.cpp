@@ -95,6 +95,34 @@ export batch;
 )";
 }
 
+// Of 7 products of 64 rows, 896 clocks, a turn reads 8 KB that all blocks of a row read and adds 16 KB to what they all add to. `turns`: of the outer loop.
+std::string adding(const std::string& turns, const std::string& sum = "atomic_add(sums[h, i * 64 + r, d], part[r, d], order = relaxed);") {
+  return R"(
+kernel adding(Q: f16[H, S, 64], K: f16[L, 64], W: f16[64, 64], inout sums: f32[H, S, 64], out dK: f32[G, L, 64], out dV: f32[G, L, 64]) requires H == 2 * G {
+    launch (j in ceildiv(L, 128), g in G) threads 256 {
+        var k: shared f16[128, 64] = K.tile(j, 0);
+        var w: shared f16[64, 64] = W.tile(0, 0);
+        var q: shared f16[64, 64];
+        var dk: fragment f32[128, 64] = 0;
+        var dv: fragment f32[128, 64] = 0;
+        for h in )" + turns + R"( {
+            for i in pipelined(ceildiv(S, 64), stages = 2) {
+                q = Q[h].tile(i, 0);
+                let s = (k @ q.T) as f16;
+                let part = q @ w;
+                dk += s @ q;
+                dv += s @ q;
+                for (r, d) in parallel(64, 64) { if i * 64 + r < S { )" + sum + R"( } }
+            }
+        }
+        dK[g].tile(j, 0) = dk;
+        dV[g].tile(j, 0) = dv;
+    }
+}
+export adding;
+)";
+}
+
 using Axes = ir::Ints;
 
 }  // namespace
@@ -127,6 +155,16 @@ TEST_SUITE("clusters") {
       CHECK(made.said("CopyShared") != "");
     }
     CHECK(Made(product("cluster (4, 2)")).said("CopyShared") == "the engine copies `a` once for 4 blocks of a cluster");
+  }
+
+  TEST_CASE("blocks form clusters where turns move more bytes than the caches give, additions in both directions") {
+    CHECK(Made(adding("0..2")).cluster() == Axes{2, 1});
+    CHECK(Made(adding("0..2", "")).cluster().empty());
+    // 24 KB, were they read or written once.
+    CHECK(Made(adding("0..2")).shared.at("q") == Axes{0});
+    // As many turns for neighbours along the axis is enough; along the other one they have others.
+    CHECK(Made(adding("g * 2..(g + 1) * 2")).cluster() == Axes{2, 1});
+    CHECK(Made(adding("0..min(j + 1, 2)")).cluster() != Axes{2, 1});
   }
 
   TEST_CASE("what falls into parts along rows, panels or whole arrays is shared, and nothing else") {
