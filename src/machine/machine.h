@@ -83,6 +83,7 @@ struct Pace {
   double latency = 0;       // until device memory has answered
   double memory_bytes = 0;  // from device memory
   double cache_bytes = 0;   // from the caches that all cores share, which one takes at most
+  double straddled = 0;     // clocks a byte that the engine waits more where rows of a tensor begin within lines, so that it asks for two of them
   double first_read = 0;    // clocks a byte that a core waits more for what no other block has read, of its part where others have
   double shared_bytes = 0;  // from a core's shared memory
   double roles = 0;         // clocks until roles of a block have begun
@@ -117,6 +118,7 @@ struct Machine {
   int64_t argument_bytes = 0;                // most that a launch may be handed; 0: no limit
   int64_t lane_bytes = 0;                    // of memory that is one lane's own; 0: no limit
   int cores = 0;                             // that run blocks at once, of a usual device; 0: not told
+  int cores_in_fours = 0;                    // of them, those that clusters of four blocks of a core each fill; 0: as many as fours divide
   int64_t product_rate = 0;                  // multiplications of matrix products a clock of a core, times the bytes of an element; 0: not told
   int64_t far_bytes = 0;                     // that each core gets a clock from the caches that all share, when all ask at once; 0: not told
   Pace pace = {};                            // where `cores` is told

@@ -13,7 +13,10 @@ namespace {
 
 constexpr double kUnknownLanes = 64;   // registers of a lane beside its sums
 constexpr double kSharedOfBlock = 1024;  // bytes that the system keeps of each block's shared memory
+constexpr double kLine = 128;          // bytes of the caches
 constexpr double kRowWidth = 64;       // rows of a product that four warps compute at once
+
+Formula rest(const Formula& x, double n) { return x - floor(x / n) * n; }
 
 }  // namespace
 
@@ -33,7 +36,10 @@ Work BlockWork::of(OpId id) {
   const Op& op = kernel_.op(id);
   Work work;
   if (const op::Gemm* gemm = op.get<op::Gemm>()) work.products = clocks_of(*gemm);
-  if (const op::Copy* copy = op.get<op::Copy>(); copy && is_far(copy->src)) fill(work, copy->dst, axes_.of(copy->src_offsets));
+  if (const op::Copy* copy = op.get<op::Copy>(); copy && is_far(copy->src)) {
+    fill(work, copy->dst, axes_.of(copy->src_offsets));
+    work.first = work.first + straddling(*copy);
+  }
   if (const op::Load* load = op.get<op::Load>(); load && is_far(load->buffer)) fill(work, op.result(), ~0ull);
   if (const op::Map* map = op.get<op::Map>()) {
     auto count = std::accumulate(map->shape.begin(), map->shape.end(), int64_t(1), std::multiplies<>());
@@ -61,6 +67,25 @@ void BlockWork::fill(Work& work, ValueId tile, uint64_t depends) {
   work.moved = bytes(tile) / double(machine_.far_bytes) / present;
   work.first = bytes(tile) * pace_.first_read / readers(depends);
   work.waits = pace_.latency;
+}
+
+// Rows that do not begin at multiples of a line: of what a block copies itself, the engine asks for most lines twice. Blocks of a cluster
+// share only where clusters cut the grid.
+Formula BlockWork::straddling(const op::Copy& copy) {
+  if (!machine_.has(Cap::BulkCopy) || pace_.straddled == 0) return 0.0;
+  const Param& tensor = *kernel_.param_of(copy.src);
+  if (tensor.extents.size() < 2) return 0.0;
+  const uint64_t depends = axes_.of(copy.src_offsets);
+  Formula sharers = 1.0, whole = 1.0;
+  for (size_t axis = 0; axis < launch_.cluster.size(); ++axis) {
+    const double blocks = double(launch_.cluster[axis]);
+    if (blocks <= 1) continue;
+    whole = whole * (1.0 - min(rest(dims_.of(launch_.extents[axis]), blocks), 1.0));
+    if (!(depends >> axis & 1)) sharers = sharers * blocks;
+  }
+  const ValueId step = tensor.strides.empty() ? tensor.extents.back() : tensor.strides[tensor.strides.size() - 2];
+  Formula row = dims_.of(step) * double(byte_width(kernel_.type(copy.src).element));
+  return min(rest(row, kLine), 1.0) * (bytes(copy.dst) * pace_.straddled) / (whole * (sharers - 1.0) + 1.0);
 }
 
 // Blocks of the launch that read the same.

@@ -10,7 +10,7 @@ namespace tilec::passes {
 struct Work {
   ir::Formula products, caches, lanes, waits;
   ir::Formula moved;  // of the caches when all cores ask at once, where clusters have no more blocks than the launch
-  ir::Formula first;  // waited more for what other blocks have not read
+  ir::Formula first;  // waited more for what other blocks have not read, and for lines of which the engine takes a part
 
   Work& operator+=(const Work& other);
   Work times(const ir::Formula& n) const { return {products * n, caches * n, lanes * n, waits * n, moved * n, first * n}; }
@@ -32,6 +32,7 @@ class BlockWork {
   double elements(ir::ValueId v) const { return double(kernel_.type(v).element_count()); }
   double lanes_at_work() const;
   void fill(Work& work, ir::ValueId tile, uint64_t depends);
+  ir::Formula straddling(const ir::op::Copy& copy);
   ir::Formula readers(uint64_t depends);
   double clocks_of(const ir::op::Gemm& gemm) const;
   double versions_of(ir::ValueId tile) const;

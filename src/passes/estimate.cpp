@@ -1,6 +1,7 @@
 #include "passes/estimate.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "passes/block_work.h"
 
@@ -22,9 +23,7 @@ class Estimator {
     Formula blocks = 1.0;
     for (ValueId extent : launch_.extents) blocks = blocks * dims_.of(extent);
     double fit = work_.blocks_of_a_core();
-    // What is split runs in whole clusters alone.
-    int64_t cluster = std::max<int64_t>(1, launch_.split);
-    Formula cores = double(machine_.cores / cluster * cluster), together = fit > 1 ? max(min(ceil(blocks / cores), fit), 1.0) : Formula(1.0);
+    Formula cores = cores_in_clusters(), together = fit > 1 ? max(min(ceil(blocks / cores), fit), 1.0) : Formula(1.0);
     // Blocks that are dealt out leave no core idle but at the very end.
     Formula rounds = launch_.dealt ? max(blocks / (cores * together), 1.0) : ceil(blocks / (cores * together));
     Work all;
@@ -39,6 +38,12 @@ class Estimator {
   }
 
  private:
+  // Blocks run in whole clusters alone.
+  double cores_in_clusters() const {
+    int64_t cluster = std::accumulate(launch_.cluster.begin(), launch_.cluster.end(), int64_t(1), std::multiplies<>());
+    return double(cluster == 4 && machine_.cores_in_fours ? machine_.cores_in_fours : machine_.cores / cluster * cluster);
+  }
+
   // Of one block, with so many on its core. `all`: what it asks of each unit in the end.
   Formula clocks_of_loops(const Formula& together, Work& all) {
     Formula clocks = 0.0;

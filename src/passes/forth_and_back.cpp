@@ -5,6 +5,7 @@
 #include <set>
 
 #include "passes/block_axes.h"
+#include "passes/boxes.h"
 #include "passes/effects.h"
 #include "passes/fills.h"
 #include "passes/rewrite.h"
@@ -25,6 +26,10 @@ class Turn {
   // Tiles that are the turn's own come from parameters, and products of these add to tiles that nothing else asks for.
   bool only_adds_up() const {
     return args_.size() > 1 && index_says_what_is_copied() && std::ranges::all_of(ops_, [&](OpId id) { return has_place(id); }) && only_sums_are_carried();
+  }
+
+  bool is_filled_by_engine(const Machine& machine) const {
+    return std::ranges::all_of(fills_, [&](const Fill& fill) { return why_no_box(kernel_, kernel_.op(fill.op).as<op::Copy>(), machine).empty(); });
   }
 
   // Does a copy read what another block of the launch reads, too?
@@ -86,7 +91,7 @@ class Turn {
 };
 
 // Of the round alone: in a loop between, what a round has read last would not be what it has read first.
-std::vector<OpId> find_loops(const Kernel& kernel, OpId launch, RegionId round) {
+std::vector<OpId> find_loops(const Kernel& kernel, const Machine& machine, OpId launch, RegionId round) {
   BlockAxes axes(kernel, kernel.op(launch).as<op::Launch>());
   const RegionId body = kernel.op(launch).as<op::Launch>().body;
   std::vector<OpId> found;
@@ -94,7 +99,7 @@ std::vector<OpId> find_loops(const Kernel& kernel, OpId launch, RegionId round) 
     const op::For* loop = kernel.op(id).get<op::For>();
     if (!loop || loop->loop != LoopKind::Pipelined) continue;
     Turn turn(kernel, body, *loop);
-    if (turn.only_adds_up() && turn.reads_again(axes, kernel.op(launch).as<op::Launch>().extents.size())) found.push_back(id);
+    if (turn.only_adds_up() && turn.is_filled_by_engine(machine) && turn.reads_again(axes, kernel.op(launch).as<op::Launch>().extents.size())) found.push_back(id);
   }
   return found;
 }
@@ -113,9 +118,9 @@ void turn_about(Kernel& kernel, RegionId round, OpId id, ValueId back) {
 
 }  // namespace
 
-void go_forth_and_back(Kernel& kernel, OpId launch, OpId rounds) {
+void go_forth_and_back(Kernel& kernel, const Machine& machine, OpId launch, OpId rounds) {
   const RegionId region = kernel.op(launch).as<op::Launch>().body, round = kernel.op(rounds).as<op::For>().body;
-  const std::vector<OpId> loops = find_loops(kernel, launch, round);
+  const std::vector<OpId> loops = find_loops(kernel, machine, launch, round);
   if (loops.empty()) return;
   ValueId first;
   insert_before(kernel, region, rounds, [&](Builder& b) { first = b.boolean(false); });

@@ -43,9 +43,9 @@ void go_on(Kernel& kernel, const Machine& machine, OpId id) {
   ValueId first = b.value(op::BlockNumber{}, scalar_type(Scalar::Index)), step = b.value(op::GridBlocks{}, scalar_type(Scalar::Index));
   OpId rounds = b.add(op::For{.low = first, .high = all, .step = step, .loop = launch.dealt ? LoopKind::Dealt : LoopKind::Sequential, .body = round});
   b.yield({});
-  // The order of numbers that are dealt out is not known. Where lanes copy, the edge stays the last turn, so that the others do without its tests.
-  bool engine_copies = machine.has(Cap::BulkCopy) && !kernel.schedule.facts.lanes_copy;
-  if (!launch.dealt && engine_copies) go_forth_and_back(kernel, id, rounds);
+  // The order of numbers that are dealt out is not known. A role that copies has registers for it.
+  bool copies_apart = machine.has(Cap::BulkCopy) && !kernel.schedule.roles.empty();
+  if (!launch.dealt && copies_apart) go_forth_and_back(kernel, machine, id, rounds);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Blocks that go on take the turns of every other round from the last to the first, where they do nothing but add up. What `persist` made is
 // looked at, and judged by the interpreter after every pass.
 #include "made.h"
+#include "target/target.h"
 
 using namespace tilec;
 using namespace tilec::agreement;
@@ -124,5 +125,10 @@ TEST_SUITE("forth and back") {
     const std::string pinned = product() + "schedule product for model { persistent; }\n";
     CHECK(Made(pinned, lanes).last.schedule.persistent);
     CHECK(turned(pinned, lanes) == 0);
+    const Machine& h100 = *target::machine_named("sm_90a")->machine;
+    const std::string wide = replaced(product(), "threads 128", "threads 256"), narrow = replaced(wide, "f16", "f8e4m3");  // whose operands products of warps take from layouts that the engine does not know
+    CHECK(Made(narrow, h100).last.schedule.persistent);
+    CHECK(turned(narrow, h100) == 0);
+    CHECK(turned(wide, h100) == 1);
   }
 }

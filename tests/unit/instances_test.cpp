@@ -13,7 +13,7 @@ using ir::Formula;
 namespace {
 
 constexpr const char* kProduct = R"(
-kernel product[BM: int = 128, BN: int = 256, BK: int = 64, Threads: int = 256](A: f16[M, K], B: f16[K, N], out C: f16[M, N]) {
+kernel product[BM: int = 128, BN: int = 256, BK: int = 64, Threads: int = 256, Squares: bool = false](A: f16[M, K], B: f16[K, N], out C: f16[M, N]) {
     launch (i in ceildiv(N, BN), j in ceildiv(M, BM)) threads Threads {
         var a: shared f16[BM, BK];
         var b: shared f16[BK, BN];
@@ -30,6 +30,8 @@ export product | product[BM = 64, BN = 64, BK = 128, Threads = 128] as f;
 export product[BM = 64, BN = 64] as g;
 export product | product[BM = 64, BN = 128, BK = 128] | product[BM = 16, BN = 64, BK = 128, Threads = 128]
     | product[BM = 64, BN = 128, BK = 128, Threads = 128] as narrow;
+export product | product[Squares = true] as squares;
+schedule product[Squares = true] for sm_90a { cluster (2, 2); }
 )";
 
 struct Built {
@@ -80,14 +82,14 @@ TEST_SUITE("instances") {
 
   TEST_CASE("machines that say how fast they are have all instances, the others the first; the best machine stands first") {
     Built built({"sm_90a", "sm_80", "x86-64-v3"});
-    REQUIRE(built.program.exports.size() == 7);
-    REQUIRE(built.compiled->program.exports.size() == 3);
+    REQUIRE(built.program.exports.size() == 9);
+    REQUIRE(built.compiled->program.exports.size() == 4);
     std::string machines;
     for (const target::Instance& i : built.compiled->program.exports[0].instances) machines += std::string(i.machine->name) + (i.clocks ? "* " : " ");
     CHECK(machines == "sm_90a* sm_90a* sm_80 x86-64-v3 ");
     const host::Export& described = built.compiled->library.exports[0];
     REQUIRE(described.variants.size() == 4);
-    CHECK(described.variants[1].instance == "product[BM = 64, BN = 64, BK = 128, Threads = 128]");
+    CHECK(described.variants[1].instance == "product[BM = 64, BN = 64, BK = 128, Threads = 128, Squares = false]");
     CHECK(described.variants[1].clocks.find("ceil(M / 64)") != std::string::npos);
     CHECK(described.variants[2].instance == "");
     // One alone is never weighed.
@@ -166,6 +168,25 @@ TEST_SUITE("instances") {
     CHECK(built.clocks(3, 1024, 1024, 1024, 2) < built.clocks(1, 1024, 1024, 1024, 2));
     CHECK(built.clocks(3, 128, 7168, 2048, 2) > built.clocks(1, 128, 7168, 2048, 2));
     CHECK(built.clocks(3, 256, 4096, 4096, 2) > built.clocks(1, 256, 4096, 4096, 2));
+  }
+
+  TEST_CASE("blocks that copy for each other two by two are taken where rows straddle lines and as many rounds are enough") {
+    Built built({"sm_90a"});
+    auto gain = [&](double m, double n, double k) { return built.clocks(0, m, n, k, 3) / built.clocks(1, m, n, k, 3); };
+    // 480 tiles are four rounds of 132 blocks and of 120. Rows of both tensors begin within lines, of one, of none.
+    const double both = gain(3000, 5000, 7000), of_a = gain(3072, 5120, 7000), of_b = gain(3072, 5000, 7040);
+    CHECK(both > 1.01);
+    CHECK(both < 1.03);
+    CHECK(of_a > 1.005);
+    CHECK(of_b == 1);  // of which pairs copy as little
+    CHECK(gain(3072, 5120, 7040) == 1);  // and the first is taken
+    // Five rounds instead of four; a grid that is cut by pairs alone, and by none.
+    CHECK(gain(4096, 4096, 4096) < 0.85);
+    CHECK(gain(4000, 4000, 4000) < 0.85);
+    CHECK(gain(3000, 4804, 7000) < 1);
+    CHECK(gain(2900, 4804, 7000) == 1);
+    // What begins within a line costs, however many copy for each other.
+    CHECK(built.clocks(0, 3000, 5000, 7000, 3) > built.clocks(0, 3072, 5120, 7040, 3));
   }
 
   TEST_CASE("no loop divides by the depth of its ring") {

@@ -65,14 +65,14 @@ constexpr int64_t kFewArguments = 4352, kManyArguments = 32764;  // bytes; the l
 
 // Of an H100: 989 TFLOP/s of f16 are 2048 multiplications a clock of a core; 5.5 to 7 TB/s come from its second level of caches.
 struct Rates {
-  int cores = 0;
+  int cores = 0, cores_in_fours = 0;
   int64_t products = 0, far_bytes = 0;
   Pace pace = {};
 };
 // Found by timing (docs/performance.md): the launch and the latency are those of kernels with few blocks.
-constexpr Rates kRates90 = {.cores = 132, .products = 4096, .far_bytes = 32,
-                            .pace = {.gigahertz = 1.7, .launch = 1200, .latency = 1000, .memory_bytes = 13, .cache_bytes = 64, .first_read = 0.0165,
-                                     .shared_bytes = 128, .roles = 1200, .turn = 330, .sums = 4000, .sum_bytes = 14, .store_bytes = 32, .lanes = 164,
+constexpr Rates kRates90 = {.cores = 132, .cores_in_fours = 120, .products = 4096, .far_bytes = 32,
+                            .pace = {.gigahertz = 1.7, .launch = 1200, .latency = 1000, .memory_bytes = 13, .cache_bytes = 64, .straddled = 0.0022,
+                                     .first_read = 0.0165, .shared_bytes = 128, .roles = 1200, .turn = 330, .sums = 4000, .sum_bytes = 14, .store_bytes = 32, .lanes = 164,
                                      .schedulers = 4, .waiting = 1.71, .warps = 64}};
 
 constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t caps, std::span<const MatrixAtom> atoms,
@@ -80,7 +80,7 @@ constexpr Machine machine(std::string_view name, int64_t shared_bytes, uint64_t 
   return {.name = name, .target = "cuda", .lanes = 32, .max_warps = 16, .default_warps = 4, .role_warps = 4, .registers_per_lane = 255,
           .shared_bytes = shared_bytes, .banks = 32, .vector_bytes = 16, .simd_bytes = 0, .caps = caps, .matrix_atoms = atoms,
           .boxes = kBoxes, .adds = adds, .cluster_blocks = cluster_blocks, .block_registers = kBlockRegisters,
-          .argument_bytes = argument_bytes, .lane_bytes = kLaneBytes, .cores = rates.cores, .product_rate = rates.products,
+          .argument_bytes = argument_bytes, .lane_bytes = kLaneBytes, .cores = rates.cores, .cores_in_fours = rates.cores_in_fours, .product_rate = rates.products,
           .far_bytes = rates.far_bytes, .pace = rates.pace};
 }
 constexpr Machine kMachines[] = {
