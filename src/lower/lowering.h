@@ -239,6 +239,9 @@ class Lowering {
   void add_element(ValueId buffer, ValueId index, ValueId value, ValueId mask);
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);
   void lower_map(const ir::Op& op, const ir::op::Map& map);
+  Carried map_elements(const ir::Op& op, const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, std::span<Home> outputs);
+  bool is_under_product(const ir::Op& op) const;
+  ValueId scales(const Home& factor, const Home& scaled, const Home& result);
   layout::RegLayout map_layout(const ir::Op& op, const ir::op::Map& map, std::span<const ir::ValueId> whole);
   Carried map_element(const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, const Point& point);
 

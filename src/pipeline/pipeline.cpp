@@ -18,6 +18,7 @@
 #include "passes/estimate.h"
 #include "passes/contract.h"
 #include "passes/insert_barriers.h"
+#include "passes/late_sums.h"
 #include "passes/overlap_products.h"
 #include "passes/pack_shared.h"
 #include "passes/passes.h"
@@ -64,6 +65,7 @@ constexpr Pass kPipeline[] = {
     {"check-times", Typed, Typed, check::check_times, "work of loops begins when its unit is free and what it needs is there"},
     {"estimate", Typed, Typed, passes::estimate, "how long launches are expected to take"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
+    {"late-sums", Placed, Placed, passes::late_sums, "sums over rows that only a loop's total asks for, over lanes and warps behind it"},
     {"skip-masks", Placed, Placed, passes::skip_masks, "tiles that lie on one side of their masks, without them"},
     {"deal-vectors", Placed, Placed, passes::deal_vectors, "vectors of which each lane holds many elements, read once by each warp and dealt out"},
     {"persist", Placed, Placed, passes::persist, "blocks that go on to the next, where the launch has more than run at once"},

@@ -1,0 +1,196 @@
+#include "passes/late_sums.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "layout/transform.h"
+#include "passes/cleanup.h"
+#include "passes/rewrite.h"
+#include "passes/uses.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+
+namespace {
+
+constexpr int64_t kAxis = 1;  // the sums go along rows
+
+// How a row falls apart: runs of neighbouring bits of the column that registers hold, or lanes and warps. The first steps least.
+struct Run {
+  int64_t extent = 1;
+  bool is_held = false;  // by the registers of a lane
+};
+
+// None where no warps share it: lanes of one take little longer to add up each turn than behind the loop, and loops whose products were
+// under way over that are slower without it (attention: 1 to 7 %).
+std::optional<std::vector<Run>> runs_of(const layout::RegLayout& tile) {
+  if (tile.shape.rank != 2 || !tile.grids.empty() || tile.is_padded()) return std::nullopt;
+  std::vector<Run> runs;
+  bool is_shared = false;
+  for (int bit = 0; bit < tile.bits(kAxis); ++bit) {
+    const layout::Vec moves = layout::coordinate_bit(2, kAxis, bit);
+    bool is_held = std::ranges::find(tile.reg, moves) != tile.reg.end();
+    is_shared |= std::ranges::find(tile.warp, moves) != tile.warp.end();
+    if (runs.empty() || runs.back().is_held != is_held) runs.push_back({1, is_held});
+    runs.back().extent *= 2;
+  }
+  return is_shared ? std::optional(runs) : std::nullopt;
+}
+
+// A loop's total, by what stands in the loop.
+struct Total {
+  size_t slot;  // among what the loop carries
+  OpId sum, update;
+};
+
+class Lateness {
+ public:
+  Lateness(Kernel& kernel, RegionId region, OpId loop) : kernel_(kernel), region_(region), loop_(loop), body_(kernel.op(loop).as<op::For>().body) {}
+
+  void run() {
+    for (size_t slot = 0; slot < kernel_.op(loop_).results.size(); ++slot)
+      if (std::optional<Total> total = total_of(slot)) make_late(*total);
+  }
+
+ private:
+  std::optional<Total> total_of(size_t slot) const {
+    const std::vector<OpId>& ops = kernel_.region(body_).ops;
+    ValueId before = kernel_.region(body_).args[slot + 1], after = kernel_.op(ops.back()).as<op::Yield>().values[slot];
+    const op::Map* update = kernel_.defined_by<op::Map>(after);
+    if (!update || kernel_.op(kernel_.value(after).op).results.size() != 1 || update->shape.size() != 1 || !begins_with_zeros(slot)) return std::nullopt;
+    for (ValueId input : update->inputs) {
+      const op::Reduce* sum = kernel_.defined_by<op::Reduce>(input);
+      Total total{slot, kernel_.value(input).op, kernel_.value(after).op};
+      bool stands_here = std::ranges::find(ops, total.sum) != ops.end() && std::ranges::find(ops, total.update) != ops.end();
+      if (!sum || sum->fn != ReduceFn::Sum || sum->axis != kAxis || !stands_here || !runs_of(kernel_.layouts.reg(kernel_.type(sum->x).layout))) continue;
+      if (users(before) == 1 && users(input) == 1 && users(after) == 1 && adds(*update, before, input)) return total;
+    }
+    return std::nullopt;
+  }
+
+  bool begins_with_zeros(size_t slot) const {
+    const op::Splat* splat = kernel_.defined_by<op::Splat>(kernel_.op(loop_).as<op::For>().inits[slot]);
+    auto number = splat ? kernel_.constant(splat->x) : std::nullopt;
+    return number && number->is_float && number->f == 0;
+  }
+
+  int users(ValueId v) const {
+    int count = 0;
+    for (OpId id : kernel_.region(body_).ops) count += uses(kernel_, id, v);
+    return count;
+  }
+
+  // before * anything + sum, or before + sum
+  bool adds(const op::Map& update, ValueId before, ValueId sum) const {
+    auto argument = [&](ValueId tile) {
+      size_t place = size_t(std::ranges::find(update.inputs, tile) - update.inputs.begin());
+      return kernel_.region(update.body).args[1 + place];
+    };
+    const ValueId l = argument(before), r = argument(sum), made = kernel_.terminator(update.body).as<op::Yield>().values.front();
+    auto is_free = [&](ValueId v) { return v != l && v != r && !depends(v, l) && !depends(v, r); };
+    auto is_scaled = [&](ValueId v) {
+      const op::Binary* product = kernel_.defined_by<op::Binary>(v);
+      return v == l || (product && product->fn == BinaryFn::Mul && ((product->a == l && is_free(product->b)) || (product->b == l && is_free(product->a))));
+    };
+    if (const op::Fma* fma = kernel_.defined_by<op::Fma>(made))
+      return fma->c == r && ((fma->a == l && is_free(fma->b)) || (fma->b == l && is_free(fma->a)));
+    const op::Binary* added = kernel_.defined_by<op::Binary>(made);
+    return added && added->fn == BinaryFn::Add && ((is_scaled(added->a) && added->b == r) || (is_scaled(added->b) && added->a == r));
+  }
+
+  bool depends(ValueId v, ValueId on) const {
+    const Op* op = kernel_.definition(v);
+    bool found = false;
+    if (op) each_operand(op->data, [&](ValueId used) { found = found || used == on || depends(used, on); });
+    return found;
+  }
+
+  void make_late(const Total& total) {
+    const op::Reduce sum = kernel_.op(total.sum).as<op::Reduce>();
+    const op::Map update = kernel_.op(total.update).as<op::Map>();
+    const ValueId summed = kernel_.op(total.sum).result(), made = kernel_.op(total.update).result(), before = kernel_.region(body_).args[total.slot + 1];
+    const ValueId result = kernel_.op(loop_).results[total.slot];
+    const Type vector = kernel_.type(result);
+    ValueId part;
+    insert_before(kernel_, body_, total.sum, [&](Builder& b) { part = sum_within_lanes(b, sum.x); });
+    const Type parts = kernel_.type(part);
+    for (ValueId v : {before, made, result}) retype(kernel_, v, parts);
+    widen(total.update, update, before, summed, part);
+    ValueId init = kernel_.op(loop_).as<op::For>().inits[total.slot];
+    insert_before(kernel_, region_, loop_, [&](Builder& b) { init = b.value(op::Splat{kernel_.defined_by<op::Splat>(init)->x}, parts); });
+    kernel_.op(loop_).as<op::For>().inits[total.slot] = init;
+    ValueId whole;
+    insert_after(kernel_, region_, loop_, [&](Builder& b) { whole = b.value(op::Reduce{ReduceFn::Sum, result, kAxis}, vector); });
+    replace_uses(kernel_, kernel_.body, result, whole);
+    kernel_.op(kernel_.value(whole).op).as<op::Reduce>().x = result;
+    std::erase(kernel_.region(body_).ops, total.sum);
+  }
+
+  // One number for each place that lanes and warps have along a row.
+  ValueId sum_within_lanes(Builder& b, ValueId x) {
+    const std::vector<Run> runs = *runs_of(kernel_.layouts.reg(kernel_.type(x).layout));
+    Ints shape{kernel_.type(x).shape[0]};
+    for (size_t i = runs.size(); i-- > 0;) shape.push_back(runs[i].extent);
+    ValueId v = reshaped(b, x, shape);
+    for (size_t i = 0; i < runs.size(); ++i) {
+      if (!runs[i].is_held) continue;
+      const auto axis = int64_t(runs.size() - i);
+      auto reduction = layout::reduce(kernel_.layouts.reg(kernel_.type(v).layout), int(axis));
+      INVARIANT(reduction.has_value(), "registers step along one axis with each bit");
+      shape.erase(shape.begin() + axis);
+      v = b.value(op::Reduce{ReduceFn::Sum, v, axis}, placed(x, shape, layout::normalized(reduction->result)));
+      // What is left keeps its number of axes, so that the next run is found by it.
+      shape.insert(shape.begin() + axis, 1);
+      v = reshaped(b, v, shape);
+    }
+    int64_t columns = 1;
+    for (size_t i = 1; i < shape.size(); ++i) columns *= shape[i];
+    return reshaped(b, v, {shape[0], columns});
+  }
+
+  ValueId reshaped(Builder& b, ValueId v, const Ints& shape) {
+    auto same = layout::reshape(kernel_.layouts.reg(kernel_.type(v).layout), layout::Shape(std::vector<int>(shape.begin(), shape.end())));
+    INVARIANT(same.has_value(), "bits of columns fall apart anywhere");
+    return b.value(op::Reshape{v}, placed(v, shape, layout::normalized(*same)));
+  }
+
+  Type placed(ValueId like, const Ints& shape, layout::RegLayout layout) {
+    Type type = kernel_.type(like);
+    type.shape.assign(shape.begin(), shape.end());
+    type.layout = kernel_.layouts.intern(std::move(layout));
+    return type;
+  }
+
+  // The update for each part of a row, with the same factors.
+  void widen(OpId id, op::Map update, ValueId before, ValueId summed, ValueId part) {
+    for (size_t i = 0; i < update.inputs.size(); ++i) {
+      bool is_of_parts = update.inputs[i] == before || update.inputs[i] == summed;
+      if (update.inputs[i] == summed) update.inputs[i] = part;
+      update.input_axes[i] = is_of_parts ? Axes{0, 1} : Axes{0};
+    }
+    update.shape = kernel_.type(part).shape;
+    ValueId column = kernel_.new_arg(update.body, scalar_type(Scalar::Index));
+    std::vector<ValueId>& args = kernel_.region(update.body).args;
+    args.pop_back();
+    args.insert(args.begin() + 1, column);
+    kernel_.op(id).data = update;
+  }
+
+  Kernel& kernel_;
+  const RegionId region_;
+  const OpId loop_;
+  const RegionId body_;
+};
+
+}  // namespace
+
+void late_sums(Kernel& kernel, const Machine& machine, Diagnostics&) {
+  if (!machine.has(Cap::Shuffles)) return;
+  each_op_in_region(kernel, kernel.body, [&](RegionId region, OpId id) {
+    if (kernel.op(id).is<op::For>()) Lateness(kernel, region, id).run();
+  });
+  drop_dead_code(kernel);
+}
+
+}  // namespace tilec::passes
