@@ -11,10 +11,11 @@ namespace {
 template <class F>
 bool each_place(const TileData& data, int64_t origin, F&& f) {
   std::vector<int64_t> index(data.shape.size(), 0);
+  const std::vector<int64_t>& places = data.array->places;
   int64_t count = 1, element = origin;
   for (int64_t extent : data.shape) count *= extent;
   for (int64_t n = 0; n < count; ++n) {
-    if (!f(n, data.places[size_t(element)])) return false;
+    if (!f(n, places[size_t(element)])) return false;
     for (size_t a = data.shape.size(); a-- > 0;) {
       element += data.axes[a];
       if (++index[a] < data.shape[a]) break;

@@ -144,38 +144,31 @@ void Emitter::on(const op::PhaseWait& o, const Op&) {
   i.a = view(o.barriers), i.b = reg(o.index), i.c = reg(o.parity);
 }
 
-namespace {
-
-// The place of every element of an array that `layout` spreads; empty where it does not cover the array.
-std::vector<int64_t> places_of(const Ints& array, const Text& text) {
+// The place of every element of an array that `layout` spreads; none where it does not cover the array. Many operations name one
+// array, and to find its places takes longer than most of them run.
+std::shared_ptr<const ArrayPlaces> Emitter::places_of(const Ints& array, const Text& text) {
+  std::shared_ptr<const ArrayPlaces>& known = arrays_[{array, text}];
+  if (known) return known;
+  auto found = std::make_shared<ArrayPlaces>();
   std::vector<int> extents(array.begin(), array.end());
-  layout::Shape shape(extents);
-  auto layout = layout::parse_mem_layout(text, shape);
-  std::vector<int64_t> places;
-  if (!layout) return places;
-  int64_t count = 1;
-  for (int64_t extent : array) count *= extent;
-  layout::Coordinate at{};
-  for (int64_t n = 0; n < count; ++n) {
-    places.push_back(layout->address(at));
-    for (size_t a = extents.size(); a-- > 0;) {
-      if (++at[a] < extents[a]) break;
-      at[a] = 0;
-    }
+  if (auto layout = layout::parse_mem_layout(text, layout::Shape(extents))) {
+    found->places = layout->addresses();
+    int64_t size = 0;
+    for (int64_t place : found->places) size = std::max(size, place + 1);
+    found->elements.assign(size_t(size), -1);
+    for (size_t n = 0; n < found->places.size(); ++n) found->elements[size_t(found->places[n])] = int64_t(n);
   }
-  return places;
+  return known = found;
 }
 
-}  // namespace
-
-void Emitter::note_array(bool is_covered) {
-  if (is_covered || !program_.flaw.empty()) return;
+void Emitter::note_array(const ArrayPlaces& array) {
+  if (!array.places.empty() || !program_.flaw.empty()) return;
   program_.flaw = "the layout of an engine's array does not cover it";
   program_.flaw_op = op_;
 }
 
 // A box of `shape` whose axes run along those of the array: what a step along each is there.
-static void describe_array(TileData& data, const Ints& array, const Axes& axes, const Ints& shape, const Text& layout) {
+void Emitter::describe_array(TileData& data, const Ints& array, const Axes& axes, const Ints& shape, const Text& layout) {
   data.shape = shape;
   data.shapes = {array};
   data.counts.assign(array.size(), 1);
@@ -185,7 +178,8 @@ static void describe_array(TileData& data, const Ints& array, const Axes& axes, 
     for (size_t d = size_t(axes[i]) + 1; d < array.size(); ++d) stride *= array[d];
     data.axes.push_back(stride);
   }
-  data.places = places_of(array, layout);
+  data.array = places_of(array, layout);
+  note_array(*data.array);
 }
 
 void Emitter::on(const op::CopyBox& o, const Op&) {
@@ -193,7 +187,6 @@ void Emitter::on(const op::CopyBox& o, const Op&) {
   data.first = access(o.src, o.src_offsets, o.src_axes, o.src_bounds, o.shape);
   for (ValueId v : o.dst_offsets) data.operands.push_back(find(v));
   describe_array(data, o.dst_shape, o.dst_axes, o.shape, o.layout);
-  note_array(!data.places.empty());
   uint32_t index = add_data(std::move(data));
   Instr& i = emit(do_copy_box);
   i.a = view(o.barriers), i.b = reg(o.slot), i.c = view(o.dst), i.imm = index;
@@ -206,7 +199,6 @@ void Emitter::on(const op::StoreBox& o, const Op&) {
   for (ValueId v : o.src_offsets) data.operands.push_back(find(v));
   describe_array(data, o.src_shape, o.src_axes, o.shape, o.layout);
   data.adds = o.adds;
-  note_array(!data.places.empty());
   uint32_t index = add_data(std::move(data)), from = view(o.src);
   Instr& i = emit(do_store_box);
   i.c = from, i.imm = index;
@@ -275,18 +267,11 @@ void Emitter::on(const op::GroupWait& o, const Op& op) {
   emit(do_group_wait).imm = index;
 }
 
-namespace {
-
-GroupArray array_of(const Ints& shape, const Text& layout, bool is_transposed) {
-  GroupArray array{.shape = shape, .places = places_of(shape, layout), .is_transposed = is_transposed};
-  int64_t size = 0;
-  for (int64_t place : array.places) size = std::max(size, place + 1);
-  array.elements.assign(size_t(size), -1);
-  for (size_t n = 0; n < array.places.size(); ++n) array.elements[size_t(array.places[n])] = int64_t(n);
-  return array;
+GroupArray Emitter::array_of(const Ints& shape, const Text& layout, bool is_transposed) {
+  GroupArray operand{shape, places_of(shape, layout), is_transposed};
+  note_array(*operand.array);
+  return operand;
 }
-
-}  // namespace
 
 uint32_t Emitter::group_index(std::string_view name) {
   for (size_t k = 0; k < program_.groups.size(); ++k)
@@ -307,10 +292,8 @@ void Emitter::on(const op::GroupProduct& o, const Op& op) {
     data.a_vector = find(o.a);
   } else {
     data.a_view = view(o.a), data.a_place = reg(o.a_place), data.a = array_of(o.a_shape, o.a_layout, o.transpose_a);
-    note_array(!data.a.places.empty());
   }
   data.b_view = view(o.b), data.b_place = reg(o.b_place), data.b = array_of(o.b_shape, o.b_layout, o.transpose_b);
-  note_array(!data.b.places.empty());
   data.result = define(op.result()).slot;
   code().products.push_back(std::move(data));
   Instr& i = emit(do_group_product);

@@ -51,7 +51,11 @@ class Emitter {
   void check_uniform(ir::ValueId result, bool operands_are_uniform);
   uint32_t add_data(TileData data);
   uint32_t group_index(std::string_view name);  // of an atom of groups of warps
-  void note_array(bool is_covered);
+  std::shared_ptr<const ArrayPlaces> places_of(const std::vector<int64_t>& array, const std::string& layout);
+  void note_array(const ArrayPlaces& array);
+  void describe_array(TileData& data, const std::vector<int64_t>& array, const std::vector<int64_t>& axes, const std::vector<int64_t>& shape,
+                      const std::string& layout);
+  GroupArray array_of(const std::vector<int64_t>& shape, const std::string& layout, bool is_transposed);
   RegionAccess access(ir::ValueId buffer, const std::vector<ir::ValueId>& offsets, const std::vector<int64_t>& axes,
                       const std::vector<ir::Bounds>& bounds, std::vector<int64_t> shape, ir::Number pad = {});
   void use_operands(TileData& data, std::span<const ir::ValueId> values);
@@ -83,6 +87,7 @@ class Emitter {
   std::vector<int> uses_;           // by value
   std::vector<ir::RegionId> home_;  // of each value: the region that defines it
   ir::RegionId current_;
+  std::map<std::pair<std::vector<int64_t>, std::string>, std::shared_ptr<const ArrayPlaces>> arrays_;  // by shape and layout
   bool contract_checked_ = false;
 };
 

@@ -24,12 +24,13 @@ struct OperandBlock {
     size_t rank = array.shape.size();
     int64_t r = row + i, c = column + j;
     if (r >= array.shape[rank - 2] || c >= array.shape[rank - 1]) return std::nullopt;
-    return array.places[size_t(base + r * array.shape[rank - 1] + c)];
+    return array.array->places[size_t(base + r * array.shape[rank - 1] + c)];
   }
 };
 
 std::optional<OperandBlock> find_block(Strand& s, const Instr& i, const GroupArray& array, uint32_t view, uint32_t place) {
-  int64_t at = s.regs[place].i, element = at >= 0 && at < int64_t(array.elements.size()) ? array.elements[size_t(at)] : -1;
+  const std::vector<int64_t>& elements = array.array->elements;
+  int64_t at = s.regs[place].i, element = at >= 0 && at < int64_t(elements.size()) ? elements[size_t(at)] : -1;
   if (element < 0) {
     fail(s, FaultKind::OutOfBounds, i, "no element of the operand's array is at place " + std::to_string(at));
     return std::nullopt;

@@ -56,6 +56,11 @@ struct RegionAccess {
   ir::Number pad;
 };
 
+// Where the elements of an array of shared memory lie, by its layout; one for all operations on arrays of this layout.
+struct ArrayPlaces {
+  std::vector<int64_t> places, elements;  // the place of each element, the element at each place (-1: a hole)
+};
+
 // What a tile operation needs beyond registers; which fields count is the handler's matter.
 struct TileData {
   RegionAccess first, second;
@@ -69,7 +74,7 @@ struct TileData {
   uint32_t function = 0;
   std::vector<uint32_t> functions;
   std::vector<int64_t> counts;  // warps of each role
-  std::vector<int64_t> places;  // of a box's array: the place of each element
+  std::shared_ptr<const ArrayPlaces> array;  // of shared memory, of a box
   std::vector<std::string> names;
   bool transpose_a = false, transpose_b = false, writes_memory = false, gives_flight = false, adds = false, is_persistent = false;
   uint32_t atom = ~0u;
@@ -77,7 +82,8 @@ struct TileData {
 
 // An array of shared memory as an operand of a group's product.
 struct GroupArray {
-  std::vector<int64_t> shape, places, elements;  // the place of each element, the element at each place (-1: a hole)
+  std::vector<int64_t> shape;
+  std::shared_ptr<const ArrayPlaces> array;
   bool is_transposed = false;
 };
 struct GroupData {

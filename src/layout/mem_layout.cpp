@@ -21,24 +21,58 @@ Vec MemLayout::address_bits(Vec coordinate) const {
   return address;
 }
 
-int64_t MemLayout::address(const Coordinate& coordinate) const {
+namespace {
+
+// The first two of the three steps: XOR adds up the one, the other is a sum. So what single axes give makes up the whole.
+struct AddressParts {
+  Vec bits = 0;
+  int64_t grids = 0;
+};
+AddressParts address_parts(const MemLayout& layout, const Coordinate& coordinate) {
   Vec low = 0;
   Coordinate rest = coordinate;
-  for (int axis = 0; axis < shape.rank; ++axis) {
-    int count = bits(axis);
-    low |= Vec(coordinate[axis] & ((1u << count) - 1)) << run_start(shape.rank, axis);
+  for (int axis = 0; axis < layout.shape.rank; ++axis) {
+    int count = layout.bits(axis);
+    low |= Vec(coordinate[axis] & ((1u << count) - 1)) << run_start(layout.shape.rank, axis);
     rest[axis] >>= count;
   }
-  int64_t address = static_cast<int64_t>(address_bits(low));
+  AddressParts parts{layout.address_bits(low)};
+  const std::vector<MemGrid>& grids = layout.grids;
   for (size_t i = 0; i < grids.size(); ++i) {
     const MemGrid& grid = grids[i];
     bool is_outermost = std::none_of(grids.begin() + i + 1, grids.end(),
                                      [&](const MemGrid& other) { return other.axis == grid.axis; });
     int index = is_outermost ? rest[grid.axis] : rest[grid.axis] % grid.count;
     rest[grid.axis] /= grid.count;
-    address += index * grid.stride;
+    parts.grids += index * grid.stride;
   }
+  return parts;
+}
+
+int64_t address_of(const Pad& pad, AddressParts parts) {
+  int64_t address = static_cast<int64_t>(parts.bits) + parts.grids;
   return pad.every > 0 ? address + address / pad.every * pad.add : address;
+}
+
+}  // namespace
+
+int64_t MemLayout::address(const Coordinate& coordinate) const { return address_of(pad, address_parts(*this, coordinate)); }
+
+std::vector<int64_t> MemLayout::addresses() const {
+  std::vector<AddressParts> outer{{}};
+  for (int axis = 0; axis < shape.rank; ++axis) {
+    std::vector<AddressParts> steps, all;
+    for (Coordinate at{}; at[axis] < shape[axis]; ++at[axis]) steps.push_back(address_parts(*this, at));
+    all.reserve(outer.size() * steps.size());
+    for (AddressParts a : outer) {
+      for (AddressParts b : steps) all.push_back({a.bits ^ b.bits, a.grids + b.grids});
+    }
+    outer = std::move(all);
+  }
+  std::vector<int64_t> addresses;
+  addresses.reserve(outer.size());
+  for (AddressParts parts : outer) addresses.push_back(address_of(pad, parts));
+  return addresses;
 }
 
 namespace {

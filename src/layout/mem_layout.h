@@ -40,6 +40,8 @@ struct MemLayout {
   int covered(int axis) const { return grid_count(axis) << bits(axis); }
   // Meaningful inside the tile. The outermost grid of an axis goes on by its stride outside.
   int64_t address(const Coordinate& coordinate) const;
+  // Of every element of the shape, in row-major order.
+  std::vector<int64_t> addresses() const;
   int64_t size() const;  // elements of storage, holes included
   // The address bits of a coordinate vector that lies within the bits of every axis.
   Vec address_bits(Vec coordinate) const;
