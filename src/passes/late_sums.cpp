@@ -58,7 +58,7 @@ class Lateness {
     const std::vector<OpId>& ops = kernel_.region(body_).ops;
     ValueId before = kernel_.region(body_).args[slot + 1], after = kernel_.op(ops.back()).as<op::Yield>().values[slot];
     const op::Map* update = kernel_.defined_by<op::Map>(after);
-    if (!update || kernel_.op(kernel_.value(after).op).results.size() != 1 || update->shape.size() != 1 || !begins_with_zeros(slot)) return std::nullopt;
+    if (!update || kernel_.op(kernel_.value(after).op).results.size() != 1 || update->shape.size() != 1 || !begins_with_zeros(slot) || is_pinned(before)) return std::nullopt;
     for (ValueId input : update->inputs) {
       const op::Reduce* sum = kernel_.defined_by<op::Reduce>(input);
       Total total{slot, kernel_.value(input).op, kernel_.value(after).op};
@@ -73,6 +73,11 @@ class Lateness {
     const op::Splat* splat = kernel_.defined_by<op::Splat>(kernel_.op(loop_).as<op::For>().inits[slot]);
     auto number = splat ? kernel_.constant(splat->x) : std::nullopt;
     return number && number->is_float && number->f == 0;
+  }
+
+  // To the layout of a whole row.
+  bool is_pinned(ValueId v) const {
+    return std::ranges::any_of(kernel_.schedule.layouts, [&](const PinnedLayout& pinned) { return pinned.name == kernel_.value(v).hint; });
   }
 
   int users(ValueId v) const {
