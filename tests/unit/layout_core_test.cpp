@@ -317,16 +317,6 @@ TEST_SUITE("layout") {
     CHECK(is_injective(padded));
   }
 
-  TEST_CASE("the addresses of all elements are those of each") {
-    MemLayout padded = mem_layout("addr(c0 c1 c2 c3 c4 r0 r1) pad(32 + 4)");
-    for (const MemLayout& layout : {padded, stacked(padded, 3), *swizzled({24, 192}, 1, 0, 16, 128), panels({32, 10}, 0, 6), row_major({3, 33}),
-                                    mem_layout("addr(c0 c1 _ _ r0) grid(c 3 : 4)")}) {
-      std::vector<int64_t> each;
-      for (const Coordinate& at : elements(layout.shape)) each.push_back(layout.address(at));
-      CHECK(layout.addresses() == each);
-    }
-  }
-
   TEST_CASE("stacked memory repeats a layout at equal distances") {
     for (const char* text : {"addr(c0 c1 c2 c3^r0 c4 r0)", "grid(c 33 : 1, r 3 : 33)",
         "addr(c0 c1 c2 c3 c4 r0 r1) pad(32 + 4)"}) {

@@ -110,6 +110,20 @@ bool cut_is_true(const RegLayout& tile, const RegLayout& part, const Coordinate&
 }  // namespace
 
 TEST_SUITE("layout") {
+  TEST_CASE("the addresses of all elements are those of each, in row-major order") {
+    MemLayout padded = mem_layout("addr(c0 c1 c2 c3 c4 r0 r1) pad(32 + 4)");
+    for (const MemLayout& layout : {stacked(padded, 3), *swizzled({24, 192}, 1, 0, 16, 128), panels({32, 10}, 0, 6), row_major({3, 33}),
+                                    mem_layout("addr(c0 c1 _ _ r0) grid(c 3 : 4)")}) {
+      std::vector<int64_t> each;
+      Coordinate at{};
+      for (int64_t n = 0; n < layout.shape.elements(); ++n) {
+        each.push_back(layout.address(at));
+        for (int axis = layout.shape.rank - 1; axis >= 0 && ++at[axis] == layout.shape[axis]; --axis) at[axis] = 0;
+      }
+      CHECK(layout.addresses() == each);
+    }
+  }
+
   TEST_CASE("an atom divides the tiles that are made of it") {
     struct {
       const char *text, *letters;
