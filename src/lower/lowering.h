@@ -153,8 +153,7 @@ class Lowering {
   static void each_box(const ir::Ints& region, const ir::Ints& box, const std::function<void(const ir::Ints&, const ir::Ints&)>& emit);
   bool has_flights() const;  // products that an engine runs
   void copy_by_lanes(const ir::op::CopyAsync& copy, const ir::op::Commit& commit);
-  void lower_commit(const ir::op::Commit& commit);
-  void lower_wait(const ir::op::Wait& wait);
+  void lower_commit(const ir::op::Commit& commit), lower_wait(const ir::op::Wait& wait);
   void lower_release(const ir::op::Release& release);
   bool lower_releases(const ir::op::If& branch);  // false where there is more in it
 
@@ -240,7 +239,6 @@ class Lowering {
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);
   void lower_map(const ir::Op& op, const ir::op::Map& map);
   Carried map_elements(const ir::Op& op, const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, std::span<Home> outputs);
-  bool is_under_product(const ir::Op& op) const;
   ValueId scales(const Home& factor, const Home& scaled, const Home& result);
   layout::RegLayout map_layout(const ir::Op& op, const ir::op::Map& map, std::span<const ir::ValueId> whole);
   Carried map_element(const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, const Point& point);
@@ -337,8 +335,7 @@ class Lowering {
                              const std::function<void(int64_t, ValueId)>& done);
   enum class Touch { Store, Atomic };
   ValueId owner_mask(const layout::RegLayout& layout, Touch touch = Touch::Store);
-  bool has_effects(RegionId body) const;
-  bool has_atomics(RegionId body) const;
+  bool has_effects(RegionId body) const, has_atomics(RegionId body) const, is_under_product(const ir::Op& op) const;
   ValueId reduce_lanes(const layout::RegLayout& layout, int axis, ir::ReduceFn fn, ValueId value);
   Carried multiply_block(const ir::op::Gemm& gemm, const MatrixAtom& atom, const layout::RegLayout& layout,
                          std::span<const Point> points, int64_t depth, Carried registers);
