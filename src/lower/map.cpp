@@ -52,7 +52,8 @@ void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
     outputs.push_back(result_home(op, result, whole));
     bind_home(result, outputs.back());
   }
-  const int64_t factor = op.results.size() == 1 && !is_under_product(op) ? rare_factor(source_, map) : -1;
+  int64_t factor = op.results.size() == 1 ? rare_factor(source_, map) : -1;
+  if (factor >= 0 && is_under_product(op)) factor = -1;
   auto compute = [&] { return map_elements(op, map, layout, inputs, outputs); };
   auto keep = [&]() -> Carried { return inputs[size_t(1 - factor)].registers; };
   Carried registers = factor < 0 ? compute() : either(scales(inputs[size_t(factor)], inputs[size_t(1 - factor)], outputs[0]), compute, keep);

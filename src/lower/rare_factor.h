@@ -3,7 +3,7 @@
 //   m_new = if top > m + bound { top } else { m };  alpha = exp((m - m_new) * scale);  o * alpha
 //
 // A softmax over blocks of keys scales all that it has added up when the maximum of a row moves. x * 1 is x: a warp whose factors are all
-// one need not multiply. A maximum that moves whenever a score is greater is no such choice: of 16 rows of a warp one does in most turns.
+// one need not multiply. A maximum that moves whenever a score is greater is no such choice: nothing was gained there (docs/performance.md).
 #pragma once
 #include "ir/kernel.h"
 
