@@ -26,7 +26,7 @@ opDeclaration: 'export'? 'op' signature '=' expression ';';
 exportDeclaration: 'export' exportedInstance ('|' exportedInstance)* ('as' name)? whereClause? ';';
 exportedInstance: path genericArguments?;
 scheduleDeclaration
-  : 'schedule' path genericArguments? whereClause? ('for' targetName (',' targetName)*)? '{' scheduleItem* '}';
+  : 'schedule' path genericArguments? whereClause? 'wide'? ('for' targetName (',' targetName)*)? '{' scheduleItem* '}';
 testDeclaration: 'test' name block;
 tuneDeclaration
   : 'tune' path genericArguments? 'over' tuneAxis (',' tuneAxis)* givenClause? ('for' pattern 'in' expression)? ';';
@@ -155,7 +155,7 @@ name
   : ID
   | 'alias' | 'cluster' | 'depth' | 'fragment' | 'given' | 'layout' | 'local' | 'on' | 'over' | 'persistent' | 'pipeline'
   | 'place' | 'raster' | 'reference' | 'replicated' | 'require' | 'requires' | 'role' | 'sharded' | 'shared' | 'split'
-  | 'tensor_memory' | 'threads' | 'where' | 'workspace'
+  | 'tensor_memory' | 'threads' | 'where' | 'wide' | 'workspace'
   ;
 
 // ---- tokens
@@ -171,7 +171,7 @@ ALIAS: 'alias'; CLUSTER: 'cluster'; DEPTH: 'depth'; FRAGMENT: 'fragment'; GIVEN:
 LOCAL: 'local'; ON: 'on'; OVER: 'over'; PERSISTENT: 'persistent'; PIPELINE: 'pipeline'; PLACE: 'place';
 RASTER: 'raster'; REFERENCE: 'reference'; REPLICATED: 'replicated'; REQUIRE: 'require'; REQUIRES: 'requires';
 ROLE: 'role'; SHARDED: 'sharded'; SHARED: 'shared'; SPLIT: 'split'; TENSOR_MEMORY: 'tensor_memory'; THREADS: 'threads';
-WHERE: 'where'; WORKSPACE: 'workspace';
+WHERE: 'where'; WIDE: 'wide'; WORKSPACE: 'workspace';
 
 LEFT_PAREN: '('; RIGHT_PAREN: ')'; LEFT_BRACKET: '['; RIGHT_BRACKET: ']'; LEFT_BRACE: '{'; RIGHT_BRACE: '}';
 SEMICOLON: ';'; COMMA: ','; COLON: ':'; DOT: '.'; DOT_DOT: '..'; PLUS_COLON: '+:'; ARROW: '->'; QUESTION: '?';

@@ -126,7 +126,8 @@ int print_kernels(Session& session, const CompileRequest& request, PassOptions& 
   const Options& options = session.options;
   std::string printed;
   if (options.stop_after.empty() && options.emit == "tile-ir") {
-    for (const ExportInstance& e : session.program.exports) printed += ir::print(e.kernel, {});
+    for (const ExportInstance& e : session.program.exports)
+      if (!e.is_wide) printed += ir::print(e.kernel, {});
   } else {
     passes.after = [&, then = passes.after](const Pass& pass, const ir::Kernel& kernel) {
       then(pass, kernel);
@@ -145,6 +146,7 @@ int print_schedules(Session& session, const Chosen& chosen, const Outputs& paths
   const Retaken retaken = retaken_schedules(session, chosen, "");
   for (const ExportInstance& exported : session.program.exports)
     for (const Machine* machine : chosen.machines) {
+      if (!is_for(exported, *machine)) continue;
       ir::Kernel kernel = kernel_for(exported, *machine, retaken), placed;
       PassOptions passes = session.passes();
       passes.after = [&](const Pass&, const ir::Kernel& now) {
@@ -152,6 +154,7 @@ int print_schedules(Session& session, const Chosen& chosen, const Outputs& paths
       };
       Diagnostics own(session.diagnostics.policy());
       bool is_fine = run_passes(kernel, *machine, own, passes);
+      if (!is_fine && !is_missed(exported, own)) continue;
       if (!is_fine && lacks_memory(own) && has_other_instance(session.program, exported, *machine, passes)) continue;
       session.diagnostics.append(own);
       if (!is_fine) return session.tell();

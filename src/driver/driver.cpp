@@ -22,7 +22,7 @@ namespace tilec {
 
 namespace {
 
-// Exports of the same kernel with the same arguments are one.
+// Exports of the same kernel with the same arguments are one; copies in wider clusters another.
 struct Group {
   std::vector<const ExportInstance*> exports;
 };
@@ -31,7 +31,7 @@ std::vector<Group> grouped(const Program& program, const std::string& wanted) {
   std::map<std::string, size_t> known;
   for (const ExportInstance& e : program.exports) {
     if (!wanted.empty() && e.name != wanted) continue;
-    auto [at, is_new] = known.try_emplace(ir::print(e.kernel, {}), groups.size());
+    auto [at, is_new] = known.try_emplace(ir::print(e.kernel, {}) + (e.is_wide ? " wide" : ""), groups.size());
     if (is_new) groups.push_back({});
     groups[at->second].exports.push_back(&e);
   }
@@ -56,6 +56,7 @@ int explain_file(const Options& options, const std::string& input) {
   const Retaken retaken = options.explain_cost ? Retaken() : retaken_schedules(session, *machines, options.kernel);
   for (const Group& group : groups) {
     for (const Machine* machine : machines->machines) {
+      if (!is_for(*group.exports.front(), *machine)) continue;
       ir::Kernel kernel = kernel_for(*group.exports.front(), *machine, retaken), tiles;
       PassOptions passes = session.passes();
       passes.after = [&](const Pass&, const ir::Kernel& now) {
@@ -63,6 +64,7 @@ int explain_file(const Options& options, const std::string& input) {
       };
       Diagnostics own(found.policy());
       bool is_fine = run_passes(kernel, *machine, own, passes);
+      if (!is_fine && !is_missed(*group.exports.front(), own)) continue;
       auto has_other = [&](const ExportInstance* e) { return has_other_instance(session.program, *e, *machine, passes); };
       if (!is_fine && lacks_memory(own) && std::ranges::all_of(group.exports, has_other)) {
         std::printf("%sleft out: %s\n", kernel_line(group.exports, *machine).c_str(), first_error(own).c_str());

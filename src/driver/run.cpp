@@ -253,6 +253,14 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   return run_through(session, exported, kernel, machine, passes, label) ? code : session.tell();
 }
 
+// A copy in wider clusters, where the machine makes one.
+bool is_made(const Session& session, const ExportInstance& exported, const Machine& machine) {
+  if (!exported.is_wide || !is_for(exported, machine)) return !exported.is_wide;
+  ir::Kernel kernel = kernel_for(exported, machine);
+  Diagnostics own(session.diagnostics.policy());
+  return run_passes(kernel, machine, own, session.passes()) || is_missed(exported, own);
+}
+
 }  // namespace
 
 int run_command(const Options& options) {
@@ -269,8 +277,9 @@ int run_command(const Options& options) {
   auto said = given_dims(options, session.program);
   if (!said) return kUsage;
   int code = kDone;
+  const Machine& machine = *machines->machines.front();
   for (const ExportInstance& e : session.program.exports)
-    if (is_asked(e)) code = std::max(code, run_export(session, e, *machines->machines.front(), *said));
+    if (is_asked(e) && is_made(session, e, machine)) code = std::max(code, run_export(session, e, machine, *said));
   return code;
 }
 

@@ -64,6 +64,8 @@ struct Facts {
   int64_t scratch_bytes = 0;  // of shared memory, that the tiles must leave to what lowering needs beside them
   bool lanes_copy = false;    // in a role that fills rings, which needs registers for it
   LoopMemory* exact = nullptr;  // of the exact search, by which loops are scheduled; null: they are not
+  bool widens = false;        // clusters that are inferred, along a second axis
+  bool is_widened = false;    // and one has been
 };
 
 struct Schedule {

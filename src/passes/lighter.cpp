@@ -20,7 +20,7 @@ Schedule kept(const Schedule& chosen, const Schedule& pinned) {
   Schedule again = chosen;
   again.layouts = pinned.layouts;
   again.are_roles_pinned = !chosen.roles.empty();
-  again.facts = {};
+  again.facts = {.widens = chosen.facts.widens, .is_widened = chosen.facts.is_widened};
   return again;
 }
 

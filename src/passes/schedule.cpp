@@ -69,7 +69,7 @@ class Scheduler {
   Demand demand_of(const op::Launch& launch) const { return passes::demand_of(kernel_, launch, machine_); }
 
   // Where a turn moves more bytes a clock than all cores together get, two neighbours that take as many turns copy for each other what most of them is.
-  void infer_cluster(op::Launch& launch) const {
+  void infer_cluster(op::Launch& launch) {
     if (machine_.cluster_blocks < 2 || !machine_.far_bytes || !machine_.product_rate) return;
     Demand demand = demand_of(launch);
     for (size_t axis = 0; axis < demand.alike.size(); ++axis)
@@ -78,6 +78,30 @@ class Scheduler {
     if (best == demand.alike.end() || *best == 0 || demand.bytes + demand.stored <= demand.clocks * double(machine_.far_bytes)) return;
     launch.cluster.assign(launch.extents.size(), 1);
     launch.cluster[size_t(best - demand.alike.begin())] = 2;
+    if (schedule_.facts.widens) widen_cluster(launch, demand);
+  }
+
+  // Neighbours along a second axis copy for each other what those along the first cannot: so each tile is asked for by half as many.
+  // For products that wait for nothing else, and are fed by an engine: only it writes to all blocks at once.
+  void widen_cluster(op::Launch& launch, const Demand& demand) {
+    const size_t first = size_t(std::ranges::find(launch.cluster, 2) - launch.cluster.begin());
+    size_t second = first;
+    for (size_t axis = 0; axis < demand.alike.size(); ++axis)
+      if (axis != first && demand.alike[axis] > 0 && (second == first || demand.alike[axis] > demand.alike[second])) second = axis;
+    const bool is_all_shared = second != first && demand.alike[first] + demand.alike[second] >= demand.bytes;
+    if (!is_all_shared || machine_.cluster_blocks < 4 || schedule_.facts.lanes_copy || !machine_.has(Cap::BulkCopy) || !has_group_products(launch)) return;
+    launch.cluster[second] = 2;
+    schedule_.facts.is_widened = true;
+  }
+
+  bool has_group_products(const op::Launch& launch) const {
+    bool are_all = true;
+    each_op(kernel_, launch.body, [&](OpId id) {
+      const op::Gemm* gemm = kernel_.op(id).get<op::Gemm>();
+      const MatrixAtom* atom = gemm ? find_atom(machine_, gemm->atom) : nullptr;
+      are_all &= !gemm || (atom && atom->kind == AtomKind::Group);
+    });
+    return are_all;
   }
 
   // Blocks that run at once should read few rows and few columns: panels of so many columns that both cost the same.
@@ -296,9 +320,11 @@ class Scheduler {
 
   // Of a lane that computes. With more than 216 the assembler arranges most loops with products under way no better, or by up to 2 % worse;
   // kernels that need more are assembled again. Two products a turn, of which the result of one stands beside the scores of the other, use
-  // more (attention of d 128: 2 to 4 %), as long as these leave room beside them.
+  // more (attention of d 128: 2 to 4 %), as long as these leave room beside them. Of 216 a role that copies for blocks along two axes is left
+  // 72, with which the assembler keeps addresses of its loop on the stack; with the 56 that 224 leave it does not.
   int64_t most_registers(int64_t warps) const {
-    constexpr int64_t kMost = 216, kMostOfPairs = 232, kResults = 128;
+    constexpr int64_t kMost = 216, kMostOfPairs = 232, kMostWide = 224, kResults = 128;
+    if (schedule_.facts.widens) return kMostWide;
     int64_t products = 0, results = 0;
     each_op(kernel_, kernel_.body, [&](OpId id) {
       if (!kernel_.op(id).is<op::Gemm>()) return;

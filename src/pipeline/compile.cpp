@@ -71,7 +71,7 @@ class LowerAll {
   std::vector<Lowering> run(Diagnostics& diagnostics) {
     for (size_t i = 0; i < checked_.size(); ++i)
       for (const Machine* machine : request_.machines)
-        if (checked_[i].is_fine && (typed_.exports[i].number == 0 || !takes_one(*machine))) wanted_.push_back({i, machine});
+        if (checked_[i].is_fine && is_for(typed_.exports[i], *machine) && (typed_.exports[i].number == 0 || !takes_one(*machine))) wanted_.push_back({i, machine});
     while (!wanted_.empty()) {
       size_t first = all_.size();
       for (auto [i, machine] : std::exchange(wanted_, {})) add(i, *machine, diagnostics.policy());
@@ -103,11 +103,12 @@ class LowerAll {
   void want_next(const Lowering& l) {
     size_t next = l.of + 1;
     if (!takes_one(*l.machine) || l.is_fine || !lacks_memory(l.found)) return;
-    if (next < typed_.exports.size() && typed_.exports[next].number > 0 && checked_[next].is_fine) wanted_.push_back({next, l.machine});
+    if (next < typed_.exports.size() && typed_.exports[next].number > 0 && !typed_.exports[next].is_wide && checked_[next].is_fine) wanted_.push_back({next, l.machine});
   }
 
   bool is_left_out(const Lowering& l) const {
     const std::string& name = typed_.exports[l.of].name;
+    if (!l.is_fine && !is_missed(typed_.exports[l.of], l.found)) return true;
     return !l.is_fine && lacks_memory(l.found) && std::ranges::any_of(all_, [&](const Lowering& other) {
       return other.is_fine && other.machine == l.machine && typed_.exports[other.of].name == name;
     });
@@ -184,6 +185,16 @@ void check_arguments(const ExportInstance& typed, const target::Export& exported
   }
 }
 
+// What holds for an instance holds for its copy in wider clusters.
+std::deque<Checked> with_copies(const Program& typed, std::deque<Checked> checked) {
+  for (size_t i = 0; i < typed.exports.size(); ++i) {
+    if (!typed.exports[i].is_wide) continue;
+    Checked copy = checked[i - typed.exports[i].number];
+    checked.insert(checked.begin() + ptrdiff_t(i), std::move(copy));
+  }
+  return checked;
+}
+
 }  // namespace
 
 void Checks::add(const ir::Kernel& kernel) {
@@ -203,9 +214,9 @@ std::deque<Checked> Checks::finish() {
 ir::Schedule schedule_for(const ExportInstance& exported, const Machine& machine) {
   const PinnedSchedule* best = nullptr;
   std::vector<ir::Required> required;
-  // A block for named machines before one for all, then the one that says more of the kernel's dims, then of its
+  // A block for the copy in wider clusters before one for both, one for named machines before one for all, then the one that says more of the kernel's dims, then of its
   // parameters, then the last.
-  auto rank = [](const PinnedSchedule& p) { return std::tuple(!p.targets.empty(), p.dims, p.arguments); };
+  auto rank = [](const PinnedSchedule& p) { return std::tuple(p.is_wide, !p.targets.empty(), p.dims, p.arguments); };
   for (const PinnedSchedule& pinned : exported.schedules) {
     bool speaks = pinned.targets.empty() || std::ranges::any_of(pinned.targets, [&](const std::string& target) {
       return target == machine.name || target == machine.target;
@@ -217,6 +228,8 @@ ir::Schedule schedule_for(const ExportInstance& exported, const Machine& machine
   }
   ir::Schedule schedule = best ? best->schedule : ir::Schedule();
   schedule.required = std::move(required);
+  schedule.facts.widens = exported.is_wide;
+  schedule.facts.is_widened = best && best->is_wide && !schedule.cluster.empty();  // as the source has it
   return schedule;
 }
 
@@ -226,11 +239,17 @@ ir::Kernel kernel_for(const ExportInstance& exported, const Machine& machine) {
   return kernel;
 }
 
+bool is_for(const ExportInstance& exported, const Machine& machine) { return !exported.is_wide || machine.cluster_blocks > 1; }
+
 bool lacks_memory(const Diagnostics& found) {
   constexpr std::string_view kMemory[] = {diag::SharedMemoryExceeded.row.code, diag::LaneMemoryExceeded.row.code};
   return found.has_errors() && std::ranges::all_of(found.all(), [&](const Diagnostic& d) {
     return d.severity != Severity::Error || std::ranges::find(kMemory, d.code) != std::end(kMemory);
   });
+}
+
+bool is_missed(const ExportInstance& exported, const Diagnostics& found) {
+  return !exported.is_wide || (found.has_errors() && std::ranges::any_of(exported.schedules, &PinnedSchedule::is_wide));
 }
 
 std::string first_error(const Diagnostics& found) {
@@ -258,8 +277,9 @@ std::optional<Compiled> compile(const Program& typed, const CompileRequest& requ
   PassOptions for_all = options;
   for (const Machine* machine : request.machines) for_all.lanes.push_back(machine->lanes);
   Checks checks(diagnostics, for_all);
-  for (const ExportInstance& exported : typed.exports) checks.add(exported.kernel);
-  out.checked = checks.finish();
+  for (const ExportInstance& exported : typed.exports)
+    if (!exported.is_wide) checks.add(exported.kernel);
+  out.checked = with_copies(typed, checks.finish());
   std::vector<Lowering> lowerings = LowerAll(typed, out.checked, request, options, out.kernels).run(diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   for (const Lowering& l : lowerings) out.lowered.push_back({&typed.exports[l.of], &out.checked[l.of], l.kernel});

@@ -48,9 +48,14 @@ ir::Kernel kernel_for(const ExportInstance& exported, const Machine& machine);
 // The same for a kernel of the export that has come through the checks. What several blocks require adds up.
 ir::Schedule schedule_for(const ExportInstance& exported, const Machine& machine);
 
+// Copies in wider clusters are for machines that have clusters.
+bool is_for(const ExportInstance& exported, const Machine& machine);
+
 // Were all errors for want of memory? An instance that a machine has too little of it for is left out there, as long as another one of
 // its export remains.
 bool lacks_memory(const Diagnostics& found);
+// Of an instance that did not come through: one that no source speaks of, as it copies another one for wider clusters, is missed by nobody.
+bool is_missed(const ExportInstance& exported, const Diagnostics& found);
 std::string first_error(const Diagnostics& found);
 // Does another instance of the export come through the passes on the machine?
 bool has_other_instance(const Program& typed, const ExportInstance& exported, const Machine& machine, const PassOptions& options = {});

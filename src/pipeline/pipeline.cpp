@@ -159,6 +159,7 @@ Outcome run_round(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagn
     std::optional<prove::Prover> none;
     run(pass.run, kernel, none, machine, diagnostics);
     if (diagnostics.has_errors()) return {false, pass.name == "check-memory" ? passes::missing_bytes(kernel, machine) : 0};
+    if (pass.run.change == passes::schedule && kernel.schedule.facts.widens && !kernel.schedule.facts.is_widened) return {false};
     finish(pass, kernel, options);
     if (pass.name == options.stop_after) break;
     bool is_split = may_begin_again && pass.run.change == passes::split_roles;

@@ -45,7 +45,8 @@ struct PassOptions {
   bool verify = true;                                                  // the laws of the IR, before the first pass and after each that may change something
 };
 
-// Both take a Typed kernel along the list, and tell whether it may go on: not with errors of its own (in the sink). A broken
+// Both take a Typed kernel along the list, and tell whether it may go on: not with errors of its own (in the sink), nor where clusters
+// were to be widened and none was. A broken
 // law of the IR is an internal error: the process ends with the pass and the law.
 //
 // The passes that ask the prover run once for a kernel, however many machines it is for: all they know of these is how many

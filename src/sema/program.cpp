@@ -44,6 +44,21 @@ struct Analysis {
     if (tell) tell(program.exports.back().kernel);
   }
 
+  // What no schedule of the source pins the clusters of, a machine may also want in wider ones.
+  void add_wide(size_t instances) {
+    const size_t all = program.exports.size();
+    if (instances < 2 || instances >= kMostInstances || all < instances) return;
+    bool are_made = program.exports[all - instances].name == program.exports.back().name && program.exports.back().number == instances - 1;
+    if (!are_made) return;
+    Instantiation copied = made[all - instances];
+    ExportInstance copy = program.exports[all - instances];
+    copy.number = instances, copy.is_wide = copied.is_wide = true;
+    copy.schedules.clear();
+    pin_schedules(session, root, copied, copy);
+    program.exports.push_back(std::move(copy));
+    made.push_back(std::move(copied));
+  }
+
   // The instance that was made last, with the first one of its export, if that could be made.
   void compare_with_first(size_t number) {
     const ExportInstance& made_last = program.exports.back();
@@ -73,6 +88,7 @@ struct Analysis {
       if (kernel) add_export(name, {kernel->module, kernel->decl, &root, instance.generics, node.where, span}, i);
       else session.diagnostics.at(span).error(diag::TypeMismatch, "a kernel", describe(in.kernel, what));
     }
+    add_wide(node.instances.size());
   }
 
   void run_kernel(const ast::Decl& decl, const ast::Kernel& node) {

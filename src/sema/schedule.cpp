@@ -47,6 +47,7 @@ bool has_dim(Instance& in, const ast::Argument& wanted, const Instantiation& mad
 }
 
 bool speaks_of(Instance& in, const ast::Schedule& schedule, const ast::Signature& signature, const Instantiation& made) {
+  if (schedule.is_wide && !made.is_wide) return false;
   for (size_t i = 0; i < signature.generics.size(); ++i) {
     const ast::Argument* wanted = argument_of(schedule.generics, signature, i);
     if (wanted && !has_argument(in, *wanted, i, made)) return false;
@@ -173,7 +174,7 @@ std::string instance_text(Session& session, const Module& root, const Instantiat
     text += std::string(separator) + dim.name + " = " + std::to_string(*dim.fixed);
     separator = ", ";
   }
-  return text;
+  return made.is_wide ? text + " wide" : text;
 }
 
 void pin_schedules(Session& session, const Module& root, const Instantiation& made, ExportInstance& instance) {
@@ -184,7 +185,7 @@ void pin_schedules(Session& session, const Module& root, const Instantiation& ma
     std::optional<KernelRef> kernel = kernel_of(in, *schedule);
     if (!kernel || kernel->decl != made.request.decl || !speaks_of(in, *schedule, signature_of(*kernel), made)) continue;
     PinnedSchedule pinned{.targets = {}, .dims = schedule->where.size(), .arguments = schedule->generics.size(),
-                          .schedule = read(in, *schedule)};
+                          .schedule = read(in, *schedule), .is_wide = schedule->is_wide};
     for (const ast::Name& target : schedule->targets) pinned.targets.emplace_back(target.text);
     instance.schedules.push_back(std::move(pinned));
   }
@@ -222,6 +223,7 @@ void check_arguments(Instance& in, const ast::Schedule& schedule, const KernelRe
 // What is never so: a value that no instance has.
 std::string unmet_by_all(Instance& in, const ast::Schedule& schedule, const ast::Signature& signature, std::span<const Instantiation* const> all) {
   if (all.empty()) return "this file exports none";
+  if (schedule.is_wide && std::ranges::none_of(all, &Instantiation::is_wide)) return "only the first instance of an export that lists several has a copy in wide clusters";
   for (size_t i = 0; i < signature.generics.size(); ++i) {
     const ast::Argument* wanted = argument_of(schedule.generics, signature, i);
     if (wanted && std::ranges::none_of(all, [&](const Instantiation* made) { return has_argument(in, *wanted, i, *made); }))

@@ -9,6 +9,7 @@ struct Instantiation {
   Request request;
   std::vector<Value> generics;
   std::vector<ir::Dim> dims;
+  bool is_wide = false;  // the copy in wider clusters
 };
 
 // Adds the schedules of `root` that speak of this instance.

@@ -33,6 +33,7 @@ struct PinnedSchedule {
   // Dims that it states, and parameters in its brackets: the more, the more special.
   size_t dims = 0, arguments = 0;
   ir::Schedule schedule;
+  bool is_wide = false;  // for the copy in wider clusters alone
 };
 
 // One way to do what a function of the object does. Those of one export follow each other; they have one name.
@@ -45,6 +46,9 @@ struct ExportInstance {
   std::vector<PinnedSchedule> schedules;
   Span span;
   size_t number = 0;     // among the instances of the export
+  // A copy of the first instance, behind those of the text, for machines that widen the clusters which they infer for it: where nothing is
+  // widened it is left out, and nobody has asked for it.
+  bool is_wide = false;
 };
 
 struct Program {

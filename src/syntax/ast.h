@@ -316,6 +316,7 @@ struct Schedule {
   std::vector<Name> path;
   std::vector<Argument> generics;
   std::vector<Argument> where;  // each one named
+  bool is_wide = false;         // for the copy in wider clusters
   std::vector<Name> targets;  // empty: all. A target written as a string is its text without the quotes
   std::vector<ScheduleItem> items;
   Span items_span;  // with its braces

@@ -5,7 +5,7 @@ namespace tilec::syntax {
 
 ast::Schedule Builder::schedule(P::ScheduleDeclarationContext* context) {
   ast::Schedule result{.path = path(context->path()), .generics = generic_arguments(context->genericArguments()),
-                       .where = {}, .targets = {}, .items = {}, .items_span = {}};
+                       .where = {}, .is_wide = context->WIDE() != nullptr, .targets = {}, .items = {}, .items_span = {}};
   if (auto* where = context->whereClause()) result.where = arguments_of(where->argument());
   for (auto* target : context->targetName()) {
     if (!target->start) continue;

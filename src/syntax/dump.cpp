@@ -70,7 +70,7 @@ class Dumper {
 
   void print(const Schedule& d) {
     std::string targets = d.targets.empty() ? "" : " for " + dump_names(d.targets);
-    line("schedule " + dump_path(d.path) + generics(d.generics) + where(d.where) + targets);
+    line("schedule " + dump_path(d.path) + generics(d.generics) + where(d.where) + (d.is_wide ? " wide" : "") + targets);
     for (const ScheduleItem& item : d.items) std::visit([&](const auto& node) { this->item(node); }, item.node);
   }
   void item(const LaunchOption& i) { inner(option(i)); }

@@ -207,7 +207,7 @@ void Printer::schedule(const ast::Schedule& node, const std::string& prefix) {
   for (const ast::Name& target : node.targets) targets += (targets.empty() ? " for " : ", ") +
       parts_.copied(target.span);
   comments_until(node.items_span.begin);
-  emit(prefix + "schedule " + reference_text(node.path, node.generics) + where_text(node.where) + targets + " {", 4);
+  emit(prefix + "schedule " + reference_text(node.path, node.generics) + where_text(node.where) + (node.is_wide ? " wide" : "") + targets + " {", 4);
   last_end_ = node.items_span.begin + 1;
   is_block_start_ = true;
   ++depth_;

@@ -42,11 +42,18 @@ ROWS = [  # (group, example, export, dims)
 
 
 def with_instance(text, name, number):
-    """The text with one export, of one instance."""
+    """The text with one export, of one instance; and whether that is none of the text's, but the copy of the first in wider clusters."""
     text = re.sub(r"^export (kernel )", r"\1", text, flags=re.M)
     instances = re.search(rf"^export ([^;{{]*?) as {name};", text, re.M)[1].split("|")
     text = re.sub(r"^export \w[^;{]*?;", "", text, flags=re.M)
-    return f"{text}\nexport {instances[number].strip()} as {name};\n"
+    is_copy = number >= len(instances)
+    return f"{text}\nexport {instances[0 if is_copy else number].strip()} as {name};\n", is_copy
+
+
+def cluster_of(heads, name, number):
+    """The line that pins an instance's cluster, as the head of its text has it."""
+    shape = re.search(rf"^// {name}_{number}_launch0_\S+: .*?; clusters of ([\dx]+)", heads, re.M)[1]
+    return f"cluster ({shape.replace('x', ', ')});"
 
 
 def taken(text, dims):
@@ -121,19 +128,33 @@ def keep(text, output):
     pathlib.Path(f"{output}.ptx").write_text("\n".join(head + ["// griddepcontrol"] * ("griddepcontrol" in text)) + "\n")
 
 
-def variants(tilec, scratch, folder, example, name, number):
+def schedule_of(tilec, source):
+    """Its first line, and the others."""
+    schedule = subprocess.run([tilec, source, "-w", TARGET, "--emit=schedule", "-o", "-"], check=True, capture_output=True, text=True).stdout
+    head, *lines = [line.strip() for line in schedule.strip().splitlines()]
+    return head, lines
+
+
+def variants(tilec, scratch, folder, example, name, number, heads):
     """[(file, pin)] of an instance, the first one without a pin."""
     original = (ROOT / f"examples/{example}/{example}.tile").read_text()
-    text, source, stem = with_instance(original, name, number), scratch / f"{name}.tile", f"{name}-{number}"
-    code, fault = compiled(tilec, source, text, folder / f"{stem}.sm_90a")
+    (text, is_copy), source, stem = with_instance(original, name, number), scratch / f"{name}.tile", f"{name}-{number}"
+    source.write_text(text)
+    head, lines = schedule_of(tilec, source)
+    own = cluster_of(heads, name, number) if is_copy else ""
+
+    def pinned(pin):
+        lines = " ".join(line for line in (own if not pin.startswith("cluster") else "", pin) if line)
+        return f"{text}\n{head} {lines} }}\n" if lines else text
+
+    code, fault = compiled(tilec, source, pinned(""), folder / f"{stem}.sm_90a")
     assert code, fault
-    schedule = subprocess.run([tilec, source, "-w", TARGET, "--emit=schedule", "-o", "/dev/stdout"], check=True, capture_output=True, text=True).stdout
-    head, *lines = [line.strip() for line in schedule.strip().splitlines()]
+    lines = schedule_of(tilec, source)[1]
     keep(code, folder / f"{stem}.sm_90a")
     made, seen = [(stem, "")], {code}
     for pin in [pin for rule in RULES for pin in rule(lines) if pin not in lines]:
         file = f"{stem}-{len(made)}"
-        code, fault = compiled(tilec, source, f"{text}\n{head} {pin} }}\n", folder / f"{file}.sm_90a")
+        code, fault = compiled(tilec, source, pinned(pin), folder / f"{file}.sm_90a")
         if fault or code in seen:
             print(f"  {stem}, {pin}: {fault.split('error', 1)[-1] or 'the same code'}", flush=True)
             for form in ("ptx", "cubin"):
@@ -160,7 +181,7 @@ def main():
             own = "\n".join(line for line in all_of.read_text().splitlines() if line.startswith(f"// {name}_"))
             number = taken(own, dims)
             if (name, number) not in known:
-                known[name, number] = variants(tilec, scratch, folder, example, name, number)
+                known[name, number] = variants(tilec, scratch, folder, example, name, number, own)
             rows.append(dict(group=group, export=name, dims=dims, variants=known[name, number]))
     (folder / "pins.json").write_text(json.dumps(rows, indent=1))
 
