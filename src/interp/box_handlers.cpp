@@ -1,4 +1,6 @@
 // Boxes that an engine copies between device memory and arrays of shared memory.
+#include <algorithm>
+
 #include "interp/async.h"
 #include "interp/handlers.h"
 #include "interp/tile_memory.h"
@@ -159,9 +161,10 @@ Status do_store_box(Strand& s, const Instr& i) {
   return s.run->result.fault ? Status::Stop : Status::Next;
 }
 
-Status do_await_stores(Strand& s, const Instr&) {
-  for (uint32_t id : s.stores) join(s, id);
-  s.stores.clear();
+Status do_await_stores(Strand& s, const Instr& i) {
+  auto open = s.stores.end() - std::min(i.imm, int64_t(s.stores.size()));
+  std::for_each(s.stores.begin(), open, [&](uint32_t id) { join(s, id); });
+  s.stores.erase(s.stores.begin(), open);
   return Status::Next;
 }
 

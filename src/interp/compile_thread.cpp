@@ -247,7 +247,7 @@ void Emitter::on(const op::HasBoxes&, const Op& op) {
 void Emitter::on(const op::Prefetch&, const Op&) {}  // time is not judged here
 void Emitter::on(const op::RegisterBudget&, const Op&) {}
 void Emitter::on(const op::EngineFence&, const Op&) { emit(do_engine_fence); }
-void Emitter::on(const op::AwaitStores&, const Op&) { emit(do_await_stores); }
+void Emitter::on(const op::AwaitStores& o, const Op&) { emit(do_await_stores).imm = o.in_flight; }
 void Emitter::on(const op::GroupCommit&, const Op&) { emit(do_group_commit); }
 
 void Emitter::on(const op::GroupFence& o, const Op& op) {

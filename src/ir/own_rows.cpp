@@ -16,6 +16,45 @@ bool is_whole(const Kernel& kernel, const Type& type, const std::vector<ValueId>
   return begins && axes == Axes{0, 1} && shape == type.shape;
 }
 
+const op::Store* written_by(const Kernel& kernel, OpId id, ValueId buffer) {
+  const op::Store* store = kernel.op(id).get<op::Store>();
+  bool writes = store && store->buffer == buffer && !store->adds;
+  return writes && is_whole(kernel, kernel.type(buffer), store->offsets, store->axes, kernel.type(store->tile).shape) ? store : nullptr;
+}
+
+bool sends(const Kernel& kernel, OpId id, ValueId buffer) {
+  const op::Copy* copy = kernel.op(id).get<op::Copy>();
+  return copy && copy->src == buffer && copy->copy_class == CopyClass::Bulk && is_whole(kernel, kernel.type(buffer), copy->src_offsets, copy->src_axes, copy->shape);
+}
+
+// Who touches a buffer, in order.
+struct Touched {
+  std::vector<OpId> ops;
+  RegionId region;           // they stand in
+  bool is_apart = false;     // they stand in several
+  bool is_repeated = false;  // a loop stands around them
+};
+
+void find_touches(const Kernel& kernel, RegionId region, bool is_repeated, ValueId buffer, Touched& found) {
+  for (OpId id : kernel.region(region).ops) {
+    const Op& op = kernel.op(id);
+    bool touches = false;
+    each_operand(op.data, [&](ValueId v) { touches |= v == buffer; });
+    if (touches) {
+      found.is_apart |= found.region.valid() && found.region != region;
+      found.region = region, found.is_repeated = is_repeated;
+      found.ops.push_back(id);
+    }
+    each_region(op.data, [&](RegionId inner) { find_touches(kernel, inner, is_repeated || op.is<op::For>(), buffer, found); });
+  }
+}
+
+Touched touches_of(const Kernel& kernel, ValueId buffer) {
+  Touched found;
+  find_touches(kernel, kernel.body, false, buffer, found);
+  return found;
+}
+
 }  // namespace
 
 int64_t rows_of_a_warp(const layout::RegLayout& layout) {
@@ -36,36 +75,34 @@ int64_t rows_of_a_warp(const layout::RegLayout& layout) {
 int64_t rows_of_own(const Kernel& kernel, ValueId buffer) {
   const Type& type = kernel.type(buffer);
   if (!type.is_buffer() || type.space != Space::Shared || type.shape.size() != 2) return 0;
-  OpId stored, copied;
-  int touches = 0;
-  RegionId at;
-  auto look = [&](RegionId region) {
-    for (OpId id : kernel.region(region).ops) {
-      const Op& op = kernel.op(id);
-      bool is_touched = false;
-      each_operand(op.data, [&](ValueId v) { is_touched |= v == buffer; });
-      if (!is_touched) continue;
-      ++touches;
-      const op::Store* store = op.get<op::Store>();
-      const op::Copy* copy = op.get<op::Copy>();
-      bool writes = store && store->buffer == buffer && !store->adds && is_whole(kernel, type, store->offsets, store->axes, kernel.type(store->tile).shape);
-      bool sends = copy && copy->src == buffer && copy->copy_class == CopyClass::Bulk && is_whole(kernel, type, copy->src_offsets, copy->src_axes, copy->shape);
-      if (writes) stored = id, at = region;
-      if (sends && stored.valid() && region == at) copied = id;
-    }
-  };
-  std::vector<RegionId> loops;
-  each_op(kernel, kernel.body, [&](OpId id) {
-    const op::For* loop = kernel.op(id).get<op::For>();
-    each_region(kernel.op(id).data, [&](RegionId region) {
-      if (loop) loops.push_back(region);
-      look(region);
-    });
-  });
-  look(kernel.body);
-  bool is_sent = stored.valid() && copied.valid() && touches == 2 && std::ranges::find(loops, at) != loops.end();
-  const Type* tile = is_sent ? &kernel.type(kernel.op(stored).as<op::Store>().tile) : nullptr;
-  return tile && tile->layout.valid() ? rows_of_a_warp(kernel.layouts.reg(tile->layout)) : 0;
+  Touched touched = touches_of(kernel, buffer);
+  if (touched.ops.empty() || touched.is_apart || !touched.is_repeated || touched.ops.size() % 2 != 0) return 0;
+  int64_t rows = 0;
+  for (size_t i = 0; i < touched.ops.size(); i += 2) {
+    const op::Store* store = written_by(kernel, touched.ops[i], buffer);
+    if (!store || !sends(kernel, touched.ops[i + 1], buffer) || !kernel.type(store->tile).layout.valid()) return 0;
+    const int64_t own = rows_of_a_warp(kernel.layouts.reg(kernel.type(store->tile).layout));
+    if (own == 0 || (i > 0 && own != rows)) return 0;
+    rows = own;
+  }
+  return rows;
+}
+
+int64_t sent_between(const Kernel& kernel, ValueId buffer) {
+  const Touched touched = touches_of(kernel, buffer);
+  const std::vector<OpId>& all = kernel.region(touched.region).ops;
+  // Once around, from the first store on, as the region runs again and again.
+  auto from = std::ranges::find(all, touched.ops.front());
+  std::vector<OpId> round(from, all.end());
+  round.insert(round.end(), all.begin(), from);
+  int64_t least = INT64_MAX, sent = 0;
+  for (OpId id : round) {
+    const op::Copy* copy = kernel.op(id).get<op::Copy>();
+    if (written_by(kernel, id, buffer) && id != touched.ops.front()) least = std::min(least, sent);
+    if (!copy || kernel.type(copy->src) != kernel.type(buffer) || !rows_of_own(kernel, copy->src)) continue;
+    sent = copy->src == buffer ? 0 : sent + 1;
+  }
+  return std::min(least, sent);
 }
 
 }  // namespace tilec::ir

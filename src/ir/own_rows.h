@@ -8,8 +8,11 @@ namespace tilec::ir {
 // dealt so, or an engine cannot begin at them.
 int64_t rows_of_a_warp(const layout::RegLayout& layout);
 
-// The same of a shared tile that goes on from round to round of a loop, if one store writes it, as a whole, and nobody reads it but an
-// engine's copy behind that: then warps need not meet for it. 0: it is no such tile.
+// The same of a shared tile that goes on from round to round of a loop, if only stores of all of it write it, and nobody reads it but an
+// engine's copy behind each of them: then warps need not meet for it. 0: it is no such tile.
 int64_t rows_of_own(const Kernel& kernel, ValueId buffer);
+
+// Of other such tiles of the same type: so many are sent, at the least, between a copy from this one and the next store to it.
+int64_t sent_between(const Kernel& kernel, ValueId buffer);
 
 }  // namespace tilec::ir

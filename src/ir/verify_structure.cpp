@@ -17,13 +17,13 @@ constexpr LevelRow kLevels[] = {{OpKind::Launch, "h"},         {OpKind::Alloc, "
                                 {OpKind::ElementStore, "bms"}, {OpKind::Atomic, "bms"},   {OpKind::ThreadIndex, "st"},
                                 {OpKind::LaneIndex, "st"},     {OpKind::WarpIndex, "st"}, {OpKind::BlockBarrier, "st"},
                                 {OpKind::Shuffle, "st"},       {OpKind::Vote, "st"},      {OpKind::WarpReduce, "st"},
-                                {OpKind::IsAligned, "bt"}};
+                                {OpKind::IsAligned, "bt"},     {OpKind::HasBoxes, "bt"}};
 
 constexpr OpKind kStagedOnly[] = {OpKind::RingAlloc, OpKind::Acquire,   OpKind::Commit,    OpKind::Wait,
                                   OpKind::Release,   OpKind::CopyAsync, OpKind::AwaitCopy, OpKind::GemmAsync,
                                   OpKind::AwaitGemm, OpKind::Roles,     OpKind::Barrier,   OpKind::BeginFlight,
                                   OpKind::Fence,     OpKind::OrderAlloc, OpKind::TakeTurn, OpKind::PassTurn,
-                                  OpKind::IsAligned};
+                                  OpKind::IsAligned, OpKind::HasBoxes};
 
 std::string_view levels_of(OpKind kind) {
   for (const LevelRow& row : kLevels)

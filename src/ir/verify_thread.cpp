@@ -110,7 +110,7 @@ class Thread {
     check_.require(is_move && from.element == to.element, Code::V033, "a box of ", to, " comes from ", from);
     if (is_move) box(o.shape, {to.shape.size(), o.dst_offsets.size(), o.dst_axes}, {o.src_shape.size(), o.src_offsets.size(), o.src_axes}, o.src_shape);
   }
-  void operator()(const op::AwaitStores&) {}
+  void operator()(const op::AwaitStores& o) { check_.require(o.in_flight >= 0, Code::V066, "stores awaited but for the last ", o.in_flight); }
   void operator()(const op::PhaseFollow& o) { phase(o.barriers, o.index); }
   void operator()(const op::PhaseArrive& o) {
     phase(o.barriers, o.index);

@@ -77,8 +77,10 @@ void Lowering::lower_op(OpId id) {
     case ir::OpTable::Tile: lower_tile(op); break;
     case ir::OpTable::Thread: {
       const auto* aligned = op.get<ir::op::IsAligned>();
-      INVARIANT(aligned, "lowering starts from tile forms");
-      bind(op.result(), builder_.value(ir::op::IsAligned{scalar_buffer(aligned->buffer), aligned->bytes}, ir::scalar_type(Scalar::Bool)));
+      const auto* boxes = op.get<ir::op::HasBoxes>();
+      INVARIANT(aligned || boxes, "lowering starts from tile forms");
+      ir::OpData asked = aligned ? ir::OpData(ir::op::IsAligned{scalar_buffer(aligned->buffer), aligned->bytes}) : ir::op::HasBoxes{scalar_buffer(boxes->buffer)};
+      bind(op.result(), builder_.value(asked, ir::scalar_type(Scalar::Bool)));
       break;
     }
   }

@@ -233,7 +233,7 @@ class Lowering {
   ValueId rows_end_on_units(ValueId buffer);
   void store_by_engine(const ir::Op& op, const ir::op::Copy& copy), meet_and_copy(const ir::Op& op, const ir::op::Copy& copy);
   void store_boxes(const ir::op::Copy& copy, const ir::Ints& region, const std::vector<ValueId>& first, const std::vector<ValueId>& target);
-  void send_own_rows(const ir::op::Copy& copy, int64_t rows), await_own_rows(), await_all_own_rows(RegionId body);
+  void send_own_rows(const ir::op::Copy& copy, int64_t rows), await_own_rows(ValueId buffer, int64_t rows), await_all_own_rows(RegionId body);
   int most_bytes(Scalar element, bool adds) const;
   void add_element(ValueId buffer, ValueId index, ValueId value, ValueId mask);
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);

@@ -33,7 +33,7 @@ void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
   const Home& from = home(store.tile);
   Region region{store.buffer, scalars(store.offsets), store.axes, store.bounds};
   report_indices(region, op.span);
-  if (ir::rows_of_own(source_, store.buffer)) await_own_rows();
+  if (int64_t rows = ir::rows_of_own(source_, store.buffer)) await_own_rows(store.buffer, rows);
   if (!store.adds && store_registers(region, layout, from)) return;
   auto alone = [&] { store_tile(region, type.shape, layout, from, store.adds); };
   if (store.label == ir::kLateStore) {
@@ -131,7 +131,8 @@ ValueId Lowering::rows_end_on_units(ValueId buffer) {
 void Lowering::store_by_engine(const ir::Op& op, const ir::op::Copy& copy) {
   report_indices({copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds}, op.span);
   ValueId holds;
-  if (machine_.boxes.unit) holds = all(boxes_hold(std::span(&copy.dst, 1)), rows_end_on_units(copy.dst));
+  // A late one lies inside a tensor that suits the engine.
+  if (machine_.boxes.unit && copy.label != ir::kLateStore) holds = all(boxes_hold(std::span(&copy.dst, 1)), rows_end_on_units(copy.dst));
   if (int64_t rows = ir::rows_of_own(source_, copy.src)) return by_engine(holds, [&] { send_own_rows(copy, rows); }, [&] { meet_and_copy(op, copy); });
   by_engine(holds, [&] {
     once([&] {
@@ -142,9 +143,12 @@ void Lowering::store_by_engine(const ir::Op& op, const ir::op::Copy& copy) {
   }, [&] { copy_by_threads(op, copy); });
 }
 
-// What a warp has sent from its rows has been read when it writes to them again.
-void Lowering::await_own_rows() {
-  builder_.add(ir::op::AwaitStores{});
+// What a warp has sent from its rows has been read when it writes to them again; what it has sent from others' meanwhile need not be.
+void Lowering::await_own_rows(ValueId buffer, int64_t rows) {
+  const Type& type = source_.type(buffer);
+  int64_t boxes = 0;
+  each_box({rows, type.shape[1]}, box_shape({rows, type.shape[1]}, type), [&](const ir::Ints&, const ir::Ints&) { ++boxes; });
+  builder_.add(ir::op::AwaitStores{ir::sent_between(source_, buffer) * boxes});
   builder_.add(ir::op::WarpBarrier{"a lane knows for all of its warp that what it sent has been read"});
 }
 

@@ -10,12 +10,15 @@
 #include "passes/effects.h"
 #include "passes/rewrite.h"
 #include "passes/round_end.h"
+#include "passes/ways.h"
 
 namespace tilec::passes {
 
 using namespace ir;
 
 namespace {
+
+constexpr int64_t kMostWays = 2;
 
 class Delayer : RoundEnd {
  public:
@@ -26,6 +29,7 @@ class Delayer : RoundEnd {
   // The name of the tensor whose tile waits; empty: none does.
   std::string run() {
     if (!find()) return {};
+    find_ways();
     carry();
     store_or_wait();
     split_turns();
@@ -34,6 +38,14 @@ class Delayer : RoundEnd {
 
  private:
   ValueId number() const { return kernel_.region(rounds_.body).args[0]; }
+
+  // One piece is written while the engine reads the one before.
+  void find_ways() {
+    for (int64_t n = 0; n < std::min<int64_t>(pieces_, kMostWays); ++n) {
+      ValueId way = way_for(kernel_, machine_, launched_.body(), launched_.roles(), store(), piece_);
+      if (way.valid()) ways_.push_back(way);
+    }
+  }
 
   // ---- what rounds hand on: whether a tile waits, the indices of its block, the tile
 
@@ -62,6 +74,7 @@ class Delayer : RoundEnd {
       waits = b.logical_and(waits, b.compare(CompareFn::Ge, trip_count(b, turns), b.index(pieces_)));
       waits = b.logical_and(waits, lies_inside(b));
       waits = b.logical_and(waits, begins_vectors(b));
+      if (!ways_.empty()) waits = b.logical_and(waits, b.value(op::HasBoxes{store().buffer}, scalar_type(Scalar::Bool)));
       branch.condition = b.logical_not(waits);
       RegionId here = b.region();
       for (RegionId side : {branch.then_body, branch.else_body}) b.set_region(side), b.yield({});
@@ -258,7 +271,8 @@ class Delayer : RoundEnd {
     along = b.add(along, within[last]);
     late.bounds.assign(late.offsets.size(), Bounds::Inside);
     late.label = kLateStore;
-    b.add(std::move(late));
+    if (ways_.empty()) b.add(std::move(late));
+    else send(b, kernel_, late, ways_[size_t(piece) % ways_.size()]);
   }
 
   // `v` as the round before had it.
@@ -276,6 +290,7 @@ class Delayer : RoundEnd {
   const RegionId region_;
   std::vector<ValueId> late_indices_;  // of the round before
   ValueId waits_, late_;
+  std::vector<ValueId> ways_;  // that pieces take in turn; none: lanes store them
 };
 
 // What the schedule says of tensors is what came of them.

@@ -11,7 +11,8 @@
 //
 // While threads store, the engine then has a product to run, and the slots of the rings go back as they did. c waits where there is a next round,
 // it lies inside its tensor, so that its pieces need no masks, and the tensor's rows begin where whole vectors may. What a block's
-// indices are is asked behind the start of the first product, if only the store wants to know.
+// indices are is asked behind the start of the first product, if only the store wants to know. Where shared memory has room, pieces go through tiles of
+// it (ways.h), each warp its rows: then c waits only where the tensor suits the engine that stores them.
 #pragma once
 #include "diag/sink.h"
 #include "ir/kernel.h"

@@ -212,7 +212,8 @@ class WrittenApart {
       std::set<ValueId> own;
       for (const MemoryTouch& touch : op.is<op::Map>() || op.is<op::Simt>() || !has_regions(op) ? touches_of(kernel_, id) : std::vector<MemoryTouch>{}) own.insert(touch.buffer);
       const op::Store* store = op.get<op::Store>();
-      if (store && store->label == kLateStore) continue;
+      const op::Copy* sent = op.get<op::Copy>();
+      if ((store && store->label == kLateStore) || (sent && sent->label == kLateStore)) continue;
       for (ValueId buffer : own) touched_[buffer].push_back({id, loops});
       if (op.is<op::Map>() || op.is<op::Simt>()) continue;
       std::vector<OpId> inner = loops;

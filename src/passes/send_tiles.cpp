@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
-#include "ir/own_rows.h"
-#include "passes/boxes.h"
-#include "passes/products.h"
+#include "ir/overlap.h"
 #include "passes/rewrite.h"
 #include "passes/round_end.h"
-#include "passes/shared_room.h"
 #include "passes/touches.h"
+#include "passes/ways.h"
 
 namespace tilec::passes {
 
@@ -39,39 +37,13 @@ bool may_wait(const Kernel& kernel, RegionId round, const op::Store& store) {
   return products <= 1 && is_rounded(kernel.type(store.tile));
 }
 
-// As the engine writes it.
-std::optional<Type> type_of_way(Kernel& kernel, const op::Store& store) {
-  const Type& tile = kernel.type(store.tile);
-  Type type = buffer_type(Space::Shared, kernel.type(store.buffer).element, tile.shape);
-  auto layout = engine_layout(shape_of(tile), bit_width(type.element), 0);
-  if (!layout) return std::nullopt;
-  type.layout = kernel.layouts.intern(*layout);
-  return type;
-}
-
-void send(Kernel& kernel, const Machine& machine, const SentFrom& from) {
+void send_from(Kernel& kernel, const Machine& machine, const SentFrom& from) {
   const op::Store store = kernel.op(from.store).as<op::Store>();
-  const Type& tile = kernel.type(store.tile);
-  bool is_plain = kernel.param_of(store.buffer) && !store.adds && store.summed_axes.empty() && std::ranges::is_sorted(store.axes) && tile.shape.size() == 2;
-  if (!is_plain || may_wait(kernel, kernel.op(from.rounds).as<op::For>().body, store)) return;
-  if (!tile.layout.valid() || !rows_of_a_warp(kernel.layouts.reg(tile.layout))) return;
-  std::optional<Type> type = type_of_way(kernel, store);
-  if (!type || type->element == Scalar::TF32 || !touches_alone(kernel, from.launch, from.store)) return;
-  if (room_beside(kernel, machine, from.launch) < type->element_count() * byte_width(type->element)) return;
-  const std::string name = kernel.param_of(store.buffer)->name;
-  ValueId way;
-  insert_before(kernel, from.launch, from.rounds, [&](Builder& b) { way = b.value(op::Alloc{{}, name}, *type, name); });
-  if (!why_no_box(kernel, store.buffer, store.axes, way, machine).empty()) {
-    std::erase(kernel.region(from.launch).ops, kernel.value(way).op);
-    return;
-  }
   RegionId round = kernel.op(from.rounds).as<op::For>().body;
-  insert_before(kernel, round, from.store, [&](Builder& b) {
-    const std::vector<ValueId> begin(2, b.index(0));
-    b.add(op::Store{.tile = store.tile, .buffer = way, .offsets = begin, .axes = {0, 1}, .bounds = BoundsList(2, Bounds::Inside)});
-    b.add(op::Copy{.src = way, .src_offsets = begin, .src_axes = {0, 1}, .src_bounds = BoundsList(2, Bounds::Inside), .dst = store.buffer, .dst_offsets = store.offsets,
-                   .dst_axes = store.axes, .dst_bounds = store.bounds, .shape = type->shape, .copy_class = CopyClass::Bulk, .label = store.label});
-  });
+  if (may_wait(kernel, round, store) || !touches_alone(kernel, from.launch, from.store)) return;
+  ValueId way = way_for(kernel, machine, from.launch, from.rounds, store, kernel.type(store.tile));
+  if (!way.valid()) return;
+  insert_before(kernel, round, from.store, [&](Builder& b) { send(b, kernel, store, way); });
   std::erase(kernel.region(round).ops, from.store);
 }
 
@@ -83,7 +55,7 @@ void send_tiles(Kernel& kernel, const Machine& machine, RegionId launch) {
     const op::For* rounds = kernel.op(id).get<op::For>();
     if (!rounds || rounds->loop == LoopKind::Pipelined) continue;
     for (OpId inner : std::vector<OpId>(kernel.region(rounds->body).ops))
-      if (kernel.op(inner).is<op::Store>()) send(kernel, machine, {launch, id, inner});
+      if (kernel.op(inner).is<op::Store>()) send_from(kernel, machine, {launch, id, inner});
   }
 }
 

@@ -95,8 +95,8 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::StoreBox& x) {
 }
 
 // A lane that has started none has none to wait for.
-void ThreadSpeller::one(const ir::Op&, const ir::op::AwaitStores&) {
-  tied("cp.async.bulk.wait_group.read 0;", {}, {});
+void ThreadSpeller::one(const ir::Op&, const ir::op::AwaitStores& x) {
+  tied("cp.async.bulk.wait_group.read " + std::to_string(x.in_flight) + ";", {}, {});
 }
 
 void ThreadSpeller::one(const ir::Op&, const ir::op::PhaseExpect& x) {
