@@ -127,14 +127,17 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::ClusterBarrier& x) {
 
 // At the barrier of another block. What the arrival stands for is that this warp has read, and it has: it orders nothing that is
 // written, which a release for the whole cluster would wait for at every turn; one that tells of what is written says so.
+// Where the other block's barriers are is the same at every turn; lanes that do not arrive ask for those of the first one, which there always is.
 void ThreadSpeller::arrive_at(const ir::op::PhaseArrive& x) {
   Value* block = b_.CreateTrunc(operand(x.block, type(x.block).varying), b_.getInt32Ty());
-  Values operands = {phase_pointer(x.barriers, x.index), block};
   Value* mask = masked_or_null(x.mask);
+  if (mask) block = b_.CreateSelect(mask, block, b_.getInt32(0));
+  Value* there = b_.CreateIntrinsic(llvm::Intrinsic::nvvm_mapa_shared_cluster, {}, {places_.at(x.barriers.index).pointer, block});
+  Values operands = {b_.CreateGEP(b_.getInt64Ty(), there, to_index(operand(x.index, false), type(x.index).element))};
   if (mask) operands.push_back(mask);
-  std::string where = mask ? "@$2 " : "";
+  std::string where = mask ? "@$1 " : "";
   std::string tells = x.of_cluster ? "release.cluster." : "";
-  tied("{ .reg .b64 there; " + where + "mapa.shared::cluster.u64 there, $0, $1; " + where + "mbarrier.arrive." + tells + "shared::cluster.b64 _, [there]; }", {}, operands);
+  tied(where + "mbarrier.arrive." + tells + "shared::cluster.b64 _, [$0];", {}, operands);
 }
 
 // The address of the same place in another block, among all addresses.
