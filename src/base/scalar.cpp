@@ -10,26 +10,18 @@ namespace tilec {
 
 namespace {
 
-struct Row {
-  std::string_view name;
-  int bits;
-  ScalarClass kind;
-};
-constexpr Row kRows[] = {
-#define SCALAR(Kind, text, bits, kind) {text, bits, ScalarClass::kind},
+constexpr std::string_view kNames[] = {
+#define SCALAR(Kind, text, bits, kind) text,
 #include "base/scalar.def"
 };
-const Row& row(Scalar s) { return kRows[int(s)]; }
 
 }  // namespace
 
-std::string_view name(Scalar s) { return row(s).name; }
-int bit_width(Scalar s) { return row(s).bits; }
-ScalarClass scalar_class(Scalar s) { return row(s).kind; }
+std::string_view name(Scalar s) { return kNames[int(s)]; }
 
 std::optional<Scalar> scalar_named(std::string_view text) {
-  for (size_t i = 0; i < std::size(kRows); ++i)
-    if (kRows[i].name == text) return Scalar(i);
+  for (size_t i = 0; i < std::size(kNames); ++i)
+    if (kNames[i] == text) return Scalar(i);
   return std::nullopt;
 }
 
@@ -58,7 +50,7 @@ FloatFormat float_format(Scalar s) {
 double decode(Scalar s, uint64_t bits) {
   if (s == Scalar::F64) return std::bit_cast<double>(bits);
   if (s == Scalar::F32) return std::bit_cast<float>(uint32_t(bits));
-  if (!is_float(s)) return row(s).kind == ScalarClass::Unsigned ? double(bits) : double(wrap(s, int64_t(bits)));
+  if (!is_float(s)) return scalar_class(s) == ScalarClass::Unsigned ? double(bits) : double(wrap(s, int64_t(bits)));
   FloatFormat f = float_format(s);
   bits >>= f.spare_bits;
   uint64_t mantissa = bits & ((1ull << f.mantissa_bits) - 1);

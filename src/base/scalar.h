@@ -14,20 +14,33 @@ enum class Scalar : uint8_t {
 
 enum class ScalarClass : uint8_t { Bool, Signed, Unsigned, Float };
 
+// Asked for every element that is interpreted, so they are answered where they are asked.
+constexpr int bit_width(Scalar scalar) {
+  constexpr int kWidths[] = {
+#define SCALAR(Kind, text, bits, kind) bits,
+#include "base/scalar.def"
+  };
+  return kWidths[int(scalar)];
+}
+constexpr ScalarClass scalar_class(Scalar scalar) {
+  constexpr ScalarClass kClasses[] = {
+#define SCALAR(Kind, text, bits, kind) ScalarClass::kind,
+#include "base/scalar.def"
+  };
+  return kClasses[int(scalar)];
+}
 std::string_view name(Scalar scalar);
-int bit_width(Scalar scalar);
-ScalarClass scalar_class(Scalar scalar);
 std::optional<Scalar> scalar_named(std::string_view name);
 
-inline int byte_width(Scalar scalar) { return (bit_width(scalar) + 7) / 8; }
-inline bool is_float(Scalar s) { return scalar_class(s) == ScalarClass::Float; }
-inline bool is_integer(Scalar s) { return scalar_class(s) == ScalarClass::Signed || scalar_class(s) == ScalarClass::Unsigned; }
-inline bool is_signed(Scalar s) { return scalar_class(s) == ScalarClass::Signed; }
+constexpr int byte_width(Scalar scalar) { return (bit_width(scalar) + 7) / 8; }
+constexpr bool is_float(Scalar s) { return scalar_class(s) == ScalarClass::Float; }
+constexpr bool is_integer(Scalar s) { return scalar_class(s) == ScalarClass::Signed || scalar_class(s) == ScalarClass::Unsigned; }
+constexpr bool is_signed(Scalar s) { return scalar_class(s) == ScalarClass::Signed; }
 // Types that this compiler computes with today; the others parse and are answered with "not supported yet".
 bool is_supported(Scalar scalar);
 
 // Floats of fewer digits than f32: computed in f32, and rounded to the type after each operation.
-inline bool is_narrow_float(Scalar s) { return is_float(s) && (bit_width(s) < 32 || s == Scalar::TF32); }
+constexpr bool is_narrow_float(Scalar s) { return is_float(s) && (bit_width(s) < 32 || s == Scalar::TF32); }
 
 // The float formats as sign, exponent and mantissa, from the top bit down.
 struct FloatFormat {

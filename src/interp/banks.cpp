@@ -15,8 +15,9 @@ int rounds(const int64_t* words, int count, int banks) {
   int64_t seen[kMaxBanks][8];
   int used[kMaxBanks] = {};
   int most = 0;
+  const bool is_power = (banks & (banks - 1)) == 0;  // as ever: no division for each word
   for (int k = 0; k < count; ++k) {
-    int bank = int(words[k] % banks);
+    int bank = is_power ? int(words[k] & (banks - 1)) : int(words[k] % banks);
     int have = std::min(used[bank], 8);
     if (std::find(seen[bank], seen[bank] + have, words[k]) != seen[bank] + have) continue;
     if (used[bank] < 8) seen[bank][used[bank]] = words[k];

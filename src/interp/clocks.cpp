@@ -29,12 +29,6 @@ void Readers::shrink(std::vector<Cell>& cells) {
 
 namespace {
 
-// Two reads by one agent become one: when its lanes are on their own, a read by "many".
-Stamp merged(const Clock& clock, Stamp earlier, Stamp mine) {
-  bool is_loose = !clock.lock_step && time_of(earlier) >= clock.since;
-  return is_loose && earlier != mine ? clock.stamp(kManyLanes) : mine;
-}
-
 void note_read(Cell& cell, Readers& readers, const Clock& clock, Stamp mine, int lane) {
   if (cell.read & Readers::kRow) {
     for (Stamp& s : readers.row(cell.read))
@@ -62,7 +56,7 @@ Stamp unordered_read(const Cell& cell, Readers& readers, const Clock& clock, int
 
 }  // namespace
 
-Stamp touch(Cell& cell, Readers& readers, const Clock& clock, int lane, Touch how) {
+Stamp rare_touch(Cell& cell, Readers& readers, const Clock& clock, int lane, Touch how) {
   Stamp mine = clock.stamp(lane);
   bool both_atomic = how == Touch::Atomic && (cell.write & kAtomicBit);
   if (cell.write && !both_atomic && !clock.is_after(cell.write, lane)) return cell.write;

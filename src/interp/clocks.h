@@ -79,7 +79,29 @@ class Readers {
 
 enum class Touch : uint8_t { Read, Write, Atomic };
 
+// Two reads by one agent become one: when its lanes are on their own, a read by "many".
+inline Stamp merged(const Clock& clock, Stamp earlier, Stamp mine) {
+  bool is_loose = !clock.lock_step && time_of(earlier) >= clock.since;
+  return is_loose && earlier != mine ? clock.stamp(kManyLanes) : mine;
+}
+
+// A touch of a granule that several agents read, or with atomics.
+Stamp rare_touch(Cell& cell, Readers& readers, const Clock& clock, int lane, Touch how);
+
 // Records the touch; gives the stamp of an earlier one that it is not ordered after, or 0.
-Stamp touch(Cell& cell, Readers& readers, const Clock& clock, int lane, Touch how);
+inline Stamp touch(Cell& cell, Readers& readers, const Clock& clock, int lane, Touch how) {
+  if (how == Touch::Atomic || (cell.read & Readers::kRow)) return rare_touch(cell, readers, clock, lane, how);
+  const Stamp mine = clock.stamp(lane);
+  if (cell.write && !clock.is_after(cell.write, lane)) return cell.write;
+  if (how == Touch::Write) {
+    if (cell.read && !clock.is_after(cell.read, lane)) return cell.read;
+    cell = {.write = mine};
+    return 0;
+  }
+  if (cell.read == mine) return 0;
+  if (!cell.read || clock.is_after(cell.read, lane)) cell.read = agent_of(cell.read) == clock.agent ? merged(clock, cell.read, mine) : mine;
+  else return rare_touch(cell, readers, clock, lane, how);
+  return 0;
+}
 
 }  // namespace tilec::interp

@@ -35,6 +35,41 @@ Status do_saturate(Strand& s, const Instr& i) {
   return Status::Next;
 }
 
+// A float of any width toward zero, clamped; a NaN gives 0.
+Status do_float_to_integer(Strand& s, const Instr& i) {
+  Slot* d = s.at(i.dst);
+  const Slot* a = s.at(i.a);
+  double low = double(integer_min(i.type)), high = double(integer_max(i.type));
+  for (int lane = 0; lane < i.lanes; ++lane) {
+    double x = a[lane].f;
+    d[lane].i = x > low && x < high ? int64_t(x) : saturate(i.type, x);
+  }
+  spread(s, i, d);
+  return Status::Next;
+}
+
+// Bits as they lie in memory.
+Status do_same_bits(Strand& s, const Instr& i) {
+  alignas(8) uint8_t bits[64 * 8];
+  Slot* d = s.at(i.dst);
+  store_elements(i.from, bits, i.lanes, s.at(i.a));
+  load_elements(i.type, bits, i.lanes, d);
+  spread(s, i, d);
+  return Status::Next;
+}
+
+Status do_wrap(Strand& s, const Instr& i) {
+  Slot* d = s.at(i.dst);
+  const Slot* a = s.at(i.a);
+  int shift = 64 - bit_width(i.type);
+  if (is_signed(i.type))
+    for (int lane = 0; lane < i.lanes; ++lane) d[lane].i = int64_t(a[lane].u << shift) >> shift;
+  else
+    for (int lane = 0; lane < i.lanes; ++lane) d[lane].u = a[lane].u << shift >> shift;
+  spread(s, i, d);
+  return Status::Next;
+}
+
 Status do_generic_convert(Strand& s, const Instr& i) {
   Slot* d = s.at(i.dst);
   const Slot* a = s.at(i.a);
@@ -82,6 +117,10 @@ Status do_keep(Strand& s, const Instr& i) {
 
 // A slot holds every signed type, and every unsigned one below 64 bits, as a signed number.
 Handler convert_handler(Scalar from, Scalar to, ConvertMode mode) {
+  bool has_bool = from == Scalar::Bool || to == Scalar::Bool;
+  if (mode == ConvertMode::Bits && !has_bool && bit_width(from) == bit_width(to)) return do_same_bits;
+  if (mode == ConvertMode::Wrap && is_integer(from) && is_integer(to)) return do_wrap;
+  if (mode == ConvertMode::Nearest && is_float(from) && is_integer(to) && (is_signed(to) || bit_width(to) < 64)) return do_float_to_integer;
   if (mode != ConvertMode::Nearest) return do_generic_convert;
   bool is_plain = !is_float(from) && (is_signed(from) || bit_width(from) < 64);
   if (is_float(to))

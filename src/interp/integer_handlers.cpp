@@ -10,24 +10,15 @@ namespace {
 
 struct IntAdd {
   static int64_t apply(int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); }
-  static bool overflows(int64_t a, int64_t b) {
-    int64_t r;
-    return __builtin_add_overflow(a, b, &r);
-  }
+  static bool overflows(int64_t a, int64_t b, int64_t* wrapped) { return __builtin_add_overflow(a, b, wrapped); }
 };
 struct IntSub {
   static int64_t apply(int64_t a, int64_t b) { return int64_t(uint64_t(a) - uint64_t(b)); }
-  static bool overflows(int64_t a, int64_t b) {
-    int64_t r;
-    return __builtin_sub_overflow(a, b, &r);
-  }
+  static bool overflows(int64_t a, int64_t b, int64_t* wrapped) { return __builtin_sub_overflow(a, b, wrapped); }
 };
 struct IntMul {
   static int64_t apply(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
-  static bool overflows(int64_t a, int64_t b) {
-    int64_t r;
-    return __builtin_mul_overflow(a, b, &r);
-  }
+  static bool overflows(int64_t a, int64_t b, int64_t* wrapped) { return __builtin_mul_overflow(a, b, wrapped); }
 };
 struct IntAnd {
   static int64_t apply(int64_t a, int64_t b) { return a & b; }
@@ -77,14 +68,16 @@ Status overflow_fault(Strand& s, const Instr& i, int64_t a, int64_t b) {
 
 template <class Fn>
 Status do_exact(Strand& s, const Instr& i) {
+  Slot* d = s.at(i.dst);
   const Slot *a = s.at(i.a), *b = s.at(i.b);
-  uint64_t overflown = 0;
-  for (int lane = 0; lane < i.lanes; ++lane) overflown |= uint64_t(Fn::overflows(a[lane].i, b[lane].i)) << lane;
-  if (overflown &= s.acting(i)) {
-    int lane = std::countr_zero(overflown);
-    return overflow_fault(s, i, a[lane].i, b[lane].i);
+  bool any = false;
+  for (int lane = 0; lane < i.lanes; ++lane) any |= Fn::overflows(a[lane].i, b[lane].i, &d[lane].i);
+  for (uint64_t left = any ? s.acting(i) : 0; left; left &= left - 1) {
+    int lane = std::countr_zero(left);
+    if (int64_t wrapped; Fn::overflows(a[lane].i, b[lane].i, &wrapped)) return overflow_fault(s, i, a[lane].i, b[lane].i);
   }
-  return do_closed<Fn>(s, i);
+  spread(s, i, d);
+  return Status::Next;
 }
 
 int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
@@ -122,6 +115,27 @@ Status do_divide(Strand& s, const Instr& i) {
     int lane = std::countr_zero(left);
     if (uint64_t(b[lane].i) + 1 <= 1) return do_slow_binary(s, i);
     d[lane].i = is_quotient ? floor_quotient(a[lane].i, b[lane].i) : floor_remainder(a[lane].i, b[lane].i);
+  }
+  spread(s, i, d);
+  return Status::Next;
+}
+
+// By as many bits as the type has, or more: zeros, or the sign to the right.
+template <bool is_left>
+Status do_shift(Strand& s, const Instr& i) {
+  Slot* d = s.at(i.dst);
+  const Slot *a = s.at(i.a), *b = s.at(i.b);
+  const uint64_t width = uint64_t(bit_width(i.type));
+  const int spare = int(64 - width);
+  const bool has_sign = is_signed(i.type);
+  for (int lane = 0; lane < i.lanes; ++lane) {
+    const uint64_t by = b[lane].u;
+    if (is_left) {
+      const uint64_t up = by < width ? a[lane].u << by << spare : 0;
+      d[lane].i = has_sign ? int64_t(up) >> spare : int64_t(up >> spare);
+    } else {
+      d[lane].i = has_sign ? a[lane].i >> std::min<uint64_t>(by, 63) : by < width ? int64_t(a[lane].u >> by) : 0;
+    }
   }
   spread(s, i, d);
   return Status::Next;
@@ -173,6 +187,10 @@ Handler integer_binary_handler(BinaryFn fn, Scalar type) {
       return is_plain ? do_divide<true> : do_slow_binary;
     case BinaryFn::Rem:
       return is_plain ? do_divide<false> : do_slow_binary;
+    case BinaryFn::Shl:
+      return type == Scalar::Index || type == Scalar::Bool ? do_slow_binary : do_shift<true>;
+    case BinaryFn::Shr:
+      return type == Scalar::Bool ? do_slow_binary : do_shift<false>;
     default:
       return do_slow_binary;
   }

@@ -21,17 +21,18 @@ int count_of(const Instr& i) { return int(i.imm & 0xffff); }
 int64_t lane_stride_of(const Instr& i) { return (i.imm >> 16) - 1; }
 
 uint64_t masked(uint64_t lanes, const Slot* mask) {
-  each_lane(lanes, [&](int lane) {
-    if (!mask[lane].i) lanes &= ~(1ull << lane);
-  });
-  return lanes;
+  uint64_t kept = 0;
+  each_lane(lanes, [&](int lane) { kept |= uint64_t(mask[lane].i != 0) << lane; });
+  return kept;
 }
 
 // The speller trusts `lane_stride`, so it has to be true.
 bool check_stride(Strand& s, const Instr& i, const Lanes& at, const Slot* index, int64_t stride) {
   if (stride == kUnknownStride || i.lanes == 1 || !at.acting) return true;
-  int first = std::countr_zero(at.acting);
-  for (uint64_t left = at.acting; left; left &= left - 1) {
+  const int first = std::countr_zero(at.acting);
+  bool is_so = true;
+  each_lane(at.acting, [&](int lane) { is_so &= index[lane].i - index[first].i == (lane - first) * stride; });
+  for (uint64_t left = is_so ? 0 : at.acting; left; left &= left - 1) {
     int lane = std::countr_zero(left);
     if (index[lane].i - index[first].i == (lane - first) * stride) continue;
     fail(s, FaultKind::LaneStride, i,
@@ -43,6 +44,20 @@ bool check_stride(Strand& s, const Instr& i, const Lanes& at, const Slot* index,
   return true;
 }
 
+// The bytes of places that all lie inside, each where a vector may begin; false: some may not.
+bool find_quickly(const View& view, const Slot* index, int count, Lanes& at) {
+  const int width = byte_width(view.element);
+  const int64_t last = view.reach - count, lanes = view.memory->lanes, unit = count == 1 || lanes > 1 ? 1 : count * width;
+  if (last < 0 || (unit & (unit - 1))) return false;
+  uint64_t outside = 0;
+  each_lane(at.acting, [&](int lane) {
+    int64_t place = index[lane].i, byte = (lanes == 1 ? view.base + place : place * lanes + lane) * width;
+    outside |= uint64_t(uint64_t(place) > uint64_t(last)) | uint64_t(byte & (unit - 1));
+    at.bytes[lane] = byte;
+  });
+  return !outside;
+}
+
 bool find_lanes(Strand& s, const Instr& i, const View& view, const Slot* index, int count, Lanes& at) {
   if (!view.memory && at.acting) {
     fail(s, FaultKind::OutOfBounds, i, "an absent tensor is touched");
@@ -52,6 +67,7 @@ bool find_lanes(Strand& s, const Instr& i, const View& view, const Slot* index, 
   const Allocation& m = *view.memory;
   int width = byte_width(view.element);
   at.step = int64_t(m.lanes) * width;
+  if (find_quickly(view, index, count, at)) return true;
   for (uint64_t left = at.acting; left; left &= left - 1) {
     int lane = std::countr_zero(left);
     int64_t place = index[lane].i;
@@ -72,17 +88,9 @@ bool find_lanes(Strand& s, const Instr& i, const View& view, const Slot* index, 
   return true;
 }
 
-bool touch_lanes(Strand& s, const Instr& i, const View& view, const Lanes& at, int count, Touch how) {
-  Allocation& m = *view.memory;
-  if (m.is_plain()) return true;
-  Toucher who = toucher(s, i);
-  int width = byte_width(view.element);
-  for (uint64_t left = at.acting; left; left &= left - 1) {
-    int lane = std::countr_zero(left);
-    for (int k = 0; k < count; ++k)
-      if (!touch_bytes(who, m, at.bytes[lane] + k * at.step, width, lane, how)) return false;
-  }
-  return true;
+bool touch_all(Strand& s, const Instr& i, const View& view, const Lanes& at, int count, Touch how) {
+  if (view.memory->is_plain()) return true;
+  return touch_lanes(toucher(s, i), *view.memory, {at.acting, at.bytes, at.step, count}, byte_width(view.element), how);
 }
 
 void count_access(Strand& s, const View& view, const Lanes& at, int count, uint64_t* by_space) {
@@ -121,21 +129,18 @@ bool agree(Strand& s, const Instr& i, const View& view, const Lanes& at, int cou
   return true;
 }
 
+bool rises(const Lanes& at, int lanes, int64_t step) {
+  bool does = true;
+  for (int lane = 1; lane < lanes; ++lane) does &= at.bytes[lane] == at.bytes[lane - 1] + step;
+  return does;
+}
+
 void read_lanes(const View& view, const Lanes& at, int count, uint32_t width, Slot* d) {
   const uint8_t* data = view.memory->data;
-  int element = byte_width(view.element);
-  if (count == 1 && at.acting && at.acting == ~0ull >> (63 - std::bit_width(at.acting) + 1)) {
-    int n = std::bit_width(at.acting);
-    if (at.bytes[n - 1] - at.bytes[0] == int64_t(n - 1) * element) {
-      bool rises = true;
-      for (int lane = 1; lane < n; ++lane) rises &= at.bytes[lane] == at.bytes[lane - 1] + element;
-      if (rises) return load_elements(view.element, data + at.bytes[0], n, d);
-    }
-  }
-  each_lane(at.acting, [&](int lane) {
-    for (int k = 0; k < count; ++k)
-      d[uint32_t(k) * width + uint32_t(lane)] = load_element(view.element, data + at.bytes[lane] + k * at.step);
-  });
+  int lanes = std::bit_width(at.acting);
+  bool are_first = at.acting == ~0ull >> (64 - lanes);
+  if (count == 1 && are_first && rises(at, lanes, byte_width(view.element))) return load_elements(view.element, data + at.bytes[0], lanes, d);
+  for (int k = 0; k < count; ++k) load_lanes(view.element, data + k * at.step, at.acting, at.bytes, d + uint32_t(k) * width);
 }
 
 }  // namespace
@@ -157,7 +162,7 @@ Status do_mem_load(Strand& s, const Instr& i) {
   Slot* d = s.at(i.dst);
   if (i.fn) std::memset(d, 0, size_t(count) * s.width * sizeof(Slot));
   if (at.acting) {
-    if (!touch_lanes(s, i, view, at, count, Touch::Read)) return Status::Stop;
+    if (!touch_all(s, i, view, at, count, Touch::Read)) return Status::Stop;
     read_lanes(view, at, count, s.width, d);
     count_access(s, view, at, count, s.run->counters().loaded);
   }
@@ -174,12 +179,8 @@ Status do_mem_store(Strand& s, const Instr& i) {
     return Status::Stop;
   if (!at.acting) return Status::Next;
   const Slot* values = s.at(i.dst);
-  if (!agree(s, i, view, at, count, values) || !touch_lanes(s, i, view, at, count, Touch::Write)) return Status::Stop;
-  uint8_t* data = view.memory->data;
-  each_lane(at.acting, [&](int lane) {
-    for (int k = 0; k < count; ++k)
-      store_element(view.element, data + at.bytes[lane] + k * at.step, values[uint32_t(k) * s.width + uint32_t(lane)]);
-  });
+  if (!agree(s, i, view, at, count, values) || !touch_all(s, i, view, at, count, Touch::Write)) return Status::Stop;
+  for (int k = 0; k < count; ++k) store_lanes(view.element, view.memory->data + k * at.step, at.acting, at.bytes, values + uint32_t(k) * s.width);
   count_access(s, view, at, count, s.run->counters().stored);
   return Status::Next;
 }

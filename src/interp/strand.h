@@ -76,9 +76,13 @@ inline void spread(Strand& s, const Instr& i, Slot* d) {
   for (uint32_t lane = 1; lane < s.width; ++lane) d[lane] = d[0];
 }
 
-// Calls f(lane) for every lane of the mask.
+// Calls f(lane) for every lane of the mask, which most often has the first ones.
 template <class F>
 inline void each_lane(uint64_t mask, F&& f) {
+  if ((mask & (mask + 1)) == 0) {
+    for (int lane = 0, lanes = std::countr_one(mask); lane < lanes; ++lane) f(lane);
+    return;
+  }
   for (; mask; mask &= mask - 1) f(std::countr_zero(mask));
 }
 

@@ -21,97 +21,110 @@ void write(uint8_t* at, T value) {
   std::memcpy(at, &value, sizeof(T));
 }
 
+// Elements of a type between memory and a slot.
 template <class T>
-void load_integers(const uint8_t* at, int64_t count, Slot* out) {
-  for (int64_t k = 0; k < count; ++k) out[k].i = int64_t(read<T>(at + k * int64_t(sizeof(T))));
-}
-template <class T>
-void store_integers(uint8_t* at, int64_t count, const Slot* values) {
-  for (int64_t k = 0; k < count; ++k) write<T>(at + k * int64_t(sizeof(T)), T(values[k].i));
+struct Integers {
+  static constexpr int64_t kBytes = sizeof(T);
+  static Slot load(const uint8_t* at) { return {.i = int64_t(read<T>(at))}; }
+  static void store(uint8_t* at, Slot v) { write<T>(at, T(v.i)); }
+};
+struct Bools {
+  static constexpr int64_t kBytes = 1;
+  static Slot load(const uint8_t* at) { return {.i = *at != 0}; }
+  static void store(uint8_t* at, Slot v) { *at = v.i != 0; }
+};
+struct F32s {
+  static constexpr int64_t kBytes = 4;
+  static Slot load(const uint8_t* at) { return {.f = read<float>(at)}; }
+  static void store(uint8_t* at, Slot v) { write<float>(at, float(v.f)); }
+};
+// Of floats that `kDecode` makes doubles of.
+template <class T, double (*kDecode)(T), T (*kEncode)(double)>
+struct Floats {
+  static constexpr int64_t kBytes = sizeof(T);
+  static Slot load(const uint8_t* at) { return {.f = kDecode(read<T>(at))}; }
+  static void store(uint8_t* at, Slot v) { write<T>(at, kEncode(v.f)); }
+};
+struct Others {
+  Scalar type;
+  int64_t kBytes = byte_width(type);
+  Slot load(const uint8_t* at) const { return to_slot(ir::from_bits(type, *at)); }
+  void store(uint8_t* at, Slot v) const { *at = uint8_t(ir::to_bits(type, to_number(type, v))); }
+};
+
+// Calls f(elements of the type): the choice is made once for many elements.
+template <class F>
+void with_elements(Scalar type, F&& f) {
+  switch (type) {
+    case Scalar::F32:
+      return f(F32s{});
+    case Scalar::F16:
+      return f(Floats<uint16_t, decode_f16, encode_f16>{});
+    case Scalar::BF16:
+      return f(Floats<uint16_t, decode_bf16, encode_bf16>{});
+    case Scalar::TF32:
+      return f(Floats<uint32_t, decode_tf32, encode_tf32>{});
+    case Scalar::Bool:
+      return f(Bools{});
+    case Scalar::I8:
+      return f(Integers<int8_t>{});
+    case Scalar::I16:
+      return f(Integers<int16_t>{});
+    case Scalar::I32:
+      return f(Integers<int32_t>{});
+    case Scalar::U8:
+      return f(Integers<uint8_t>{});
+    case Scalar::U16:
+      return f(Integers<uint16_t>{});
+    case Scalar::U32:
+      return f(Integers<uint32_t>{});
+    case Scalar::F64:  // the slot's own bits
+    case Scalar::I64:
+    case Scalar::U64:
+    case Scalar::Index:
+      return f(Integers<int64_t>{});
+    default:
+      return f(Others{type});
+  }
 }
 
 }  // namespace
 
 void load_elements(Scalar type, const uint8_t* at, int64_t count, Slot* out) {
-  switch (type) {
-    case Scalar::F32:
-      for (int64_t k = 0; k < count; ++k) out[k].f = read<float>(at + 4 * k);
-      return;
-    case Scalar::F64:
-      std::memcpy(out, at, size_t(8 * count));
-      return;
-    case Scalar::F16:
-      for (int64_t k = 0; k < count; ++k) out[k].f = decode_f16(read<uint16_t>(at + 2 * k));
-      return;
-    case Scalar::BF16:
-      for (int64_t k = 0; k < count; ++k) out[k].f = decode_bf16(read<uint16_t>(at + 2 * k));
-      return;
-    case Scalar::TF32:
-      for (int64_t k = 0; k < count; ++k) out[k].f = decode_tf32(read<uint32_t>(at + 4 * k));
-      return;
-    case Scalar::Bool:
-      for (int64_t k = 0; k < count; ++k) out[k].i = at[k] != 0;
-      return;
-    case Scalar::I8:
-      return load_integers<int8_t>(at, count, out);
-    case Scalar::I16:
-      return load_integers<int16_t>(at, count, out);
-    case Scalar::I32:
-      return load_integers<int32_t>(at, count, out);
-    case Scalar::U8:
-      return load_integers<uint8_t>(at, count, out);
-    case Scalar::U16:
-      return load_integers<uint16_t>(at, count, out);
-    case Scalar::U32:
-      return load_integers<uint32_t>(at, count, out);
-    case Scalar::I64:
-    case Scalar::U64:
-    case Scalar::Index:
-      std::memcpy(out, at, size_t(8 * count));
-      return;
-    default:
-      for (int64_t k = 0; k < count; ++k) out[k] = to_slot(ir::from_bits(type, at[k * byte_width(type)]));
-  }
+  with_elements(type, [&](auto elements) {
+    for (int64_t k = 0; k < count; ++k) out[k] = elements.load(at + k * elements.kBytes);
+  });
 }
 
 void store_elements(Scalar type, uint8_t* at, int64_t count, const Slot* values) {
-  switch (type) {
-    case Scalar::F32:
-      for (int64_t k = 0; k < count; ++k) write<float>(at + 4 * k, float(values[k].f));
-      return;
-    case Scalar::F64:
-      std::memcpy(at, values, size_t(8 * count));
-      return;
-    case Scalar::F16:
-      for (int64_t k = 0; k < count; ++k) write<uint16_t>(at + 2 * k, encode_f16(values[k].f));
-      return;
-    case Scalar::BF16:
-      for (int64_t k = 0; k < count; ++k) write<uint16_t>(at + 2 * k, encode_bf16(values[k].f));
-      return;
-    case Scalar::TF32:
-      for (int64_t k = 0; k < count; ++k) write<uint32_t>(at + 4 * k, encode_tf32(values[k].f));
-      return;
-    case Scalar::Bool:
-      for (int64_t k = 0; k < count; ++k) at[k] = values[k].i != 0;
-      return;
-    case Scalar::I8:
-    case Scalar::U8:
-      return store_integers<uint8_t>(at, count, values);
-    case Scalar::I16:
-    case Scalar::U16:
-      return store_integers<uint16_t>(at, count, values);
-    case Scalar::I32:
-    case Scalar::U32:
-      return store_integers<uint32_t>(at, count, values);
-    case Scalar::I64:
-    case Scalar::U64:
-    case Scalar::Index:
-      std::memcpy(at, values, size_t(8 * count));
-      return;
-    default:
-      for (int64_t k = 0; k < count; ++k)
-        at[k * byte_width(type)] = uint8_t(ir::to_bits(type, to_number(type, values[k])));
-  }
+  with_elements(type, [&](auto elements) {
+    for (int64_t k = 0; k < count; ++k) elements.store(at + k * elements.kBytes, values[k]);
+  });
+}
+
+namespace {
+
+// f(lane) for the lanes of the mask, which most often has the first ones.
+template <class F>
+void each_of(uint64_t lanes, F&& f) {
+  if ((lanes & (lanes + 1)) == 0)
+    for (int lane = 0, end = std::countr_one(lanes); lane < end; ++lane) f(lane);
+  else
+    for (; lanes; lanes &= lanes - 1) f(std::countr_zero(lanes));
+}
+
+}  // namespace
+
+void load_lanes(Scalar type, const uint8_t* data, uint64_t lanes, const int64_t* bytes, Slot* out) {
+  with_elements(type, [&](auto elements) {
+    each_of(lanes, [&](int lane) { out[lane] = elements.load(data + bytes[lane]); });
+  });
+}
+
+void store_lanes(Scalar type, uint8_t* data, uint64_t lanes, const int64_t* bytes, const Slot* values) {
+  with_elements(type, [&](auto elements) {
+    each_of(lanes, [&](int lane) { elements.store(data + bytes[lane], values[lane]); });
+  });
 }
 
 Slot load_element(Scalar type, const uint8_t* at) {

@@ -42,6 +42,9 @@ void store_element(Scalar type, uint8_t* at, Slot value);
 // `count` consecutive elements.
 void load_elements(Scalar type, const uint8_t* at, int64_t count, Slot* out);
 void store_elements(Scalar type, uint8_t* at, int64_t count, const Slot* values);
+// Of each lane of a mask, the element at its byte.
+void load_lanes(Scalar type, const uint8_t* data, uint64_t lanes, const int64_t* bytes, Slot* out);
+void store_lanes(Scalar type, uint8_t* data, uint64_t lanes, const int64_t* bytes, const Slot* values);
 
 // A tile's elements in row-major order. Values are shared until one holder writes.
 class Tile {
