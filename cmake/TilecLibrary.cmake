@@ -2,7 +2,20 @@
 # The dependencies are the folders on lower floors that it may include; `tools/check.py floors` holds the includes to that.
 function(tilec_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> -Werror=return-type -Werror=switch)
-  target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/base/std.h)
+endfunction()
+
+# Two precompiled headers serve all folders but the doors to ANTLR and LLVM: to make one takes as long as to compile two files. That of
+# tilec_ir has the kernel, too, which nearly every file above includes.
+function(tilec_precompile target depends)
+  if(target STREQUAL tilec_base OR target STREQUAL tilec_syntax OR target STREQUAL tilec-native)
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/base/std.h)
+  elseif(target STREQUAL tilec_ir)
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/base/std.h ${PROJECT_SOURCE_DIR}/src/ir/builder.h)
+  elseif(ir IN_LIST depends)
+    target_precompile_headers(${target} REUSE_FROM tilec_ir)
+  else()
+    target_precompile_headers(${target} REUSE_FROM tilec_base)
+  endif()
 endfunction()
 
 function(tilec_library name)
@@ -12,6 +25,7 @@ function(tilec_library name)
     add_library(tilec_${name} STATIC ${sources})
     target_include_directories(tilec_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     tilec_compile_options(tilec_${name})
+    tilec_precompile(tilec_${name} "${ARG_DEPENDS}")
     set(scope PUBLIC)
   else()
     add_library(tilec_${name} INTERFACE)
