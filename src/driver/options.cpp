@@ -130,7 +130,7 @@ void add_run_options(CLI::App& app, Options& o) {
   app.add_option("--dim", o.dims, "NAME=VALUE, of a dim or an integer parameter; else a default that meets the contract")->delimiter(',');
   app.add_option("--form", o.form, "typed, placed, staged or thread")->check(CLI::IsMember({"typed", "placed", "staged", "thread"}));
   app.add_option("--numeric", o.numeric, "wide (floats in f64) or typed (as declared)")->check(CLI::IsMember({"wide", "typed"}));
-  app.add_option("--completion", o.completion, "of asynchronous operations: late or early")->check(CLI::IsMember({"late", "early"}));
+  app.add_option("--completion", o.completion, "of asynchronous operations: late, early or both")->check(CLI::IsMember({"late", "early", "both"}));
   app.add_flag("--after-each", o.after_each, "run after every pass and name the first that changes a result");
   app.add_flag("--counters", o.counters, "print what was counted: lane operations, bank conflicts, shuffles, barriers, atoms, conversions");
   app.add_option("--seed", o.seed, "of the data and of the order of blocks");

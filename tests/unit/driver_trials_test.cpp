@@ -116,6 +116,18 @@ TEST_CASE("what the command line cannot be says who speaks") {
   CHECK(folder.tilec("check --help").code == 0);
 }
 
+TEST_CASE("one run completes copies late and early where there are any") {
+  Folder folder;
+  folder.write("sums.tile", "export kernel sums(x: f32[M, N], out y: f32[M]) {\n    launch (i in ceildiv(M, 8)) {\n        var s: fragment f32[8] = 0;\n"
+                            "        for k in pipelined(ceildiv(N, 64), stages = 2) { s += x.tile[8, 64](i, k).sum(axis = 1); }\n        y.tile(i) = s;\n    }\n}\n");
+  Ran both = folder.tilec("run sums.tile --after-each --completion=both --target=model --dim M=9 --dim N=130");
+  CHECK_MESSAGE(both.code == 0, both.out);
+  CHECK_MESSAGE(both.says("sums after lower: agrees"), both.out);
+  CHECK_MESSAGE(both.says("sums after lower, completed early: agrees"), both.out);
+  CHECK_MESSAGE(!both.says("sums after place, completed early"), both.out);
+  CHECK(folder.tilec("run sums.tile --after-each --completion=early --target=model").times("completed early") == 0);
+}
+
 TEST_CASE("remarks tell the layouts that change, and registers that do not suffice") {
   Folder folder;
   folder.write("turned.tile", "export kernel turned(A: f32[N, N], out B: f32[N, N]) {\n    launch (i in ceildiv(N, 64), j in ceildiv(N, 64)) threads 128 {\n"
