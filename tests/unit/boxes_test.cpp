@@ -1,8 +1,8 @@
 // Copies by an engine that knows boxes of tensors and rows of shared tiles; where a call's tensors do not suit it, it is handed copies,
 // or lanes copy.
-#include <regex>
 
 #include "agreement.h"
+#include "patterns.h"
 #include "layout/engine_rows.h"
 #include "layout/notation.h"
 #include "layout/widen.h"
@@ -64,7 +64,7 @@ export product;
 }
 
 // Of tensors that the kernel may write.
-std::string product_of_inouts() { return std::regex_replace(product("", ""), std::regex("([AB]): f16\\["), "inout $1: f16["); }
+std::string product_of_inouts() { return testing::replaced(product("", ""), "([AB]): f16\\[", "inout $1: f16["); }
 
 size_t count(const std::string& text, const std::string& part) {
   size_t n = 0;
@@ -190,7 +190,7 @@ TEST_SUITE("boxes") {
       Shapes shapes{{m, k}, {k, n}, {m, n}};
       check_agreement(dense.typed, shapes, with_boxes());
       // A launcher may find that it cannot describe a tensor to the engine.
-      std::string error, without = std::regex_replace(text, std::regex("has_boxes %[A-Z]_[0-9]+"), "constant 0");
+      std::string error, without = testing::replaced(text, "has_boxes %[A-Z]_[0-9]+", "constant 0");
       REQUIRE(without != text);
       auto lanes = ir::parse(without, &error);
       REQUIRE_MESSAGE(lanes, error);
@@ -203,7 +203,7 @@ TEST_SUITE("boxes") {
   }
 
   TEST_CASE("a role that copies by lanes, or may have to, keeps registers for it") {
-    auto large = [](const std::string& text) { return std::regex_replace(text, std::regex("threads 128"), "threads 256"); };
+    auto large = [](const std::string& text) { return testing::replaced(text, "threads 128", "threads 256"); };
     auto budgets = [](const Made& made) {
       std::vector<int64_t> registers;
       for (const ir::Role& role : made.thread.schedule.roles) registers.push_back(role.registers);
@@ -245,7 +245,7 @@ export bytes;
 
   TEST_CASE("roles of a large block trade registers, and those of a small one do not") {
     CHECK(ir::print(Made(product("", "")).thread).find("register_budget") == std::string::npos);
-    std::string large = std::regex_replace(product("", ""), std::regex("threads 128"), "threads 256");
+    std::string large = testing::replaced(product("", ""), "threads 128", "threads 256");
     std::string text = ir::print(Made(large).thread);
     CHECK(count(text, "register_budget registers=") == 2);
   }
@@ -294,7 +294,7 @@ export parts;
     for (const char* question : {"is_aligned", "has_boxes"})
       for (const char* tensor : {"A", "B"}) {
         CAPTURE(question);
-        CHECK(std::regex_search(text, std::regex(std::string(question) + " %" + tensor + "_[0-9]+")));
+        CHECK(testing::is_found(text, std::string(question) + " %" + tensor + "_[0-9]+"));
       }
   }
 }

@@ -1,7 +1,7 @@
 // Blocks of a cluster: which copies they share, where they form none, and that they compute what blocks by themselves do.
-#include <regex>
 
 #include "agreement.h"
+#include "patterns.h"
 #include "pipeline/compile.h"
 #include "syntax/parse.h"
 #include "target/cuda/machine.h"
@@ -181,9 +181,9 @@ TEST_SUITE("clusters") {
   }
 
   TEST_CASE("blocks that share nothing form no clusters, and the remark says why") {
-    const std::string lanes = std::regex_replace(product("cluster (1, 2)"), std::regex("K, N\\]"), "K, N; 1, ldb]");
+    const std::string lanes = testing::replaced(product("cluster (1, 2)"), "K, N\\]", "K, N; 1, ldb]");
     // The same tile at every turn.
-    auto turned = [](const std::string& turns) { return std::regex_replace(product("cluster (1, 2)", turns), std::regex("tile\\(k, i"), "tile(0, i"); };
+    auto turned = [](const std::string& turns) { return testing::replaced(product("cluster (1, 2)", turns), "tile\\(k, i", "tile(0, i"); };
     const std::string whole = "kernel whole(A: f16[M, 64], out C: f32[M, 64]) { launch (i in ceildiv(M, 64), j in 2) threads 128 cluster (1, 2) {\n"
                               "  var a: shared f16[64, 64] = A.tile(i, 0);\n  if j == 0 { C.tile(i, 0) = a @ a.T; } } } export whole;";
     struct Case { std::string text, why; };

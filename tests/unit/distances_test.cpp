@@ -1,5 +1,4 @@
 // distances: which comparisons become 32-bit ones, judged by the interpreter at and around every bound.
-#include <regex>
 
 #include "made.h"
 
@@ -16,11 +15,10 @@ std::string masked(const std::string& mask) {
 
 int long_comparisons(const Made& made, const std::string& pass) {
   int count = 0;
-  const std::regex add("(%\\S+) = binary.add [^\n]*: varying int\n"), ask("compare.(?:ge|gt|lt|le) (%\\S+), [^\n]*: varying bool");
   const std::string& text = made.text(pass);
   std::set<std::string> sums;
-  for (std::sregex_iterator it(text.begin(), text.end(), add), end; it != end; ++it) sums.insert((*it)[1]);
-  for (std::sregex_iterator it(text.begin(), text.end(), ask), end; it != end; ++it) count += sums.contains((*it)[1]);
+  for (const auto& match : testing::matches(text, "(%\\S+) = binary.add [^\n]*: varying int\n")) sums.insert(match[1]);
+  for (const auto& match : testing::matches(text, "compare.(?:ge|gt|lt|le) (%\\S+), [^\n]*: varying bool")) count += sums.contains(match[1]);
   return count;
 }
 

@@ -1,10 +1,10 @@
 // What the command writes, and where: usual names, dependencies for Make, schedules, remarks, and the bundle that a mistake of
 // its own leaves behind.
-#include <regex>
 
 #include <doctest/doctest.h>
 
 #include "command.h"
+#include "patterns.h"
 
 using namespace tilec::command;
 
@@ -187,7 +187,7 @@ TEST_CASE("products of four warps find their operands by descriptors, and are aw
   Ran ran = folder.tilec("k.tile --emit=ptx -o k.ptx --target=sm_90a && cat k.ptx");
   REQUIRE_MESSAGE(ran.code == 0, ran.out);
   const std::string statement = R"(wgmma\.mma_async\.sync\.aligned\.m64n128k)";
-  auto has = [&](const std::string& rest) { return std::regex_search(ran.out, std::regex(statement + rest)); };
+  auto has = [&](const std::string& rest) { return tilec::testing::is_found(ran.out, statement + rest); };
   CHECK(has(R"(16\.f32\.f16\.f16 \{[^}]*\}, %rd\d+, %rd\d+, p, 1, 1, 0, 1; \})"));                       // rows of A along k, of B along n
   CHECK(has(R"(16\.f32\.f16\.f16 \{[^}]*\}, %rd\d+, %rd\d+, p, 1, 1, 1, 0; \})"));
   CHECK(has(R"(16\.f32\.f16\.f16 \{[^}]*\}, \{%r\d+, %r\d+, %r\d+, %r\d+\}, %rd\d+, p, 1, 1, 1; \})"));

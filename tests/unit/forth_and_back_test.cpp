@@ -65,7 +65,7 @@ export two as it;
 // Loops that choose which turn an index stands for.
 int turned(const std::string& text, const Machine& machine = target::model::asynchronous()) { return Made(text, machine).count(" = select ", "persist"); }
 
-std::string replaced(const std::string& text, const std::string& from, const std::string& to) { return std::regex_replace(text, std::regex(from), to); }
+using testing::replaced;
 
 }  // namespace
 
@@ -77,13 +77,16 @@ TEST_SUITE("forth and back") {
     const std::string text = made.text("persist");
     CAPTURE(text);
     // A truth that the rounds carry, each handing on its opposite, chooses the index that the copies ask for.
-    std::smatch back, chosen, offset;
-    REQUIRE(std::regex_search(text, back, std::regex("%number\\w*: int, (%back\\w*): bool")));
-    REQUIRE(std::regex_search(text, chosen, std::regex("(%\\w+) = select (%\\w+), %\\w+, %k_\\w+")));
+    auto first = [&](const std::string& pattern) {
+      auto all = testing::matches(text, pattern);
+      REQUIRE_MESSAGE(!all.empty(), pattern);
+      return all[0];
+    };
+    const auto back = first("%number\\w*: int, (%back\\w*): bool"), chosen = first("(%\\w+) = select (%\\w+), %\\w+, %k_\\w+");
     CHECK(back[1] == chosen[2]);
-    CHECK(made.has("persist", "unary.not " + back[1].str() + " "));
-    REQUIRE(std::regex_search(text, offset, std::regex("(%\\w+) = binary.mul " + chosen[1].str() + ", ")));
-    CHECK(made.count("copy [^\n]*[\\[ ]" + offset[1].str() + "[,\\]]", "persist") == 2);
+    CHECK(made.has("persist", "unary.not " + back[1] + " "));
+    const auto offset = first("(%\\w+) = binary.mul " + chosen[1] + ", ");
+    CHECK(made.count("copy [^\n]*[\\[ ]" + offset[1] + "[,\\]]", "persist") == 2);
   }
 
   TEST_CASE("the sums are those of turns in order, wherever the last one hangs over the edge") {

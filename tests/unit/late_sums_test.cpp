@@ -52,7 +52,7 @@ TEST_SUITE("late-sums") {
   TEST_CASE("a total whose layout is pinned stays") {
     const std::string schedule = "schedule totals { layout l: lane(_ _ _ _ _) warp(c0 _); }\n";
     CHECK_FALSE(is_late(totals() + schedule));
-    CHECK(is_late(totals() + std::regex_replace(schedule, std::regex("layout l"), "layout f")));
+    CHECK(is_late(totals() + testing::replaced(schedule, "layout l", "layout f")));
   }
 
   TEST_CASE("a total that begins with more than nothing stays, as does one that no warps share") {

@@ -1,9 +1,9 @@
 // What the passes make of the first export of a text, to be looked at after each of them.
 #pragma once
 #include <map>
-#include <regex>
 
 #include "agreement.h"
+#include "patterns.h"
 #include "pipeline/compile.h"
 #include "syntax/parse.h"
 #include "target/model/machine.h"
@@ -28,9 +28,7 @@ struct Made {
   const std::string& text(const std::string& pass = "insert-barriers") const { return after.at(pass); }
   bool has(const std::string& pass, const std::string& part) const { return text(pass).find(part) != std::string::npos; }
   int count(const std::string& pattern, const std::string& pass = "insert-barriers") const {
-    const std::string& all = text(pass);
-    const std::regex regex(pattern);
-    return int(std::distance(std::sregex_iterator(all.begin(), all.end(), regex), {}));
+    return int(testing::matches(text(pass), pattern).size());
   }
 };
 

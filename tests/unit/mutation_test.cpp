@@ -1,9 +1,9 @@
 // Seeded faults: the text of a staged matrix product, as the passes made it, is changed in one place; the verifier, the
 // layouts' laws or the interpreter has to notice. What is not noticed would be miscompiled in silence.
-#include <regex>
 #include <span>
 
 #include "agreement.h"
+#include "patterns.h"
 #include "check/schedule.h"
 #include "ir/verify.h"
 #include "lower/lower.h"
@@ -94,15 +94,14 @@ std::string verdict(const std::string& text, const Texts& of, interp::Completion
 
 // The text with `pattern` replaced in the line that matches it as number `which`; a line that becomes empty goes.
 std::string mutated(const std::string& text, const std::string& pattern, const std::string& with, int which) {
-  std::regex sought(pattern);
   std::istringstream lines(text);
   std::string out, line;
   int seen = 0;
   bool found = false;
   while (std::getline(lines, line)) {
-    if (std::regex_search(line, sought) && ++seen == which) {
+    if (testing::is_found(line, pattern) && ++seen == which) {
       found = true;
-      line = std::regex_replace(line, sought, with);
+      line = testing::replaced(line, pattern, with);
       if (line.find_first_not_of(' ') == line.npos) continue;
     }
     out += line + "\n";

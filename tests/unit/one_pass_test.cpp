@@ -70,8 +70,8 @@ export kernel twice(Q: f16[S, 64], K: f16[L, 64], out O: f32[S, 64], out P: f32[
 )";
 
 std::string with(std::string_view products, std::string_view arguments = "") {
-  std::string text = std::regex_replace(std::string(kOnePass), std::regex("PRODUCTS"), std::string(products));
-  return std::regex_replace(text, std::regex("ARGUMENTS"), std::string(arguments));
+  std::string text = testing::replaced(std::string(kOnePass), "PRODUCTS", std::string(products));
+  return testing::replaced(text, "ARGUMENTS", std::string(arguments));
 }
 
 constexpr std::string_view kSumsLast = "let part = t.T @ k; dv += weights @ g; dk += turned @ q;";
@@ -87,9 +87,8 @@ const Machine& hopper() {
 std::string order_of(const Made& made) {
   const std::string& all = made.text("overlap-products");
   std::string found;
-  const std::regex regex("gemm_async (%\\w+), |await_gemm [^\n]*in_flight=(\\d)");
-  for (std::sregex_iterator at(all.begin(), all.end(), regex), end; at != end; ++at)
-    found += (*at)[1].matched ? (*at)[1].str().substr(1, 1) + " " : (*at)[2].str() + " ";
+  for (const auto& match : testing::matches(all, "gemm_async (%\\w+), |await_gemm [^\n]*in_flight=(\\d)"))
+    found += match[1].empty() ? match[2] + " " : match[1].substr(1, 1) + " ";
   return found;
 }
 

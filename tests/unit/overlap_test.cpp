@@ -127,8 +127,8 @@ std::string fault_of(const std::string& text, const Shapes& shapes) {
 
 std::string with(std::string_view text, std::string_view arguments = "", std::string_view threads = "128") {
   std::string out(text);
-  out = std::regex_replace(out, std::regex("ARGUMENTS"), std::string(arguments));
-  return std::regex_replace(out, std::regex("THREADS"), std::string(threads));
+  out = testing::replaced(out, "ARGUMENTS", std::string(arguments));
+  return testing::replaced(out, "THREADS", std::string(threads));
 }
 
 // Why the schedule cannot be kept.
@@ -209,14 +209,15 @@ TEST_SUITE("overlap") {
     Made made(with(kGradient, "", "256"));
     const std::string text = made.text("overlap-products");
     // Both products that read nothing of the other's start before the turn waits, and then for the first alone.
-    std::smatch first, second, wait;
-    REQUIRE(std::regex_search(text, wait, std::regex("await_gemm [^\n]*in_flight=1")));
-    const std::string before = wait.prefix();
+    const auto waits = testing::matches(text, "await_gemm [^\n]*in_flight=1");
+    REQUIRE(!waits.empty());
+    const size_t wait = text.find(waits[0][0]);
+    const std::string before = text.substr(0, wait), behind = text.substr(wait + waits[0][0].size());
     CHECK(made.count("begin_flight ", "overlap-products") == 2);
-    CHECK(std::regex_search(before, std::regex("gemm_async %k[^]*gemm_async %v")));
+    CHECK(testing::is_found(before, "gemm_async %k[^]*gemm_async %v"));
     CHECK(made.count("gemm_async ", "overlap-products") == 4);
     // The slots that the sums of the last turn read go back when that wait is over.
-    CHECK(std::regex_search(wait.suffix().first, wait.suffix().second, std::regex("^[^]*if %[^]*release [^]*gemm_async")));
+    CHECK(testing::is_found(behind, "^[^]*if %[^]*release [^]*gemm_async"));
     for (const char* name : {"q", "g"}) {
       auto pipeline = std::ranges::find(made.last.schedule.pipelines, name, &ir::Pipeline::name);
       REQUIRE(pipeline != made.last.schedule.pipelines.end());
@@ -276,14 +277,14 @@ TEST_SUITE("overlap") {
     CHECK(made.count("named_barrier", "lower") == 0);
     CHECK(Made(std::string(kProduct), target::model::without_roles()).count("store_box ", "lower") == 0);
     // What more than one store writes goes straight to the tensor.
-    std::string twice = std::regex_replace(std::string(kProduct), std::regex("C.tile\\(j, i\\) = acc;"), "C.tile(j, i) = acc; C.tile(j, i) = acc * 2.0;");
+    std::string twice = testing::replaced(std::string(kProduct), "C.tile\\(j, i\\) = acc;", "C.tile(j, i) = acc; C.tile(j, i) = acc * 2.0;");
     CHECK(Made(twice).count("store_box ", "lower") == 0);
     agree(std::string(kProduct), {{200, 100}, {100, 170}, {200, 170}});
     agree(std::string(kProduct), {{700, 64}, {64, 64}, {700, 64}});
   }
 
   TEST_CASE("a delayed product is awaited behind the first reduction of the turn") {
-    std::string rows = std::regex_replace(with(kChain), std::regex("let p = s \\* 0.125;"), "let p = s * 0.125 + s.sum(axis = 1)[:, _];");
+    std::string rows = testing::replaced(with(kChain), "let p = s \\* 0.125;", "let p = s * 0.125 + s.sum(axis = 1)[:, _];");
     Made made(rows);
     const std::string text = made.text("overlap-products");
     // From the product on that another one is under way behind.
@@ -295,7 +296,7 @@ TEST_SUITE("overlap") {
   }
 
   TEST_CASE("blocks of unequal turns are dealt out one by one") {
-    std::string causal = std::regex_replace(with(kChain), std::regex("ceildiv\\(L, 64\\)"), "min(ceildiv(L, 64), i + 1)");
+    std::string causal = testing::replaced(with(kChain), "ceildiv\\(L, 64\\)", "min(ceildiv(L, 64), i + 1)");
     Made made(causal);
     CHECK(made.last.schedule.persistent);
     CHECK(made.count("for .* loop=dealt", "persist") == 1);
@@ -307,7 +308,7 @@ TEST_SUITE("overlap") {
   }
 
   TEST_CASE("blocks of unequal turns end with their own work where no role fills") {
-    std::string causal = std::regex_replace(with(kChain), std::regex("ceildiv\\(L, 64\\)"), "min(ceildiv(L, 64), i + 1)");
+    std::string causal = testing::replaced(with(kChain), "ceildiv\\(L, 64\\)", "min(ceildiv(L, 64), i + 1)");
     CHECK_FALSE(Made(causal, target::model::without_roles()).last.schedule.persistent);
   }
 
@@ -368,13 +369,13 @@ TEST_SUITE("overlap") {
   }
 
   TEST_CASE("a tile waits for no other round where the launch touches its tensor again, or where it is as wide as its sum") {
-    std::string added = std::regex_replace(std::string(kRounds), std::regex("out C"), "inout C");
-    added = std::regex_replace(added, std::regex("= acc as f16"), "= (acc + (C.tile[64, 128](i, j) as f32)) as f16");
+    std::string added = testing::replaced(std::string(kRounds), "out C", "inout C");
+    added = testing::replaced(added, "= acc as f16", "= (acc + (C.tile[64, 128](i, j) as f32)) as f16");
     CHECK(Made(added).count("store ") == 1);
     agree(added, {{192, 200}, {200, 256}, {192, 256}});
-    std::string wide = std::regex_replace(std::string(kRounds), std::regex("BN: int = 128"), "BN: int = 256");
+    std::string wide = testing::replaced(std::string(kRounds), "BN: int = 128", "BN: int = 256");
     CHECK(Made(wide).count("store ") > 1);
-    wide = std::regex_replace(std::regex_replace(wide, std::regex("C: f16"), "C: f32"), std::regex(" as f16"), "");
+    wide = testing::replaced(testing::replaced(wide, "C: f16", "C: f32"), " as f16", "");
     CHECK(Made(wide).count("store ") == 1);
   }
 }

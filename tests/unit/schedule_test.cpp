@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <ranges>
-#include <regex>
 
 #include "check/pressure.h"
 #include "check/schedule.h"
@@ -15,6 +14,7 @@
 #include "syntax/parse.h"
 #include "target/model/machine.h"
 #include "target/target.h"
+#include "patterns.h"
 
 using namespace tilec;
 
@@ -232,7 +232,7 @@ TEST_SUITE("schedule") {
         {"\"math\", \"load\"\\], warps=\\[4, 4\\]", "\"math\", \"load\"], warps=[4, 16]", "20 warps"},
     };
     for (auto [pattern, change, part] : kFaults) {
-      std::string changed = std::regex_replace(text, std::regex(std::string(pattern)), std::string(change));
+      std::string changed = testing::replaced(text, std::string(pattern), std::string(change));
       CAPTURE(pattern);
       REQUIRE(changed != text);
       auto kernel = ir::parse(changed);

@@ -108,7 +108,7 @@ struct Tiles {
 };
 
 std::string replaced(std::string text, const std::map<std::string, std::string>& words) {
-  for (const auto& [from, to] : words) text = std::regex_replace(text, std::regex("\\b" + from + "\\b"), to);
+  for (const auto& [from, to] : words) text = testing::replaced(text, "\\b" + from + "\\b", to);
   return text;
 }
 
