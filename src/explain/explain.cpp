@@ -76,9 +76,10 @@ void add_barriers(const ir::Kernel& lowered, const SourceMap& sources, std::stri
     const ir::Op& op = lowered.op(id);
     auto* whole = op.get<ir::op::BlockBarrier>();
     auto* part = op.get<ir::op::NamedBarrier>();
-    if (!whole && !part) return;
-    std::string line = "  " + place_of(op.span, sources) + ": " + (whole ? whole->why : part->why);
-    if (part) line += ", among " + std::to_string(part->warps) + " warps";
+    auto* vote = op.get<ir::op::BarrierVote>();
+    if (!whole && !part && !vote) return;
+    std::string line = "  " + place_of(op.span, sources) + ": " + (whole ? whole->why : part ? part->why : vote->why);
+    if (!whole) line += ", among " + std::to_string(part ? part->warps : vote->warps) + " warps";
     if (lines.empty() || lines.back().first != line) lines.push_back({line, 0});
     ++lines.back().second;
   });

@@ -94,6 +94,7 @@ bool is_complete(Strand& s, NamedMeeting& meeting, uint32_t needed) {
   std::vector<uint64_t> known = std::move(meeting.known);
   for (Strand* member : meeting.members) {
     member->is_released = true;
+    member->any = meeting.any, member->all = meeting.all;
     pass(*member, known);
   }
   meeting = {};
@@ -101,20 +102,48 @@ bool is_complete(Strand& s, NamedMeeting& meeting, uint32_t needed) {
   return true;
 }
 
+// The meeting that the strand comes to; null: others are there who expect another one.
+NamedMeeting* come_to(Strand& s, const Instr& i, int64_t id, uint32_t warps, bool is_vote) {
+  if (!all_lanes_reach(s, i)) return nullptr;
+  ++s.run->counters().barriers;
+  NamedMeeting& meeting = s.block->meetings[id];
+  if (meeting.arrived && meeting.needed != warps)
+    fail(s, FaultKind::Barrier, i, "barrier " + std::to_string(id) + " is awaited by " + std::to_string(meeting.needed) + " and by " + std::to_string(warps) + " warps");
+  else if (meeting.arrived && meeting.is_vote != is_vote)
+    fail(s, FaultKind::Barrier, i, "some warps vote at barrier " + std::to_string(id) + " and some do not");
+  else
+    return meeting.is_vote = is_vote, &meeting;
+  return nullptr;
+}
+
 }  // namespace
 
 Status do_named_barrier(Strand& s, const Instr& i) {
   if (was_released(s)) return Status::Next;
   if (s.has_arrived) return arrive(s, i, "a named barrier");
-  if (!all_lanes_reach(s, i)) return Status::Stop;
-  ++s.run->counters().barriers;
-  NamedMeeting& meeting = s.block->meetings[i.imm];
-  uint32_t needed = i.a ? i.a : s.group->members;
-  if (meeting.arrived && meeting.needed != needed)
-    return fail(s, FaultKind::Barrier, i,
-                "barrier " + std::to_string(i.imm) + " is awaited by " + std::to_string(meeting.needed) + " and by " +
-                    std::to_string(needed) + " warps");
-  return is_complete(s, meeting, needed) ? Status::Next : arrive(s, i, "a named barrier");
+  const uint32_t needed = i.a ? i.a : s.group->members;
+  NamedMeeting* meeting = come_to(s, i, i.imm, needed, false);
+  if (!meeting) return Status::Stop;
+  return is_complete(s, *meeting, needed) ? Status::Next : arrive(s, i, "a named barrier");
+}
+
+namespace {
+
+Status take_verdict(Strand& s, const Instr& i) {
+  std::fill_n(s.at(i.dst), s.width, Slot{.i = ir::VoteKind(i.fn) == ir::VoteKind::Any ? s.any : s.all});
+  return Status::Next;
+}
+
+}  // namespace
+
+Status do_barrier_vote(Strand& s, const Instr& i) {
+  if (was_released(s)) return take_verdict(s, i);
+  if (s.has_arrived) return arrive(s, i, "a barrier at which warps vote");
+  NamedMeeting* meeting = come_to(s, i, i.imm, i.b, true);
+  if (!meeting) return Status::Stop;
+  const Slot* x = s.at(i.a);
+  each_lane(s.full, [&](int lane) { meeting->any |= x[lane].i != 0, meeting->all &= x[lane].i != 0; });
+  return is_complete(s, *meeting, i.b) ? take_verdict(s, i) : arrive(s, i, "a barrier at which warps vote");
 }
 
 Status do_cluster_barrier(Strand& s, const Instr& i) {

@@ -306,6 +306,11 @@ void Emitter::on(const op::NamedBarrier& o, const Op&) {
   i.imm = o.id, i.a = uint32_t(o.warps);
 }
 
+void Emitter::on(const op::BarrierVote& o, const Op& op) {
+  Instr& i = exchange(do_barrier_vote, o.x, op);
+  i.imm = o.id, i.b = uint32_t(o.warps), i.fn = uint8_t(o.how);
+}
+
 void Emitter::on(const op::WarpBarrier&, const Op&) { emit(do_warp_barrier); }
 void Emitter::on(const op::ClusterBarrier&, const Op&) { emit(do_cluster_barrier); }
 void Emitter::on(const op::TakeBlock&, const Op& op) { emit(do_take_block).dst = define(op.result()).slot; }

@@ -120,6 +120,13 @@ void Emitter::reduction(Handler run, const op::Reduce* reduce, const op::Scan* s
   i.fast = options_.numeric == Numeric::Wide;
 }
 void Emitter::on(const op::Reduce& o, const Op& op) { reduction(do_reduce, &o, nullptr, op); }
+void Emitter::on(const op::VoteTile& o, const Op& op) {
+  TileData data;
+  data.shape = type(o.x).shape;
+  uint32_t from = reg(o.x), index = add_data(std::move(data)), to = define(op.result()).slot;
+  Instr& i = emit(do_vote_tile);
+  i.a = from, i.dst = to, i.imm = index, i.fn = uint8_t(o.how);
+}
 void Emitter::on(const op::Scan& o, const Op& op) { reduction(do_scan, nullptr, &o, op); }
 
 void Emitter::on(const op::Permute& o, const Op& op) {

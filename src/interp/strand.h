@@ -56,6 +56,7 @@ struct Strand {
   int warp = 0;                    // in its group
   int64_t threads = 0;             // of its group; for a tile program, those that a `simt` runs on
   bool has_arrived = false, is_released = false, is_done = false;
+  bool any = false, all = true;  // what the vote came to at which it was released
   Waiting waiting;
   std::string name;
   std::deque<Allocation> private_memory;
@@ -165,6 +166,7 @@ struct NamedMeeting {
   uint32_t arrived = 0, needed = 0;
   std::vector<uint64_t> known;
   std::vector<Strand*> members;
+  bool is_vote = false, any = false, all = true;  // of the lanes that came, where they vote
 };
 
 // What the warps of a group have issued: the operation and the places of its operands.

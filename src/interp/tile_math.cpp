@@ -169,6 +169,16 @@ Status do_reduce(Strand& s, const Instr& i) {
   return Status::Next;
 }
 
+// Warps of one role follow each other in whole-tile operations anyway: nothing to wait for.
+Status do_vote_tile(Strand& s, const Instr& i) {
+  const Tile& x = s.tiles[i.a];
+  auto is_true = [](const Slot& v) { return v.i != 0; };
+  std::span<const Slot> elements{x.data(), size_t(x.size())};
+  bool is_so = VoteKind(i.fn) == VoteKind::Any ? std::ranges::any_of(elements, is_true) : std::ranges::all_of(elements, is_true);
+  s.regs[i.dst] = Slot{.i = is_so};
+  return Status::Next;
+}
+
 Status do_scan(Strand& s, const Instr& i) {
   const TileData& data = s.code->data[size_t(i.imm)];
   ReduceFn fn = ReduceFn(i.fn);

@@ -95,6 +95,12 @@ void check_shapes(Check& check, const op::Reduce& o) {
                 "` of ", check.type(o.x), " along axis ", o.axis, " is not ", t);
 }
 
+void check_shapes(Check& check, const op::VoteTile& o) {
+  if (!check.require_kind(TypeKind::Tile, o.x)) return;
+  bool is_good = check.type(o.x).element == Scalar::Bool && o.how != VoteKind::Ballot && check.result_type() == scalar_type(Scalar::Bool);
+  check.require(is_good, Code::V037, "a vote over ", check.type(o.x), " is not ", check.result_type());
+}
+
 void check_shapes(Check& check, const op::Scan& o) {
   if (!is_valid_axis(check, o.x, o.axis)) return;
   const Type& x = check.type(o.x);

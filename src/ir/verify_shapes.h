@@ -12,6 +12,7 @@ void check_shapes(Check& check, const op::GemmAsync& o);
 void check_shapes(Check& check, const op::BeginFlight& o);
 void check_shapes(Check& check, const op::AwaitGemm& o);
 void check_shapes(Check& check, const op::Reduce& o);
+void check_shapes(Check& check, const op::VoteTile& o);
 void check_shapes(Check& check, const op::Scan& o);
 void check_shapes(Check& check, const op::Permute& o);
 void check_shapes(Check& check, const op::Reshape& o);

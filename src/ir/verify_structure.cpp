@@ -32,7 +32,7 @@ std::string_view levels_of(OpKind kind) {
 }
 
 Form first_form(OpKind kind) {
-  if (kind == OpKind::ConvertLayout) return Form::Placed;
+  if (kind == OpKind::ConvertLayout || kind == OpKind::VoteTile) return Form::Placed;
   if (std::ranges::find(kStagedOnly, kind) != std::end(kStagedOnly)) return Form::Staged;
   return table(kind) == OpTable::Thread ? Form::Thread : Form::Typed;
 }

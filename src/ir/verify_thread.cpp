@@ -160,6 +160,11 @@ class Thread {
     bool fits = numbers.is_buffer() && numbers.space == Space::Shared && numbers.element == Scalar::Index && type(o.slot) == scalar_type(Scalar::Index);
     check_.require(fits && check_.result_type() == scalar_type(Scalar::Index), Code::V066, "the number of a block is ", check_.result_type(), " of ", numbers);
   }
+  void operator()(const op::BarrierVote& o) {
+    check_.require(o.id >= 0 && o.warps > 0, Code::V066, "barrier ", o.id, " has ", o.warps, " warps");
+    bool is_good = type(o.x) == scalar_type(Scalar::Bool, true) && o.how != VoteKind::Ballot && check_.result_type() == scalar_type(Scalar::Bool);
+    check_.require(is_good, Code::V067, "the vote ", o.x, " is ", type(o.x), ", its result ", check_.result_type());
+  }
   void operator()(const op::NamedBarrier& o) {
     check_.require(o.id >= 0 && o.warps > 0, Code::V066, "barrier ", o.id, " has ", o.warps, " warps");
   }

@@ -70,7 +70,7 @@ class Divergence {
         carry(args(loop->body), op.results, 0, control);
       } else {
         bool is_varying = is_source(op);
-        each_operand(op.data, [&](ValueId v) { is_varying |= varies(v); });
+        if (!op.is<op::BarrierVote>()) each_operand(op.data, [&](ValueId v) { is_varying |= varies(v); });
         for (ValueId v : op.results) mark(v, is_varying);
       }
     }

@@ -73,9 +73,9 @@ class Lowering {
 
   // --- the warps that run (warps.cpp)
   ValueId warp_index();          // among those of the role, or of the block
-  ValueId thread_index();        // likewise
-  ValueId is_first_lane();
+  ValueId thread_index(), is_first_lane();  // likewise
   void barrier(std::string why);  // of the same warps; `why`: for people
+  ValueId vote(ir::VoteKind how, ValueId x, std::string why);  // the same, at which each lane hears of all lanes' `x`
   bool is_for_block() const;
   bool is_written(ValueId buffer) const;
   void once(const std::function<void()>& emit);  // by the first warp alone
@@ -294,7 +294,7 @@ class Lowering {
 
   void lower_gemm(const ir::Op& op, const ir::op::Gemm& gemm);
   void lower_outer_product(const ir::Op& op, const ir::op::Gemm& gemm, const MatrixAtom& atom);
-  void lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce);
+  void lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce), lower_vote_tile(const ir::Op& op, const ir::op::VoteTile& vote);
   void lower_scan(const ir::Op& op, const ir::op::Scan& scan);
   void lower_convert_layout(const ir::Op& op, const ir::op::ConvertLayout& convert);
   void lower_reshape(const ir::Op& op, const ir::op::Reshape& reshape);

@@ -139,6 +139,7 @@ void Lowering::lower_tile(const ir::Op& op) {
   if (auto* o = op.get<ir::op::Map>()) return lower_map(op, *o);
   if (auto* o = op.get<ir::op::Gemm>()) return lower_gemm(op, *o);
   if (auto* o = op.get<ir::op::Reduce>()) return lower_reduce(op, *o);
+  if (auto* o = op.get<ir::op::VoteTile>()) return lower_vote_tile(op, *o);
   if (auto* o = op.get<ir::op::Scan>()) return lower_scan(op, *o);
   if (auto* o = op.get<ir::op::ConvertLayout>()) return lower_convert_layout(op, *o);
   if (auto* o = op.get<ir::op::Permute>()) return rename(op, o->x);

@@ -122,6 +122,31 @@ void Lowering::lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce) {
   bind_home(op.result(), std::move(result));
 }
 
+// Each lane looks at its own elements; lanes that hold the same may all have their say.
+void Lowering::lower_vote_tile(const ir::Op& op, const ir::op::VoteTile& vote_tile) {
+  const layout::RegLayout& layout = reg_layout(source_.type(vote_tile.x).layout);
+  const Home& from = home(vote_tile.x);
+  const ReduceFn fn = vote_tile.how == ir::VoteKind::Any ? ReduceFn::Any : ReduceFn::All;
+  const ValueId identity = builder_.constant(Scalar::Bool, ir::identity(fn, Scalar::Bool));
+  std::vector<Digit> all_digits;
+  for (const Digit& d : digits(layout))
+    if (d.axis != layout::kReplica) all_digits.push_back(d);
+  const unsigned always = unrolled_axes(from);
+  const int64_t unroll = from.in_registers() ? INT64_MAX : 1;
+  // Several chains side by side, in turn.
+  Carried own = inside_or_guarded(guards(from), [&] {
+    return nest(builder_, all_digits, unroll, Carried(kChains, broadcast(identity)), [&](const Point& point, const Carried& carried) -> Carried {
+      ValueId value = read(from, point);
+      if (ValueId mask = tile_mask(layout, point); mask.valid()) value = builder_.select(mask, value, identity);
+      Carried next(carried.begin() + 1, carried.end());
+      next.push_back(builder_.binary(step_of(fn), carried[0], value));
+      return next;
+    }, always);
+  });
+  for (size_t c = 1; c < own.size(); ++c) own[0] = builder_.binary(step_of(fn), own[0], own[c]);
+  bind(op.result(), vote(vote_tile.how, broadcast(own[0]), "warps vote over a tile"));
+}
+
 // Combines the lanes that differ along `axis` alone; each of them gets the result.
 ValueId Lowering::reduce_lanes(const layout::RegLayout& layout, int axis, ReduceFn fn, ValueId value) {
   int rank = layout.shape.rank;

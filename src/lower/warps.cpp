@@ -25,6 +25,10 @@ void Lowering::barrier(std::string why) {
   else builder_.add(ir::op::BlockBarrier{std::move(why)});
 }
 
+ValueId Lowering::vote(ir::VoteKind how, ValueId x, std::string why) {
+  return builder_.value(ir::op::BarrierVote{how, x, barrier_id_, warps_, std::move(why)}, ir::scalar_type(Scalar::Bool));
+}
+
 // Code of the block itself, which each of several warps runs.
 bool Lowering::is_for_block() const { return warps_ > 1 && !in_lanes_ && !threads_ && prelude_.valid(); }
 

@@ -3,9 +3,10 @@
 namespace tilec {
 
 std::string_view name(Cap cap) {
-  constexpr std::string_view kNames[] = {"fused-multiply-add", "divergent-branches", "shuffles", "async-copy", "bulk-copy", "async-matrix",
-                                         "phase-barriers", "named-barriers", "register-budgets", "half-arithmetic", "half-convert", "matrix-loads", "matrix-stores", "matrix-turns", "stream-hints", "dependent-launch",
-                                         "prefetch", "native-math", "native-exp2"};
+  constexpr std::string_view kNames[] = {"fused-multiply-add", "divergent-branches", "shuffles", "async-copy", "bulk-copy", "async-matrix", "phase-barriers",
+                                         "named-barriers", "voting-barriers", "register-budgets", "half-arithmetic", "half-convert", "matrix-loads", "matrix-stores",
+                                         "matrix-turns", "stream-hints", "persistent-blocks", "dependent-launch", "prefetch", "native-math", "native-exp2", "brain-round"};
+  static_assert(std::size(kNames) == size_t(Cap::BrainRound) + 1);
   return kNames[int(cap)];
 }
 

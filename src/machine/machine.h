@@ -18,6 +18,7 @@ enum class Cap : uint8_t {
   AsyncMatrix,        // matrix products run beside the threads and are awaited
   PhaseBarriers,      // barriers in shared memory with phases, arrivals and byte counts
   NamedBarriers,      // barriers of some of the block's warps
+  VotingBarriers,     // a barrier tells whether any of the lanes that meet there, or all, hold something true
   RegisterBudgets,    // roles may trade registers
   HalfArithmetic,     // f16 and bf16 arithmetic of its own; without it they are computed in f32 and rounded
   HalfConvert,        // f16 to f32 and back in one instruction, even where f16 has no arithmetic

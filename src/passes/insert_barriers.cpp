@@ -22,8 +22,11 @@ struct Pending {
   std::set<ValueId> read, written;
   std::vector<std::set<ValueId>> in_flight;  // read by products that nobody has awaited, the youngest first: no barrier ends that
   bool is_unfenced = false;                  // has something been written that engines read?
+  // By rings of one slot: what was touched for the last time before the slot went back. Who gets it again knows that all warps had given it back.
+  std::map<ValueId, std::set<ValueId>> given_back = {};
   friend bool operator==(const Pending&, const Pending&) = default;
   void add(const Pending& other) {
+    keep_known_to_both(other);
     read.insert(other.read.begin(), other.read.end());
     written.insert(other.written.begin(), other.written.end());
     in_flight.resize(std::max(in_flight.size(), other.in_flight.size()));
@@ -41,12 +44,42 @@ struct Pending {
   bool is_in_flight(ValueId buffer) const {
     return std::ranges::any_of(in_flight, [&](const std::set<ValueId>& reads) { return reads.contains(buffer); });
   }
-  Pending behind_barrier() const { return {{}, {}, in_flight, false}; }
+  Pending behind_barrier() const { return {{}, {}, in_flight, false, {}}; }
+  bool is_pending(ValueId buffer) const { return read.contains(buffer) || written.contains(buffer) || is_in_flight(buffer); }
+
+  void give_back(ValueId ring) {
+    std::set<ValueId>& known = given_back[ring] = read;
+    known.insert(written.begin(), written.end());
+  }
+  void take_again(ValueId ring) {
+    for (ValueId buffer : given_back[ring]) read.erase(buffer), written.erase(buffer);
+    given_back.erase(ring);
+  }
   bool conflicts(const Kernel& kernel, const MemoryTouch& touch) const {
     auto meets = [&](ValueId other) { return may_overlap(kernel, touch.buffer, other); };
     return std::ranges::any_of(written, meets) || (touch.writes && std::ranges::any_of(read, meets));
   }
-  void note(const MemoryTouch& touch) { (touch.writes ? written : read).insert(touch.buffer); }
+  void note(const MemoryTouch& touch) {
+    (touch.writes ? written : read).insert(touch.buffer);
+    forget(touch.buffer);
+  }
+  void forget(ValueId buffer) {
+    for (auto& [ring, known] : given_back) known.erase(buffer);
+  }
+
+ private:
+  void keep_known_to_both(const Pending& other) {
+    auto is_known = [](const Pending& p, ValueId ring, ValueId buffer) {
+      auto known = p.given_back.find(ring);
+      return !p.is_pending(buffer) || (known != p.given_back.end() && known->second.contains(buffer));
+    };
+    std::map<ValueId, std::set<ValueId>> both;
+    for (const Pending* one : {static_cast<const Pending*>(this), &other})
+      for (const auto& [ring, known] : one->given_back)
+        for (ValueId buffer : known)
+          if (is_known(*this, ring, buffer) && is_known(other, ring, buffer)) both[ring].insert(buffer);
+    given_back = std::move(both);
+  }
 };
 
 class Inserter {
@@ -73,7 +106,14 @@ class Inserter {
       if (pending.is_unfenced) insert_before(kernel_, region, id, [](Builder& b) { b.add(op::Fence{}); });
       return pending.behind_barrier();
     }
+    if (data.is<op::VoteTile>()) {
+      if (pending.is_unfenced) insert_before(kernel_, region, id, [](Builder& b) { b.add(op::Fence{}); });
+      return pending.behind_barrier();
+    }
     if (data.is<op::Fence>()) pending.is_unfenced = false;
+    auto is_of_one = [&](ValueId ring) { return kernel_.type(ring).shape[0] == 1; };
+    if (auto* release = data.get<op::Release>(); release && is_of_one(release->ring)) return pending.give_back(release->ring), pending;
+    if (auto* wait = data.get<op::Wait>(); wait && is_of_one(wait->ring)) return pending.take_again(wait->ring), pending;
     if (auto* await = data.get<op::AwaitGemm>()) return awaited(*await, std::move(pending));
     if (auto* loop = data.get<op::For>()) {
       if (ValueId buffer = conflict_in(loop->body, pending); buffer.valid()) pending = add_barrier(region, id, buffer, std::move(pending));
@@ -82,6 +122,7 @@ class Inserter {
     if (auto* loop = data.get<op::While>()) return repeat({loop->condition, loop->body}, std::move(pending));
     if (auto* branch = data.get<op::If>()) {
       Pending taken = run(branch->then_body, pending);
+      if (kernel_.defined_by<op::VoteTile>(branch->condition) && taken.written != pending.written) taken = end_with_barrier(branch->then_body, std::move(taken));
       taken.add(run(branch->else_body, pending));
       return taken;
     }
@@ -103,6 +144,14 @@ class Inserter {
       pending.is_unfenced |= touch.writes && !is_of_engine && read_by_engines_.contains(touch.buffer);
     }
     if (is_product) pending.start(std::move(read));
+    return pending;
+  }
+
+  // What is seldom done has its own barrier, that the other way need not have one.
+  Pending end_with_barrier(RegionId body, Pending pending) {
+    const OpId yield = kernel_.region(body).ops.back();
+    for (ValueId buffer : pending.written)
+      if (kernel_.type(buffer).space == Space::Shared) return add_barrier(body, yield, buffer, std::move(pending));
     return pending;
   }
 
@@ -132,7 +181,8 @@ class Inserter {
   // A warp knows of the end of its own products alone, which end in the order of their starts: what they have read counts as read now.
   static Pending awaited(const op::AwaitGemm& await, Pending pending) {
     const auto open = size_t(await.in_flight);
-    for (size_t age = open; age < pending.in_flight.size(); ++age) pending.read.insert(pending.in_flight[age].begin(), pending.in_flight[age].end());
+    for (size_t age = open; age < pending.in_flight.size(); ++age)
+      for (ValueId buffer : pending.in_flight[age]) pending.read.insert(buffer), pending.forget(buffer);
     if (open < pending.in_flight.size()) pending.in_flight.resize(open);
     return pending;
   }

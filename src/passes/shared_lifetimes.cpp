@@ -184,7 +184,7 @@ class Order {
 
  private:
   Pending step(const Op& op, Pending pending) {
-    if (op.is<op::BlockBarrier>() || op.is<op::NamedBarrier>() || op.is<op::ClusterBarrier>()) return pending.touched.clear(), pending;
+    if (op.is<op::BlockBarrier>() || op.is<op::NamedBarrier>() || op.is<op::BarrierVote>() || op.is<op::ClusterBarrier>()) return pending.touched.clear(), pending;
     if (auto* loop = op.get<op::For>()) return repeat({loop->body}, pending);
     if (auto* loop = op.get<op::While>()) return repeat({loop->condition, loop->body}, std::move(pending));
     if (auto* branch = op.get<op::If>()) {

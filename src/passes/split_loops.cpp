@@ -24,7 +24,7 @@ namespace {
 // All threads of a block come to these together.
 bool meets_others(const Op& op) {
   switch (op.kind()) {
-    case OpKind::BlockBarrier: case OpKind::NamedBarrier: case OpKind::WarpBarrier: case OpKind::ClusterBarrier: case OpKind::GroupFence: case OpKind::GroupProduct: case OpKind::GroupCommit:
+    case OpKind::BlockBarrier: case OpKind::NamedBarrier: case OpKind::BarrierVote: case OpKind::WarpBarrier: case OpKind::ClusterBarrier: case OpKind::GroupFence: case OpKind::GroupProduct: case OpKind::GroupCommit:
     case OpKind::GroupWait:
       return true;
     default: return false;

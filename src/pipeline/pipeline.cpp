@@ -32,6 +32,7 @@
 #include "passes/split_roles.h"
 #include "passes/split_turns.h"
 #include "passes/stage_loops.h"
+#include "passes/tile_votes.h"
 
 namespace tilec {
 
@@ -66,6 +67,7 @@ constexpr Pass kPipeline[] = {
     {"estimate", Typed, Typed, passes::estimate, "how long launches are expected to take"},
     {"place", Typed, Placed, passes::place, "a layout for every tile and shared buffer; conversions appear"},
     {"late-sums", Placed, Placed, passes::late_sums, "sums over rows that only a loop's total asks for, over lanes and warps behind it"},
+    {"tile-votes", Placed, Placed, passes::tile_votes, "whether any element of a tile is true: one barrier at which warps vote"},
     {"skip-masks", Placed, Placed, passes::skip_masks, "tiles that lie on one side of their masks, without them"},
     {"deal-vectors", Placed, Placed, passes::deal_vectors, "vectors of which each lane holds many elements, read once by each warp and dealt out"},
     {"persist", Placed, Placed, passes::persist, "blocks that go on to the next, where the launch has more than run at once"},

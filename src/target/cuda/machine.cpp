@@ -50,7 +50,7 @@ constexpr auto kAtoms89 = atoms::joined(kWarpAtoms, kByteFloatAtoms, kOuterAtoms
 constexpr auto kAtoms90 = atoms::joined(atoms::group_atoms<kGroupElements>(), atoms::swapped_group_atoms<kGroupElements>(), kWarpAtoms,
                                         kByteFloatAtoms, kOuterAtoms);
 
-constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfConvert, Cap::AsyncCopy,
+constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::VotingBarriers, Cap::HalfConvert, Cap::AsyncCopy,
                                        Cap::PhaseBarriers, Cap::MatrixLoads, Cap::MatrixTurns, Cap::StreamHints,
                                        Cap::NativeExp2, Cap::BrainRound});
 

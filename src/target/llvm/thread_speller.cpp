@@ -96,4 +96,15 @@ void ThreadSpeller::one(const ir::Op&, const ir::op::NamedBarrier& x) {
   b_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier_sync_cnt, {}, {id, threads});
 }
 
+// LLVM has no intrinsic of it for some of a block's warps.
+void ThreadSpeller::one(const ir::Op& op, const ir::op::BarrierVote& x) {
+  tell_of_phases();
+  const std::string how = x.how == ir::VoteKind::Any ? "or" : "and", count = std::to_string(x.id) + ", " + std::to_string(x.warps * machine_.lanes);
+  auto* type = llvm::FunctionType::get(b_.getInt32Ty(), {b_.getInt32Ty()}, false);
+  const std::string text = "{ .reg .pred p, q; setp.ne.u32 p, $1, 0; barrier.red." + how + ".pred q, " + count + ", p; selp.u32 $0, 1, 0, q; }";
+  auto* call = b_.CreateCall(llvm::InlineAsm::get(type, text, "=r,r,~{memory}", true), {b_.CreateZExt(operand(x.x, true), b_.getInt32Ty())});
+  call->addFnAttr(llvm::Attribute::Convergent);
+  hold(op.result(), b_.CreateICmpNE(call, b_.getInt32(0)));
+}
+
 }  // namespace tilec::target

@@ -41,6 +41,7 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::MemAtomic& x);
   void one(const ir::Op& op, const ir::op::BlockBarrier& x);
   void one(const ir::Op& op, const ir::op::NamedBarrier& x);
+  void one(const ir::Op& op, const ir::op::BarrierVote& x);
   void one(const ir::Op& op, const ir::op::WarpBarrier& x);
   void one(const ir::Op& op, const ir::op::ClusterBarrier& x);
   void one(const ir::Op& op, const ir::op::ClusterBlocks& x);
@@ -78,10 +79,11 @@ class ThreadSpeller final : public Speller {
   void one(const ir::Op& op, const ir::op::GroupWait& x);
   void one(const ir::Op& op, const ir::op::VectorMake& x);
   Values tied(const std::string& text, llvm::ArrayRef<llvm::Value*> registers, llvm::ArrayRef<llvm::Value*> before, bool only_makes = false);
-  void find_fresh(ir::RegionId body);
+  void find_fresh(ir::RegionId body), find_long(ir::RegionId body);
   void keep_behind_reduction();
   void pass_on(const ir::Op& op, const std::string& text, llvm::ArrayRef<ir::ValueId> values);
-  llvm::Value* descriptor(ir::ValueId array, ir::ValueId place, const ir::Ints& shape, const std::string& layout);
+  llvm::Value* descriptor(ir::ValueId array, ir::ValueId place, const ir::Ints& shape, const std::string& layout, bool is_long);
+  llvm::Value* tied_to_lane(llvm::Value* x);
   llvm::Value* phase_pointer(ir::ValueId barriers, ir::ValueId index);
   void arrive_at(const ir::op::PhaseArrive& x);
   void tell_of_phases();
@@ -137,6 +139,8 @@ class ThreadSpeller final : public Speller {
   uint64_t descriptor_bytes_ = 0;
   llvm::Value *arrived_ = nullptr, *crossed_ = nullptr;  // since the last wait for products: a phase that was arrived at, and what came from another lane then
   std::set<uint32_t> fresh_;             // flights of sums that nothing was added to yet
+  std::map<std::tuple<llvm::BasicBlock*, uint32_t, uint32_t>, llvm::Value*> bases_;  // of the arrays of long products, dealt out by a lane
+  std::set<uint32_t> long_;              // products of which a turn has many that read arrays
   std::map<std::pair<uint32_t, llvm::BasicBlock*>, llvm::Value*> asked_;  // numbers of blocks whose indices somebody asks for
   std::map<uint32_t, Values> operands_;  // of groups' products, in registers, by value: packed
 };

@@ -35,7 +35,7 @@ constexpr atoms::GroupElement kGroupElements[] = {
 };
 constexpr auto kAtoms = atoms::joined(atoms::group_atoms<kGroupElements>(), atoms::swapped_group_atoms<kGroupElements>(), kWarpAtoms);
 
-constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::HalfArithmetic,
+constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::VotingBarriers, Cap::HalfArithmetic,
                                        Cap::NativeMath});
 constexpr uint64_t kEngines = cap_set({Cap::AsyncCopy, Cap::BulkCopy, Cap::AsyncMatrix, Cap::PhaseBarriers});
 constexpr uint64_t kLanes = cap_set({Cap::AsyncCopy, Cap::AsyncMatrix, Cap::PhaseBarriers});
