@@ -6,7 +6,6 @@
 #include "layout/transform.h"
 #include "passes/cleanup.h"
 #include "passes/rewrite.h"
-#include "passes/uses.h"
 
 namespace tilec::passes {
 
@@ -38,10 +37,17 @@ std::optional<std::vector<Run>> runs_of(const layout::RegLayout& tile) {
   return is_shared ? std::optional(runs) : std::nullopt;
 }
 
-// A loop's total, by what stands in the loop.
+// A sum along rows, and the map that adds it to a loop's total.
+struct Addition {
+  RegionId region;  // that both stand in
+  OpId sum, update;
+};
+
+// A loop's total, by what stands in the loop: one addition, or one for each side of a branch that ends the turn with it.
 struct Total {
   size_t slot;  // among what the loop carries
-  OpId sum, update;
+  std::vector<Addition> additions;
+  std::vector<ValueId> chosen = {};  // results of branches on the way from the additions to the next turn
 };
 
 class Lateness {
@@ -55,19 +61,35 @@ class Lateness {
 
  private:
   std::optional<Total> total_of(size_t slot) const {
-    const std::vector<OpId>& ops = kernel_.region(body_).ops;
-    ValueId before = kernel_.region(body_).args[slot + 1], after = kernel_.op(ops.back()).as<op::Yield>().values[slot];
-    const op::Map* update = kernel_.defined_by<op::Map>(after);
-    if (!update || kernel_.op(kernel_.value(after).op).results.size() != 1 || update->shape.size() != 1 || !begins_with_zeros(slot) || is_pinned(before)) return std::nullopt;
+    ValueId before = kernel_.region(body_).args[slot + 1], after = kernel_.op(kernel_.region(body_).ops.back()).as<op::Yield>().values[slot];
+    Total total{slot, {}};
+    bool ok = begins_with_zeros(slot) && !is_pinned(before) && find_additions(body_, before, after, total) && users(before) == int(total.additions.size());
+    return ok ? std::optional(total) : std::nullopt;
+  }
+
+  bool find_additions(RegionId region, ValueId before, ValueId after, Total& total) const {
+    const Op* made = kernel_.definition(after);
+    if (!made || users(after) != 1) return false;
+    if (const op::If* branch = made->get<op::If>()) {
+      size_t place = size_t(std::ranges::find(made->results, after) - made->results.begin());
+      total.chosen.push_back(after);
+      auto side = [&](RegionId body) { return find_additions(body, before, kernel_.terminator(body).as<op::Yield>().values[place], total); };
+      return total.chosen.size() == 1 && side(branch->then_body) && side(branch->else_body);
+    }
+    const op::Map* update = made->get<op::Map>();
+    if (!update || made->results.size() != 1 || update->shape.size() != 1) return false;
     for (ValueId input : update->inputs) {
       const op::Reduce* sum = kernel_.defined_by<op::Reduce>(input);
-      Total total{slot, kernel_.value(input).op, kernel_.value(after).op};
-      bool stands_here = std::ranges::find(ops, total.sum) != ops.end() && std::ranges::find(ops, total.update) != ops.end();
-      if (!sum || sum->fn != ReduceFn::Sum || sum->axis != kAxis || !stands_here || !runs_of(kernel_.layouts.reg(kernel_.type(sum->x).layout))) continue;
-      if (users(before) == 1 && users(input) == 1 && users(after) == 1 && adds(*update, before, input)) return total;
+      if (!sum || sum->fn != ReduceFn::Sum || sum->axis != kAxis || !runs_of(kernel_.layouts.reg(kernel_.type(sum->x).layout))) continue;
+      Addition addition{region, kernel_.value(input).op, kernel_.value(after).op};
+      if (!stands_in(region, addition.update)) addition.region = body_;
+      if (!stands_in(addition.region, addition.sum) || !stands_in(addition.region, addition.update) || users(input) != 1 || !adds(*update, before, input)) continue;
+      return total.additions.push_back(addition), true;
     }
-    return std::nullopt;
+    return false;
   }
+
+  bool stands_in(RegionId region, OpId id) const { return std::ranges::find(kernel_.region(region).ops, id) != kernel_.region(region).ops.end(); }
 
   bool begins_with_zeros(size_t slot) const {
     const op::Splat* splat = kernel_.defined_by<op::Splat>(kernel_.op(loop_).as<op::For>().inits[slot]);
@@ -82,7 +104,7 @@ class Lateness {
 
   int users(ValueId v) const {
     int count = 0;
-    for (OpId id : kernel_.region(body_).ops) count += uses(kernel_, id, v);
+    each_op(kernel_, body_, [&](OpId id) { each_operand(kernel_.op(id).data, [&](ValueId used) { count += used == v; }); });
     return count;
   }
 
@@ -112,16 +134,12 @@ class Lateness {
   }
 
   void make_late(const Total& total) {
-    const op::Reduce sum = kernel_.op(total.sum).as<op::Reduce>();
-    const op::Map update = kernel_.op(total.update).as<op::Map>();
-    const ValueId summed = kernel_.op(total.sum).result(), made = kernel_.op(total.update).result(), before = kernel_.region(body_).args[total.slot + 1];
-    const ValueId result = kernel_.op(loop_).results[total.slot];
+    const ValueId before = kernel_.region(body_).args[total.slot + 1], result = kernel_.op(loop_).results[total.slot];
     const Type vector = kernel_.type(result);
-    ValueId part;
-    insert_before(kernel_, body_, total.sum, [&](Builder& b) { part = sum_within_lanes(b, sum.x); });
-    const Type parts = kernel_.type(part);
-    for (ValueId v : {before, made, result}) retype(kernel_, v, parts);
-    widen(total.update, update, before, summed, part);
+    Type parts;
+    for (const Addition& addition : total.additions) parts = make_late(addition, before);
+    for (ValueId v : {before, result}) retype(kernel_, v, parts);
+    for (ValueId v : total.chosen) retype(kernel_, v, parts);
     ValueId init = kernel_.op(loop_).as<op::For>().inits[total.slot];
     insert_before(kernel_, region_, loop_, [&](Builder& b) { init = b.value(op::Splat{kernel_.defined_by<op::Splat>(init)->x}, parts); });
     kernel_.op(loop_).as<op::For>().inits[total.slot] = init;
@@ -129,7 +147,19 @@ class Lateness {
     insert_after(kernel_, region_, loop_, [&](Builder& b) { whole = b.value(op::Reduce{ReduceFn::Sum, result, kAxis}, vector); });
     replace_uses(kernel_, kernel_.body, result, whole);
     kernel_.op(kernel_.value(whole).op).as<op::Reduce>().x = result;
-    std::erase(kernel_.region(body_).ops, total.sum);
+  }
+
+  Type make_late(const Addition& addition, ValueId before) {
+    const op::Reduce sum = kernel_.op(addition.sum).as<op::Reduce>();
+    const op::Map update = kernel_.op(addition.update).as<op::Map>();
+    const ValueId summed = kernel_.op(addition.sum).result();
+    ValueId part;
+    insert_before(kernel_, addition.region, addition.sum, [&](Builder& b) { part = sum_within_lanes(b, sum.x); });
+    const Type parts = kernel_.type(part);
+    retype(kernel_, kernel_.op(addition.update).result(), parts);
+    widen(addition.update, update, before, summed, part);
+    std::erase(kernel_.region(addition.region).ops, addition.sum);
+    return parts;
   }
 
   // One number for each place that lanes and warps have along a row.

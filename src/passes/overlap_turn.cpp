@@ -255,9 +255,9 @@ class Turn {
   void await(const std::set<size_t>& needed) {
     if (needed.empty()) return;
     const size_t ended = ended_;
-    ended_ = std::max(ended_, *needed.rbegin() + 1);
     for (size_t p : needed) {
       Started& product = products_[p];
+      ended_ = std::max(ended_, p + 1);
       if (product.is_awaited) continue;
       const std::string atom = kernel_.op(product.id).as<op::Gemm>().atom;
       // Products end in the order of their starts. Of one that has ended the assembler learns that by no more open than there are.
@@ -265,8 +265,14 @@ class Turn {
       product.is_awaited = true;
       out().push_back(product.id);
       if (!first_awaited_.valid() || is_first_group_) first_awaited_ = product.id;
+      release_read();
     }
     is_first_group_ = false;
+    release_read();
+  }
+
+  // Slots that no open product reads any more go back.
+  void release_read() {
     std::vector<OpId> still_held;
     for (OpId id : held_) {
       if (reads_open(kernel_.op(id).as<op::Release>().ring)) still_held.push_back(id);

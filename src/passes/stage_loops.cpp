@@ -8,6 +8,9 @@
 //   for i in the loop                        the same for turn t + depth - 1, unless it is beyond the last
 //                                            wait t; the body, with version t mod depth; release t
 //
+// A ring of one version has its turn filled where the loop begins it. That is of use where a role copies by the engine: a tile comes
+// while the others compute with what is behind its last reader, and in front of the first one of the next turn.
+//
 // Tiles that the same products read share a ring, but those that the schedule lists as a pipeline of their own have one of
 // theirs. All rings of a loop are as deep as the memory holds all of them. What was staged is written into the schedule.
 #include "passes/stage_loops.h"
@@ -92,7 +95,8 @@ class Stager {
   const std::string& name_of(ValueId buffer) const { return kernel_.value(buffer).hint; }
 
   bool stage() {
-    if (depth_ < 2) return false;
+    if (depth_ < 2 && !is_handed_over_alone()) return false;
+    depth_ = std::max<int64_t>(depth_, 1);
     choose_class();
     // A ring is the block's, its turns counted over all rounds of the loops around.
     std::optional<CarriedCount> rounds = CarriedCount::between(kernel_, launch_body_, region_);
@@ -106,6 +110,15 @@ class Stager {
     insert_after(kernel_, region_, id_, [&](Builder& b) { later = b.add(earlier_, turns_); });
     rounds->close(kernel_, later);
     return true;
+  }
+
+  // One version is handed over as well where a role fills it by the engine: it comes under what the others do between its last reader
+  // and the first one of the next turn.
+  bool is_handed_over_alone() const {
+    return machine_.has(Cap::AsyncMatrix) && std::ranges::all_of(copies_, [&](const StagedCopy& staged) {
+      const op::Copy& copy = kernel_.op(staged.op).as<op::Copy>();
+      return is_filled_by_role(kernel_, copy) && why_no_box(kernel_, copy, machine_).empty();
+    });
   }
 
   int64_t pinned_depth(const Pipeline& pipeline) {
@@ -122,7 +135,7 @@ class Stager {
   }
 
   // Products in flight hold on to the slots that they read.
-  int64_t turns_ahead() const { return std::max<int64_t>(1, depth_ - std::max<int64_t>(1, in_flight_)); }
+  int64_t turns_ahead() const { return depth_ == 1 ? 0 : std::max<int64_t>(1, depth_ - std::max<int64_t>(1, in_flight_)); }
 
   void emit_ring(Builder& b) {
     for (StagedCopy& copy : copies_) copy.versions = add_versions(b, copy.buffer, depth_);
@@ -131,6 +144,7 @@ class Stager {
 
   void emit_prologue(Builder& b) {
     turns_ = trip_count(b, loop_);
+    if (turns_ahead() == 0) return;
     ValueId ahead = b.binary(BinaryFn::Min, turns_, b.index(turns_ahead()));
     op::For fill{.low = b.index(0), .high = ahead, .step = b.index(1), .body = kernel_.new_region()};
     ValueId turn = kernel_.new_arg(fill.body, scalar_type(Scalar::Index), "turn");
@@ -169,12 +183,14 @@ class Stager {
 
   ValueId of_all(Builder& b, ValueId turn) const { return earlier_.valid() ? b.add(earlier_, turn) : turn; }
 
+  ValueId version_of(Builder& b, ValueId turn) const { return depth_ == 1 ? b.index(0) : b.binary(BinaryFn::Rem, turn, b.index(depth_)); }
+
   // Takes a turn of the loop and puts its copies in flight.
   void emit_turn(Builder& b, ValueId of_loop) {
     std::map<ValueId, ValueId> known{{index(), b.add(loop_.low, b.mul(of_loop, loop_.step))}};
     ValueId turn = of_all(b, of_loop);
     b.add(op::Acquire{ring_, turn});
-    ValueId version = b.binary(BinaryFn::Rem, turn, b.index(depth_));
+    ValueId version = version_of(b, turn);
     std::vector<ValueId> tokens;
     for (const StagedCopy& staged : copies_) {
       op::Copy copy = kernel_.op(staged.op).as<op::Copy>();
@@ -211,7 +227,7 @@ class Stager {
     insert_before(kernel_, loop_.body, last, [&](Builder& b) { b.add(op::Release{ring_, turn}); });
     insert_before(kernel_, loop_.body, first, [&](Builder& b) {
       b.add(op::Wait{ring_, turn});
-      version = b.binary(BinaryFn::Rem, turn, b.index(depth_));
+      version = version_of(b, turn);
       for (const StagedCopy& copy : copies_) views[copy.buffer] = view_version(b, copy.buffer, copy.versions, version);
     });
     for (const StagedCopy& copy : copies_) {
@@ -235,6 +251,7 @@ class Stager {
   }
 
   void emit_ahead(Builder& b, ValueId turn) {
+    if (turns_ahead() == 0) return emit_turn(b, turn);
     ValueId exists = b.compare(CompareFn::Lt, turn, turns_);
     RegionId taken = kernel_.new_region(), other = kernel_.new_region();
     in_region(b, taken, [&] { emit_turn(b, turn); });

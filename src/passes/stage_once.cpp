@@ -13,16 +13,6 @@ using namespace ir;
 
 namespace {
 
-// Does a role that is not for the rest name the copy?
-bool is_placed(const Kernel& kernel, const op::Copy& copy) {
-  const Schedule& schedule = kernel.schedule;
-  const std::string& label = copy.label.empty() ? kernel.value(copy.dst).hint : copy.label;
-  return std::ranges::any_of(schedule.placements, [&](const Placement& p) {
-    bool is_rest = std::ranges::any_of(schedule.placements, [&](const Placement& q) { return q.role == p.role && q.label == kRest; });
-    return !p.role.empty() && !is_rest && p.label == label;
-  });
-}
-
 // One turn for each time that the region runs: the acquire and the copy take the copy's place, and the ring goes back behind the
 // last reader.
 //
@@ -66,6 +56,15 @@ void stage(Kernel& kernel, const Machine& machine, RegionId launch, RegionId reg
 
 }  // namespace
 
+bool is_filled_by_role(const Kernel& kernel, const op::Copy& copy) {
+  const Schedule& schedule = kernel.schedule;
+  const std::string& label = copy.label.empty() ? kernel.value(copy.dst).hint : copy.label;
+  return std::ranges::any_of(schedule.placements, [&](const Placement& p) {
+    bool is_rest = std::ranges::any_of(schedule.placements, [&](const Placement& q) { return q.role == p.role && q.label == kRest; });
+    return !p.role.empty() && !is_rest && p.label == label;
+  });
+}
+
 void stage_once(Kernel& kernel, const Machine& machine, RegionId launch) {
   if (!machine.has(Cap::BulkCopy) || !machine.has(Cap::PhaseBarriers)) return;
   std::vector<RegionId> regions{launch};
@@ -77,7 +76,7 @@ void stage_once(Kernel& kernel, const Machine& machine, RegionId launch) {
     ValueId index = region == launch ? ValueId{} : kernel.region(region).args[0];
     for (const Fill& fill : Fills(kernel, launch, region, index).find()) {
       const op::Copy& copy = kernel.op(fill.op).as<op::Copy>();
-      if (is_placed(kernel, copy) && why_no_box(kernel, copy, machine).empty()) stage(kernel, machine, launch, region, fill);
+      if (is_filled_by_role(kernel, copy) && why_no_box(kernel, copy, machine).empty()) stage(kernel, machine, launch, region, fill);
     }
   }
 }

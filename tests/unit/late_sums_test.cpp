@@ -49,6 +49,14 @@ TEST_SUITE("late-sums") {
     CHECK_FALSE(is_late(totals("l = max(l, t.sum(axis = 1));")));
   }
 
+  TEST_CASE("a total that a branch ends with another sum is one as well") {
+    const std::string turn = "var next = l + t.sum(axis = 1); if (t > 3).any(axis = 1).any(axis = 0) { let u = t * 0.5; next = l * f + u.sum(axis = 1); } l = next;";
+    CHECK(is_late(totals(turn)));
+    CHECK(check_agreement(Made(totals(turn)).typed, {{10, 2000}, {10}, {10}}, target::model::asynchronous()).after.contains("lower"));
+    CHECK_FALSE(is_late(totals(testing::replaced(turn, "next = l \\* f \\+ ", "next = f + "))));
+    CHECK_FALSE(is_late(totals(testing::replaced(turn, "l = next;", "l = next; y.tile(i) = next;"))));
+  }
+
   TEST_CASE("a total whose layout is pinned stays") {
     const std::string schedule = "schedule totals { layout l: lane(_ _ _ _ _) warp(c0 _); }\n";
     CHECK_FALSE(is_late(totals() + schedule));

@@ -346,11 +346,11 @@ TEST_SUITE("overlap") {
     // A warp that waited for less would write over what the engine has not read.
     const Shapes shapes{{700, 130}, {130, 256}, {700, 256}};
     CHECK(fault_of(made.text("lower"), shapes) == "none");
-    CHECK(fault_of(std::regex_replace(made.text("lower"), std::regex("await_stores in_flight=1"), "await_stores in_flight=2"), shapes) == "race");
+    CHECK(fault_of(testing::replaced(made.text("lower"), "await_stores in_flight=1", "await_stores in_flight=2"), shapes) == "race");
     // Room for one way, or for none: then lanes store.
     auto with_stages = [&](const char* columns, const char* stages) {
-      std::string changed = std::regex_replace(text, std::regex("BN: int = 128"), std::string("BN: int = ") + columns);
-      return Made(std::regex_replace(changed, std::regex("stages = 3"), std::string("stages = ") + stages));
+      std::string changed = testing::replaced(text, "BN: int = 128", std::string("BN: int = ") + columns);
+      return Made(testing::replaced(changed, "stages = 3", std::string("stages = ") + stages));
     };
     Made one = with_stages("128", "9");
     CHECK(one.count("store_box ", "lower") == 2);
