@@ -139,7 +139,7 @@ class Lateness {
     Type parts;
     for (const Addition& addition : total.additions) parts = make_late(addition, before);
     for (ValueId v : {before, result}) retype(kernel_, v, parts);
-    for (ValueId v : total.chosen) retype(kernel_, v, parts);
+    for (ValueId v : total.chosen) become_part(v, parts, before);
     ValueId init = kernel_.op(loop_).as<op::For>().inits[total.slot];
     insert_before(kernel_, region_, loop_, [&](Builder& b) { init = b.value(op::Splat{kernel_.defined_by<op::Splat>(init)->x}, parts); });
     kernel_.op(loop_).as<op::For>().inits[total.slot] = init;
@@ -156,10 +156,16 @@ class Lateness {
     ValueId part;
     insert_before(kernel_, addition.region, addition.sum, [&](Builder& b) { part = sum_within_lanes(b, sum.x); });
     const Type parts = kernel_.type(part);
-    retype(kernel_, kernel_.op(addition.update).result(), parts);
+    become_part(kernel_.op(addition.update).result(), parts, before);
     widen(addition.update, update, before, summed, part);
     std::erase(kernel_.region(addition.region).ops, addition.sum);
     return parts;
+  }
+
+  // No longer what the program calls by that name, which a printed schedule would pin.
+  void become_part(ValueId v, const Type& parts, ValueId before) {
+    retype(kernel_, v, parts);
+    if (kernel_.value(v).hint != kernel_.value(before).hint) kernel_.value(v).hint.clear();
   }
 
   // One number for each place that lanes and warps have along a row.
