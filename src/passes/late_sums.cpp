@@ -63,8 +63,14 @@ class Lateness {
   std::optional<Total> total_of(size_t slot) const {
     ValueId before = kernel_.region(body_).args[slot + 1], after = kernel_.op(kernel_.region(body_).ops.back()).as<op::Yield>().values[slot];
     Total total{slot, {}};
-    bool ok = begins_with_zeros(slot) && !is_pinned(before) && find_additions(body_, before, after, total) && users(before) == int(total.additions.size());
+    bool ok = begins_with_zeros(slot) && !is_pinned(before) && find_additions(body_, before, after, total) && users(before) == int(total.additions.size()) && have_equal_parts(total);
     return ok ? std::optional(total) : std::nullopt;
+  }
+
+  // All sums go along rows that are cut and dealt out alike: the total has one type.
+  bool have_equal_parts(const Total& total) const {
+    auto summed = [&](const Addition& addition) { return kernel_.type(kernel_.op(addition.sum).as<op::Reduce>().x); };
+    return std::ranges::all_of(total.additions, [&](const Addition& one) { return summed(one) == summed(total.additions.front()); });
   }
 
   bool find_additions(RegionId region, ValueId before, ValueId after, Total& total) const {

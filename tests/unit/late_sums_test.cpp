@@ -55,6 +55,8 @@ TEST_SUITE("late-sums") {
     CHECK(check_agreement(Made(totals(turn)).typed, {{10, 2000}, {10}, {10}}, target::model::asynchronous()).after.contains("lower"));
     CHECK_FALSE(is_late(totals(testing::replaced(turn, "next = l \\* f \\+ ", "next = f + "))));
     CHECK_FALSE(is_late(totals(testing::replaced(turn, "l = next;", "l = next; y.tile(i) = next;"))));
+    // The other side's rows fall into other parts.
+    CHECK_FALSE(is_late(totals(testing::replaced(turn, "let u = t \\* 0.5", "let u = x.tile[2, 64](i, 0)"))));
   }
 
   TEST_CASE("a total whose layout is pinned stays") {
