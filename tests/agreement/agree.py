@@ -46,7 +46,9 @@ def agrees(tilec, machine, name, shape):
         command += ["--dim", dim]
     done = subprocess.run(command, capture_output=True, text=True)
     lines = done.stdout.splitlines()
-    if done.returncode == 0 and lines and all("agrees" in line for line in lines):
+    # An instance that the machine has too little memory for is left out, where others are there.
+    runs = [line for line in lines if ": left out: " not in line]
+    if done.returncode == 0 and runs and all("agrees" in line for line in runs):
         return True
     print(f"{name} {shape} on {machine}, {completion}: exit code {done.returncode}")
     print("".join(f"  {line}\n" for line in lines + done.stderr.splitlines() if "agrees" not in line), end="", flush=True)
