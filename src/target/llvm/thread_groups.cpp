@@ -153,7 +153,7 @@ void ThreadSpeller::find_fresh(ir::RegionId body) {
 
 // Where many products of a turn read arrays that stay where they are, the assembler would keep the descriptors of all in registers, or on
 // the stack. Fewer are best kept: attention, whose turns have 8 and 16, was 1 to 4 % slower without, the gradient of d 128 6 %, and MLA decode
-// with 40 a turn no faster; with 64 it needs the stack for none.
+// with 40 a turn no faster; with 64 it had them on the stack, and loaded one in front of each product.
 void ThreadSpeller::find_long(ir::RegionId body) {
   constexpr size_t kMostKept = 48;
   std::vector<uint32_t> steps;  // of this region, whose first operand is an array
