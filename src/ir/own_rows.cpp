@@ -27,31 +27,41 @@ bool sends(const Kernel& kernel, OpId id, ValueId buffer) {
   return copy && copy->src == buffer && copy->copy_class == CopyClass::Bulk && is_whole(kernel, kernel.type(buffer), copy->src_offsets, copy->src_axes, copy->shape);
 }
 
-// Who touches a buffer, in order.
+// Who touches a buffer: of each region those that stand in it, in order.
 struct Touched {
-  std::vector<OpId> ops;
-  RegionId region;           // they stand in
-  bool is_apart = false;     // they stand in several
-  bool is_repeated = false;  // a loop stands around them
+  std::vector<std::vector<OpId>> regions;
+  bool is_repeated = true;  // loops stand around all of them
 };
 
 void find_touches(const Kernel& kernel, RegionId region, bool is_repeated, ValueId buffer, Touched& found) {
+  std::vector<OpId> here;
   for (OpId id : kernel.region(region).ops) {
     const Op& op = kernel.op(id);
     bool touches = false;
     each_operand(op.data, [&](ValueId v) { touches |= v == buffer; });
-    if (touches) {
-      found.is_apart |= found.region.valid() && found.region != region;
-      found.region = region, found.is_repeated = is_repeated;
-      found.ops.push_back(id);
-    }
+    if (touches) here.push_back(id), found.is_repeated &= is_repeated;
     each_region(op.data, [&](RegionId inner) { find_touches(kernel, inner, is_repeated || op.is<op::For>(), buffer, found); });
   }
+  if (!here.empty()) found.regions.push_back(std::move(here));
 }
 
-Touched touches_of(const Kernel& kernel, ValueId buffer) {
-  Touched found;
-  find_touches(kernel, kernel.body, false, buffer, found);
+// The rows of a warp that `store` writes, if `copy` sends them; else 0.
+int64_t rows_sent(const Kernel& kernel, ValueId buffer, OpId store_id, OpId copy) {
+  const op::Store* store = written_by(kernel, store_id, buffer);
+  if (!store || !sends(kernel, copy, buffer) || !kernel.type(store->tile).layout.valid()) return 0;
+  return rows_of_a_warp(kernel.layouts.reg(kernel.type(store->tile).layout));
+}
+
+// Where it stands; none: not below `region`.
+RegionId region_of(const Kernel& kernel, RegionId region, const op::Store& store) {
+  RegionId found;
+  for (OpId id : kernel.region(region).ops) {
+    if (kernel.op(id).get<op::Store>() == &store) return region;
+    each_region(kernel.op(id).data, [&](RegionId inner) {
+      if (!found.valid()) found = region_of(kernel, inner, store);
+    });
+    if (found.valid()) return found;
+  }
   return found;
 }
 
@@ -75,34 +85,30 @@ int64_t rows_of_a_warp(const layout::RegLayout& layout) {
 int64_t rows_of_own(const Kernel& kernel, ValueId buffer) {
   const Type& type = kernel.type(buffer);
   if (!type.is_buffer() || type.space != Space::Shared || type.shape.size() != 2) return 0;
-  Touched touched = touches_of(kernel, buffer);
-  if (touched.ops.empty() || touched.is_apart || !touched.is_repeated || touched.ops.size() % 2 != 0) return 0;
+  Touched touched;
+  find_touches(kernel, kernel.body, false, buffer, touched);
+  if (touched.regions.empty() || !touched.is_repeated) return 0;
   int64_t rows = 0;
-  for (size_t i = 0; i < touched.ops.size(); i += 2) {
-    const op::Store* store = written_by(kernel, touched.ops[i], buffer);
-    if (!store || !sends(kernel, touched.ops[i + 1], buffer) || !kernel.type(store->tile).layout.valid()) return 0;
-    const int64_t own = rows_of_a_warp(kernel.layouts.reg(kernel.type(store->tile).layout));
-    if (own == 0 || (i > 0 && own != rows)) return 0;
-    rows = own;
+  for (const std::vector<OpId>& ops : touched.regions) {
+    if (ops.size() % 2 != 0) return 0;
+    for (size_t i = 0; i < ops.size(); i += 2) {
+      const int64_t own = rows_sent(kernel, buffer, ops[i], ops[i + 1]);
+      if (own == 0 || (rows != 0 && own != rows)) return 0;
+      rows = own;
+    }
   }
   return rows;
 }
 
-int64_t sent_between(const Kernel& kernel, ValueId buffer) {
-  const Touched touched = touches_of(kernel, buffer);
-  const std::vector<OpId>& all = kernel.region(touched.region).ops;
-  // Once around, from the first store on, as the region runs again and again.
-  auto from = std::ranges::find(all, touched.ops.front());
-  std::vector<OpId> round(from, all.end());
-  round.insert(round.end(), all.begin(), from);
-  int64_t least = INT64_MAX, sent = 0;
-  for (OpId id : round) {
+int64_t sent_since(const Kernel& kernel, const op::Store& store) {
+  int64_t sent = 0;
+  for (OpId id : kernel.region(region_of(kernel, kernel.body, store)).ops) {
     const op::Copy* copy = kernel.op(id).get<op::Copy>();
-    if (written_by(kernel, id, buffer) && id != touched.ops.front()) least = std::min(least, sent);
-    if (!copy || kernel.type(copy->src) != kernel.type(buffer) || !rows_of_own(kernel, copy->src)) continue;
-    sent = copy->src == buffer ? 0 : sent + 1;
+    if (kernel.op(id).get<op::Store>() == &store) break;
+    if (!copy || kernel.type(copy->src) != kernel.type(store.buffer) || !rows_of_own(kernel, copy->src)) continue;
+    sent = copy->src == store.buffer ? 0 : sent + 1;
   }
-  return std::min(least, sent);
+  return sent;
 }
 
 }  // namespace tilec::ir

@@ -12,7 +12,8 @@ int64_t rows_of_a_warp(const layout::RegLayout& layout);
 // engine's copy behind each of them: then warps need not meet for it. 0: it is no such tile.
 int64_t rows_of_own(const Kernel& kernel, ValueId buffer);
 
-// Of other such tiles of the same type: so many are sent, at the least, between a copy from this one and the next store to it.
-int64_t sent_between(const Kernel& kernel, ValueId buffer);
+// Of other such tiles of the same type: so many are sent, at the least, between the last copy from the tile that `store` writes, wherever that
+// stands, and the store.
+int64_t sent_since(const Kernel& kernel, const op::Store& store);
 
 }  // namespace tilec::ir

@@ -225,15 +225,16 @@ class Lowering {
   void lower_tile(const ir::Op& op);
   void lower_load(const ir::Op& op, const ir::op::Load& load);
   void lower_store(const ir::Op& op, const ir::op::Store& store);
-  void lower_copy(const ir::Op& op, const ir::op::Copy& copy);
-  void copy_by_threads(const ir::Op& op, const ir::op::Copy& copy);
+  void lower_copy(const ir::Op& op, const ir::op::Copy& copy), copy_by_threads(const ir::Op& op, const ir::op::Copy& copy);
   void copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad, bool adds = false);
   // --- by the engine (store.cpp)
   void store_tile(const Region& region, const ir::Ints& shape, const layout::RegLayout& layout, const Home& from, bool adds);
   ValueId rows_end_on_units(ValueId buffer);
-  void store_by_engine(const ir::Op& op, const ir::op::Copy& copy), meet_and_copy(const ir::Op& op, const ir::op::Copy& copy);
+  void store_by_engine(const ir::Op& op, const ir::op::Copy& copy);
   void store_boxes(const ir::op::Copy& copy, const ir::Ints& region, const std::vector<ValueId>& first, const std::vector<ValueId>& target);
-  void send_own_rows(const ir::op::Copy& copy, int64_t rows), await_own_rows(ValueId buffer, int64_t rows), await_all_own_rows(RegionId body);
+  std::pair<Region, Region> own_rows(const ir::op::Copy& copy, int64_t rows);  // this warp's: from, to
+  void send_own_rows(const ir::op::Copy& copy, int64_t rows), copy_own_rows(const ir::op::Copy& copy, int64_t rows);
+  void await_own_rows(const ir::op::Store& store, int64_t rows), await_all_own_rows(RegionId body);
   int most_bytes(Scalar element, bool adds) const;
   void add_element(ValueId buffer, ValueId index, ValueId value, ValueId mask);
   void lower_splat(const ir::Op& op, const ir::op::Splat& splat);

@@ -33,7 +33,7 @@ void Lowering::lower_store(const ir::Op& op, const ir::op::Store& store) {
   const Home& from = home(store.tile);
   Region region{store.buffer, scalars(store.offsets), store.axes, store.bounds};
   report_indices(region, op.span);
-  if (int64_t rows = ir::rows_of_own(source_, store.buffer)) await_own_rows(store.buffer, rows);
+  if (int64_t rows = ir::rows_of_own(source_, store.buffer)) await_own_rows(store, rows);
   if (!store.adds && store_registers(region, layout, from)) return;
   auto alone = [&] { store_tile(region, type.shape, layout, from, store.adds); };
   if (store.label == ir::kLateStore) {
@@ -133,7 +133,7 @@ void Lowering::store_by_engine(const ir::Op& op, const ir::op::Copy& copy) {
   ValueId holds;
   // A late one lies inside a tensor that suits the engine.
   if (machine_.boxes.unit && copy.label != ir::kLateStore) holds = all(boxes_hold(std::span(&copy.dst, 1)), rows_end_on_units(copy.dst));
-  if (int64_t rows = ir::rows_of_own(source_, copy.src)) return by_engine(holds, [&] { send_own_rows(copy, rows); }, [&] { meet_and_copy(op, copy); });
+  if (int64_t rows = ir::rows_of_own(source_, copy.src)) return by_engine(holds, [&] { send_own_rows(copy, rows); }, [&] { copy_own_rows(copy, rows); });
   by_engine(holds, [&] {
     once([&] {
       builder_.add(ir::op::EngineFence{});
@@ -144,29 +144,40 @@ void Lowering::store_by_engine(const ir::Op& op, const ir::op::Copy& copy) {
 }
 
 // What a warp has sent from its rows has been read when it writes to them again; what it has sent from others' meanwhile need not be.
-void Lowering::await_own_rows(ValueId buffer, int64_t rows) {
-  const Type& type = source_.type(buffer);
+void Lowering::await_own_rows(const ir::op::Store& store, int64_t rows) {
+  const Type& type = source_.type(store.buffer);
   int64_t boxes = 0;
   each_box({rows, type.shape[1]}, box_shape({rows, type.shape[1]}, type), [&](const ir::Ints&, const ir::Ints&) { ++boxes; });
-  builder_.add(ir::op::AwaitStores{ir::sent_between(source_, buffer) * boxes});
+  builder_.add(ir::op::AwaitStores{ir::sent_since(source_, store) * boxes});
   builder_.add(ir::op::WarpBarrier{"a lane knows for all of its warp that what it sent has been read"});
+}
+
+std::pair<Region, Region> Lowering::own_rows(const ir::op::Copy& copy, int64_t rows) {
+  Region from{copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds}, to{copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds};
+  ValueId first = builder_.mul(warp_index(), builder_.index(rows));
+  for (Region* region : {&from, &to}) {
+    ValueId& offset = region->offsets[size_t(region->axes[0])];
+    offset = builder_.add(offset, first);
+  }
+  return {from, to};
 }
 
 void Lowering::send_own_rows(const ir::op::Copy& copy, int64_t rows) {
   builder_.add(ir::op::EngineFence{});
   builder_.add(ir::op::WarpBarrier{"a lane sends what all of its warp have written"});
-  std::vector<ValueId> from = scalars(copy.src_offsets), to = scalars(copy.dst_offsets);
-  ValueId first = builder_.mul(warp_index(), builder_.index(rows));
-  for (auto [offsets, axis] : {std::pair{&from, copy.src_axes[0]}, std::pair{&to, copy.dst_axes[0]}})
-    (*offsets)[size_t(axis)] = builder_.add((*offsets)[size_t(axis)], first);
-  store_boxes(copy, {rows, copy.shape[1]}, std::move(from), std::move(to));
+  auto [from, to] = own_rows(copy, rows);
+  store_boxes(copy, {rows, copy.shape[1]}, from.offsets, to.offsets);
 }
 
-// Lanes that copy read rows of other warps.
-void Lowering::meet_and_copy(const ir::Op& op, const ir::op::Copy& copy) {
-  barrier("lanes read what other warps have written to `" + source_.value(copy.src).hint + "`");
-  copy_by_threads(op, copy);
-  barrier("`" + source_.value(copy.src).hint + "` may be written again");
+// By the warp's lanes, which lie side by side along rows.
+void Lowering::copy_own_rows(const ir::op::Copy& copy, int64_t rows) {
+  builder_.add(ir::op::WarpBarrier{"lanes read what others of their warp have written"});
+  auto [from, to] = own_rows(copy, rows);
+  const int64_t warps = std::exchange(warps_, 1);
+  const bool outer = std::exchange(guarded_, true);
+  copy_elements(from, to, layout::Shape({int(rows), int(copy.shape[1])}), copy.pad, copy.adds);
+  guarded_ = outer, warps_ = warps;
+  builder_.add(ir::op::WarpBarrier{"these rows may be written again"});
 }
 
 // Of tiles that warps send rows of; where a program ends nobody may be reading them any more.

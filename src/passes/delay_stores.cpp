@@ -82,12 +82,20 @@ class Delayer : RoundEnd {
       b.add(branch);
     });
     std::erase(body(), store_);
-    std::vector<OpId>& now = kernel_.region(branch.then_body).ops;
-    now.insert(now.begin(), store_);
+    store_now(branch.then_body);
     std::vector<ValueId>& yielded = kernel_.op(body().back()).as<op::Yield>().values;
     yielded.push_back(waits);
     yielded.insert(yielded.end(), indices_.begin(), indices_.end());
     yielded.push_back(store().tile);
+  }
+
+  // What does not wait goes the same way, if there is one: what an engine does not take, lanes find there row by row.
+  void store_now(RegionId side) {
+    std::vector<OpId>& ops = kernel_.region(side).ops;
+    if (ways_.empty()) return void(ops.insert(ops.begin(), store_));
+    insert_before(kernel_, side, ops.front(), [&](Builder& b) {
+      for (int64_t piece = 0; piece < pieces_; ++piece) send(b, kernel_, cut(b, store(), piece), way_of(piece));
+    });
   }
 
   // Vectors may begin wherever they would.
@@ -215,7 +223,7 @@ class Delayer : RoundEnd {
 
   // What the loop goes on with, and the turn that it goes on from. `asked`: takes the block's indices, if nothing asks for them before.
   std::vector<ValueId> first_turns(Builder& b, const op::For& loop, std::vector<ValueId>* asked) {
-    std::vector<ValueId> carried = turn(b, loop, 0, begun(b, loop), {});
+    std::vector<ValueId> carried = first_turn(b, loop);
     if (asked) ask_again(b, *asked);
     std::vector<Type> types;
     for (ValueId v : loop.inits) types.push_back(kernel_.type(v));
@@ -228,7 +236,7 @@ class Delayer : RoundEnd {
     carried.pop_back();
     b.set_region(branch.then_body);
     store_piece(b, 0);
-    for (int64_t piece = 1; piece < pieces_; ++piece) carried = turn(b, loop, piece, std::move(carried), piece);
+    if (pieces_ > 1) carried = late_turns(b, loop, std::move(carried));
     carried.push_back(after(b, loop, pieces_));
     b.yield(std::move(carried));
     b.set_region(here);
@@ -238,41 +246,69 @@ class Delayer : RoundEnd {
 
   static ValueId after(Builder& b, const op::For& loop, int64_t turns) { return b.add(loop.low, b.mul(b.index(turns), loop.step)); }
 
-  // A turn of the loop, a piece stored behind the start of its products; what it hands on.
-  std::vector<ValueId> turn(Builder& b, const op::For& loop, int64_t number, const std::vector<ValueId>& carried, std::optional<int64_t> piece) {
-    const std::vector<ValueId> args = kernel_.region(loop.body).args;
-    Substitution given{{args[0].index, after(b, loop, number)}};
+  // By itself; what it hands on.
+  std::vector<ValueId> first_turn(Builder& b, const op::For& loop) {
+    const std::vector<ValueId> args = kernel_.region(loop.body).args, carried = begun(b, loop);
+    Substitution given{{args[0].index, after(b, loop, 0)}};
     for (size_t k = 0; k < carried.size(); ++k) given[args[k + 1].index] = carried[k];
     RegionId one = clone_region(kernel_, loop.body, std::move(given));
-    std::vector<OpId> ops = kernel_.region(one).ops;
-    std::vector<ValueId> handed_on = kernel_.op(ops.back()).as<op::Yield>().values;
-    auto behind = std::ranges::find(ops, last_start(one)) + 1;
-    append(b, {ops.begin(), behind});
-    if (piece) store_piece(b, *piece);
-    append(b, {behind, ops.end() - 1});
-    return handed_on;
+    std::vector<OpId> ops = kernel_.region(one).ops, &all = kernel_.region(b.region()).ops;
+    all.insert(all.end(), ops.begin(), ops.end() - 1);
+    return kernel_.op(ops.back()).as<op::Yield>().values;
   }
 
-  void append(Builder& b, std::span<const OpId> ops) {
-    std::vector<OpId>& all = kernel_.region(b.region()).ops;
-    all.insert(all.end(), ops.begin(), ops.end());
+  // The turns under which the other pieces are stored, each behind the start of its products: a loop that asks for its turn, as turns
+  // that stand in the program one by one take long to compile.
+  std::vector<ValueId> late_turns(Builder& b, const op::For& loop, std::vector<ValueId> carried) {
+    std::vector<Type> types;
+    for (ValueId v : carried) types.push_back(kernel_.type(v));
+    op::For late = loop;
+    late.inits = std::move(carried);
+    late.low = after(b, loop, 1), late.high = after(b, loop, pieces_);
+    late.body = clone_region(kernel_, loop.body);
+    insert_after(kernel_, late.body, last_start(late.body), [&](Builder& turn) { store_of_turn(turn, loop, kernel_.region(late.body).args[0], 1); });
+    return kernel_.op(b.add(late, types)).results;
+  }
+
+  // That of the turn whose index is `index`, which is the `from`-th at the least.
+  void store_of_turn(Builder& b, const op::For& loop, ValueId index, int64_t from) {
+    if (from + 1 == pieces_) return store_piece(b, from);
+    op::If branch{b.compare(CompareFn::Eq, index, after(b, loop, from)), kernel_.new_region(), kernel_.new_region()};
+    RegionId here = b.region();
+    b.set_region(branch.then_body);
+    store_piece(b, from);
+    b.yield({});
+    b.set_region(branch.else_body);
+    store_of_turn(b, loop, index, from + 1);
+    b.yield({});
+    b.set_region(here);
+    b.add(branch);
+  }
+
+  ValueId way_of(int64_t piece) const { return ways_[size_t(piece) % ways_.size()]; }
+
+  // A piece of what `whole` stores.
+  op::Store cut(Builder& b, op::Store whole, int64_t piece) const {
+    const size_t last = whole.axes.size() - 1;
+    std::vector<ValueId> within(whole.axes.size(), b.index(0));
+    Axes axes;
+    for (size_t axis = 0; axis <= last; ++axis) axes.push_back(int64_t(axis));
+    within[last] = b.index(piece * piece_.shape[last]);
+    whole.tile = b.value(op::Extract{whole.tile, within, axes}, piece_);
+    ValueId& along = whole.offsets[size_t(whole.axes[last])];
+    along = b.add(along, within[last]);
+    return whole;
   }
 
   void store_piece(Builder& b, int64_t piece) {
     op::Store late = store();
-    const size_t last = late.axes.size() - 1;
-    std::vector<ValueId> within(late.axes.size(), b.index(0));
-    Axes axes;
-    for (size_t axis = 0; axis <= last; ++axis) axes.push_back(int64_t(axis));
-    within[last] = b.index(piece * piece_.shape[last]);
-    late.tile = b.value(op::Extract{late_, within, axes}, piece_);
+    late.tile = late_;
     for (ValueId& offset : late.offsets) offset = of_last_round(b, offset);
-    ValueId& along = late.offsets[size_t(late.axes[last])];
-    along = b.add(along, within[last]);
     late.bounds.assign(late.offsets.size(), Bounds::Inside);
     late.label = kLateStore;
+    late = cut(b, std::move(late), piece);
     if (ways_.empty()) b.add(std::move(late));
-    else send(b, kernel_, late, ways_[size_t(piece) % ways_.size()]);
+    else send(b, kernel_, late, way_of(piece));
   }
 
   // `v` as the round before had it.

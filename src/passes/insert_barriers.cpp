@@ -4,12 +4,13 @@
 #include <map>
 #include <set>
 
-#include "ir/late_store.h"
+#include "ir/overlap.h"
 #include "ir/own_rows.h"
 #include "passes/loop_flow.h"
 #include "passes/products.h"
 #include "passes/rewrite.h"
 #include "passes/touches.h"
+#include "passes/written_apart.h"
 
 namespace tilec::passes {
 
@@ -226,78 +227,6 @@ std::set<ValueId> handed_over_in(const Kernel& kernel, RegionId body) {
   return found;
 }
 
-// Does the number grow by `extent` or more with each turn of the loop?
-bool steps_by(const Kernel& kernel, ValueId offset, ValueId index, int64_t extent) {
-  const op::Binary* product = kernel.defined_by<op::Binary>(offset);
-  if (!product || product->fn != BinaryFn::Mul) return false;
-  auto factor = kernel.constant(product->a == index ? product->b : product->a);
-  return (product->a == index || product->b == index) && factor && factor->i >= extent;
-}
-
-struct Placed {
-  OpId op;
-  std::vector<OpId> loops;  // around it
-};
-
-// Tensors that one store alone touches, in each turn of the loops around it a region of its own; what is stored late is another round's.
-class WrittenApart {
- public:
-  static std::set<ValueId> in(const Kernel& kernel, RegionId body) {
-    WrittenApart found(kernel);
-    found.walk(body, {});
-    std::set<ValueId> apart;
-    for (const auto& [buffer, places] : found.touched_) {
-      bool meets_none = std::ranges::none_of(found.touched_, [&](const auto& other) { return other.first != buffer && may_overlap(kernel, other.first, buffer); });
-      if (kernel.param_of(buffer) && places.size() == 1 && meets_none && found.is_apart(places[0], buffer)) apart.insert(buffer);
-    }
-    return apart;
-  }
-
- private:
-  explicit WrittenApart(const Kernel& kernel) : kernel_(kernel) {}
-
-  void walk(RegionId region, const std::vector<OpId>& loops) {
-    for (OpId id : kernel_.region(region).ops) {
-      const Op& op = kernel_.op(id);
-      std::set<ValueId> own;
-      for (const MemoryTouch& touch : op.is<op::Map>() || op.is<op::Simt>() || !has_regions(op) ? touches_of(kernel_, id) : std::vector<MemoryTouch>{}) own.insert(touch.buffer);
-      const op::Store* store = op.get<op::Store>();
-      const op::Copy* sent = op.get<op::Copy>();
-      if ((store && store->label == kLateStore) || (sent && sent->label == kLateStore)) continue;
-      for (ValueId buffer : own) touched_[buffer].push_back({id, loops});
-      if (op.is<op::Map>() || op.is<op::Simt>()) continue;
-      std::vector<OpId> inner = loops;
-      if (op.is<op::For>() || op.is<op::While>()) inner.push_back(id);
-      each_region(op.data, [&](RegionId r) { walk(r, inner); });
-    }
-  }
-
-  static bool has_regions(const Op& op) {
-    bool found = false;
-    each_region(op.data, [&](RegionId) { found = true; });
-    return found;
-  }
-
-  bool is_apart(const Placed& place, ValueId buffer) const {
-    const op::Store* store = kernel_.op(place.op).get<op::Store>();
-    if (!store || store->adds || store->buffer != buffer) return false;
-    const Type& tile = kernel_.type(store->tile);
-    return std::ranges::all_of(place.loops, [&](OpId id) {
-      const op::For* loop = kernel_.op(id).get<op::For>();
-      if (!loop) return false;
-      // What other blocks store is apart, and so is what one stores that takes their place.
-      if (kernel_.defined_by<op::GridBlocks>(loop->step)) return true;
-      ValueId index = kernel_.region(loop->body).args[0];
-      for (size_t axis = 0; axis < store->axes.size(); ++axis)
-        if (steps_by(kernel_, store->offsets[size_t(store->axes[axis])], index, tile.shape[axis])) return true;
-      return false;
-    });
-  }
-
-  const Kernel& kernel_;
-  std::map<ValueId, std::vector<Placed>> touched_;
-};
-
 std::set<ValueId> read_by_engines_in(const Kernel& kernel, RegionId body) {
   std::set<ValueId> found;
   each_op(kernel, body, [&](OpId id) {
@@ -318,7 +247,7 @@ void insert_barriers(Kernel& kernel, const Machine& machine, Diagnostics&) {
     // Lanes of one warp are in step where they cannot part, and only there.
     if (launch.warps <= 1 && !machine.has(Cap::DivergentBranches)) return;
     std::set<ValueId> handed_over = handed_over_in(kernel, launch.body);
-    handed_over.merge(WrittenApart::in(kernel, launch.body));
+    handed_over.merge(written_apart_in(kernel, launch.body));
     each_op(kernel, launch.body, [&](OpId id) {
       if (kernel.op(id).is<op::Alloc>() && rows_of_own(kernel, kernel.op(id).result())) handed_over.insert(kernel.op(id).result());
     });
