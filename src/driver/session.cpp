@@ -70,9 +70,22 @@ int Session::load(const std::string& input, const std::function<void(const ir::K
   return kDone;
 }
 
+// Blocks for machines that take no notice of them.
+void Session::warn_of_targets(const ast::Schedule& schedule) {
+  for (const ast::Name& name : schedule.targets) {
+    auto choice = target::machine_named(name.text);
+    bool is_missing = !choice && !target::target_named(name.text) && target::is_planned(name.text);
+    bool has_none = schedule.is_wide && choice && choice->machine && choice->machine->cluster_blocks <= 1;
+    std::string why = is_missing ? " is a target that is not there yet" : has_none ? " has no clusters to widen" : "";
+    if (!why.empty() && !schedule.path.empty())
+      diagnostics.at(name.span).warning(diag::UnusedSchedule, schedule.path.back().text, "`" + std::string(name.text) + "`" + why);
+  }
+}
+
 void Session::check_targets() {
   for (const ast::Decl* decl : ast.declarations) {
     auto* schedule = decl->as<ast::Schedule>();
+    if (schedule) warn_of_targets(*schedule);
     for (size_t i = 0; schedule && i < schedule->targets.size(); ++i) {
       const ast::Name& name = schedule->targets[i];
       bool is_known = !name.exists() || target::machine_named(name.text) || target::target_named(name.text) || target::is_planned(name.text);

@@ -47,7 +47,7 @@ struct Session {
   // Warns of kernels none of which is exported.
   void check_exports();
   // Reports schedules for targets that nobody knows.
-  void check_targets();
+  void check_targets(), warn_of_targets(const ast::Schedule& schedule);
   // Prints the diagnostics; kSourceErrors when there are errors.
   int tell() const;
   int tell(const Diagnostics& what) const;

@@ -42,7 +42,7 @@ void add_roles(const Schedule& schedule, std::string& out) {
     out += " }\n";
   }
   for (const ir::Placement& p : schedule.placements)
-    if (p.role.empty()) out += "    place " + p.label + ": stage " + std::to_string(p.stage) + ", order " + std::to_string(p.order) + ";\n";
+    if (p.role.empty()) out += "    place " + p.label + ": stage " + std::to_string(p.stage) + ";\n";
 }
 
 void add_requirements(const Schedule& schedule, std::string& out) {

@@ -1,6 +1,9 @@
 // The schedule of one kernel on one machine: what the compiler decides and a user may pin. `schedule` completes what the
 // source pins, `stage-loops` and `split-roles` write down what they could do; nobody else changes it.
 #pragma once
+#include <algorithm>
+#include <memory>
+
 #include "base/source.h"
 #include "ir/op.h"
 
@@ -31,7 +34,14 @@ struct Pipeline {
   Text name;
   std::vector<Text> tiles;
   int64_t depth = 0, in_flight = -1;
-  friend bool operator==(const Pipeline&, const Pipeline&) = default;
+  int64_t carried = 0;  // products that a loop leaves open from turn to turn, at the most: what came of `in_flight`
+  friend bool operator==(const Pipeline& a, const Pipeline& b) {
+    return a.name == b.name && a.tiles == b.tiles && a.depth == b.depth && a.in_flight == b.in_flight;
+  }
+  void carry(int64_t products) {
+    in_flight = products;
+    carried = std::max(carried, products);
+  }
 };
 
 // The layout of a variable, in the notation of `layout/`.
@@ -66,6 +76,9 @@ struct Facts {
   LoopMemory* exact = nullptr;  // of the exact search, by which loops are scheduled; null: they are not
   bool widens = false;        // clusters that are inferred, along a second axis
   bool is_widened = false;    // and one has been
+  bool is_for_wide = false;   // the source speaks of that instance
+  Span tied = {};             // of a block of the source that says as much of this kernel as the one that is taken; none: there is none
+  std::shared_ptr<const struct Schedule> pinned = nullptr;  // as the source has it; null: it has none
 };
 
 struct Schedule {

@@ -37,7 +37,7 @@ class Delayer {
     if (!find_products() || stage_of_product(kernel_, last_) == 0 || !find_operands()) return {};
     std::string name = name_of_product(kernel_, last_);
     for (const Handed& handed : handed_)
-      if (Pipeline* pipeline = pipeline_of(kernel_, handed.ring)) pipeline->in_flight = 1;
+      if (Pipeline* pipeline = pipeline_of(kernel_, handed.ring)) pipeline->carry(1);
     order_groups();
     start_first();
     take_out_last();

@@ -336,7 +336,9 @@ void write_down(Kernel& kernel, const std::set<std::string>& delayed, Diagnostic
     if (!is_known) kernel.schedule.placements.push_back({.label = name, .role = {}, .stage = 1, .order = 0, .is_inferred = true});
   }
   for (Placement& placement : kernel.schedule.placements) {
-    if (!placement.role.empty() || placement.stage == 0 || !is_store(kernel, placement.label) || delayed.contains(placement.label)) continue;
+    if (!placement.role.empty() || placement.stage == 0) continue;
+    if (delayed.contains(placement.label)) placement.stage = 1;
+    if (delayed.contains(placement.label) || !is_store(kernel, placement.label)) continue;
     if (!placement.is_inferred)
       diagnostics.at(kernel.schedule.span)
           .error(diag::ScheduleRefused, "`" + placement.label + "` takes no tile that ends a round of blocks that go on and can wait for the next one's products");

@@ -43,7 +43,7 @@ class Carrier {
     for (const Handed& handed : late_.rings()) turns_in_flight_ = std::min(turns_in_flight_, kernel_.type(handed.ring).shape[0] - 1);
     if (turns_in_flight_ < 1) return false;
     for (const Handed& handed : late_.rings())
-      if (Pipeline* pipeline = pipeline_of(kernel_, handed.ring)) pipeline->in_flight = turns_in_flight_;
+      if (Pipeline* pipeline = pipeline_of(kernel_, handed.ring)) pipeline->carry(turns_in_flight_);
     carry();
     await_behind();
     late_.give_back(turns_in_flight_, awaited_, all_awaited_);
@@ -195,7 +195,9 @@ void find_turns(const Kernel& kernel, const Launched& launched, const TurnAt& at
 // What the schedule says of stages is what came of them.
 void write_down(Kernel& kernel, const std::set<std::string>& delayed, Diagnostics& diagnostics) {
   for (Placement& placement : kernel.schedule.placements) {
-    if (!placement.role.empty() || placement.stage == 0 || is_store(kernel, placement.label) || delayed.contains(placement.label)) continue;
+    if (!placement.role.empty() || placement.stage == 0 || is_store(kernel, placement.label)) continue;
+    if (delayed.contains(placement.label)) placement.stage = 1;
+    if (delayed.contains(placement.label)) continue;
     if (!placement.is_inferred)
       diagnostics.at(kernel.schedule.span)
           .error(diag::ScheduleRefused, "`" + placement.label + "` is no product that ends the turns of a loop and can run under the next ones");

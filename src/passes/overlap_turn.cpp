@@ -318,7 +318,7 @@ class Turn {
     }
     if (!late.find_fills()) return;
     for (const Handed& handed : late.rings())
-      if (Pipeline* pipeline = pipeline_of(kernel_, handed.ring)) pipeline->in_flight = 1;
+      if (Pipeline* pipeline = pipeline_of(kernel_, handed.ring)) pipeline->carry(1);
     carried_ = std::move(carried);
     late_.emplace(late);
   }

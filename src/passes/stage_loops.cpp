@@ -318,6 +318,15 @@ void stage_loop(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics
                                         : "no shared tile in it is filled by one copy from a parameter that nothing but the loop's index decides");
 }
 
+bool has_ring(const Kernel& kernel, const std::string& name) {
+  bool found = false;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    const op::RingAlloc* ring = kernel.op(id).get<op::RingAlloc>();
+    found |= ring && ring->name == name;
+  });
+  return found;
+}
+
 // What every pipelined loop hears on a machine whose loads do not run ahead by themselves.
 void tell_all(const Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
   each_op(kernel, kernel.body, [&](OpId id) {
@@ -342,8 +351,10 @@ void stage_loops(Kernel& kernel, const Machine& machine, Diagnostics& diagnostic
       if (loop && loop->loop == LoopKind::Pipelined) stage_loop(kernel, machine, diagnostics, {launch, region, id}, pinned, found);
     });
     send_tiles(kernel, machine, launch);
-    stage_once(kernel, machine, launch);
+    stage_once(kernel, machine, launch, pinned, found);
   }
+  for (Pipeline& own : kernel.schedule.pipelines)
+    if (!has_ring(kernel, own.name)) own.depth = 1;
   // Two loops may use the same names.
   for (Pipeline& pipeline : found)
     if (std::ranges::find(kernel.schedule.pipelines, pipeline) == kernel.schedule.pipelines.end())

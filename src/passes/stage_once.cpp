@@ -1,5 +1,7 @@
 #include "passes/stage_once.h"
 
+#include <algorithm>
+
 #include "passes/boxes.h"
 #include "passes/carried_count.h"
 #include "passes/fills.h"
@@ -21,18 +23,28 @@ int64_t depth_of(const Kernel& kernel, const Machine& machine, RegionId launch, 
   return room_beside(kernel, machine, launch) >= shared_bytes(kernel, buffer) ? 2 : 1;
 }
 
-void stage(Kernel& kernel, const Machine& machine, RegionId launch, RegionId region, const Fill& fill) {
+// As the schedule has it; null: it does not say.
+const Pipeline* pinned_for(const Kernel& kernel, const std::vector<Pipeline>& pinned, ValueId buffer) {
+  auto found = std::ranges::find_if(pinned, [&](const Pipeline& p) { return std::ranges::find(p.tiles, kernel.value(buffer).hint) != p.tiles.end(); });
+  return found == pinned.end() ? nullptr : &*found;
+}
+
+// The pipeline that came of it.
+void stage(Kernel& kernel, const Machine& machine, RegionId launch, RegionId region, const Fill& fill, const Pipeline* pinned, std::vector<Pipeline>& made) {
   const op::Copy copy = kernel.op(fill.op).as<op::Copy>();
   std::optional<CarriedCount> rounds = CarriedCount::between(kernel, launch, region);
   OpId last = last_user(kernel, region, fill.buffer, fill.op);
   if (!rounds || !last.valid()) return;
   bool is_nested = region != launch;
-  int64_t depth = is_nested ? depth_of(kernel, machine, launch, fill.buffer) : 1;
+  const std::string& hint = kernel.value(fill.buffer).hint;
+  Pipeline pipeline{.name = pinned ? pinned->name : hint, .tiles = pinned ? pinned->tiles : std::vector<Text>{hint}, .depth = 1};
+  if (is_nested) pipeline.depth = pinned && pinned->depth ? pinned->depth : depth_of(kernel, machine, launch, fill.buffer);
+  const int64_t depth = pipeline.depth;
   ValueId ring, versions, turn, view, next;
   auto version = [&](Builder& b) { return depth == 1 ? b.index(0) : b.binary(BinaryFn::Rem, turn, b.index(depth)); };
   insert_before(kernel, launch, is_nested ? rounds->first() : fill.op, [&](Builder& b) {
     versions = add_versions(b, fill.buffer, depth);
-    ring = add_ring(b, kernel.value(fill.buffer).hint, depth);
+    ring = add_ring(b, pipeline.name, depth);
   });
   if (is_nested) turn = rounds->open(kernel);
   insert_before(kernel, region, fill.op, [&](Builder& b) {
@@ -52,6 +64,7 @@ void stage(Kernel& kernel, const Machine& machine, RegionId launch, RegionId reg
   std::erase(kernel.region(region).ops, fill.op);
   replace_uses(kernel, region, fill.buffer, view);
   drop_alloc(kernel, launch, fill.buffer);
+  made.push_back(std::move(pipeline));
 }
 
 }  // namespace
@@ -65,9 +78,10 @@ bool is_filled_by_role(const Kernel& kernel, const op::Copy& copy) {
   });
 }
 
-void stage_once(Kernel& kernel, const Machine& machine, RegionId launch) {
+void stage_once(Kernel& kernel, const Machine& machine, RegionId launch, const std::vector<Pipeline>& pinned, std::vector<Pipeline>& found) {
   if (!machine.has(Cap::BulkCopy) || !machine.has(Cap::PhaseBarriers)) return;
   std::vector<RegionId> regions{launch};
+  std::vector<Pipeline> made;
   each_op(kernel, launch, [&](OpId id) {
     const op::For* loop = kernel.op(id).get<op::For>();
     if (loop && loop->loop != LoopKind::Pipelined) regions.push_back(loop->body);
@@ -76,8 +90,14 @@ void stage_once(Kernel& kernel, const Machine& machine, RegionId launch) {
     ValueId index = region == launch ? ValueId{} : kernel.region(region).args[0];
     for (const Fill& fill : Fills(kernel, launch, region, index).find()) {
       const op::Copy& copy = kernel.op(fill.op).as<op::Copy>();
-      if (is_filled_by_role(kernel, copy) && why_no_box(kernel, copy, machine).empty()) stage(kernel, machine, launch, region, fill);
+      if (is_filled_by_role(kernel, copy) && why_no_box(kernel, copy, machine).empty())
+        stage(kernel, machine, launch, region, fill, pinned_for(kernel, pinned, fill.buffer), made);
     }
+  }
+  for (Pipeline& pipeline : made) {
+    auto own = std::ranges::find_if(kernel.schedule.pipelines, [&](const Pipeline& p) { return p.name == pipeline.name && p.tiles == pipeline.tiles; });
+    if (own == kernel.schedule.pipelines.end()) found.push_back(std::move(pipeline));
+    else own->depth = pipeline.depth;
   }
 }
 

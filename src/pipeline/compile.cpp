@@ -212,21 +212,31 @@ std::deque<Checked> Checks::finish() {
 }
 
 ir::Schedule schedule_for(const ExportInstance& exported, const Machine& machine) {
-  const PinnedSchedule* best = nullptr;
+  const PinnedSchedule *best = nullptr, *tied = nullptr;
   std::vector<ir::Required> required;
-  // A block for the copy in wider clusters before one for both, one for named machines before one for all, then the one that says more of the kernel's dims, then of its
-  // parameters, then the last.
-  auto rank = [](const PinnedSchedule& p) { return std::tuple(p.is_wide, !p.targets.empty(), p.dims, p.arguments); };
+  // A block for the copy in wider clusters before one for both, one for the machine before one for its target before one for all, then the one that
+  // says more of the kernel's dims, then of its parameters.
+  auto rank = [&](const PinnedSchedule& p) {
+    int names = p.targets.empty() ? 0 : std::ranges::find(p.targets, machine.name) == p.targets.end() ? 1 : 2;
+    return std::tuple(p.is_wide, names, p.dims, p.arguments);
+  };
   for (const PinnedSchedule& pinned : exported.schedules) {
     bool speaks = pinned.targets.empty() || std::ranges::any_of(pinned.targets, [&](const std::string& target) {
       return target == machine.name || target == machine.target;
     });
     if (!speaks) continue;
-    if (!best || rank(pinned) >= rank(*best)) best = &pinned;
+    bool only_requires = pinned.schedule == ir::Schedule{.required = pinned.schedule.required};
+    if (!only_requires && (!best || rank(pinned) >= rank(*best))) {
+      tied = best && rank(pinned) == rank(*best) ? best : nullptr;
+      best = &pinned;
+    }
     for (const ir::Required& one : pinned.schedule.required)
       if (std::ranges::find(required, one) == required.end()) required.push_back(one);
   }
   ir::Schedule schedule = best ? best->schedule : ir::Schedule();
+  if (best) schedule.facts.pinned = std::make_shared<const ir::Schedule>(best->schedule);
+  if (tied) schedule.facts.tied = tied->schedule.span;
+  schedule.facts.is_for_wide = best && best->is_wide;
   schedule.required = std::move(required);
   schedule.facts.widens = exported.is_wide;
   schedule.facts.is_widened = best && best->is_wide && !schedule.cluster.empty();  // as the source has it

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "check/heavy_tiles.h"
 #include "check/loop_times.h"
+#include "check/pins.h"
 #include "check/pressure.h"
 #include "check/requirements.h"
 #include "check/schedule.h"
@@ -79,6 +80,7 @@ constexpr Pass kPipeline[] = {
     {"insert-barriers", Staged, Staged, passes::insert_barriers, "barriers between conflicting touches of memory"},
     {"check-schedule", Staged, Staged, check::check_schedule, "rings turn without a deadlock, and the machine has what it takes"},
     {"check-requirements", Staged, Staged, check::check_requirements, "what the schedule requires is so"},
+    {"check-pins", Staged, Staged, check::check_pins, "what the schedule pins came of it"},
     {"lower", Staged, Thread, lower_to_threads, "the program of one thread"},
     {"pack-shared", Thread, Thread, passes::pack_shared, "the place of every shared buffer, in bytes of others that are done"},
     {"check-memory", Thread, Thread, passes::check_memory, "a block's shared memory fits the machine"},
@@ -161,7 +163,11 @@ Outcome run_round(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagn
     std::optional<prove::Prover> none;
     run(pass.run, kernel, none, machine, diagnostics);
     if (diagnostics.has_errors()) return {false, pass.name == "check-memory" ? passes::missing_bytes(kernel, machine) : 0};
-    if (pass.run.change == passes::schedule && kernel.schedule.facts.widens && !kernel.schedule.facts.is_widened) return {false};
+    if (pass.run.change == passes::schedule && kernel.schedule.facts.widens && !kernel.schedule.facts.is_widened) {
+      if (kernel.schedule.facts.is_for_wide)
+        diagnostics.at(kernel.schedule.span).error(diag::ScheduleRefused, "there is no instance in wider clusters: this one's blocks share no more in them, or its lines leave no cluster to widen");
+      return {false};
+    }
     finish(pass, kernel, options);
     if (pass.name == options.stop_after) break;
     bool is_split = may_begin_again && pass.run.change == passes::split_roles;

@@ -180,13 +180,28 @@ TEST_SUITE("overlap") {
   }
 
   TEST_CASE("a schedule places a product in its turn, or a turn behind where that can be") {
-    Made kept(with(kChain) + "schedule chain for model { place o: stage 0, order 1; }\n");
+    Made kept(with(kChain) + "schedule chain for model { place o: stage 0; }\n");
     CHECK(kept.count("gemm_async ") == 2);
-    Made delayed(with(kChain) + "schedule chain for model { place o: stage 1, order 1; }\n");
+    Made delayed(with(kChain) + "schedule chain for model { place o: stage 1, order 0; }\n");
     CHECK(delayed.count("gemm_async ") == 4);
-    agree(with(kChain) + "schedule chain for model { place o: stage 0, order 1; }\n", kOneBlock);
+    agree(with(kChain) + "schedule chain for model { place o: stage 0; }\n", kOneBlock);
     CHECK(refusal_of(with(kChain) + "schedule chain for model { place s: stage 1, order 0; }\n") ==
           "`s` is no product that ends the turns of a loop and can run under the next ones");
+  }
+
+  TEST_CASE("a line of a schedule that did not come true is refused") {
+    auto refusal = [](const char* lines) { return refusal_of(with(kChain) + "schedule chain for model { " + lines + " }\n"); };
+    CHECK(refusal("place o: stage 2;") == "place `o`: it runs 1 turn behind, not 2");
+    CHECK(refusal("place o: stage 1, order 1;") == "place `o`: the statements of a turn run in the program's order, which `order 1` would change");
+    CHECK(refusal("pipeline v: v; depth 2, in_flight 3;") == "pipeline `v`: no loop leaves 3 products open from turn to turn; 1 is");
+    CHECK(refusal("pipeline v: v; depth 2, in_flight 1; pipeline q: q; depth 2;") == "");
+    CHECK(refusal("pipeline q: q; depth 1;") == "");
+    CHECK(Made(with(kChain) + "schedule chain for model { pipeline q: q; depth 1; }\n").count("ring_alloc name=\"q\" : ring<1>") == 1);
+    // Nothing fills it ahead of its readers where no role does.
+    CHECK(refusal("role load: warps 4 { k; v; } role math: warps 4 { rest; } pipeline q: q; depth 2;") ==
+          "pipeline `q`: no loop fills its tiles in 2 versions; there is one");
+    CHECK(refusal("persistent; } schedule chain for model { cluster (1, 1);") == "another block pins a schedule of the same kernel for model and says as much of it");
+    CHECK(refusal("persistent; } schedule chain { cluster (1, 1);") == "");
   }
 
   TEST_CASE("tiles that different products read have rings of their own, of one depth") {

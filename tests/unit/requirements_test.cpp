@@ -87,10 +87,10 @@ TEST_SUITE("requirements") {
     CHECK(missed("softmax", "softmax_f32", "sm_90a", "overlap") == "the schedule requires `overlap`, and on `sm_90a` no pipelined loop has a matrix product\n");
     CHECK(missed("softmax", "softmax_f32", "sm_90a", "roles") == "the schedule requires `roles`, and on `sm_90a` no engine fills tiles of this launch ahead of time\n");
     // No product is left open where the schedule says so; one version of a tile is handed over by the role that copies.
-    std::string closed = "schedule gemm_relu[BN = 256] for sm_90a { pipeline ab: a, b; depth 3, in_flight 0; require overlap; }\n";
+    std::string closed = "schedule gemm_relu[BN = 256, T = f16] for sm_90a { pipeline ab: a, b; depth 3, in_flight 0; require overlap; }\n";
     CHECK(Required("gemm", "gemm_relu_f16", "sm_90a", closed).errors() ==
           "the schedule requires `overlap`, and on `sm_90a` each product of this loop is awaited where it stands\n");
-    std::string single = "schedule gemm_relu[BN = 256] for sm_90a { pipeline ab: a, b; depth 1; require bulk_copy; }\n";
+    std::string single = "schedule gemm_relu[BN = 256, T = f16] for sm_90a { pipeline ab: a, b; depth 1; require bulk_copy; }\n";
     CHECK(Required("gemm", "gemm_relu_f16", "sm_90a", single).errors() == "");
   }
 
