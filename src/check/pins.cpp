@@ -63,7 +63,7 @@ class Pins {
 void check_pins(const Kernel& staged, const Machine& machine, Diagnostics& diagnostics) {
   if (staged.schedule.facts.tied.valid())
     diagnostics.at(staged.schedule.facts.tied)
-        .error(diag::ScheduleRefused, "another block pins a schedule of the same kernel for " + std::string(machine.name) + " and says as much of it")
+        .warning(diag::UnusedSchedule, staged.name, "a later block says as much of the same instance")
         .help("put the lines of both into one block");
   if (staged.schedule.facts.pinned) Pins(*staged.schedule.facts.pinned, staged, machine, diagnostics).run();
 }

@@ -106,8 +106,9 @@ void add_stages(const ir::Kernel& staged, std::string& out) {
     const ir::op::RingAlloc* ring = staged.op(id).get<ir::op::RingAlloc>();
     if (!ring) return;
     if (!count++) out += "stages:\n";
-    out += "  " + ring->name + ": " + std::to_string(staged.type(staged.op(id).result()).shape[0]) +
-           " versions, each filled while those before it are read\n";
+    const int64_t versions = staged.type(staged.op(id).result()).shape[0];
+    out += "  " + ring->name + ": " +
+           (versions == 1 ? "one version, filled again as soon as it has been read\n" : std::to_string(versions) + " versions, each filled while those before it are read\n");
   });
   if (!count) out += "stages: none, every tile is filled where it is read\n";
 }
@@ -127,7 +128,7 @@ void add_loops(const ir::Kernel& staged, const SourceMap& sources, std::string& 
     }
     if (&loop == &staged.scheduled_loops.front()) out += "turns of loops, in clocks:\n";
     out += "  " + place_of(loop.span, sources) + ": " + std::to_string(times.turn) + " with " + std::to_string(loop.problem.groups) +
-           " groups, products busy for " + percent(busy[0], times.turn) + ", threads for " + percent(busy[1], times.turn) + "; " +
+           (loop.problem.groups == 1 ? " group" : " groups") + ", products busy for " + percent(busy[0], times.turn) + ", threads for " + percent(busy[1], times.turn) + "; " +
            std::to_string(times.alone) + " of a group by itself" + (late.empty() ? "" : "; a turn behind: " + late) + "\n";
   }
 }

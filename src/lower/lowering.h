@@ -223,8 +223,7 @@ class Lowering {
 
   // --- tile operations, one file each
   void lower_tile(const ir::Op& op);
-  void lower_load(const ir::Op& op, const ir::op::Load& load);
-  void lower_store(const ir::Op& op, const ir::op::Store& store);
+  void lower_load(const ir::Op& op, const ir::op::Load& load), lower_store(const ir::Op& op, const ir::op::Store& store);
   void lower_copy(const ir::Op& op, const ir::op::Copy& copy), copy_by_threads(const ir::Op& op, const ir::op::Copy& copy);
   void copy_elements(const Region& from, const Region& to, const layout::Shape& shape, ir::Number pad, bool adds = false);
   // --- by the engine (store.cpp)
@@ -232,13 +231,13 @@ class Lowering {
   ValueId rows_end_on_units(ValueId buffer);
   void store_by_engine(const ir::Op& op, const ir::op::Copy& copy);
   void store_boxes(const ir::op::Copy& copy, const ir::Ints& region, const std::vector<ValueId>& first, const std::vector<ValueId>& target);
+  bool is_piece(const ir::op::Copy& copy) const;
   std::pair<Region, Region> own_rows(const ir::op::Copy& copy, int64_t rows);  // this warp's: from, to
-  void send_own_rows(const ir::op::Copy& copy, int64_t rows), copy_own_rows(const ir::op::Copy& copy, int64_t rows);
-  void await_own_rows(const ir::op::Store& store, int64_t rows), await_all_own_rows(RegionId body);
+  void send_own_rows(const ir::op::Copy& copy, int64_t rows), copy_own_rows(const ir::Op& op, const ir::op::Copy& copy, int64_t rows), await_own_rows(const ir::op::Store& store, int64_t rows);
+  void await_all_own_rows(RegionId body);
   int most_bytes(Scalar element, bool adds) const;
   void add_element(ValueId buffer, ValueId index, ValueId value, ValueId mask);
-  void lower_splat(const ir::Op& op, const ir::op::Splat& splat);
-  void lower_map(const ir::Op& op, const ir::op::Map& map);
+  void lower_splat(const ir::Op& op, const ir::op::Splat& splat), lower_map(const ir::Op& op, const ir::op::Map& map);
   Carried map_elements(const ir::Op& op, const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, std::span<Home> outputs);
   ValueId scales(const Home& factor, const Home& scaled, const Home& result);
   layout::RegLayout map_layout(const ir::Op& op, const ir::op::Map& map, std::span<const ir::ValueId> whole);

@@ -133,7 +133,7 @@ void Lowering::store_by_engine(const ir::Op& op, const ir::op::Copy& copy) {
   ValueId holds;
   // A late one lies inside a tensor that suits the engine.
   if (machine_.boxes.unit && copy.label != ir::kLateStore) holds = all(boxes_hold(std::span(&copy.dst, 1)), rows_end_on_units(copy.dst));
-  if (int64_t rows = ir::rows_of_own(source_, copy.src)) return by_engine(holds, [&] { send_own_rows(copy, rows); }, [&] { copy_own_rows(copy, rows); });
+  if (int64_t rows = ir::rows_of_own(source_, copy.src)) return by_engine(holds, [&] { send_own_rows(copy, rows); }, [&] { copy_own_rows(op, copy, rows); });
   by_engine(holds, [&] {
     once([&] {
       builder_.add(ir::op::EngineFence{});
@@ -150,6 +150,16 @@ void Lowering::await_own_rows(const ir::op::Store& store, int64_t rows) {
   each_box({rows, type.shape[1]}, box_shape({rows, type.shape[1]}, type), [&](const ir::Ints&, const ir::Ints&) { ++boxes; });
   builder_.add(ir::op::AwaitStores{ir::sent_since(source_, store) * boxes});
   builder_.add(ir::op::WarpBarrier{"a lane knows for all of its warp that what it sent has been read"});
+}
+
+// Do several copies write the tensor?
+bool Lowering::is_piece(const ir::op::Copy& copy) const {
+  int count = 0;
+  each_op(source_, source_.body, [&](OpId id) {
+    const ir::op::Copy* other = source_.op(id).get<ir::op::Copy>();
+    count += other && other->dst == copy.dst;
+  });
+  return count > 1;
 }
 
 std::pair<Region, Region> Lowering::own_rows(const ir::op::Copy& copy, int64_t rows) {
@@ -169,8 +179,14 @@ void Lowering::send_own_rows(const ir::op::Copy& copy, int64_t rows) {
   store_boxes(copy, {rows, copy.shape[1]}, from.offsets, to.offsets);
 }
 
-// By the warp's lanes, which lie side by side along rows.
-void Lowering::copy_own_rows(const ir::op::Copy& copy, int64_t rows) {
+// Of one tile all lanes of the block copy vectors, where that can be. Pieces follow each other, and warps do not meet for each: each copies its
+// rows, its lanes side by side along them.
+void Lowering::copy_own_rows(const ir::Op& op, const ir::op::Copy& copy, int64_t rows) {
+  if (!is_piece(copy)) {
+    barrier("lanes read what other warps have written to `" + source_.value(copy.src).hint + "`");
+    copy_by_threads(op, copy);
+    return barrier("`" + source_.value(copy.src).hint + "` may be written again");
+  }
   builder_.add(ir::op::WarpBarrier{"lanes read what others of their warp have written"});
   auto [from, to] = own_rows(copy, rows);
   const int64_t warps = std::exchange(warps_, 1);

@@ -189,21 +189,6 @@ TEST_SUITE("overlap") {
           "`s` is no product that ends the turns of a loop and can run under the next ones");
   }
 
-  TEST_CASE("a line of a schedule that did not come true is refused") {
-    auto refusal = [](const char* lines) { return refusal_of(with(kChain) + "schedule chain for model { " + lines + " }\n"); };
-    CHECK(refusal("place o: stage 2;") == "place `o`: it runs 1 turn behind, not 2");
-    CHECK(refusal("place o: stage 1, order 1;") == "place `o`: the statements of a turn run in the program's order, which `order 1` would change");
-    CHECK(refusal("pipeline v: v; depth 2, in_flight 3;") == "pipeline `v`: no loop leaves 3 products open from turn to turn; 1 is");
-    CHECK(refusal("pipeline v: v; depth 2, in_flight 1; pipeline q: q; depth 2;") == "");
-    CHECK(refusal("pipeline q: q; depth 1;") == "");
-    CHECK(Made(with(kChain) + "schedule chain for model { pipeline q: q; depth 1; }\n").count("ring_alloc name=\"q\" : ring<1>") == 1);
-    // Nothing fills it ahead of its readers where no role does.
-    CHECK(refusal("role load: warps 4 { k; v; } role math: warps 4 { rest; } pipeline q: q; depth 2;") ==
-          "pipeline `q`: no loop fills its tiles in 2 versions; there is one");
-    CHECK(refusal("persistent; } schedule chain for model { cluster (1, 1);") == "another block pins a schedule of the same kernel for model and says as much of it");
-    CHECK(refusal("persistent; } schedule chain { cluster (1, 1);") == "");
-  }
-
   TEST_CASE("tiles that different products read have rings of their own, of one depth") {
     Made made(with(kChain)), one{std::string(kProduct)};
     CHECK(made.count("ring_alloc name=\"[kv]\" : ring<2>") == 2);
