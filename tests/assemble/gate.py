@@ -61,7 +61,7 @@ COUNTS = {("sm_80", "gemm_relu_f16_0_launch0_sm_80"): {WARP: 128, ROWS: 32, LANE
 KNOWN_STACKED = {("sm_80", "gemm_fp8_bf16"), ("sm_80", "gemm_fp8_f16"), ("sm_90a", "attention_d256_f16"), ("sm_90a", "attention_d128_bf16"),
                  ("sm_90a", "attention_backward_causal_f16"), ("sm_90a", "attention_backward_ordered_f16"),
                  ("sm_80", "attention_backward_d128_bf16"), ("sm_90a", "attention_backward_d128_bf16"), ("sm_90a", "attention_backward_f16"),
-                 ("sm_90a", "mla_decode_f16"), ("sm_90a", "mla_decode_bf16"), ("sm_90a", "gemm_relu_f8e4m3"), ("sm_90a", "gemm_tn_f16"), ("sm_90a", "gemm_tn_bf16")}
+                 ("sm_90a", "mla_decode_f16"), ("sm_90a", "mla_decode_bf16"), ("sm_90a", "gemm_relu_f8e4m3")}
 
 HELD_UP = re.compile(r"\((C75\d\d)\)[^\n]*in (?:the )?function '(\w+)'")
 FRAME = re.compile(r"Function properties for (\w+)\n\s+(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\n[^\n]*Used (\d+) registers")
