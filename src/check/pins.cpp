@@ -13,7 +13,7 @@ namespace {
 class Pins {
  public:
   Pins(const Schedule& pinned, const Kernel& staged, const Machine& machine, Diagnostics& diagnostics)
-      : pinned_(pinned), came_(staged.schedule), machine_(machine), diagnostics_(diagnostics) {}
+      : pinned_(pinned), staged_(staged), came_(staged.schedule), machine_(machine), diagnostics_(diagnostics) {}
 
   void run() {
     if (machine_.has(Cap::PhaseBarriers) && (machine_.has(Cap::BulkCopy) || machine_.has(Cap::AsyncCopy)))
@@ -21,10 +21,21 @@ class Pins {
     for (const Placement& placement : pinned_.placements)
       if (placement.role.empty()) compare(placement);
     for (const Role& role : pinned_.roles) compare(role);
+    if (machine_.cluster_blocks > 1) compare_cluster();
   }
 
  private:
   void refuse(const std::string& why) { diagnostics_.at(pinned_.span).error(diag::ScheduleRefused, why); }
+
+  void compare_cluster() {
+    if (std::ranges::all_of(pinned_.cluster, [](int64_t blocks) { return blocks == 1; })) return;
+    bool has_clusters = false;
+    each_op(staged_, staged_.body, [&](OpId id) {
+      const op::Launch* launch = staged_.op(id).get<op::Launch>();
+      has_clusters |= launch && std::ranges::any_of(launch->cluster, [](int64_t blocks) { return blocks > 1; });
+    });
+    if (!has_clusters) refuse("no launch has clusters of this shape, whose blocks copy for each other what they have in common: `-R schedule` tells why, as T0816");
+  }
 
   void compare(const Pipeline& pin) {
     const std::string line = "pipeline `" + pin.name + "`: ";
@@ -53,6 +64,7 @@ class Pins {
   }
 
   const Schedule& pinned_;
+  const Kernel& staged_;
   const Schedule& came_;
   const Machine& machine_;
   Diagnostics& diagnostics_;

@@ -53,6 +53,7 @@ int explain_file(const Options& options, const std::string& input) {
   if (!dims) return kUsage;
   auto number = [&](const std::string& name) { return dims->contains(name) ? std::optional(double(dims->at(name))) : std::nullopt; };
   Diagnostics found(session.diagnostics.policy());  // what analysis said has been told
+  TakenInstances taken(number);
   const Retaken retaken = options.explain_cost ? Retaken() : retaken_schedules(session, *machines, options.kernel);
   for (const Group& group : groups) {
     for (const Machine* machine : machines->machines) {
@@ -72,9 +73,11 @@ int explain_file(const Options& options, const std::string& input) {
       }
       found.append(own);
       if (!is_fine) return session.tell(found);
+      if (options.explain_cost) taken.add(group.exports, kernel, *machine);
       std::fputs(options.explain_cost ? cost_text(group.exports, kernel, *machine, number).c_str() : explain(group.exports, tiles, kernel, *machine, session.sources).c_str(), stdout);
     }
   }
+  std::fputs(taken.text().c_str(), stdout);
   return found.all().empty() ? kDone : session.tell(found);
 }
 

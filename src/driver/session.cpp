@@ -78,7 +78,7 @@ void Session::warn_of_targets(const ast::Schedule& schedule) {
     bool has_none = schedule.is_wide && choice && choice->machine && choice->machine->cluster_blocks <= 1;
     std::string why = is_missing ? " is a target that is not there yet" : has_none ? " has no clusters to widen" : "";
     if (!why.empty() && !schedule.path.empty())
-      diagnostics.at(name.span).warning(diag::UnusedSchedule, schedule.path.back().text, "`" + std::string(name.text) + "`" + why);
+      diagnostics.at(name.span).warning(diag::UnusedSchedule, schedule.path.back().text, "`" + std::string(name.text) + "`" + why).help(help_for_target(name.text));
   }
 }
 

@@ -82,4 +82,23 @@ std::string cost_text(std::span<const ExportInstance* const> exports, const ir::
   return out;
 }
 
+void TakenInstances::add(std::span<const ExportInstance* const> exports, const ir::Kernel& lowered, const Machine& machine) {
+  Call call(lowered, number_);
+  std::vector<std::string> missing;
+  double clocks = 0;
+  for (const ir::Estimate& estimate : lowered.estimates) call.add_missing(estimate.clocks, missing), clocks += call(estimate.clocks);
+  if (lowered.estimates.empty() || !missing.empty()) return;
+  for (const ExportInstance* e : exports) {
+    Taken& taken = taken_[{e->name, std::string(machine.name)}];
+    if (taken.count++ == 0 || clocks < taken.clocks) taken.instance = e->instance, taken.clocks = clocks;
+  }
+}
+
+std::string TakenInstances::text() const {
+  std::string out;
+  for (const auto& [of, taken] : taken_)
+    if (taken.count > 1) out += "such a call of `" + of.first + "` on " + of.second + " takes " + taken.instance + "\n";
+  return out;
+}
+
 }  // namespace tilec

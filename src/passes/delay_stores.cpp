@@ -26,14 +26,15 @@ class Delayer : RoundEnd {
   Delayer(Kernel& kernel, const Machine& machine, const Launched& launched, RegionId region, OpId rounds)
       : RoundEnd(kernel, machine, launched, rounds), region_(region) {}
 
-  // The name of the tensor whose tile waits; empty: none does.
-  std::string run() {
+  // By which a schedule means the store whose tile waits, the usual name first; none: no tile does.
+  std::vector<std::string> run() {
     if (!find()) return {};
     find_ways();
     carry();
     store_or_wait();
+    const std::string tensor = kernel_.param_of(store().buffer)->name;
     split_turns();
-    return name_;
+    return name_ == tensor ? std::vector{name_} : std::vector{name_, tensor};
   }
 
  private:
@@ -330,10 +331,12 @@ class Delayer : RoundEnd {
 };
 
 // What the schedule says of tensors is what came of them.
-void write_down(Kernel& kernel, const std::set<std::string>& delayed, Diagnostics& diagnostics) {
-  for (const std::string& name : delayed) {
-    bool is_known = std::ranges::any_of(kernel.schedule.placements, [&](const Placement& p) { return p.role.empty() && p.label == name; });
-    if (!is_known) kernel.schedule.placements.push_back({.label = name, .role = {}, .stage = 1, .order = 0, .is_inferred = true});
+void write_down(Kernel& kernel, const std::set<std::vector<std::string>>& stores, Diagnostics& diagnostics) {
+  std::set<std::string> delayed;
+  for (const std::vector<std::string>& names : stores) {
+    delayed.insert(names.begin(), names.end());
+    bool is_known = std::ranges::any_of(kernel.schedule.placements, [&](const Placement& p) { return p.role.empty() && std::ranges::find(names, p.label) != names.end(); });
+    if (!is_known) kernel.schedule.placements.push_back({.label = names.front(), .role = {}, .stage = 1, .order = 0, .is_inferred = true});
   }
   for (Placement& placement : kernel.schedule.placements) {
     if (!placement.role.empty() || placement.stage == 0) continue;
@@ -358,20 +361,20 @@ bool is_store(const Kernel& kernel, const std::string& name) {
   bool found = false;
   each_op(kernel, kernel.body, [&](OpId id) {
     const op::Store* store = kernel.op(id).get<op::Store>();
-    found |= store && name_of_store(kernel, *store) == name;
+    found |= store && speaks_of(kernel, name, *store);
   });
   return found;
 }
 
 void delay_stores(Kernel& kernel, const Machine& machine, Diagnostics& diagnostics) {
   if (!machine.has(Cap::AsyncMatrix)) return;
-  std::set<std::string> delayed;
+  std::set<std::vector<std::string>> delayed;
   for (RegionId body : launch_bodies(kernel)) {
     Launched launched(kernel, machine, body);
     if (!launched.roles().valid()) continue;
     each_op_in_region(kernel, body, [&](RegionId region, OpId id) {
       if (!is_rounds(kernel, id)) return;
-      if (std::string name = Delayer(kernel, machine, launched, region, id).run(); !name.empty()) delayed.insert(std::move(name));
+      if (std::vector<std::string> names = Delayer(kernel, machine, launched, region, id).run(); !names.empty()) delayed.insert(std::move(names));
     });
   }
   write_down(kernel, delayed, diagnostics);

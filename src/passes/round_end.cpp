@@ -27,6 +27,11 @@ std::string name_of_store(const Kernel& kernel, const op::Store& store) {
   return !store.label.empty() ? store.label : param ? param->name : "";
 }
 
+bool speaks_of(const Kernel& kernel, const std::string& name, const op::Store& store) {
+  const Param* param = kernel.param_of(store.buffer);
+  return name == store.label || (param && name == param->name);
+}
+
 bool RoundEnd::find() { return find_store() && find_loop() && find_end() && find_indices() && find_pieces() && fits(); }
 
 // The last one of the round, if nothing else of the launch touches its tensor.
@@ -61,7 +66,7 @@ bool RoundEnd::has_vectors(const Param& param) const {
 }
 
 const Placement* RoundEnd::placement() const {
-  auto found = std::ranges::find_if(kernel_.schedule.placements, [&](const Placement& p) { return p.role.empty() && p.label == name_; });
+  auto found = std::ranges::find_if(kernel_.schedule.placements, [&](const Placement& p) { return p.role.empty() && speaks_of(kernel_, p.label, store()); });
   return found == kernel_.schedule.placements.end() ? nullptr : &*found;
 }
 

@@ -9,6 +9,9 @@ namespace tilec::passes {
 // By which a schedule speaks of what is stored there; empty: by nothing.
 std::string name_of_store(const ir::Kernel& kernel, const ir::op::Store& store);
 
+// Does a schedule mean it by this name? By its label, or by its tensor's name.
+bool speaks_of(const ir::Kernel& kernel, const std::string& name, const ir::op::Store& store);
+
 // Is what is stored narrower than its sum? What is stored as it was summed up lies in the sum's registers, which the next round's products are to have.
 bool is_rounded(const ir::Type& tile);
 

@@ -21,6 +21,7 @@ using namespace ir;
 namespace {
 
 constexpr int64_t kRegisterStep = 8;  // in which roles trade them
+constexpr int64_t kLeastRegisters = 24, kMostRegisters = 256;  // of a lane, that a role may ask for
 
 class Scheduler {
  public:
@@ -280,6 +281,9 @@ class Scheduler {
       if (role.registers % kRegisterStep != 0)
         return refuse("role `" + role.name + "` has " + std::to_string(role.registers) + " registers, and " + std::string(machine_.name) + " gives roles multiples of " +
                       std::to_string(kRegisterStep));
+      if (role.registers && (role.registers < kLeastRegisters || role.registers > kMostRegisters))
+        return refuse("role `" + role.name + "` has " + std::to_string(role.registers) + " registers, and roles have " + std::to_string(kLeastRegisters) + " to " +
+                      std::to_string(kMostRegisters));
       asked += (role.registers ? role.registers : begins) * role.warps;
     }
     if (asked > begins * warps)

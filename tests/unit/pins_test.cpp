@@ -1,5 +1,6 @@
 // Lines of schedules that cannot come true: each is refused, or told.
 #include "made.h"
+#include "target/target.h"
 
 using namespace tilec;
 using namespace tilec::agreement;
@@ -30,14 +31,14 @@ schedule chain for model { LINES }
 std::string with(const std::string& lines) { return testing::replaced(std::string(kPinned), "LINES", lines); }
 
 // Errors and warnings, a line each.
-std::string told(const std::string& lines) {
+std::string told(const std::string& lines, const Machine& machine = target::model::asynchronous()) {
   SourceMap sources;
   Diagnostics diagnostics{Policy{}};
-  Ast ast = parse(sources.add("it.tile", with(lines)), sources, diagnostics);
+  Ast ast = parse(sources.add("it.tile", testing::replaced(with(lines), "model", std::string(machine.name))), sources, diagnostics);
   Program program = analyse(ast, sources, embedded_library(), diagnostics);
   REQUIRE(!diagnostics.has_errors());
-  ir::Kernel kernel = kernel_for(program.exports.at(0), target::model::asynchronous());
-  run_passes(kernel, target::model::asynchronous(), diagnostics);
+  ir::Kernel kernel = kernel_for(program.exports.at(0), machine);
+  run_passes(kernel, machine, diagnostics);
   std::string all;
   for (const Diagnostic& d : diagnostics.all())
     if (d.severity <= Severity::Warning) all += (all.empty() ? "" : "\n") + d.message;
@@ -65,6 +66,12 @@ TEST_SUITE("pins") {
     // Nothing fills it ahead of its readers where no role does.
     CHECK(told("role load: warps 4 { k; v; } role math: warps 4 { rest; } pipeline q: q; depth 2;") ==
           kRefused + "pipeline `q`: no loop fills its tiles in 2 versions; there is one");
+  }
+
+  TEST_CASE("clusters that share nothing, and registers that no role can have, are refused") {
+    const Machine& machine = *target::machine_named("sm_90a")->machine;
+    CHECK(told("cluster (3);", machine).starts_with(kRefused + "no launch has clusters of this shape"));
+    CHECK(told("role load: warps 4, registers 16 { k; v; q; } role math: warps 4 { rest; }", machine) == kRefused + "role `load` has 16 registers, and roles have 24 to 256");
   }
 
   TEST_CASE("of two blocks that say as much one is told to be left out") {
