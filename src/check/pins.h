@@ -6,7 +6,7 @@
 
 namespace tilec::check {
 
-// A pass over the Staged form: an error for each line that the kernel's schedule has otherwise now. Lines that ask for what the machine has
+// A pass over the Staged form: an error for each line of pipelines, places, roles and clusters that the kernel has otherwise now. Lines that ask for what the machine has
 // no means of mean nothing there.
 void check_pins(const ir::Kernel& staged, const Machine& machine, Diagnostics& diagnostics);
 

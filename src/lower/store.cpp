@@ -179,7 +179,8 @@ void Lowering::send_own_rows(const ir::op::Copy& copy, int64_t rows) {
   store_boxes(copy, {rows, copy.shape[1]}, from.offsets, to.offsets);
 }
 
-// Of one tile all lanes of the block copy vectors, where that can be. Pieces follow each other, and warps do not meet for each: each copies its
+// Of one tile all lanes of the block copy their share, which took less registers of attention's loop than its warps by themselves
+// (docs/performance.md). Pieces follow each other, and warps do not meet for each: each copies its
 // rows, its lanes side by side along them.
 void Lowering::copy_own_rows(const ir::Op& op, const ir::op::Copy& copy, int64_t rows) {
   if (!is_piece(copy)) {

@@ -353,6 +353,7 @@ void stage_loops(Kernel& kernel, const Machine& machine, Diagnostics& diagnostic
     send_tiles(kernel, machine, launch);
     stage_once(kernel, machine, launch, pinned, found);
   }
+  // Nothing fills what is pinned ahead of its readers: there is one version of it.
   for (Pipeline& own : kernel.schedule.pipelines)
     if (!has_ring(kernel, own.name)) own.depth = 1;
   // Two loops may use the same names.

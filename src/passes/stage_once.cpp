@@ -29,7 +29,7 @@ const Pipeline* pinned_for(const Kernel& kernel, const std::vector<Pipeline>& pi
   return found == pinned.end() ? nullptr : &*found;
 }
 
-// The pipeline that came of it.
+// `made`: takes the pipeline that came of it.
 void stage(Kernel& kernel, const Machine& machine, RegionId launch, RegionId region, const Fill& fill, const Pipeline* pinned, std::vector<Pipeline>& made) {
   const op::Copy copy = kernel.op(fill.op).as<op::Copy>();
   std::optional<CarriedCount> rounds = CarriedCount::between(kernel, launch, region);

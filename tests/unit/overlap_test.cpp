@@ -372,6 +372,8 @@ TEST_SUITE("overlap") {
   TEST_CASE("a schedule may have a tile stored where it stands") {
     std::string kept = std::string(kRounds) + "schedule rounds for model { place C: stage 0; }\n";
     CHECK(Made(kept).count("store ") == 1);
+    // A tensor's name means a store that has a label, too.
+    CHECK(Made(testing::replaced(kept, "C.tile\\(i, j\\) =", "st: C.tile(i, j) =")).count("store ") == 1);
     CHECK(Made(std::string(kRounds) + "schedule rounds for model { place C: stage 1; }\n").count("store ") == 4);
     CHECK(refusal_of(with(kChain) + "schedule chain for model { place O: stage 1; }\n") ==
           "`O` takes no tile that ends a round of blocks that go on and can wait for the next one's products");
