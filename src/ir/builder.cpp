@@ -4,8 +4,17 @@
 
 namespace tilec::ir {
 
+namespace {
+
+bool changes_memory(const OpData& data) {
+  return data.is<op::Store>() || data.is<op::Copy>() || data.is<op::ElementStore>() || data.is<op::Atomic>() || data.is<op::BlockBarrier>();
+}
+
+}  // namespace
+
 OpId Builder::add(OpData data, std::span<const Type> result_types) {
   OpId id{uint32_t(kernel_.ops.size())};
+  writes_ += changes_memory(data);
   Op op{std::move(data), {}, span_};
   for (const Type& type : result_types) {
     op.results.push_back({uint32_t(kernel_.values.size())});

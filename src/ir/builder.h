@@ -26,6 +26,8 @@ class Builder {
     return std::exchange(held_, span);
   }
   Span held_span() const { return held_; }
+  // How many operations so far may have left something else in memory: writes, atomics, barriers behind which other threads' writes show.
+  size_t writes() const { return writes_; }
   // From here on sums of indices are written with their constants last, (x + c) + y as (x + y) + c: in addresses, whose
   // sums cannot overflow, the constants end in the offset of the instruction and what is left is shared.
   void move_constants_outward() { moves_constants_ = true; }
@@ -64,6 +66,7 @@ class Builder {
   RegionId region_;
   Span span_, held_;
   bool moves_constants_ = false;
+  size_t writes_ = 0;
   std::map<std::tuple<RegionId, Scalar, int64_t, uint64_t>, ValueId> constants_;  // one of each a region
 };
 

@@ -63,7 +63,7 @@ bool cuts(ast::BinaryOp op, const Value& a, const Value& b) {
 Value aligned(Instance& in, const Value& value, Span span, Scalar type, bool keeps_literal) {
   if (!keeps_literal) return implicitly(in, {value, span}, type);
   const Const& c = *value.as<Const>();
-  return Const{type, ir::evaluate_convert(c.type, type, ir::ConvertMode::Nearest, c.number), true};
+  return Const{type, ir::evaluate_convert(c.type, type, ir::ConvertMode::Nearest, c.number), true, c.odd};
 }
 
 // Is the count, where it is known, one that the type has bits for?
@@ -82,7 +82,8 @@ Value apply(Instance& in, ir::UnaryFn fn, const Value& x, Span span) {
   if (auto* c = x.as<Const>()) {
     auto result = ir::evaluate(fn, c->type, c->number);
     bool is_test = fn == ir::UnaryFn::IsNan;
-    if (result) return Const{is_test ? Scalar::Bool : c->type, *result, c->is_literal && !is_test};
+    bool is_exact = fn == ir::UnaryFn::Neg && c->odd;
+    if (result) return Const{is_test ? Scalar::Bool : c->type, *result, c->is_literal && !is_test, is_exact ? std::optional(-*c->odd) : std::nullopt};
     in.at(span).error(diag::ConstantOverflow, name(c->type));
     return Poison{};
   }

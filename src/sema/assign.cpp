@@ -2,6 +2,7 @@
 
 #include "sema/gemm.h"
 #include "sema/names.h"
+#include "sema/order.h"
 #include "sema/parallel.h"
 #include "sema/shapeless.h"
 #include "sema/view.h"
@@ -59,29 +60,39 @@ Value combined(Instance& in, ast::BinaryOp op, const Operand& old, const Operand
                       [&](std::span<const Operand> x) { return binary(in, op, {x[0].value, x[0].span, true}, x[1], span); });
 }
 
-// `t[:, 0 +: 64] = value`: the fragment with a part replaced.
-void insert(Instance& in, VariableId id, const ast::Index& index, const ast::Assign& node, Span span) {
-  const ir::Type type = in.variable(id).type;
-  auto selection = select(in, index, extents_of(type.shape), span);
-  if (!selection || !is_in_reach(in, id, node.target->span)) return;
+// The selected part of a fragment that may be written here; none after a mistake.
+std::optional<Selection> part_to_write(Instance& in, VariableId id, const ast::Index& index, const ast::Assign& node, Span span) {
+  auto selection = select(in, index, extents_of(in.variable(id).type.shape), span);
+  if (!selection || !is_in_reach(in, id, node.target->span)) return std::nullopt;
   if (selection->is_element()) {
     in.at(node.target->span).error(diag::FragmentElement)
         .help("fragments are written whole, by regions, or in a `parallel` loop");
-    return;
+  } else if (!fixed_shape(selection->shape)) {
+    in.at(node.target->span).error(diag::ExtentNotConstant, in.text(node.target->span));
+  } else if (node.op == ast::BinaryOp::MatrixMultiply) {
+    not_supported(in, span, "`@=`");
+  } else {
+    return selection;
   }
-  auto shape = fixed_shape(selection->shape);
-  if (!shape) return void(in.at(node.target->span).error(diag::ExtentNotConstant, in.text(node.target->span)));
-  if (node.op == ast::BinaryOp::MatrixMultiply) return void(not_supported(in, span, "`@=`"));
+  return std::nullopt;
+}
+
+// `t[:, 0 +: 64] = value`: the fragment with a part replaced.
+void insert(Instance& in, VariableId id, const ast::Index& index, const ast::Assign& node, Span span) {
+  const ir::Type type = in.variable(id).type;
+  auto selection = part_to_write(in, id, index, node, span);
+  if (!selection) return;
+  Shape shape = *fixed_shape(selection->shape);
   std::optional<Operand> old;
-  if (node.op) old = operand(in, *node.target);
-  Operand value = operand(in, *node.value, {.shape = &*shape});
+  if (node.op) old = Operand{extract(in, {evaluate(in, *index.base), index.base->span}, *selection, node.target->span), node.target->span};
+  Operand value = operand(in, *node.value, {.shape = &shape});
   if (old) value.value = combined(in, *node.op, *old, value, span);
   value.value = adapted(in, value, type.element);
-  ir::ValueId part = materialise(in, value, &*shape);
+  ir::ValueId part = materialise(in, value, &shape);
   Value whole = part.valid() ? evaluate(in, *index.base) : Value(Poison{});
   if (whole.is_poison()) return;
-  if (in.type(part) != ir::tile_type(type.element, *shape))
-    return void(in.at(value.span).error(diag::TypeMismatch, describe(ir::tile_type(type.element, *shape)),
+  if (in.type(part) != ir::tile_type(type.element, shape))
+    return void(in.at(value.span).error(diag::TypeMismatch, describe(ir::tile_type(type.element, shape)),
                                         describe(in.type(part))));
   op::Insert op{.tile = whole.as<Tile>()->id, .part = part, .offsets = {}, .axes = selection->axes};
   for (ir::ValueId offset : selection->offsets) op.offsets.push_back(offset.valid() ? offset : in.builder.index(0));
@@ -104,6 +115,7 @@ void assign_variable(Instance& in, VariableId id, const ast::Assign& node, Span 
 void assign_memory(Instance& in, const ast::Assign& node, Span span) {
   Operand target = operand(in, *node.target);
   if (target.value.is_poison()) return void(operand(in, *node.value));
+  const Moment before = now(in);
   std::optional<Operand> value;
   if (target.value.is<Shapeless>()) {
     value = operand(in, *node.value);
@@ -111,7 +123,7 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
     auto shape = value->value.is_tile_like() ? shape_of(in, *value) : std::nullopt;
     if (!shape) return report_shapeless(in, target);
     std::replace(shape->begin(), shape->end(), kNewAxis, int64_t(1));
-    target = operand(in, *node.target, {.shape = &*shape});
+    give_shape(in, target, *shape);
   }
   auto* view = target.value.as<View>();
   if (!view) {
@@ -137,7 +149,9 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
   if (!value) value = operand(in, *node.value, hint);
   if (node.op) {
     if (*node.op == ast::BinaryOp::MatrixMultiply) return void(not_supported(in, span, "`@=`"));
-    value->value = combined(in, *node.op, target, *value, span);
+    Operand old = target;
+    hold(in, old, before);
+    value->value = combined(in, *node.op, old, *value, span);
   }
   store(in, *view, *value, target.span);
 }

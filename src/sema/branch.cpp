@@ -1,4 +1,5 @@
 // Branches over run-time conditions: variables that a branch sets become results of the `if`.
+#include "sema/branch.h"
 #include "sema/exits.h"
 #include "sema/expr.h"
 #include "sema/scalar.h"
@@ -7,11 +8,13 @@
 namespace tilec::sema {
 namespace {
 
-struct Arm {
-  ir::RegionId region;
-  std::vector<ir::ValueId> values;  // of the variables at its end
-  bool is_dead = false;
-};
+ir::ValueId zero_of(Instance& in, const ir::Type& type, ir::RegionId where) {
+  RegionGuard region(in, where);
+  ir::ValueId x = zero(in, type.element);
+  return type.is_tile() ? in.builder.value(op::Splat{x}, type) : x;
+}
+
+}  // namespace
 
 Arm run_arm(Instance& in, const std::function<void()>& body) {
   Arm arm{.region = in.kernel.new_region(), .values = {}};
@@ -25,13 +28,30 @@ Arm run_arm(Instance& in, const std::function<void()>& body) {
   return arm;
 }
 
-ir::ValueId zero_of(Instance& in, const ir::Type& type, ir::RegionId where) {
-  RegionGuard region(in, where);
-  ir::ValueId x = zero(in, type.element);
-  return type.is_tile() ? in.builder.value(op::Splat{x}, type) : x;
+Merged merge(Instance& in, const std::vector<ir::ValueId>& before, Arm& a, Arm& b) {
+  Merged all;
+  for (uint32_t i = 0; i < before.size(); ++i) {
+    ir::ValueId &x = a.values[i], &y = b.values[i];
+    Variable& v = in.variables[i];
+    if (x == y) {
+      v.current = x;
+      continue;
+    }
+    // What an arm that leaves never wrote is not looked at after it, unless it belongs to the caller.
+    bool is_own = i >= in.frame().first_variable;
+    if (!x.valid() && a.is_dead && is_own) x = zero_of(in, v.type, a.region);
+    if (!y.valid() && b.is_dead && is_own) y = zero_of(in, v.type, b.region);
+    if (!x.valid() || !y.valid()) {
+      v.current = {};
+      continue;
+    }
+    all.changed.push_back({i});
+    all.types.push_back(v.type);
+    all.then_values.push_back(x);
+    all.else_values.push_back(y);
+  }
+  return all;
 }
-
-}  // namespace
 
 void branch(Instance& in, ir::ValueId condition, const std::function<void()>& then_part,
             const std::function<void()>& else_part) {
@@ -43,37 +63,20 @@ void branch(Instance& in, ir::ValueId condition, const std::function<void()>& th
   Arm b = run_arm(in, else_part);
   in.restore(before);
   in.is_dead = was_dead || (a.is_dead && b.is_dead);
-  std::vector<VariableId> changed;
-  std::vector<ir::Type> types;
-  std::vector<ir::ValueId> then_values, else_values;
-  for (uint32_t i = 0; i < before.size(); ++i) {
-    ir::ValueId &x = a.values[i], &y = b.values[i];
-    Variable& v = in.variables[i];
-    if (x == y) {
-      v.current = x;
-      continue;
-    }
-    // What a branch that leaves never wrote is not looked at after it.
-    if (!x.valid() && a.is_dead) x = zero_of(in, v.type, a.region);
-    if (!y.valid() && b.is_dead) y = zero_of(in, v.type, b.region);
-    if (!x.valid() || !y.valid()) {
-      v.current = {};
-      continue;
-    }
-    changed.push_back({i});
-    types.push_back(v.type);
-    then_values.push_back(x);
-    else_values.push_back(y);
-  }
+  Merged all = merge(in, before, a, b);
   auto finish = [&](ir::RegionId where, std::vector<ir::ValueId> values) {
     RegionGuard region(in, where);
     in.builder.yield(std::move(values));
   };
-  finish(a.region, then_values);
-  finish(b.region, else_values);
+  finish(a.region, all.then_values);
+  finish(b.region, all.else_values);
   in.builder.set_span(span);
-  ir::OpId id = in.builder.add(op::If{condition, a.region, b.region}, types);
-  for (size_t i = 0; i < changed.size(); ++i) in.set(changed[i], in.kernel.op(id).results[i]);
+  ir::OpId id = in.builder.add(op::If{condition, a.region, b.region}, all.types);
+  for (size_t i = 0; i < all.changed.size(); ++i) in.set(all.changed[i], in.kernel.op(id).results[i]);
+}
+
+void run_where(Instance& in, ir::ValueId here, std::span<const ast::Stmt* const> statements) {
+  branch(in, here, [&] { run_statements(in, statements); }, [&] { in.is_dead = true; });
 }
 
 namespace {
@@ -83,7 +86,7 @@ void run_guarded(Instance& in, Exits exits, std::span<const ast::Stmt* const> re
   if (rest.empty() || in.is_dead) return;
   ir::ValueId here = exits.any() ? still_here(in, exits) : ir::ValueId{};
   if (!here.valid() || (in.kernel.constant(here) && in.kernel.constant(here)->i)) return run_statements(in, rest);
-  branch(in, here, [&] { run_statements(in, rest); }, [] {});
+  run_where(in, here, rest);
 }
 
 void run_else(Instance& in, const ast::If& node) {

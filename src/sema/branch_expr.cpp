@@ -1,6 +1,8 @@
 // Expressions that choose: `if c { a } else { b }`, `&&`, `||`.
+#include "sema/branch.h"
 #include "sema/expr.h"
-#include "sema/stmt.h"
+#include "sema/order.h"
+#include "sema/shapeless.h"
 
 namespace tilec::sema {
 namespace {
@@ -56,32 +58,27 @@ bool is_harmless(const ir::Kernel& kernel, ir::RegionId region) {
   return std::all_of(ops.begin(), ops.end(), [&](ir::OpId id) { return is_harmless(kernel, kernel.op(id)); });
 }
 
-void splice(Instance& in, ir::RegionId from) {
-  auto ops = std::move(in.kernel.region(from).ops);
-  in.kernel.region(from).ops.clear();
-  auto& target = in.kernel.region(in.builder.region()).ops;
-  target.insert(target.end(), ops.begin(), ops.end());
-}
-
 // One side of a choice, evaluated in a region of its own.
 struct Side {
-  ir::RegionId region;
+  Arm arm;
   Operand operand;
+  ir::RegionId region() const { return arm.region; }
 };
 
-Side side(Instance& in, const ast::Expr& expr, Hint hint, std::set<MemoryId> present) {
-  Side s{in.kernel.new_region(), {}};
-  RegionGuard region(in, s.region);
+Side side(Instance& in, std::set<MemoryId> present, const std::function<Operand()>& evaluate_it) {
+  Side s;
   Restore<std::set<MemoryId>> known(in.present, std::move(present));
-  Restore<int> depth(in.control_depth, in.control_depth + 1);
-  s.operand = operand(in, expr, hint);
-  if (s.operand.value.is_element()) s.operand.value = number(in, s.operand);
+  Restore<bool> dead(in.is_dead, false);
+  s.arm = run_arm(in, [&] {
+    s.operand = evaluate_it();
+    if (s.operand.value.is_element()) s.operand.value = number(in, s.operand);
+  });
   return s;
 }
 
 // A number beside a tile is every element of one.
 bool repeat(Instance& in, Side& side, const ir::Type& tile) {
-  RegionGuard region(in, side.region);
+  RegionGuard region(in, side.region());
   side.operand.value = implicitly(in, side.operand, tile.element);
   side.operand.value = fragment(in, side.operand, &tile.shape);
   return !side.operand.value.is_poison();
@@ -104,14 +101,14 @@ std::optional<ir::Type> unify(Instance& in, Side& a, Side& b, Span span) {
     bool stays_literal = are_literals(a.operand, b.operand);
     Scalar to = stays_literal && is_float(*type) ? Scalar::F64 : *type;
     for (Side* s : {&a, &b}) {
-      RegionGuard region(in, s->region);
+      RegionGuard region(in, s->region());
       s->operand.value = chosen(in, s->operand, to, stays_literal);
       if (s->operand.value.is_poison()) return std::nullopt;
     }
     return ir::scalar_type(to);
   }
   for (Side* s : {&a, &b}) {
-    RegionGuard region(in, s->region);
+    RegionGuard region(in, s->region());
     if (!s->operand.value.is_scalar()) s->operand.value = fragment(in, s->operand);
     if (s->operand.value.is_poison()) return std::nullopt;
   }
@@ -125,41 +122,162 @@ std::optional<ir::Type> unify(Instance& in, Side& a, Side& b, Span span) {
 
 ir::ValueId id_of(const Value& value) { return value.is<Tile>() ? value.as<Tile>()->id : value.as<Dynamic>()->id; }
 
-Value choose(Instance& in, ir::ValueId condition, Side a, Side b, Span span) {
-  if (a.operand.value.is_poison() || b.operand.value.is_poison()) return Poison{};
-  auto type = unify(in, a, b, span);
+// What a choice comes to: its sides, and what stood before them.
+struct Choice {
+  ir::ValueId condition;
+  Side a, b;
+  std::vector<ir::ValueId> before;  // of the variables
+  Span span;
+};
+
+Value choose(Instance& in, Choice c) {
+  if (c.a.operand.value.is_poison() || c.b.operand.value.is_poison()) return Poison{};
+  auto type = unify(in, c.a, c.b, c.span);
   if (!type) return Poison{};
-  ir::ValueId x = id_of(a.operand.value), y = id_of(b.operand.value);
-  bool is_choice = are_literals(a.operand, b.operand);
-  in.builder.set_span(span);
-  if (type->is_scalar() && is_harmless(in.kernel, a.region) && is_harmless(in.kernel, b.region)) {
-    splice(in, a.region);
-    splice(in, b.region);
-    return Dynamic{in.builder.select(condition, x, y), is_choice};
+  ir::ValueId x = id_of(c.a.operand.value), y = id_of(c.b.operand.value);
+  bool is_choice = are_literals(c.a.operand, c.b.operand);
+  Merged merged = merge(in, c.before, c.a.arm, c.b.arm);
+  in.builder.set_span(c.span);
+  bool is_pure = merged.changed.empty() && is_harmless(in.kernel, c.a.region()) && is_harmless(in.kernel, c.b.region());
+  if (type->is_scalar() && is_pure) {
+    splice(in, c.a.region());
+    splice(in, c.b.region());
+    return Dynamic{in.builder.select(c.condition, x, y), is_choice};
   }
-  for (auto [region, value] : {std::pair{a.region, x}, std::pair{b.region, y}}) {
-    RegionGuard inside(in, region);
-    in.builder.yield({value});
-  }
-  ir::ValueId result = in.builder.value(op::If{condition, a.region, b.region}, *type);
+  auto finish = [&](ir::RegionId where, ir::ValueId value, std::vector<ir::ValueId> more) {
+    RegionGuard inside(in, where);
+    more.insert(more.begin(), value);
+    in.builder.yield(std::move(more));
+  };
+  finish(c.a.region(), x, merged.then_values);
+  finish(c.b.region(), y, merged.else_values);
+  std::vector<ir::Type> types = merged.types;
+  types.insert(types.begin(), *type);
+  ir::OpId id = in.builder.add(op::If{c.condition, c.a.region(), c.b.region()}, types);
+  for (size_t i = 0; i < merged.changed.size(); ++i) in.set(merged.changed[i], in.kernel.op(id).results[i + 1]);
+  ir::ValueId result = in.kernel.op(id).results[0];
   return type->is_tile() ? Value(Tile{result}) : Value(Dynamic{result, is_choice});
+}
+
+// A side that waits for a shape has it from the other one, or the choice waits with it. That it can only where nothing has changed: what is
+// changed is changed here.
+Value choose_with_shape(Instance& in, const ast::Expr& expr, Choice c, const Moment& start) {
+  auto settle = [&](Side& open, const Side& other) {
+    RegionGuard region(in, open.region());
+    auto shape = other.operand.value.is_tile_like() ? shape_of(in, other.operand) : std::nullopt;
+    if (shape && std::ranges::find(*shape, kNewAxis) == shape->end()) give_shape(in, open.operand, *shape);
+  };
+  settle(c.a, c.b);
+  settle(c.b, c.a);
+  bool is_open = c.a.operand.value.is<Shapeless>() || c.b.operand.value.is<Shapeless>();
+  if (!is_open) return choose(in, std::move(c));
+  auto has_changed = [&](const Arm& arm) { return !std::equal(c.before.begin(), c.before.end(), arm.values.begin()); };
+  if (has_written_since(in, start) || has_changed(c.a.arm) || has_changed(c.b.arm)) {
+    report_shapeless(in, c.a.operand.value.is<Shapeless>() ? c.a.operand : c.b.operand);
+    return Poison{};
+  }
+  return Shapeless{&expr, [c](Instance& in, const Shape& shape) {
+    Choice settled = c;
+    settled.before = settled.a.arm.values = settled.b.arm.values = in.snapshot();
+    for (Side* s : {&settled.a, &settled.b}) {
+      RegionGuard region(in, s->region());
+      give_shape(in, s->operand, shape);
+    }
+    return choose(in, std::move(settled));
+  }};
+}
+
+// The sides of a choice by elements: nothing of them may change anything, as both are evaluated.
+struct BothSides {
+  Instance& in;
+  Moment start = now(in);
+  std::vector<ir::ValueId> variables = in.snapshot();
+
+  bool is_fine(Span span) const {
+    if (!has_written_since(in, start) && variables == in.snapshot()) return true;
+    in.at(span).error(diag::EffectOfElementChoice);
+    return false;
+  }
+};
+
+// Numbers have no code; a choice has a region for each side all the same.
+std::vector<ir::RegionId> all_with_regions(Instance& in, std::span<const ir::RegionId> code) {
+  std::vector<ir::RegionId> all(code.begin(), code.end());
+  for (ir::RegionId& region : all)
+    if (!region.valid()) region = in.kernel.new_region();
+  return all;
+}
+
+// A choice for one element whose sides have code that can fail, and so stands under the condition.
+Value choose_guarded(Instance& in, ir::ValueId test, std::array<ir::RegionId, 2> code, std::array<Value, 2> sides, bool is_choice) {
+  for (size_t i = 0; i < 2; ++i) {
+    RegionGuard inside(in, code[i]);
+    in.builder.yield({sides[i].as<Dynamic>()->id});
+  }
+  const ir::Type type = in.type(sides[0].as<Dynamic>()->id);
+  return Dynamic{in.builder.value(op::If{test, code[0], code[1]}, type), is_choice};
 }
 
 Value choose_elements(Instance& in, const Operand& test, const ast::IfExpr& node, Hint hint, Span span) {
   auto shape = shape_of(in, test);
   if (!shape) return Poison{};
   if (!hint.shape && std::ranges::find(*shape, kNewAxis) == shape->end()) hint.shape = &*shape;
+  BothSides both{in};
   Operand a = operand(in, *node.then_value, hint), b = operand(in, *node.else_value, hint);
-  return map_elements(in, std::array{test, a, b}, span, [&](std::span<const Operand> x) -> Value {
+  if (!both.is_fine(span)) return Poison{};
+  return map_apart(in, std::array{test, a, b}, span, [&](std::span<const Operand> x, std::span<const ir::RegionId> apart) -> Value {
+    std::vector<ir::RegionId> code = all_with_regions(in, apart);
     if (element_of(in, x[0].value) != Scalar::Bool)
       return in.at(test.span).error(diag::TypeMismatch, "bool", describe(in.kernel, x[0].value)), Value(Poison{});
+    splice(in, code[0]);
+    bool is_pure = is_harmless(in.kernel, code[1]) && is_harmless(in.kernel, code[2]);
     auto type = common_type(in, x.subspan(1));
     if (!type) return Poison{};
     bool stays_literal = are_literals(x[1], x[2]);
     Scalar to = stays_literal && is_float(*type) ? Scalar::F64 : *type;
-    Value yes = chosen(in, x[1], to, stays_literal), no = chosen(in, x[2], to, stays_literal);
-    if (yes.is_poison() || no.is_poison()) return Poison{};
-    return Dynamic{in.builder.select(emit(in, x[0].value), yes.as<Dynamic>()->id, no.as<Dynamic>()->id), stays_literal};
+    std::array<Value, 2> sides;
+    for (size_t i = 0; i < 2; ++i) {
+      if (is_pure) splice(in, code[i + 1]);
+      RegionGuard inside(in, is_pure ? in.builder.region() : code[i + 1]);
+      sides[i] = chosen(in, x[i + 1], to, stays_literal);
+      if (sides[i].is_poison()) return Poison{};
+    }
+    ir::ValueId condition = emit(in, x[0].value);
+    if (!is_pure) return choose_guarded(in, condition, {code[1], code[2]}, sides, stays_literal);
+    return Dynamic{in.builder.select(condition, sides[0].as<Dynamic>()->id, sides[1].as<Dynamic>()->id), stays_literal};
+  });
+}
+
+// `&&` and `||` of tiles: the right side is looked at in the elements where the left one leaves the answer open.
+Value combine_elements(Instance& in, const Operand& a, const ast::Binary& node, Span span) {
+  bool is_and = node.op == ast::BinaryOp::And;
+  BothSides both{in};
+  auto shape = shape_of(in, a);
+  if (!shape) return Poison{};
+  Hint hint;
+  if (std::ranges::find(*shape, kNewAxis) == shape->end()) hint.shape = &*shape;
+  Operand b = operand(in, *node.rhs, hint);
+  if (!both.is_fine(span)) return Poison{};
+  return map_apart(in, std::array{a, b}, span, [&](std::span<const Operand> x, std::span<const ir::RegionId> apart) -> Value {
+    std::vector<ir::RegionId> code = all_with_regions(in, apart);
+    splice(in, code[0]);
+    bool is_pure = is_harmless(in.kernel, code[1]);
+    bool are_bools = element_of(in, x[0].value) == Scalar::Bool && element_of(in, x[1].value) == Scalar::Bool;
+    if (is_pure || !are_bools) {
+      splice(in, code[1]);
+      return binary(in, node.op, x[0], x[1], span);
+    }
+    std::array code_of{code[1], in.kernel.new_region()};
+    std::array<Value, 2> sides;
+    for (size_t i = 0; i < 2; ++i) {
+      RegionGuard inside(in, code_of[i]);
+      sides[i] = Dynamic{i == 0 ? emit(in, x[1].value) : in.builder.boolean(!is_and)};
+    }
+    if (!is_and) {
+      std::swap(code_of[0], code_of[1]);
+      std::swap(sides[0], sides[1]);
+    }
+    return choose_guarded(in, emit(in, x[0].value), code_of, sides, false);
   });
 }
 
@@ -172,46 +290,42 @@ Value evaluate_if(Instance& in, const ast::Expr& expr, const ast::IfExpr& node, 
   Value test = as_condition(in, first);
   if (test.is_poison()) return test;
   if (auto* c = test.as<Const>()) return evaluate(in, c->number.i ? *node.then_value : *node.else_value, hint);
-  ir::ValueId value = emit(in, test);
-  Side a = side(in, *node.then_value, hint, present_where(in, *node.condition, true));
-  Side b = side(in, *node.else_value, hint, present_where(in, *node.condition, false));
-  if (a.operand.value.is<Shapeless>() || b.operand.value.is<Shapeless>()) return Shapeless{&expr};
-  return choose(in, value, std::move(a), std::move(b), expr.span);
+  Choice c{.condition = emit(in, test), .a = {}, .b = {}, .before = in.snapshot(), .span = expr.span};
+  Moment start = now(in);
+  c.a = side(in, present_where(in, *node.condition, true), [&] { return operand(in, *node.then_value, hint); });
+  in.restore(c.before);
+  c.b = side(in, present_where(in, *node.condition, false), [&] { return operand(in, *node.else_value, hint); });
+  in.restore(c.before);
+  return choose_with_shape(in, expr, std::move(c), start);
 }
 
 Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& node) {
   bool is_and = node.op == ast::BinaryOp::And;
   Operand a = operand(in, *node.lhs);
   if (a.value.is_poison()) return Poison{};
-  if (a.value.is_tile_like() && !nullable(in, a.value)) {
-    Operand b = operand(in, *node.rhs);
-    return map_elements(in, std::array{a, b}, expr.span,
-                        [&](std::span<const Operand> x) { return binary(in, node.op, x[0], x[1], expr.span); });
-  }
+  if (a.value.is_tile_like() && !nullable(in, a.value)) return combine_elements(in, a, node, expr.span);
   Value left = as_condition(in, a);
   if (left.is_poison()) return left;
   if (auto* c = left.as<Const>()) return (c->number.i != 0) == is_and ? condition(in, *node.rhs) : left;
   ir::ValueId x = emit(in, left);
-  Side b{in.kernel.new_region(), {}};
-  {
-    RegionGuard region(in, b.region);
-    Restore<std::set<MemoryId>> known(in.present, present_where(in, *node.lhs, is_and));
-    b.operand = {condition(in, *node.rhs), node.rhs->span};
-    if (b.operand.value.is_poison()) return Poison{};
-    b.operand.value = Dynamic{emit(in, b.operand.value)};
-  }
-  ir::ValueId y = b.operand.value.as<Dynamic>()->id;
-  if (is_harmless(in.kernel, b.region)) {
-    splice(in, b.region);
+  auto before = in.snapshot();
+  Side open = side(in, present_where(in, *node.lhs, is_and), [&]() -> Operand {
+    Value right = condition(in, *node.rhs);
+    return {right.is_poison() ? right : Value(Dynamic{emit(in, right)}), node.rhs->span};
+  });
+  in.restore(before);
+  if (open.operand.value.is_poison()) return Poison{};
+  ir::ValueId y = open.operand.value.as<Dynamic>()->id;
+  bool has_changed = !std::equal(before.begin(), before.end(), open.arm.values.begin());
+  if (!has_changed && is_harmless(in.kernel, open.region())) {
+    splice(in, open.region());
     return Dynamic{is_and ? in.builder.logical_and(x, y) : in.builder.logical_or(x, y)};
   }
-  Side other{in.kernel.new_region(), {}};
-  {
-    RegionGuard region(in, other.region);
-    other.operand = {Dynamic{in.builder.boolean(!is_and)}, expr.span};
-  }
-  return is_and ? choose(in, x, std::move(b), std::move(other), expr.span)
-      : choose(in, x, std::move(other), std::move(b), expr.span);
+  Side known = side(in, in.present, [&]() -> Operand { return {Dynamic{in.builder.boolean(!is_and)}, expr.span}; });
+  in.restore(before);
+  Choice c{.condition = x, .a = std::move(open), .b = std::move(known), .before = std::move(before), .span = expr.span};
+  if (!is_and) std::swap(c.a, c.b);
+  return choose(in, std::move(c));
 }
 
 }  // namespace tilec::sema

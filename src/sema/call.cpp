@@ -1,8 +1,11 @@
 #include "sema/call.h"
 
 #include "base/text.h"
+#include "sema/assign.h"
 #include "sema/intrinsics.h"
 #include "sema/names.h"
+#include "sema/order.h"
+#include "sema/shapeless.h"
 
 namespace tilec::sema {
 namespace {
@@ -101,35 +104,57 @@ bool is_elementwise(const FnRef& ref) {
   return true;
 }
 
+// A parameter that is a number or a fragment; others are names of the caller's memory.
+bool is_value(const ast::Parameter& parameter) {
+  auto* type = parameter.type->as<ast::ShapedType>();
+  bool is_number = !takes_tile(parameter);
+  return parameter.direction == ast::Direction::In && (is_number || (type && type->space == ast::Space::Fragment));
+}
+
+// The variable that an `out` argument names is not read.
+Operand argument_value(Instance& in, const ast::Parameter& parameter, const ast::Expr& expr, Hint hint) {
+  if (parameter.direction == ast::Direction::Out && variable_named(in, expr)) return {Nothing{}, expr.span};
+  return operand(in, expr, hint);
+}
+
+// In the order in which they are written, each as it is then.
 bool evaluate_arguments(Instance& in, Invocation& call, const std::vector<const ast::Argument*>& arguments) {
   Hint hint = is_elementwise(call.fn) ? call.site.hint : Hint{};
+  const auto& parameters = signature(call.fn).parameters;
+  std::vector<Moment> moments(arguments.size(), now(in));
+  for (const ast::Parameter& parameter : parameters) call.arguments.push_back({{Nothing{}, parameter.span}, nullptr});
+  if (call.site.receiver) call.arguments[0] = {*call.site.receiver, call.site.receiver_expr};
+  for (const ast::Argument& argument : call.site.arguments) {
+    size_t i = std::ranges::find(arguments, &argument) - arguments.begin();
+    call.arguments[i] = {argument_value(in, parameters[i], *argument.value, hint), argument.value};
+    moments[i] = now(in);
+  }
   bool is_fine = true;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    const ast::Parameter& parameter = signature(call.fn).parameters[i];
-    if (i == 0 && call.site.receiver) {
-      call.arguments.push_back({*call.site.receiver, call.site.receiver_expr});
-    } else if (arguments[i]) {
-      const ast::Expr& expr = *arguments[i]->value;
-      call.arguments.push_back({operand(in, expr, hint), &expr});
-    } else {
-      call.arguments.push_back({{Nothing{}, parameter.span}, nullptr});
-    }
-    is_fine &= !call.arguments.back().operand.value.is_poison();
+    if (is_value(parameters[i])) hold(in, call.arguments[i].operand, moments[i]);
+    is_fine &= !call.arguments[i].operand.value.is_poison();
   }
   return is_fine;
 }
 
-// Gives arguments without a shape of their own that of the others; false while some stay without.
-bool settle_shapes(Instance& in, Invocation& call) {
+// Gives arguments without a shape of their own that of the others, where one has a shape.
+void settle_shapes(Instance& in, Invocation& call) {
   std::optional<Shape> shape;
   for (const BoundArgument& a : call.arguments)
     if (!shape && a.operand.value.is_tile_like()) shape = shape_of(in, a.operand);
-  for (BoundArgument& a : call.arguments) {
-    if (!a.operand.value.is<Shapeless>()) continue;
-    if (!shape || !a.expr) return false;
-    a.operand = operand(in, *a.expr, {.shape = &*shape});
-  }
-  return true;
+  for (BoundArgument& a : call.arguments)
+    if (shape && a.expr) give_shape(in, a.operand, *shape);
+}
+
+// A function on numbers, on each element where an argument is a tile.
+Value call_elementwise(Instance& in, const Invocation& call, std::span<const Operand> operands) {
+  auto run = [&](std::span<const Operand> elements) {
+    Invocation one = call;
+    for (size_t i = 0; i < elements.size(); ++i) one.arguments[i].operand = elements[i];
+    return invoke(in, one);
+  };
+  bool has_tiles = std::ranges::any_of(operands, [](const Operand& x) { return x.value.is_tile_like(); });
+  return has_tiles ? map_elements(in, operands, call.site.expr.span, run) : run(operands);
 }
 
 }  // namespace
@@ -174,17 +199,13 @@ Value call_functions(Instance& in, const FnSet& functions, const CallSite& site,
   }
   call.generics.resize(signature(*ref).generics.size());
   if (!evaluate_arguments(in, call, matching.arguments)) return Poison{};
-  if (is_elementwise(*ref) && !settle_shapes(in, call)) return Shapeless{&site.expr};
-  bool has_tiles = std::any_of(call.arguments.begin(), call.arguments.end(),
-                               [](const BoundArgument& a) { return a.operand.value.is_tile_like(); });
-  if (!has_tiles || !is_elementwise(*ref)) return invoke(in, call);
+  if (!is_elementwise(*ref)) return invoke(in, call);
+  settle_shapes(in, call);
   std::vector<Operand> operands;
   for (const BoundArgument& a : call.arguments) operands.push_back(a.operand);
-  return map_elements(in, operands, site.expr.span, [&](std::span<const Operand> elements) {
-    Invocation one = call;
-    for (size_t i = 0; i < elements.size(); ++i) one.arguments[i].operand = elements[i];
-    return invoke(in, one);
-  });
+  bool is_open = std::ranges::any_of(operands, [](const Operand& x) { return x.value.is<Shapeless>(); });
+  if (!is_open) return call_elementwise(in, call, operands);
+  return with_shape(in, site.expr, operands, [call](Instance& in, std::span<const Operand> all) { return call_elementwise(in, call, all); });
 }
 
 void report_missing_argument(Instance& in, Span call, std::string_view function, std::string_view parameter) {

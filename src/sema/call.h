@@ -20,9 +20,10 @@ struct BoundArgument {
 // A call with one function chosen and its arguments in the order of the parameters.
 struct Invocation {
   FnRef fn;
-  const CallSite& site;
+  CallSite site;
   std::vector<BoundArgument> arguments;
   std::vector<std::optional<Value>> generics;  // as written or inferred, in the order of the signature
+  bool keeps_literals = false;                 // numbers are literals alone, and are computed in f64 where one is a float
 };
 
 Value call_method(Instance& in, CallSite site, const ast::Name& name, const Operand& receiver);

@@ -54,6 +54,7 @@ ir::ValueId absorb(Instance& in, Elementwise& into, const Elementwise& from) {
     in.kernel.region(into.region).args.push_back(input.element);
     into.inputs.push_back(input);
   }
+  in.kernel.region(from.region).args.clear();
   return result;
 }
 
@@ -66,44 +67,84 @@ void report_shapes(Instance& in, const Operand& a, const Shape& x, const Operand
 
 }  // namespace
 
-Value map_elements(Instance& in, std::span<const Operand> operands, Span span,
-                   const std::function<Value(std::span<const Operand>)>& body) {
-  std::vector<Operand> elements(operands.begin(), operands.end());
-  std::optional<Elementwise> all;
+void splice(Instance& in, ir::RegionId from) {
+  if (!from.valid()) return;
+  auto ops = std::move(in.kernel.region(from).ops);
+  in.kernel.region(from).ops.clear();
+  auto& target = in.kernel.region(in.builder.region()).ops;
+  target.insert(target.end(), ops.begin(), ops.end());
+}
+
+namespace {
+
+// Tiles that meet, and their elements.
+struct Met {
+  Elementwise all;                   // without code
+  std::vector<Operand> elements;
+  std::vector<ir::RegionId> code;    // of each operand
+  bool has_tiles = false;
+};
+
+// None after a mistake.
+std::optional<Met> meet(Instance& in, std::span<const Operand> operands, Span span) {
+  Met met{.all = {}, .elements = {operands.begin(), operands.end()}, .code = {}};
   const Operand* first = nullptr;
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (operands[i].value.is_poison()) return Poison{};
+    if (operands[i].value.is_poison()) return std::nullopt;
+    met.code.emplace_back();
     if (!operands[i].value.is_tile_like()) continue;
-    if (!require_block(in, operands[i].span, "a whole tile")) return Poison{};
+    if (!require_block(in, operands[i].span, "a whole tile")) return std::nullopt;
     auto next = elementwise(in, operands[i]);
-    if (!next) return Poison{};
-    if (!all) {
-      all = std::move(next);
+    if (!next) return std::nullopt;
+    ir::ValueId element = next->result;
+    if (!first) {
       first = &operands[i];
-      elements[i].value = Dynamic{all->result, all->is_literal};
-      continue;
+      met.all = *next;
+      met.code[i] = in.kernel.new_region();
+    } else {
+      auto shape = joined(met.all.shape, next->shape);
+      if (!shape) return report_shapes(in, *first, met.all.shape, operands[i], next->shape, span), std::nullopt;
+      element = absorb(in, met.all, *next);
+      met.all.shape = *shape;
+      met.code[i] = next->region;
     }
-    auto shape = joined(all->shape, next->shape);
-    if (!shape) return report_shapes(in, *first, all->shape, operands[i], next->shape, span), Value(Poison{});
-    ir::ValueId element = absorb(in, *all, *next);
-    all->shape = *shape;
-    elements[i].value = Dynamic{element, next->is_literal};
+    met.elements[i].value = Dynamic{element, next->is_literal};
+    std::swap(in.kernel.region(met.code[i]).ops, in.kernel.region(met.all.region).ops);
   }
-  if (!all) return body(elements);
+  met.has_tiles = first != nullptr;
+  return met;
+}
+
+}  // namespace
+
+Value map_apart(Instance& in, std::span<const Operand> operands, Span span,
+                const std::function<Value(std::span<const Operand>, std::span<const ir::RegionId>)>& body) {
+  auto met = meet(in, operands, span);
+  if (!met) return Poison{};
+  if (!met->has_tiles) return body(met->elements, met->code);
   // Elements of memory are read before the map, once.
-  for (Operand& element : elements)
+  for (Operand& element : met->elements)
     if (element.value.is_element()) element.value = number(in, element);
   Restore<Level> level(in.level, Level::Element);
-  RegionGuard region(in, all->region);
-  Value result = body(elements);
+  RegionGuard region(in, met->all.region);
+  Value result = body(met->elements, met->code);
   if (result.is_poison()) return result;
   if (!result.is_scalar()) {
     in.at(span).error(diag::TypeMismatch, "a number for each element", describe(in.kernel, result));
     return Poison{};
   }
-  all->is_literal = result.is<Dynamic>() && is_literal(result);
-  all->result = all->is_literal ? result.as<Dynamic>()->id : emit(in, number(in, {result, span}));
-  return *all;
+  Elementwise& all = met->all;
+  all.is_literal = result.is<Dynamic>() && is_literal(result);
+  all.result = all.is_literal ? result.as<Dynamic>()->id : emit(in, number(in, {result, span}));
+  return all;
+}
+
+Value map_elements(Instance& in, std::span<const Operand> operands, Span span,
+                   const std::function<Value(std::span<const Operand>)>& body) {
+  return map_apart(in, operands, span, [&](std::span<const Operand> elements, std::span<const ir::RegionId> code) {
+    for (ir::RegionId region : code) splice(in, region);
+    return body(elements);
+  });
 }
 
 namespace {

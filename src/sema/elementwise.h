@@ -10,6 +10,11 @@ namespace tilec::sema {
 // the scalars themselves. With tiles the answer is an Elementwise, and `body` must give a number.
 Value map_elements(Instance& in, std::span<const Operand> operands, Span span,
                    const std::function<Value(std::span<const Operand>)>& body);
+// The same for operands whose code the body places: `code` has that of each tile, which stands nowhere yet. Numbers have none.
+Value map_apart(Instance& in, std::span<const Operand> operands, Span span,
+                const std::function<Value(std::span<const Operand>, std::span<const ir::RegionId> code)>& body);
+// Moves the code of a region to the end of the one that is built.
+void splice(Instance& in, ir::RegionId from);
 // The tile as a value of the IR: maps are emitted, memory is loaded, a number is spread over `shape` when one is given.
 // None when it is no tile (reported).
 ir::ValueId materialise(Instance& in, const Operand& operand, const Shape* shape = nullptr);

@@ -120,10 +120,7 @@ bool prepare_returns(Instance& in, const ast::Block& body) {
   if (ends_in_return && !exits_of(statements.first(statements.size() - 1)).returns) return true;
   if (!exits_of(statements).returns || in.level == Level::Constant) return true;
   frame.result_variable = in.new_variable("result", {}, {}, {});
-  if (!returns_from_loop(statements)) {
-    if (needs_flag(statements, &Exits::returns)) frame.runs = new_flag(in, "runs");
-    return true;
-  }
+  if (!returns_from_loop(statements) && !needs_flag(statements, &Exits::returns)) return true;
   const ast::Type* declared = frame.decl->as<ast::Fn>()->signature.result;
   if (declared) {
     ir::Type type;

@@ -2,6 +2,8 @@
 
 #include "sema/gemm.h"
 #include "sema/names.h"
+#include "sema/order.h"
+#include "sema/shapeless.h"
 
 namespace tilec::sema {
 namespace {
@@ -11,15 +13,18 @@ namespace {
 struct Sides { Operand lhs, rhs; };
 
 Sides sides(Instance& in, const ast::Binary& node, Hint hint) {
-  Sides s{operand(in, *node.lhs, hint), operand(in, *node.rhs, hint)};
-  auto settle = [&](Operand& open, const ast::Expr& expr, const Operand& other) {
+  Sides s{operand(in, *node.lhs, hint), {}};
+  Moment between = now(in);
+  s.rhs = operand(in, *node.rhs, hint);
+  hold(in, s.lhs, between);
+  auto settle = [&](Operand& open, const Operand& other) {
     if (!open.value.is<Shapeless>() || !other.value.is_tile_like()) return;
     auto shape = shape_of(in, other);
     if (!shape) open.value = Poison{};
-    else if (std::ranges::find(*shape, kNewAxis) == shape->end()) open = operand(in, expr, {.shape = &*shape});
+    else if (std::ranges::find(*shape, kNewAxis) == shape->end()) give_shape(in, open, *shape);
   };
-  settle(s.lhs, *node.lhs, s.rhs);
-  settle(s.rhs, *node.rhs, s.lhs);
+  settle(s.lhs, s.rhs);
+  settle(s.rhs, s.lhs);
   return s;
 }
 
@@ -34,31 +39,33 @@ Value evaluate_binary(Instance& in, const ast::Expr& expr, const ast::Binary& no
   if (node.op == ast::BinaryOp::MatrixMultiply) return matrix_product(in, node, expr.span);
   Sides s = sides(in, node, hint);
   if (s.lhs.value.is_poison() || s.rhs.value.is_poison()) return Poison{};
-  if (s.lhs.value.is<Shapeless>() || s.rhs.value.is<Shapeless>()) return Shapeless{&expr};
   if (node.op == ast::BinaryOp::Equal || node.op == ast::BinaryOp::NotEqual)
     if (auto same = same_entity(s.lhs.value, s.rhs.value))
       return bool_const(*same == (node.op == ast::BinaryOp::Equal));
-  return map_elements(in, std::array{s.lhs, s.rhs}, node.op_span.valid() ? node.op_span : expr.span,
-                      [&](std::span<const Operand> x) { return binary(in, node.op, x[0], x[1], expr.span); });
+  return with_shape(in, expr, std::array{s.lhs, s.rhs}, [&expr, &node](Instance& in, std::span<const Operand> both) {
+    return map_elements(in, both, node.op_span.valid() ? node.op_span : expr.span,
+                        [&](std::span<const Operand> x) { return binary(in, node.op, x[0], x[1], expr.span); });
+  });
 }
 
 Value evaluate_unary(Instance& in, const ast::Expr& expr, const ast::Unary& node, Hint hint) {
   Operand x = operand(in, *node.operand, hint);
   if (node.op == ast::UnaryOp::Not && nullable(in, x.value)) x.value = as_condition(in, x);
   if (x.value.is_poison()) return Poison{};
-  if (x.value.is<Shapeless>()) return Shapeless{&expr};
-  return map_elements(in, std::array{x}, expr.span,
-                      [&](std::span<const Operand> e) { return unary(in, node.op, e[0], expr.span); });
+  return with_shape(in, expr, std::array{x}, [&expr, &node](Instance& in, std::span<const Operand> all) {
+    return map_elements(in, all, expr.span, [&](std::span<const Operand> e) { return unary(in, node.op, e[0], expr.span); });
+  });
 }
 
 Value evaluate_cast(Instance& in, const ast::Expr& expr, const ast::Cast& node, Hint hint) {
   Operand x = operand(in, *node.operand, hint);
   auto to = scalar_of_path(in, {node.element});
   if (x.value.is_poison() || !to) return Poison{};
-  if (x.value.is<Shapeless>()) return Shapeless{&expr};
-  return map_elements(in, std::array{x}, expr.span, [&](std::span<const Operand> e) {
-    Value n = number(in, e[0]);
-    return n.is_poison() ? n : convert(in, n, *to, ir::ConvertMode::Nearest, expr.span);
+  return with_shape(in, expr, std::array{x}, [&expr, to = *to](Instance& in, std::span<const Operand> all) {
+    return map_elements(in, all, expr.span, [&](std::span<const Operand> e) {
+      Value n = number(in, e[0]);
+      return n.is_poison() ? n : convert(in, n, to, ir::ConvertMode::Nearest, expr.span);
+    });
   });
 }
 
@@ -66,7 +73,10 @@ Value evaluate_elements(Instance& in, const std::vector<const ast::Expr*>& eleme
   Tuple tuple;
   for (const ast::Expr* e : elements) {
     Value value = evaluate(in, *e);
-    if (value.is<Elementwise>()) value = fragment(in, {value, e->span});
+    if (value.is_element()) value = number(in, {value, e->span});
+    auto* view = value.as<View>();
+    bool is_tile = value.is<Elementwise>() || (view && view->is_region && fixed_shape(view->shape));
+    if (is_tile) value = fragment(in, {value, e->span});
     if (value.is<Dynamic>() && is_literal(value)) value = Dynamic{emit(in, value)};
     tuple.elements.push_back(std::move(value));
   }
@@ -82,7 +92,7 @@ struct Evaluate {
     if (n.value > uint64_t(INT64_MAX)) return Const{Scalar::U64, ir::Number::integer(int64_t(n.value)), false};
     return integer_literal(int64_t(n.value));
   }
-  Value operator()(const ast::FloatLiteral& n) { return Const{Scalar::F64, ir::Number::real(n.value), true}; }
+  Value operator()(const ast::FloatLiteral& n) { return Const{Scalar::F64, ir::Number::real(n.value), true, n.odd}; }
   Value operator()(const ast::BoolLiteral& n) { return bool_const(n.value); }
   Value operator()(const ast::StringLiteral& n) { return Text{n.value}; }
   Value operator()(const ast::NameRef& n) { return value_of_name(in, n.name); }

@@ -1,6 +1,7 @@
 #include "sema/gemm.h"
 
 #include "sema/assign.h"
+#include "sema/order.h"
 #include "sema/view.h"
 
 namespace tilec::sema {
@@ -128,8 +129,20 @@ ir::ValueId emit_gemm(Instance& in, const Product& p, ir::ValueId acc, Span span
 
 }  // namespace
 
+namespace {
+
+std::pair<Operand, Operand> factors(Instance& in, const ast::Binary& node) {
+  Operand x = operand(in, *node.lhs);
+  Moment between = now(in);
+  Operand y = operand(in, *node.rhs);
+  hold(in, x, between);
+  return {std::move(x), std::move(y)};
+}
+
+}  // namespace
+
 Value matrix_product(Instance& in, const ast::Binary& node, Span span) {
-  Operand x = operand(in, *node.lhs), y = operand(in, *node.rhs);
+  auto [x, y] = factors(in, node);
   auto p = product(in, x, y, span);
   if (!p) return Poison{};
   Scalar element = accumulator(p->a.element);
@@ -138,11 +151,16 @@ Value matrix_product(Instance& in, const ast::Binary& node, Span span) {
 }
 
 void accumulate(Instance& in, VariableId acc, const ast::Binary& node, Span span) {
-  Operand x = operand(in, *node.lhs), y = operand(in, *node.rhs);
-  accumulate(in, acc, x, y, span);
+  ir::ValueId before = in.variable(acc).current;
+  auto [x, y] = factors(in, node);
+  accumulate(in, acc, before, x, y, span);
 }
 
 void accumulate(Instance& in, VariableId acc, const Operand& x, const Operand& y, Span span) {
+  accumulate(in, acc, in.variable(acc).current, x, y, span);
+}
+
+void accumulate(Instance& in, VariableId acc, ir::ValueId before, const Operand& x, const Operand& y, Span span) {
   auto p = product(in, x, y, span);
   if (!p || !is_in_reach(in, acc, span)) return;
   const Variable& v = in.variable(acc);
@@ -155,13 +173,13 @@ void accumulate(Instance& in, VariableId acc, const Operand& x, const Operand& y
   }
   if (is_float(v.type.element) != is_float(p->a.element))
     return report_implicit(in, span, accumulator(p->a.element), v.type.element);
-  if (!v.current.valid()) {
+  if (!before.valid()) {
     in.at(span).error(diag::Uninitialised, v.name).note(v.span, diag::DeclaredHere, v.name)
         .help("give it a first value: `= 0`");
     in.variable(acc).is_poison = true;
     return;
   }
-  in.set(acc, emit_gemm(in, *p, v.current, span));
+  in.set(acc, emit_gemm(in, *p, before, span));
 }
 
 }  // namespace tilec::sema

@@ -58,7 +58,8 @@ struct Inference {
     });
     if (!has_only_literals) return type;
     bool is_float_wanted = kind_name(parameter) == "float" || *type == Scalar::F64;
-    return is_float_wanted ? Scalar::F32 : Scalar::Index;
+    if (!is_float_wanted) return Scalar::Index;
+    return call.keeps_literals ? Scalar::F64 : Scalar::F32;
   }
 
   // Extents of an argument bound to the names that the parameter's type uses for them.

@@ -43,6 +43,28 @@ Value index_view(Instance& in, const View& view, const ast::Index& index, Span s
   return with_new_axes(in, std::move(*result), *selection, span);
 }
 
+}  // namespace
+
+Value extract(Instance& in, const Operand& base, const Selection& selection, Span span) {
+  ir::ValueId tile = materialise(in, base);
+  if (!tile.valid()) return Poison{};
+  op::Extract extract{.tile = tile, .offsets = {}, .axes = {}};
+  Shape result;
+  for (ir::ValueId offset : selection.offsets)
+    extract.offsets.push_back(offset.valid() ? offset : in.builder.index(0));
+  for (size_t i = 0; i < selection.axes.size(); ++i) {
+    if (selection.axes[i] == kNewAxis) continue;
+    if (!selection.shape[i].is_fixed())
+      return in.at(span).error(diag::ExtentNotConstant, in.text(span)), Value(Poison{});
+    extract.axes.push_back(selection.axes[i]);
+    result.push_back(selection.shape[i].fixed);
+  }
+  Value part = Tile{in.builder.value(std::move(extract), ir::tile_type(in.type(tile).element, result))};
+  return with_new_axes(in, std::move(part), selection, span);
+}
+
+namespace {
+
 Value index_tile(Instance& in, const Operand& base, const ast::Index& index, Span span) {
   auto shape = shape_of(in, base);
   if (!shape) return Poison{};
@@ -55,21 +77,8 @@ Value index_tile(Instance& in, const Operand& base, const ast::Index& index, Spa
     return Poison{};
   }
   if (!selection->is_part) return with_new_axes(in, base.value, *selection, span);
-  ir::ValueId tile = materialise(in, base);
-  if (!tile.valid()) return Poison{};
-  op::Extract extract{.tile = tile, .offsets = {}, .axes = {}};
-  Shape result;
-  for (ir::ValueId offset : selection->offsets)
-    extract.offsets.push_back(offset.valid() ? offset : in.builder.index(0));
-  for (size_t i = 0; i < selection->axes.size(); ++i) {
-    if (selection->axes[i] == kNewAxis) continue;
-    if (!selection->shape[i].is_fixed())
-      return in.at(span).error(diag::ExtentNotConstant, in.text(span)), Value(Poison{});
-    extract.axes.push_back(selection->axes[i]);
-    result.push_back(selection->shape[i].fixed);
-  }
-  Value part = Tile{in.builder.value(std::move(extract), ir::tile_type(in.type(tile).element, result))};
-  return with_new_axes(in, std::move(part), *selection, span);
+  // What is selected is cut out of the tile as it was before the indices were evaluated.
+  return extract(in, base, *selection, span);
 }
 
 Value index_tuple(Instance& in, const Tuple& tuple, const ast::Index& index, Span span) {

@@ -5,6 +5,7 @@
 #include "sema/names.h"
 #include "sema/stmt.h"
 #include "sema/types.h"
+#include "sema/view.h"
 
 namespace tilec::sema {
 namespace {
@@ -15,9 +16,20 @@ bool report_type(Instance& in, const Operand& operand, std::string_view wanted) 
   return false;
 }
 
+// An element of memory that stands for a number which the function sets: `variable` is that number.
+struct WriteBack {
+  View element;
+  VariableId variable;
+  Span span;
+};
+
 struct Binder {
   Instance& in;
   Invocation& call;
+  std::vector<WriteBack> write_backs = {};
+  std::vector<VariableId> variables = {};             // of the caller, which the function may set
+  struct Named { const View* view; bool is_written; };
+  std::vector<Named> memories = {};                   // of the caller, by other names
 
   // The caller's variable behind an `inout` argument.
   std::optional<VariableId> variable(const BoundArgument& argument, size_t caller_scopes) {
@@ -49,7 +61,41 @@ struct Binder {
       in.at(argument.operand.span).error(diag::TypeMismatch, describe(wanted), describe(v.type));
       return false;
     }
+    if (std::ranges::find(variables, *id) != variables.end()) return report_shared(p, argument.operand.span);
+    variables.push_back(*id);
     in.declare(p.name, *id);
+    return true;
+  }
+
+  bool report_shared(const ast::Parameter& p, Span span) {
+    in.at(span).error(diag::SharedArgument, in.text(span), call.fn.fn().signature.name.text)
+        .note(p.span, diag::DeclaredHere, p.name.text)
+        .help("give the function a copy, or parts that are seen to lie apart");
+    return false;
+  }
+
+  // A number in memory, which the function works on in a variable.
+  bool bind_element(const ast::Parameter& p, const Operand& operand, Scalar type) {
+    const View& element = *operand.value.as<View>();
+    Scalar own = element_of(in, operand.value);
+    if (own != type) return in.at(operand.span).error(diag::TypeMismatch, name(type), name(own)), false;
+    if (!is_writable(in, element, operand.span)) return false;
+    bool is_read = p.direction == ast::Direction::InOut;
+    Value before = is_read ? number(in, operand) : Value(Nothing{});
+    if (before.is_poison()) return false;
+    VariableId id = in.new_variable(std::string(p.name.text), p.span, ir::scalar_type(type), is_read ? emit(in, before) : ir::ValueId{});
+    write_backs.push_back({element, id, operand.span});
+    in.declare(p.name, id);
+    return true;
+  }
+
+  // What the function left in elements of memory goes back there.
+  bool write_back() {
+    for (const WriteBack& w : write_backs) {
+      Value last = read_variable(in, w.variable, w.span);
+      if (last.is_poison()) return false;
+      store(in, w.element, {std::move(last), w.span}, w.span);
+    }
     return true;
   }
 
@@ -79,12 +125,20 @@ struct Binder {
     if (!is_wanted_space) return report_type(in, operand, std::string(spelling(type.space)) + " memory");
     if (element_of(in, operand.value) != type.element) return report_type(in, operand, name(type.element));
     if (!have_extents(p, type, view.shape, operand.span)) return false;
-    in.declare(p.name, operand.value, "a parameter");
+    bool is_written = p.direction != ast::Direction::In;
+    if (is_written && !is_writable(in, view, operand.span)) return false;
+    for (const Named& other : memories)
+      if ((is_written || other.is_written) && !lie_apart(in, view, *other.view)) return report_shared(p, operand.span);
+    memories.push_back({&view, is_written});
+    View named = view;
+    if (!is_written && !named.constant_at.valid()) named.constant_at = p.span;
+    in.declare(p.name, Value(std::move(named)), "a parameter");
     return true;
   }
 
   bool bind_tile(const ast::Parameter& p, const BoundArgument& argument, const ResolvedType& type) {
     const Operand& operand = argument.operand;
+    if (operand.value.is<Nothing>()) return bind_variable(p, argument, type);
     if (!operand.value.is_tile_like() && !operand.value.is<Shapeless>()) return report_type(in, operand, "a tile");
     auto* view = operand.value.as<View>();
     if (view && type.space != ast::Space::Fragment) return bind_memory(p, operand, type);
@@ -101,6 +155,7 @@ struct Binder {
   }
 
   bool bind_number(const ast::Parameter& p, const BoundArgument& argument, const ResolvedType& type) {
+    if (p.direction != ast::Direction::In && argument.operand.value.is_element()) return bind_element(p, argument.operand, type.element);
     if (p.direction != ast::Direction::In) return bind_variable(p, argument, type);
     Value value = implicitly(in, argument.operand, type.element);
     if (value.is_poison()) return false;
@@ -113,7 +168,7 @@ struct Binder {
   }
 
   bool bind(const ast::Parameter& p, BoundArgument& argument) {
-    if (argument.operand.value.is<Nothing>() && p.default_value)
+    if (argument.operand.value.is<Nothing>() && !argument.expr && p.default_value)
       argument.operand = {evaluate(in, *p.default_value), argument.operand.span};
     if (argument.operand.value.is_poison()) return false;
     auto* shaped = p.type->as<ast::ShapedType>();
@@ -157,15 +212,15 @@ Value result_of_block(Instance& in, const Invocation& call) {
     run_block(in, *fn.body);
   }
   const Frame& frame = in.frames.back();
+  bool is_missing = fn.signature.result && !in.is_dead && !in.session.diagnostics.has_errors();
+  if (is_missing) return in.at(fn.signature.name.span).error(diag::MissingReturn, fn.signature.name.text), Value(Poison{});
   if (frame.result) return *frame.result;
   if (frame.result_variable) {
     const Variable& v = in.variable(*frame.result_variable);
     if (v.is_poison) return Poison{};
     if (v.current.valid()) return v.type.is_tile() ? Value(Tile{v.current}) : Value(Dynamic{v.current});
   }
-  if (!fn.signature.result || in.session.diagnostics.has_errors()) return Nothing{};
-  in.at(fn.signature.name.span).error(diag::MissingReturn, fn.signature.name.text);
-  return Poison{};
+  return Nothing{};
 }
 
 Value run_body(Instance& in, const Invocation& call) {
@@ -245,14 +300,12 @@ class LibraryGuard {
   Span held_;
 };
 
-}  // namespace
-
-Value invoke(Instance& in, Invocation& call) {
+Value run_call(Instance& in, Invocation& call) {
   if (is_too_deep(in, call) || is_recursive(in, call) || has_too_many_calls(in, call.site.expr.span) || is_too_long(in, call.site.expr.span, "functions are inlined where they are called")) return Poison{};
   LibraryGuard library(in, call);
   in.frames.push_back({.module = call.fn.module, .decl = call.fn.decl, .call = call.site.expr.span,
                        .first_scope = in.scopes.size(), .first_loop = in.loops.size(),
-                           .control_depth = in.control_depth,
+                       .first_variable = in.variables.size(), .control_depth = in.control_depth,
                        .depth = in.depth});
   Value result = Poison{};
   {
@@ -260,13 +313,50 @@ Value invoke(Instance& in, Invocation& call) {
     Restore<bool> dead(in.is_dead, false);
     bool is_bound = bind_generics(in, call);
     const auto& parameters = call.fn.fn().signature.parameters;
+    Binder binder{in, call};
     for (size_t i = 0; is_bound && i < parameters.size(); ++i)
-      is_bound = Binder{in, call}.bind(parameters[i], call.arguments[i]);
+      is_bound = binder.bind(parameters[i], call.arguments[i]);
     is_bound = is_bound && keeps_requirements(in, call);
     if (is_bound && (!call.fn.fn().body || prepare_returns(in, *call.fn.fn().body))) result = run_body(in, call);
+    if (is_bound && !binder.write_back()) result = Poison{};
   }
   in.frames.pop_back();
   return result;
+}
+
+// Are all numbers of the call literals, and is there a type to be found from them?
+bool may_stay_literal(const Invocation& call) {
+  const auto& signature = call.fn.fn().signature;
+  bool has_open_type = std::ranges::any_of(call.generics, [](const auto& given) { return !given.has_value(); });
+  return has_open_type && !call.arguments.empty() && std::ranges::all_of(call.arguments, [&](const BoundArgument& a) {
+    auto* c = a.operand.value.as<Const>();
+    bool is_default = a.operand.value.is<Nothing>() && signature.parameters[&a - call.arguments.data()].default_value;
+    return is_default || (c && c->is_literal);
+  });
+}
+
+// The call in f64, where that is a number known now; none where it needs code, which is then made for the type that literals have by
+// themselves. What it emitted and said goes with the attempt.
+std::optional<Value> run_on_literals(Instance& in, Invocation call) {
+  const Diagnostics before = in.session.diagnostics;
+  RegionGuard region(in, in.kernel.new_region());
+  call.keeps_literals = true;
+  Value value = run_call(in, call);
+  auto* c = value.as<Const>();
+  if (!c || !is_float(c->type)) {
+    in.session.diagnostics = before;
+    return std::nullopt;
+  }
+  bool is_open = c->type == Scalar::F64;
+  return Value(Const{c->type, c->number, is_open, is_open ? c->odd : std::nullopt});
+}
+
+}  // namespace
+
+Value invoke(Instance& in, Invocation& call) {
+  if (may_stay_literal(call))
+    if (auto value = run_on_literals(in, call)) return *value;
+  return run_call(in, call);
 }
 
 }  // namespace tilec::sema

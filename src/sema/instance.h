@@ -56,7 +56,7 @@ struct Frame {
   const Module* module = nullptr;
   const ast::Decl* decl = nullptr;
   Span call;
-  size_t first_scope = 0, first_loop = 0;
+  size_t first_scope = 0, first_loop = 0, first_variable = 0;
   int control_depth = 0, depth = 0;       // of the instance where the call stands
   std::optional<ir::Type> result_type;    // as declared, when it is a number or a tile
   std::optional<Value> result;            // returned on the one path

@@ -1,5 +1,7 @@
 // Operations on numbers whose arguments are types or places: conversions by name, atomics.
 #include "sema/intrinsics.h"
+#include "sema/order.h"
+#include "sema/shapeless.h"
 #include "sema/view.h"
 
 namespace tilec::sema {
@@ -32,24 +34,26 @@ std::optional<Target> target_of(Instance& in, const CallSite& site, ir::ConvertM
   return std::nullopt;
 }
 
+Value converted(Instance& in, const Operand& operand, const Target& to, Span span) {
+  Value x = number(in, operand);
+  if (x.is_poison()) return x;
+  Scalar from = element_of(in, x);
+  if (to.mode == ir::ConvertMode::Bits && bit_width(from) != bit_width(to.type)) {
+    in.at(span).error(diag::BitWidths, name(from), int64_t(bit_width(from)), name(to.type), int64_t(bit_width(to.type)));
+    return Poison{};
+  }
+  if (to.mode == ir::ConvertMode::Wrap && (!is_integer(from) || !is_integer(to.type))) {
+    in.at(span).error(diag::TypeMismatch, "an integer", is_integer(from) ? name(to.type) : name(from));
+    return Poison{};
+  }
+  return convert(in, x, to.type, to.mode, span);
+}
+
 Value run_conversion(Instance& in, const CallSite& site, ir::ConvertMode mode) {
   auto to = target_of(in, site, mode);
   if (!to || !site.receiver) return Poison{};
-  if (site.receiver->value.is<Shapeless>()) return Shapeless{&site.expr};
-  return map_elements(in, std::array{*site.receiver}, site.expr.span, [&](std::span<const Operand> e) -> Value {
-    Value x = number(in, e[0]);
-    if (x.is_poison()) return x;
-    Scalar from = element_of(in, x);
-    if (to->mode == ir::ConvertMode::Bits && bit_width(from) != bit_width(to->type)) {
-      in.at(site.expr.span).error(diag::BitWidths, name(from), int64_t(bit_width(from)), name(to->type),
-                                  int64_t(bit_width(to->type)));
-      return Poison{};
-    }
-    if (to->mode == ir::ConvertMode::Wrap && (!is_integer(from) || !is_integer(to->type))) {
-      in.at(site.expr.span).error(diag::TypeMismatch, "an integer", is_integer(from) ? name(to->type) : name(from));
-      return Poison{};
-    }
-    return convert(in, x, to->type, to->mode, site.expr.span);
+  return with_shape(in, site.expr, std::array{*site.receiver}, [to = *to, span = site.expr.span](Instance& in, std::span<const Operand> all) {
+    return map_elements(in, all, span, [&](std::span<const Operand> e) { return converted(in, e[0], to, span); });
   });
 }
 
@@ -103,7 +107,7 @@ Value run_atomic(Instance& in, const FnRef& fn, const CallSite& site, std::strin
     return in.at(place.span).error(diag::TypeMismatch, "a number", "bool"), Value(Poison{});
   op::Atomic atomic{.fn = *kind, .order = *order, .buffer = view.buffer, .indices = offsets_of(in, view),
       .operands = {}};
-  for (size_t i = 1; i + 1 < arguments->size(); ++i) {
+  for (size_t i = 1; i + 1 < arguments->size(); ++i) {  // each is read before the next is evaluated
     Value value = implicitly(in, operand(in, *(*arguments)[i]), element);
     if (value.is_poison()) return value;
     atomic.operands.push_back(emit(in, value));

@@ -2,6 +2,7 @@
 #include "sema/assign.h"
 #include "sema/gemm.h"
 #include "sema/intrinsics.h"
+#include "sema/order.h"
 #include "sema/shapeless.h"
 #include "sema/types.h"
 #include "sema/view.h"
@@ -9,31 +10,76 @@
 namespace tilec::sema {
 namespace {
 
-// `x.tile[BM, BK](i, j, pad = 0)`: the extents from the brackets, else from the other side.
-std::optional<Shape> tile_extents(Instance& in, const View& view, const CallSite& site) {
+// The extents in the brackets of `x.tile[BM, BK](...)`; none after a mistake.
+std::optional<Shape> extents_in_brackets(Instance& in, std::span<const ast::Argument> generics) {
   Shape shape;
-  if (site.generics.empty()) {
-    shape = *site.hint.shape;
-  } else {
-    for (const ast::Argument& g : site.generics) {
-      auto n = known_int(in, operand(in, *g.value), "the extent of a tile");
-      if (!n) return std::nullopt;
-      if (*n < 1) return in.at(g.span).error(diag::BadExtent, *n), std::nullopt;
-      shape.push_back(*n);
-    }
+  for (const ast::Argument& g : generics) {
+    auto n = known_int(in, operand(in, *g.value), "the extent of a tile");
+    if (!n) return std::nullopt;
+    if (*n < 1) return in.at(g.span).error(diag::BadExtent, *n), std::nullopt;
+    shape.push_back(*n);
   }
-  if (shape.size() == view.shape.size()) return shape;
-  const std::string& name = in.memory(view.memory).name;
-  int64_t rank = int64_t(view.shape.size()), given = std::ranges::count_if(site.arguments, [](const ast::Argument& a) { return !a.is_named(); });
-  if (!site.generics.empty() || given != rank) {
-    in.at(site.expr.span).error(diag::RankMismatch, name, rank, site.generics.empty() ? given : int64_t(shape.size()));
-    return std::nullopt;
-  }
-  in.at(site.expr.span).error(diag::TypeMismatch, "a tile of shape " + shape_text(shape), "a tile of " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions"))
-      .help("the other side gives the shape; cut another part, as in `" + name + "[i, 0 +: 64]`, or write the shape: `" + tile_with_shape(size_t(rank)) + "`");
-  return std::nullopt;
+  return shape;
 }
 
+// A tile of the grid of tiles: what is known of it before its shape is.
+struct Cut {
+  View view;  // with its padding
+  std::vector<ir::ValueId> indices;
+  Span span;
+  bool has_own_shape;  // written in brackets
+};
+
+bool have_one_rank(Instance& in, const Cut& cut, const Shape& shape) {
+  int64_t rank = int64_t(cut.view.shape.size()), given = int64_t(cut.indices.size());
+  const std::string& name = in.memory(cut.view.memory).name;
+  if (int64_t(shape.size()) == rank) {
+    if (given == rank) return true;
+    in.at(cut.span).error(diag::RankMismatch, name, rank, given).help("`tile` takes one index for each dimension");
+  } else if (cut.has_own_shape || given != rank) {
+    in.at(cut.span).error(diag::RankMismatch, name, rank, cut.has_own_shape ? int64_t(shape.size()) : given);
+  } else {
+    in.at(cut.span).error(diag::TypeMismatch, "a tile of shape " + shape_text(shape), "a tile of " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions"))
+        .help("the other side gives the shape; cut another part, as in `" + name + "[i, 0 +: 64]`, or write the shape: `" + tile_with_shape(size_t(rank)) + "`");
+  }
+  return false;
+}
+
+Value cut_out(Instance& in, const Cut& cut, const Shape& shape) {
+  if (!have_one_rank(in, cut, shape)) return Poison{};
+  View result = cut.view;
+  result.is_region = true;
+  result.region_span = cut.span;
+  in.builder.set_span(cut.span);
+  for (size_t i = 0; i < cut.indices.size(); ++i) {
+    ir::ValueId offset = in.builder.mul(cut.indices[i], in.builder.index(shape[i]));
+    ir::ValueId& place = result.offsets[cut.view.axes[i]];
+    place = place.valid() ? in.builder.add(place, offset) : offset;
+    result.shape[i] = {shape[i], {}};
+  }
+  return result;
+}
+
+// The indices and `pad` of a tile, in the order in which they are written; false after a mistake.
+bool read_arguments(Instance& in, const FnRef& fn, const CallSite& site, Cut& cut) {
+  for (const ast::Argument& argument : site.arguments) {
+    if (!argument.is_named()) {
+      cut.indices.push_back(index_value(in, operand(in, *argument.value)));
+      if (!cut.indices.back().valid()) return false;
+      continue;
+    }
+    if (argument.name.text != "pad")
+      return in.at(argument.name.span).error(diag::UnknownParameter, fn.fn().signature.name.text, argument.name.text), false;
+    Value pad = implicitly(in, operand(in, *argument.value), element_of(in, Value(cut.view)));
+    if (pad.is_poison()) return false;
+    if (!pad.is<Const>()) return in.at(argument.span).error(diag::NotCompileTime, "the padding"), false;
+    cut.view.pad = *pad.as<Const>();
+    cut.view.pad_span = argument.value->span;
+  }
+  return true;
+}
+
+// `x.tile[BM, BK](i, j, pad = 0)`: the extents from the brackets, else from the other side.
 Value run_tile(Instance& in, const FnRef& fn, const CallSite& site, std::string_view) {
   if (!site.receiver) return not_allowed(in, site.expr.span, "`tile` without a tensor", "here; write `A.tile(i, j)`");
   auto* view = site.receiver->value.as<View>();
@@ -41,44 +87,12 @@ Value run_tile(Instance& in, const FnRef& fn, const CallSite& site, std::string_
     in.at(site.receiver->span).error(diag::TypeMismatch, "a tensor", describe(in.kernel, site.receiver->value));
     return Poison{};
   }
-  if (site.generics.empty() && !site.hint.shape) return Shapeless{&site.expr};
-  auto shape = tile_extents(in, *view, site);
-  if (!shape) return Poison{};
-  std::vector<Operand> indices;
-  View result = *view;
-  for (const ast::Argument& argument : site.arguments) {
-    if (!argument.is_named()) {
-      indices.push_back(operand(in, *argument.value));
-      continue;
-    }
-    if (argument.name.text != "pad") {
-      in.at(argument.name.span).error(diag::UnknownParameter, fn.fn().signature.name.text, argument.name.text);
-      return Poison{};
-    }
-    Value pad = implicitly(in, operand(in, *argument.value), element_of(in, Value(*view)));
-    if (pad.is_poison()) return pad;
-    if (!pad.is<Const>()) return in.at(argument.span).error(diag::NotCompileTime, "the padding"), Value(Poison{});
-    result.pad = *pad.as<Const>();
-    result.pad_span = argument.value->span;
-  }
-  if (indices.size() != shape->size()) {
-    in.at(site.expr.span).error(diag::RankMismatch, in.memory(view->memory).name, int64_t(shape->size()),
-                                int64_t(indices.size()))
-        .help("`tile` takes one index for each dimension");
-    return Poison{};
-  }
-  result.is_region = true;
-  result.region_span = site.expr.span;
-  for (size_t i = 0; i < indices.size(); ++i) {
-    ir::ValueId index = index_value(in, indices[i]);
-    if (!index.valid()) return Poison{};
-    in.builder.set_span(site.expr.span);
-    ir::ValueId offset = in.builder.mul(index, in.builder.index((*shape)[i]));
-    ir::ValueId& place = result.offsets[view->axes[i]];
-    place = place.valid() ? in.builder.add(place, offset) : offset;
-    result.shape[i] = {(*shape)[i], {}};
-  }
-  return result;
+  auto shape = extents_in_brackets(in, site.generics);
+  Cut cut{*view, {}, site.expr.span, !site.generics.empty()};
+  if (!shape || !read_arguments(in, fn, site, cut)) return Poison{};
+  if (cut.has_own_shape) return cut_out(in, cut, *shape);
+  if (site.hint.shape) return cut_out(in, cut, *site.hint.shape);
+  return Shapeless{&site.expr, [cut](Instance& in, const Shape& shape) { return cut_out(in, cut, shape); }};
 }
 
 // `x.reshape[M, N]`
@@ -87,18 +101,12 @@ Value run_reshape(Instance& in, const FnRef&, const CallSite& site, std::string_
     return not_allowed(in, site.expr.span, "`reshape` without a tile", "here; write `t.reshape[M, N]`");
   ir::ValueId tile = materialise(in, *site.receiver);
   if (!tile.valid()) return Poison{};
-  Shape shape;
-  for (const ast::Argument& g : site.generics) {
-    auto n = known_int(in, operand(in, *g.value), "the extent of a tile");
-    if (!n) return Poison{};
-    if (*n < 1) return in.at(g.span).error(diag::BadExtent, *n), Value(Poison{});
-    shape.push_back(*n);
-  }
-  if (!has_few_axes(in, shape, site.expr.span)) return Poison{};
+  auto shape = extents_in_brackets(in, site.generics);
+  if (!shape || !has_few_axes(in, *shape, site.expr.span)) return Poison{};
   const ir::Type type = in.type(tile);
-  ir::Type result = ir::tile_type(type.element, shape);
-  if (shape.empty() || result.element_count() != type.element_count()) {
-    in.at(site.expr.span).error(diag::ReshapeCount, describe(type), shape_text(shape));
+  ir::Type result = ir::tile_type(type.element, *shape);
+  if (shape->empty() || result.element_count() != type.element_count()) {
+    in.at(site.expr.span).error(diag::ReshapeCount, describe(type), shape_text(*shape));
     return Poison{};
   }
   return Tile{in.builder.value(op::Reshape{tile}, result)};
@@ -111,7 +119,9 @@ Value run_gemm(Instance& in, const FnRef& fn, const CallSite& site, std::string_
   auto arguments = raw_arguments(in, fn, site);
   if (!arguments) return Poison{};
   Operand a = site.receiver ? *site.receiver : operand(in, *(*arguments)[0]);
+  Moment between = now(in);
   Operand b = operand(in, *(*arguments)[1]);
+  hold(in, a, between);
   auto acc = variable_named(in, *(*arguments)[2]);
   if (!acc || !in.variable(*acc).type.is_tile()) {
     Span span = (*arguments)[2]->span;
@@ -136,13 +146,16 @@ Value run_copy(Instance& in, const FnRef& fn, const CallSite& site, std::string_
     set_variable(in, *id, operand(in, from, {.shape = type.is_tile() ? &type.shape : nullptr}), to.span);
     return Nothing{};
   }
-  Operand target = operand(in, to), source = operand(in, from);
-  auto settle = [&](Operand& open, const ast::Expr& expr, const Operand& other) {
-    if (!open.value.is<Shapeless>() || !other.value.is_tile_like()) return;
-    if (auto shape = shape_of(in, other)) open = operand(in, expr, {.shape = &*shape});
+  Operand source = operand(in, from);
+  Moment between = now(in);
+  Operand target = operand(in, to);
+  hold(in, source, between);
+  auto settle = [&](Operand& open, const Operand& other) {
+    if (!other.value.is_tile_like()) return;
+    if (auto shape = shape_of(in, other)) give_shape(in, open, *shape);
   };
-  settle(target, to, source);
-  settle(source, from, target);
+  settle(target, source);
+  settle(source, target);
   if (target.value.is_poison() || source.value.is_poison()) return Poison{};
   auto* view = target.value.as<View>();
   if (!view) {

@@ -93,6 +93,19 @@ bool is_thread_operation(std::string_view operation) {
          operation.starts_with("shuffle_") || operation.starts_with("warp_reduce_");
 }
 
+Value fused(Instance& in, const Invocation& call) {
+  std::array<Value, 3> x{bound(in, call, 0), bound(in, call, 1), bound(in, call, 2)};
+  auto *a = x[0].as<Const>(), *b = x[1].as<Const>(), *c = x[2].as<Const>();
+  if (a && b && c) return Const{a->type, ir::evaluate_fma(a->type, a->number, b->number, c->number)};
+  return Dynamic{in.builder.fma(number_id(in, call, 0), number_id(in, call, 1), number_id(in, call, 2))};
+}
+
+Value selected(Instance& in, const Invocation& call) {
+  Value condition = bound(in, call, 0);
+  if (auto* c = condition.as<Const>()) return bound(in, call, c->number.i ? 1 : 2);
+  return Dynamic{in.builder.select(number_id(in, call, 0), number_id(in, call, 1), number_id(in, call, 2))};
+}
+
 bool are_literals(const Invocation& call) {
   return std::all_of(call.arguments.begin(), call.arguments.end(), [](const BoundArgument& a) {
     auto* c = a.operand.value.as<Const>();
@@ -147,10 +160,8 @@ Value run_operation(Instance& in, std::string_view operation, const Invocation& 
     return keep_literal(call, apply(in, *fn, bound(in, call, 0), span));
   if (auto fn = function_named<ir::BinaryFn>(operation, int(ir::BinaryFn::Shr) + 1))
     return keep_literal(call, apply(in, *fn, bound(in, call, 0), bound(in, call, 1), span));
-  if (operation == "fma") return Dynamic{in.builder.fma(number_id(in, call, 0), number_id(in, call, 1),
-                                                        number_id(in, call, 2))};
-  if (operation == "select") return Dynamic{in.builder.select(number_id(in, call, 0), number_id(in, call, 1),
-                                                              number_id(in, call, 2))};
+  if (operation == "fma") return keep_literal(call, fused(in, call));
+  if (operation == "select") return selected(in, call);
   if (operation.starts_with("reduce_")) return reduce(in, call, operation.substr(7), false);
   if (operation.starts_with("scan_")) return reduce(in, call, operation.substr(5), true);
   if (is_thread_operation(operation)) return thread_operation(in, operation, call);

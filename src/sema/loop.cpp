@@ -53,7 +53,11 @@ std::optional<Header> read_header(Instance& in, const ast::For& node) {
   Operand zero{int_const(0), node.domain_span}, one{int_const(1), node.domain_span};
   Header header{.pattern = node.pattern, .low = zero, .high = zero, .step = one};
   std::vector<Operand> values;
-  for (const ast::Argument* a : positional) values.push_back(operand(in, *a->value));
+  for (const ast::Argument* a : positional) {
+    Operand x = operand(in, *a->value);
+    if (x.value.is_element()) x.value = number(in, x);
+    values.push_back(std::move(x));
+  }
   if (values.size() == 1) header.high = values[0];
   if (values.size() >= 2) header.low = values[0], header.high = values[1];
   if (values.size() == 3) header.step = values[2];

@@ -105,9 +105,9 @@ bool assign_fragment_element(Instance& in, const ast::Index& index, const ast::A
   Parallel::Cell* cell = cell_of(in, *base->variable);
   if (!cell) return operand(in, *node.value), true;  // its indices have been reported
   VariableId id = cell->cell;
+  Value old = node.op ? read_variable(in, id, node.target->span) : Value(Nothing{});
   Operand value = operand(in, *node.value);
   if (node.op) {
-    Value old = read_variable(in, id, node.target->span);
     bool is_fine = !old.is_poison() && !value.value.is_poison();
     value.value = is_fine ? binary(in, *node.op, {old, node.target->span}, value, span) : Value(Poison{});
   }

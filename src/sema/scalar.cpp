@@ -7,10 +7,17 @@
 namespace tilec::sema {
 namespace {
 
+// A literal's number in another type, rounded once from what the program writes.
+ir::Number converted(const Const& literal, Scalar to, ir::ConvertMode mode = ir::ConvertMode::Nearest) {
+  ir::Number number = literal.number;
+  if (literal.odd && to != Scalar::F64 && mode != ir::ConvertMode::Bits) number.f = *literal.odd;
+  return ir::evaluate_convert(literal.type, to, mode, number);
+}
+
 // A finite number beyond the greatest of the type would turn into that or into infinity.
 bool is_in_range(Scalar to, const Const& literal) {
   double exact = literal.number.is_float ? literal.number.f : double(literal.number.i);
-  double kept = ir::evaluate_convert(literal.type, to, ir::ConvertMode::Nearest, literal.number).f;
+  double kept = converted(literal, to).f;
   // No rounding that stays in range takes away a quarter.
   return !std::isfinite(exact) || std::abs(exact) < 1 || (std::isfinite(kept) && std::abs(exact) < 1.25 * std::abs(kept));
 }
@@ -107,10 +114,11 @@ ir::ValueId retyped(Instance& in, ir::ValueId v, Scalar to, ir::ConvertMode mode
   }
   const op::If branch = *in.kernel.defined_by<op::If>(v);
   for (ir::RegionId side : {branch.then_body, branch.else_body}) {
-    ir::ValueId old = in.kernel.terminator(side).as<op::Yield>().values[0];
+    std::vector<ir::ValueId> values = in.kernel.terminator(side).as<op::Yield>().values;
     in.kernel.region(side).ops.pop_back();
     RegionGuard inside(in, side);
-    in.builder.yield({retyped(in, old, to, mode)});
+    values[0] = retyped(in, values[0], to, mode);
+    in.builder.yield(std::move(values));
   }
   in.kernel.value(v).type = in.kernel.types.intern(ir::scalar_type(to));
   return v;
@@ -121,7 +129,7 @@ ir::ValueId retyped(Instance& in, ir::ValueId v, Scalar to, ir::ConvertMode mode
 ir::ValueId emit_literal(Instance& in, const Value& literal, Scalar to, ir::ConvertMode mode) {
   if (auto* d = literal.as<Dynamic>()) return retyped(in, d->id, to, mode);
   const Const& c = *literal.as<Const>();
-  return in.builder.constant(to, ir::evaluate_convert(c.type, to, mode, c.number));
+  return in.builder.constant(to, converted(c, to, mode));
 }
 
 ir::ValueId emit(Instance& in, const Value& value) {
@@ -188,7 +196,7 @@ Value implicitly(Instance& in, const Operand& operand, Scalar to) {
   Scalar from = element_of(in, value);
   if (auto* c = value.as<Const>()) {
     if (c->is_literal && from != Scalar::Bool) {
-      if (fits(to, *c)) return Const{to, ir::evaluate_convert(from, to, ir::ConvertMode::Nearest, c->number)};
+      if (fits(to, *c)) return Const{to, converted(*c, to)};
       in.at(operand.span).error(diag::LiteralDoesNotFit, in.text(operand.span), name(to));
       return Poison{};
     }
@@ -207,7 +215,9 @@ Value convert(Instance& in, const Value& value, Scalar to, ir::ConvertMode mode,
   if (from == Scalar::Bool && mode == ir::ConvertMode::Bits) return not_supported(in, span, "the bits of a bool");
   if (auto* c = value.as<Const>()) {
     Scalar source = c->is_literal && is_float(from) ? Scalar::F64 : from;
-    return Const{to, ir::evaluate_convert(source, to, mode, c->number)};
+    Const exact = *c;
+    exact.type = source;
+    return Const{to, converted(exact, to, mode)};
   }
   if (is_literal(value)) return Dynamic{emit_literal(in, value, to, mode)};
   return Dynamic{in.builder.convert(emit(in, value), to, mode)};

@@ -39,6 +39,9 @@ struct LinearReader {
   Linear derive(ir::ValueId v) {
     Linear result;
     if (auto c = kernel.constant(v)) return result.constant = c->i, result;
+    // An integer is the number that it is, as often as it is converted.
+    auto* same = kernel.defined_by<op::Convert>(v);
+    if (same && kernel.type(v).element == Scalar::Index && is_integer(kernel.type(same->x).element) && kernel.type(same->x).element != Scalar::U64) return of(same->x);
     auto* b = kernel.defined_by<op::Binary>(v);
     auto factor = b && b->fn == ir::BinaryFn::Mul ? kernel.constant(b->b) : std::nullopt;
     if (b && (b->fn == ir::BinaryFn::Add || b->fn == ir::BinaryFn::Sub)) {
@@ -141,6 +144,26 @@ struct Selecting {
   }
 };
 
+// What a view covers along a dimension of its buffer.
+struct Stretch {
+  ir::ValueId begin;  // none: 0
+  Extent length;
+};
+
+Stretch stretch(const View& view, int64_t dimension) {
+  auto axis = std::ranges::find(view.axes, dimension);
+  return {view.offsets[dimension], axis == view.axes.end() ? Extent{1, {}} : view.shape[axis - view.axes.begin()]};
+}
+
+// How far behind `a` does `b` begin, where that is known?
+std::optional<int64_t> distance(LinearReader& reader, ir::ValueId a, ir::ValueId b) {
+  Linear length;
+  if (b.valid()) length.add(reader.of(b), 1);
+  if (a.valid()) length.add(reader.of(a), -1);
+  bool is_known = length.terms.empty() && !length.is_far;
+  return is_known ? std::optional(length.constant) : std::nullopt;
+}
+
 // A tile ends where it ends, wherever it was cut out: what is known to leave it is no part of it.
 bool stays_inside(Instance& in, const View& view, const Selection& selection, Span span) {
   for (size_t axis = 0; axis < view.shape.size() && view.is_region; ++axis) {
@@ -160,6 +183,19 @@ bool stays_inside(Instance& in, const View& view, const Selection& selection, Sp
 }
 
 }  // namespace
+
+bool lie_apart(Instance& in, const View& a, const View& b) {
+  if (a.memory != b.memory) return true;
+  LinearReader reader{in.kernel};
+  for (int64_t dimension = 0; dimension < int64_t(a.offsets.size()); ++dimension) {
+    Stretch x = stretch(a, dimension), y = stretch(b, dimension);
+    auto ahead = distance(reader, x.begin, y.begin);
+    if (!ahead) continue;
+    if (x.length.is_fixed() && *ahead >= x.length.fixed) return true;
+    if (y.length.is_fixed() && *ahead <= -y.length.fixed) return true;
+  }
+  return false;
+}
 
 std::optional<Selection> select(Instance& in, const ast::Index& index, const std::vector<Extent>& extents, Span span) {
   int64_t given = 0;

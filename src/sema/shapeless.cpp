@@ -43,4 +43,24 @@ void report_shapeless(Instance& in, const Operand& operand) {
   in.at(operand.span).error(diag::TileShapeUnknown).help("write it: `" + tile_with_shape(rank) + "`");
 }
 
+void give_shape(Instance& in, Operand& operand, const Shape& shape) {
+  if (auto* open = operand.value.as<Shapeless>()) operand.value = Value(*open).as<Shapeless>()->resume(in, shape);
+}
+
+Value with_shape(Instance& in, const ast::Expr& expr, std::span<const Operand> operands,
+                 std::function<Value(Instance&, std::span<const Operand>)> finish) {
+  bool is_open = std::ranges::any_of(operands, [](const Operand& x) { return x.value.is<Shapeless>(); });
+  if (!is_open) return finish(in, operands);
+  std::vector<Operand> waiting(operands.begin(), operands.end());
+  auto resume = [waiting, finish = std::move(finish)](Instance& in, const Shape& shape) {
+    std::vector<Operand> settled = waiting;
+    for (Operand& x : settled) {
+      give_shape(in, x, shape);
+      if (x.value.is_poison()) return Value(Poison{});
+    }
+    return finish(in, settled);
+  };
+  return Shapeless{&expr, std::move(resume)};
+}
+
 }  // namespace tilec::sema

@@ -79,8 +79,7 @@ void run_statements(Instance& in, std::span<const ast::Stmt* const> statements) 
     if (!exits.any() || rest.empty() || in.is_dead) continue;
     ir::ValueId here = still_here(in, exits);
     if (!here.valid()) continue;
-    branch(in, here, [&] { run_statements(in, rest); }, [] {});
-    return;
+    return run_where(in, here, rest);
   }
 }
 

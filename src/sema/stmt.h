@@ -14,6 +14,8 @@ void run_statement(Instance& in, const ast::Stmt& stmt);
 // Both parts as the branches of one `if`; variables that they set become its results.                     branch.cpp
 void branch(Instance& in, ir::ValueId condition, const std::function<void()>& then_part,
             const std::function<void()>& else_part);
+// Statements that run where control is still here, and not where an exit has been taken.               branch.cpp
+void run_where(Instance& in, ir::ValueId here, std::span<const ast::Stmt* const> statements);
 // An `if` statement and the statements after it in its block.                                             branch.cpp
 void run_if(Instance& in, const ast::If& node, std::span<const ast::Stmt* const> rest);
 

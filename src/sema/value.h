@@ -3,6 +3,7 @@
 // A tile expression stays an `Elementwise` until something needs the tile: then the whole expression becomes one map.
 // Memory stays a `View` until it is read; a view without axes is one element.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -13,7 +14,9 @@
 
 namespace tilec::sema {
 
+struct Instance;
 struct Module;
+struct Value;
 using Shape = std::vector<int64_t>;
 constexpr int64_t kNewAxis = -2;  // the extent of an axis written `_`: it takes that of the other side
 
@@ -25,6 +28,8 @@ struct Const {
   Scalar type;
   ir::Number number;
   bool is_literal = false;
+  // Of a float as the program writes it: its digits rounded to odd, from which a narrower type is rounded as from the digits.
+  std::optional<double> odd = {};
 };
 // A number known at run time. A choice between literals takes the type of what it meets, as they do.
 struct Dynamic {
@@ -68,14 +73,18 @@ struct View {
   std::vector<ir::ValueId> offsets;  // one for each dimension of the buffer; none: 0
   ir::Axes axes;                     // for each axis of the view the dimension that it runs along
   std::vector<Extent> shape;         // of each axis
+  Span constant_at = {};             // of the `in` parameter that names it: nothing is written through it
   bool is_region = false;            // cut out as a tile, by `tile(...)`, `:` or `+:`
   std::optional<Const> pad;
   Span pad_span = {};                // of the value in `pad = value`
   Span region_span = {};             // of `A.tile(...)` or `A[...]`, whose last bracket a `pad` goes before
   bool is_element() const { return axes.empty(); }
 };
-// An expression with a tile whose shape must come from the other side; it is evaluated again with a hint.
-struct Shapeless { const ast::Expr* expr; };
+// An expression with a tile whose shape must come from the other side. What it is made of has been evaluated; with the shape it goes on.
+struct Shapeless {
+  const ast::Expr* expr;
+  std::function<Value(Instance&, const Shape&)> resume;
+};
 
 struct TypeValue { Scalar scalar; };
 struct ShapeValue { std::vector<Extent> extents; };
@@ -91,7 +100,6 @@ struct FnRef {
 };
 struct FnSet { std::vector<FnRef> candidates; };
 
-struct Value;
 struct Tuple { std::vector<Value> elements; };  // also a list
 
 struct Value {

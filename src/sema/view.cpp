@@ -66,6 +66,12 @@ bool is_writable(Instance& in, const View& view, Span span) {
         .fix(Span{memory.span.file, memory.span.begin, memory.span.begin}, "out ", "declare it `out` or `inout`");
     return false;
   }
+  if (view.constant_at.valid()) {
+    in.at(span).error(diag::AssignToImmutable, in.text(span), "an `in` parameter")
+        .note(view.constant_at, diag::DeclaredHere, in.text(view.constant_at))
+        .fix(Span{view.constant_at.file, view.constant_at.begin, view.constant_at.begin}, "inout ", "declare it `out` or `inout`");
+    return false;
+  }
   return is_reachable(in, view, span);
 }
 

@@ -16,6 +16,9 @@ ir::ValueId extent_value(Instance& in, const Extent& extent);
 bool is_readable(Instance& in, const View& view, Span span);
 bool is_writable(Instance& in, const View& view, Span span);
 
+// Are the two seen to share no element? Parts of one memory are where they differ by a known distance along some dimension.
+bool lie_apart(Instance& in, const View& a, const View& b);
+
 Value load_element(Instance& in, const View& view, Span span);
 ir::ValueId load_tile(Instance& in, const View& view, Span span);  // none after a mistake
 // `view = value`: an element, a tile, a number spread over a region, or memory to memory. `span` is that of the target.
@@ -36,6 +39,8 @@ struct Selection {
   bool is_element() const { return axes.empty(); }
 };
 std::optional<Selection> select(Instance& in, const ast::Index& index, const std::vector<Extent>& extents, Span span);
+// The part of a tile that was selected, its new axes among its axes; Poison after a mistake.
+Value extract(Instance& in, const Operand& tile, const Selection& selection, Span span);
 // The part of `view` that was selected, new axes aside; none, and a report, where it is known to leave a tile.
 std::optional<View> part(Instance& in, const View& view, const Selection& selection, Span span);
 

@@ -63,14 +63,52 @@ struct Flow {
   std::vector<VariableId> variables;
 };
 
-void add_variables(Flow& flow, Instance& in, const std::vector<Carried>& all, std::span<const ir::ValueId> test_args) {
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (!all[i].changes()) continue;
-    flow.inits.push_back(all[i].init);
-    flow.passed.push_back(test_args[i]);
-    flow.yields.push_back(settled(all, all[i].last));
-    flow.types.push_back(in.variable(all[i].variable).type);
-    flow.variables.push_back(all[i].variable);
+// A variable as a loop that looks at a condition carries it: `all` knows what comes into the body and out of it, this what comes into
+// the condition and out of that.
+struct Tested {
+  std::vector<Carried> all;
+  std::vector<ir::ValueId> args, passed;  // of the region of the condition
+  bool changes(size_t i) const { return all[i].changes() || passed[i] != args[i]; }
+};
+
+// What the condition gives a first value has one from then on: in front of the loop it is a zero that nobody sees.
+void carry_first_values(Instance& in, Tested& tested, const std::vector<ir::ValueId>& before, ir::RegionId test) {
+  for (uint32_t i = 0; i < before.size(); ++i) {
+    const Variable& v = in.variables[i];
+    if (before[i].valid() || !v.current.valid() || v.depth != in.depth) continue;
+    ir::ValueId first = zero(in, v.type.element);
+    if (v.type.is_tile()) first = in.builder.value(op::Splat{first}, v.type);
+    ir::ValueId arg = in.kernel.new_arg(test, v.type, v.name);
+    tested.all.push_back({{i}, first, arg, arg});
+    tested.args.push_back(arg);
+  }
+}
+
+// Takes what neither part changes out of both; `values`, of either part, then say what they were before the loop.
+void drop_unchanged(Instance& in, Tested& tested, ir::RegionId test, ir::RegionId body, std::vector<ir::ValueId>& values) {
+  for (size_t i = 0; i < tested.all.size(); ++i) {
+    if (tested.changes(i)) continue;
+    const Carried& c = tested.all[i];
+    for (auto [region, arg] : {std::pair{test, tested.args[i]}, std::pair{body, c.arg}}) {
+      ir::replace_uses(in.kernel, region, arg, c.init);
+      std::erase(in.kernel.region(region).args, arg);
+      std::ranges::replace(values, arg, c.init);
+    }
+  }
+}
+
+void add_variables(Flow& flow, Instance& in, Tested& tested, ir::RegionId test, ir::RegionId body) {
+  std::vector<ir::ValueId> values = tested.passed;
+  for (const Carried& c : tested.all) values.push_back(c.last);
+  drop_unchanged(in, tested, test, body, values);
+  for (size_t i = 0; i < tested.all.size(); ++i) {
+    if (!tested.changes(i)) continue;
+    const Carried& c = tested.all[i];
+    flow.inits.push_back(c.init);
+    flow.passed.push_back(values[i]);
+    flow.yields.push_back(values[tested.all.size() + i]);
+    flow.types.push_back(in.variable(c.variable).type);
+    flow.variables.push_back(c.variable);
   }
 }
 
@@ -82,8 +120,8 @@ void build(Instance& in, const ast::Block& statements, const std::optional<Count
   if (exits.breaks) loop.goes_on = new_flag(in, "goes_on");
   auto before = in.snapshot();
   Part test = new_part(in, count), body = new_part(in, count);
-  auto all = carry(in, test.region);
-  auto test_args = args_of(all);
+  Tested tested{.all = carry(in, test.region), .args = {}, .passed = {}};
+  tested.args = args_of(tested.all);
   {
     RegionGuard inside(in, test.region);
     Restore<int> depth(in.control_depth, in.control_depth + 1);
@@ -93,19 +131,19 @@ void build(Instance& in, const ast::Block& statements, const std::optional<Count
     in.builder.yield({goes_on(still_here(in, left), test.index)});
     in.loops.pop_back();
   }
+  carry_first_values(in, tested, before, test.region);
+  for (const Carried& c : tested.all) tested.passed.push_back(in.variable(c.variable).current);
   Flow flow;
   {
     RegionGuard inside(in, body.region);
-    carry_again(in, all, body.region);
+    carry_again(in, tested.all, body.region);
     run_body(in, statements, loop, count, body.index);
     in.builder.set_span(span);
     if (count) flow = {{count->low}, {test.index}, {next_index(in, body.index, count->step)}, {in.type(body.index)}, {}};
   }
-  read_last(in, all);
-  drop_unchanged(in, all, test.region, test_args);
-  drop_unchanged(in, all, body.region, args_of(all));
+  read_last(in, tested.all);
   in.restore(before);
-  add_variables(flow, in, all, test_args);
+  add_variables(flow, in, tested, test.region, body.region);
   auto& passed = in.kernel.op(in.kernel.region(test.region).ops.back()).as<op::Yield>().values;
   passed.insert(passed.end(), flow.passed.begin(), flow.passed.end());
   {
@@ -125,6 +163,9 @@ void build(Instance& in, const ast::Block& statements, const std::optional<Count
 void run_while(Instance& in, const ast::While& node) {
   auto look = [&](ir::ValueId here, ir::ValueId) { return run_condition(in, *node.condition, here); };
   build(in, node.body, {}, look, node.condition->span);
+  // Only a `break` comes out of a loop that goes on for ever.
+  auto* forever = node.condition->as<ast::BoolLiteral>();
+  in.is_dead |= forever && forever->value && !exits_of(node.body.statements).breaks;
 }
 
 void run_counted(Instance& in, const ast::Block& body, const Count& count, Span span) {

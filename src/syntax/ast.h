@@ -63,7 +63,11 @@ int precedence(BinaryOp op);  // a higher number binds tighter; all are left-ass
 
 struct Missing {};
 struct IntLiteral { uint64_t value; };
-struct FloatLiteral { double value; };  // also `inf` and `nan`
+// Also `inf` and `nan`. `odd` is rounded to odd: narrower types are rounded from it as from the digits.
+struct FloatLiteral {
+  double value, odd;
+  static FloatLiteral of(double exact) { return {exact, exact}; }
+};
 struct BoolLiteral { bool value; };
 struct StringLiteral { std::string value; };  // escapes resolved, adjacent literals joined
 struct NameRef { Name name; };

@@ -224,12 +224,12 @@ ast::Expr* Builder::literal(const antlr4::Token& token) {
   switch (token.getType()) {
     case P::TRUE: return make(where, ast::BoolLiteral{true});
     case P::FALSE: return make(where, ast::BoolLiteral{false});
-    case P::INFINITE: return make(where, ast::FloatLiteral{std::numeric_limits<double>::infinity()});
-    case P::NOT_A_NUMBER: return make(where, ast::FloatLiteral{std::numeric_limits<double>::quiet_NaN()});
+    case P::INFINITE: return make(where, ast::FloatLiteral::of(std::numeric_limits<double>::infinity()));
+    case P::NOT_A_NUMBER: return make(where, ast::FloatLiteral::of(std::numeric_limits<double>::quiet_NaN()));
     case P::FLOAT:
       if (auto value = float_value(text)) {
-        if (std::isinf(*value)) diagnostics_.at(where).error(diag::NumberTooLarge, text);
-        return make(where, ast::FloatLiteral{*value});
+        if (std::isinf(value->nearest)) diagnostics_.at(where).error(diag::NumberTooLarge, text);
+        return make(where, ast::FloatLiteral{value->nearest, value->odd});
       }
       return missing(where);
     default: break;

@@ -1,6 +1,8 @@
 // Reads literals without the locale.
 #include "syntax/literals.h"
 
+#include <bit>
+#include <cfenv>
 #include <charconv>
 #include <cstdlib>
 
@@ -37,11 +39,26 @@ Integer integer_value(std::string_view text) {
   return result;
 }
 
-std::optional<double> float_value(std::string_view text) {
+namespace {
+
+double read_rounded(const std::string& digits, int direction) {
+  int before = std::fegetround();
+  std::fesetround(direction);
+  double value = std::strtod(digits.c_str(), nullptr);
+  std::fesetround(before);
+  return value;
+}
+
+}  // namespace
+
+std::optional<Float> float_value(std::string_view text) {
   std::string digits = without_separators(text);
   char* end = nullptr;
   double value = std::strtod(digits.c_str(), &end);  // too small is zero, too large is infinite
-  return end == digits.c_str() + digits.size() ? std::optional(value) : std::nullopt;
+  if (end != digits.c_str() + digits.size()) return std::nullopt;
+  double cut = read_rounded(digits, FE_TOWARDZERO);
+  bool is_exact = cut == read_rounded(digits, FE_UPWARD);
+  return Float{value, is_exact ? cut : std::bit_cast<double>(std::bit_cast<uint64_t>(cut) | 1)};
 }
 
 Unescaped unescape(std::string_view text) {

@@ -13,7 +13,12 @@ struct Integer {
   NumberFault fault = NumberFault::None;
 };
 Integer integer_value(std::string_view text);  // decimal, 0x, 0b, with `_` between digits
-std::optional<double> float_value(std::string_view text);
+// The number nearest to the digits, and the digits rounded to odd: cut, with the last bit set where something was cut off. What a narrower
+// format makes of that is what it makes of the digits.
+struct Float {
+  double nearest = 0, odd = 0;
+};
+std::optional<Float> float_value(std::string_view text);
 
 struct Unescaped {
   std::string value;
