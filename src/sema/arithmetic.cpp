@@ -43,11 +43,10 @@ const char* unmet_wish(ast::BinaryOp op, Scalar type) {
   }
 }
 
-bool is_known_zero(const Instance& in, const Value& value) {
-  std::optional<ir::Number> n;
-  if (auto* c = value.as<Const>()) n = c->number;
-  if (auto* d = value.as<Dynamic>()) n = in.kernel.constant(d->id);
-  return n && !n->is_float && n->i == 0;
+// What a variable is known to hold is the proofs' matter: they know whether this is reached.
+bool is_known_zero(const Value& value) {
+  auto* c = value.as<Const>();
+  return c && !c->number.is_float && c->number.i == 0;
 }
 
 bool is_known_literal(const Value& value) { return value.is<Const>() && is_literal(value); }
@@ -68,11 +67,9 @@ Value aligned(Instance& in, const Value& value, Span span, Scalar type, bool kee
 
 // Is the count, where it is known, one that the type has bits for?
 bool has_bits_for(Instance& in, Scalar type, const Value& count, Span span) {
-  std::optional<ir::Number> n;
-  if (auto* c = count.as<Const>()) n = c->number;
-  if (auto* d = count.as<Dynamic>()) n = in.kernel.constant(d->id);
-  if (!n || (n->i >= 0 && n->i < bit_width(type))) return true;
-  not_allowed(in, span, "a shift by " + std::to_string(n->i), "here: `" + std::string(name(type)) + "` has " + std::to_string(bit_width(type)) + " bits");
+  auto* c = count.as<Const>();
+  if (!c || (c->number.i >= 0 && c->number.i < bit_width(type))) return true;
+  not_allowed(in, span, "a shift by " + std::to_string(c->number.i), "here: `" + std::string(name(type)) + "` has " + std::to_string(bit_width(type)) + " bits");
   return false;
 }
 
@@ -94,7 +91,7 @@ Value apply(Instance& in, ir::UnaryFn fn, const Value& x, Span span) {
 
 Value apply(Instance& in, ir::BinaryFn fn, const Value& a, const Value& b, Span span) {
   auto *ca = a.as<Const>(), *cb = b.as<Const>();
-  if ((fn == ir::BinaryFn::Div || fn == ir::BinaryFn::Rem) && is_known_zero(in, b)) {
+  if ((fn == ir::BinaryFn::Div || fn == ir::BinaryFn::Rem) && is_known_zero(b)) {
     in.at(span).error(diag::DivisionByZero);
     return Poison{};
   }

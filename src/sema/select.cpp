@@ -39,9 +39,11 @@ struct LinearReader {
   Linear derive(ir::ValueId v) {
     Linear result;
     if (auto c = kernel.constant(v)) return result.constant = c->i, result;
+    if (kernel.type(v).element != Scalar::Index) return result.terms[v] = 1, result;  // whose sums may wrap
     // An integer is the number that it is, as often as it is converted.
     auto* same = kernel.defined_by<op::Convert>(v);
-    if (same && kernel.type(v).element == Scalar::Index && is_integer(kernel.type(same->x).element) && kernel.type(same->x).element != Scalar::U64) return of(same->x);
+    Scalar from = same ? kernel.type(same->x).element : Scalar::F32;
+    if (is_integer(from) && from != Scalar::U64) return of(same->x);
     auto* b = kernel.defined_by<op::Binary>(v);
     auto factor = b && b->fn == ir::BinaryFn::Mul ? kernel.constant(b->b) : std::nullopt;
     if (b && (b->fn == ir::BinaryFn::Add || b->fn == ir::BinaryFn::Sub)) {
