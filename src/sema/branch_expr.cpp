@@ -36,7 +36,7 @@ bool may_fail(const ir::Kernel& kernel, const op::Binary& b) {
   switch (b.fn) {
     case ir::BinaryFn::Div: case ir::BinaryFn::Rem: {
       auto divisor = kernel.constant(b.b);
-      return !divisor || divisor->i == -1;
+      return !divisor || divisor->i == -1 || divisor->i == 0;
     }
     case ir::BinaryFn::Add: case ir::BinaryFn::Sub: case ir::BinaryFn::Mul: case ir::BinaryFn::Shl:
       return type == Scalar::Index && (is_far(kernel, b.a) || is_far(kernel, b.b));

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""The rows of "What a program means", each with the numbers that it must give: rows.py TILEC [ENGINE...]
+
+A kernel of rows/*.tile stands behind a line for each call of it:
+    //! {"given": {"x": [1, 2], "n": 3}, "want": {"y": [2, 4]}}
+with `"bounds": true` where the call reports TILE_BOUNDS. Engines: forms of the interpreter (`source`, `typed`, `thread`), levels of the CPU, C text by
+`gcc` and `clang-19`. Without any, all that run here.
+"""
+import ctypes
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+TYPES = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
+         "f16": np.float16, "f32": np.float32, "f64": np.float64, "bool": np.bool_}
+FLAGS = {"x86-64": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512f"}
+HERE = set(re.search(r"^flags\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)[1].split())
+LEVELS = [level for level, flag in FLAGS.items() if flag in HERE]
+COMPILERS = ["gcc", "clang-19"]
+FORMS = ["source", "typed", "thread"]
+BOUNDS = 3
+
+
+def cases(path):
+    """(kernel, case) of a file, in its order."""
+    waiting = []
+    for line in path.read_text().splitlines():
+        if line.startswith("//! "):
+            waiting.append(json.loads(line[4:]))
+        found = re.match(r"export kernel (\w+)", line)
+        if found:
+            assert waiting, f"{path.name}: {found[1]} has no case"
+            yield from ((found[1], case) for case in waiting)
+            waiting = []
+    assert not waiting, f"{path.name}: a case without a kernel"
+
+
+def number(x):
+    return float(x) if isinstance(x, str) else x
+
+
+def same(got, want):
+    got, want = number(got), number(want)
+    return got == want and math.copysign(1, got) == math.copysign(1, want) or (got != got and want != want)
+
+
+def difference(got, want):
+    for name, values in want.items():
+        for i, (a, b) in enumerate(zip(got[name], values)):
+            if not same(a, b):
+                return f"{name}[{i}] is {a}, not {b}"
+        if len(got[name]) != len(values):
+            return f"{name} has {len(got[name])} elements, not {len(values)}"
+    return ""
+
+
+class Tilec:
+    def __init__(self, compiler, folder):
+        self.compiler, self.folder = compiler, folder
+
+    def run(self, *words):
+        return subprocess.run([str(w) for w in words], capture_output=True, text=True, cwd=self.folder, timeout=300)
+
+    def done(self, *words):
+        done = self.run(*words)
+        assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
+        return done
+
+    def interpreted(self, path, kernel, case, form):
+        """The outputs, or what is wrong."""
+        data = self.folder / "data.json"
+        data.write_text(json.dumps(case["given"]))
+        done = self.run(self.compiler, "run", path, "-w", f"--kernel={kernel}", f"--form={form}", f"--data={data}", "--print=json", "--numeric=typed")
+        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        if len(lines) != 1:
+            return f"{done.stdout}{done.stderr}"
+        fault = lines[0]["fault"] or lines[0]["guard"]
+        if bool(fault) != case.get("bounds", False):
+            return f"fault: {fault}"
+        return "" if fault else difference(lines[0]["outputs"], case["want"])
+
+    def library(self, path, engine):
+        """The functions of a file, and what they take."""
+        made = self.folder / f"{path.stem}-{engine}.so"
+        if engine in COMPILERS:
+            self.done(self.compiler, path, "-w", "--emit=c", "-o", "k.c", "--header", "k.h", "--manifest", "k.json")
+            self.done(engine, "-std=c11", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fPIC", "-shared", "-o", made, "k.c", "-lm", "-lpthread")
+        else:
+            self.done(self.compiler, path, "-w", f"--target={engine}", "-o", "k.o", "--header", "k.h", "--manifest", "k.json")
+            self.done("cc", "-shared", "-o", made, "k.o", "-lpthread")
+        kernels = json.loads((self.folder / "k.json").read_text())["kernels"]
+        return ctypes.CDLL(str(made)), {k["name"]: k for k in kernels}
+
+
+def extents(parameter, case):
+    """As many elements as are given or wanted, or as its type says."""
+    name, shape = parameter["name"], parameter["shape"]
+    stated = [x for x in shape if isinstance(x, int)]
+    return len(case["given"].get(name, case["want"].get(name, [0] * (stated[0] if stated else 0))))
+
+
+def called(library, kernel, case):
+    parameters = {p["name"]: p for p in kernel["parameters"]}
+    tensors, dims, arguments = {}, {}, []
+    for p in parameters.values():
+        if p["kind"] != "tensor":
+            continue
+        count = extents(p, case)
+        values = [number(x) for x in case["given"].get(p["name"], [0] * count)]
+        tensors[p["name"]] = np.array(values, dtype=TYPES[p["element"]])
+        if len(p["shape"]) == 1 and isinstance(p["shape"][0], str):
+            dims.setdefault(p["shape"][0], count)
+    for a in kernel["arguments"]:
+        name = a["name"]
+        if name in tensors:
+            arguments.append(ctypes.c_void_p(tensors[name].ctypes.data))
+        elif name in parameters:
+            x = np.array(number(case["given"][name]), dtype=TYPES[parameters[name]["element"]])
+            arguments.append({"f": lambda: ctypes.c_float(float(x)), "d": lambda: ctypes.c_double(float(x))}.get(x.dtype.char, lambda: ctypes.c_int64(int(x)))())
+        elif name in case["given"] or name in dims:
+            arguments.append(ctypes.c_int64(case["given"].get(name, dims.get(name))))
+        else:
+            arguments.append(ctypes.c_void_p(None))  # the stream
+    status = getattr(library, kernel["name"])(*arguments)
+    if status != (BOUNDS if case.get("bounds") else 0):
+        library.tile1_last_message.restype = ctypes.c_char_p
+        return f"status {status}: {library.tile1_last_message().decode()}"
+    return difference({n: t.tolist() for n, t in tensors.items()}, case["want"])
+
+
+def main():
+    compiler, engines = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:] or [*FORMS, *LEVELS, *COMPILERS]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        tilec = Tilec(compiler, pathlib.Path(folder))
+        for path in sorted((pathlib.Path(__file__).parent / "rows").glob("*.tile")):
+            for engine in engines:
+                try:
+                    library, kernels = (None, {}) if engine in FORMS else tilec.library(path, engine)
+                except AssertionError as said:
+                    failed += 1
+                    print(f"{path.name}, {engine}: {said}", flush=True)
+                    continue
+                for kernel, case in cases(path):
+                    said = called(library, kernels[kernel], case) if library else tilec.interpreted(path, kernel, case, engine)
+                    passed, failed = passed + (not said), failed + bool(said)
+                    if said:
+                        print(f"{path.name}: {kernel}, {engine}: {said}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()
