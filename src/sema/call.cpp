@@ -5,6 +5,7 @@
 #include "sema/intrinsics.h"
 #include "sema/names.h"
 #include "sema/order.h"
+#include "sema/parallel.h"
 #include "sema/shapeless.h"
 
 namespace tilec::sema {
@@ -112,9 +113,12 @@ bool is_value(const ast::Parameter& parameter) {
 }
 
 // The variable that an `out` argument names is not read.
-Operand argument_value(Instance& in, const ast::Parameter& parameter, const ast::Expr& expr, Hint hint) {
-  if (parameter.direction == ast::Direction::Out && variable_named(in, expr)) return {Nothing{}, expr.span};
-  return operand(in, expr, hint);
+BoundArgument argument_of(Instance& in, const ast::Parameter& parameter, const ast::Expr& expr, Hint hint) {
+  if (parameter.direction == ast::Direction::In) return {operand(in, expr, hint), &expr};
+  auto variable = variable_named(in, expr);
+  if (!variable) variable = cell_named(in, expr);
+  bool is_read = !variable || parameter.direction == ast::Direction::InOut;
+  return {is_read ? operand(in, expr, hint) : Operand{Nothing{}, expr.span}, &expr, variable};
 }
 
 // In the order in which they are written, each as it is then.
@@ -123,10 +127,13 @@ bool evaluate_arguments(Instance& in, Invocation& call, const std::vector<const 
   const auto& parameters = signature(call.fn).parameters;
   std::vector<Moment> moments(arguments.size(), now(in));
   for (const ast::Parameter& parameter : parameters) call.arguments.push_back({{Nothing{}, parameter.span}, nullptr});
-  if (call.site.receiver) call.arguments[0] = {*call.site.receiver, call.site.receiver_expr};
+  if (call.site.receiver) {
+    bool is_set = parameters[0].direction != ast::Direction::In && call.site.receiver_expr;
+    call.arguments[0] = {*call.site.receiver, call.site.receiver_expr, is_set ? variable_named(in, *call.site.receiver_expr) : std::nullopt};
+  }
   for (const ast::Argument& argument : call.site.arguments) {
     size_t i = std::ranges::find(arguments, &argument) - arguments.begin();
-    call.arguments[i] = {argument_value(in, parameters[i], *argument.value, hint), argument.value};
+    call.arguments[i] = argument_of(in, parameters[i], *argument.value, hint);
     moments[i] = now(in);
   }
   bool is_fine = true;

@@ -16,6 +16,7 @@ struct CallSite {
 struct BoundArgument {
   Operand operand;
   const ast::Expr* expr = nullptr;  // where it was written; null for a default
+  std::optional<VariableId> variable = {};  // of the caller, that an `inout` or `out` parameter may set
 };
 // A call with one function chosen and its arguments in the order of the parameters.
 struct Invocation {

@@ -31,27 +31,11 @@ struct Binder {
   struct Named { const View* view; bool is_written; };
   std::vector<Named> memories = {};                   // of the caller, by other names
 
-  // The caller's variable behind an `inout` argument.
-  std::optional<VariableId> variable(const BoundArgument& argument, size_t caller_scopes) {
-    auto* name = argument.expr ? argument.expr->as<ast::NameRef>() : nullptr;
-    if (!name) return std::nullopt;
-    const Frame& callee = in.frames.back();
-    const Frame& caller = in.frames[in.frames.size() - 2];
-    INVARIANT(callee.first_scope == caller_scopes, "the callee's scopes begin where the caller's end");
-    for (size_t i = caller_scopes; i-- > caller.first_scope;)
-      for (size_t k = in.scopes[i].size(); k-- > 0;)
-        if (in.scopes[i][k].name == name->name.text) {
-          auto* id = std::get_if<VariableId>(&in.scopes[i][k].what);
-          return id ? std::optional(*id) : std::nullopt;
-        }
-    return std::nullopt;
-  }
-
   bool bind_variable(const ast::Parameter& p, const BoundArgument& argument, const ResolvedType& type) {
-    auto id = variable(argument, in.frames.back().first_scope);
+    const auto& id = argument.variable;
     if (!id) {
       in.at(argument.operand.span).error(diag::NotAPlace, in.text(argument.operand.span))
-          .help("an `inout` argument is the name of a `var`");
+          .help("what a function sets is named: a `var`, or an element of memory");
       return false;
     }
     const Variable& v = in.variable(*id);

@@ -2,6 +2,7 @@
 
 #include "sema/assign.h"
 #include "sema/names.h"
+#include "sema/parallel_writes.h"
 #include "sema/stmt.h"
 #include "sema/types.h"
 
@@ -94,6 +95,15 @@ std::optional<Value> fragment_element(Instance& in, const ast::Index& index, Spa
   return Value(Dynamic{input(in, base->tile, *axes)});
 }
 
+std::optional<VariableId> cell_named(Instance& in, const ast::Expr& expr) {
+  auto* index = expr.as<ast::Index>();
+  auto base = in.parallel && index ? base_of(in, *index) : std::nullopt;
+  auto* cell = base && base->variable ? cell_of(in, *base->variable) : nullptr;
+  if (!cell) return std::nullopt;
+  auto axes = projection(in, *index, in.variable(*base->variable).type.rank(), expr.span);
+  return axes && *axes == cell->axes ? std::optional(cell->cell) : std::nullopt;
+}
+
 bool assign_fragment_element(Instance& in, const ast::Index& index, const ast::Assign& node, Span span) {
   auto base = base_of(in, index);
   if (!base) return false;
@@ -116,24 +126,6 @@ bool assign_fragment_element(Instance& in, const ast::Index& index, const ast::A
 }
 
 namespace {
-
-// Every assignment to a subscripted name in the body.
-void each_write(std::span<const ast::Stmt* const> statements, const std::function<void(const ast::Index&, Span)>& f) {
-  for (const ast::Stmt* s : statements) {
-    if (auto* n = s->as<ast::Assign>()) {
-      if (auto* index = n->target->as<ast::Index>()) f(*index, n->target->span);
-    } else if (auto* n = s->as<ast::Block>()) {
-      each_write(n->statements, f);
-    } else if (auto* n = s->as<ast::If>()) {
-      each_write(n->then_block.statements, f);
-      if (n->else_branch) each_write(std::span(&n->else_branch, 1), f);
-    } else if (auto* n = s->as<ast::For>()) {
-      each_write(n->body.statements, f);
-    } else if (auto* n = s->as<ast::While>()) {
-      each_write(n->body.statements, f);
-    }
-  }
-}
 
 // The loop indices that a fragment is written at: every one once.
 std::optional<ir::Axes> written_axes(const Parallel& parallel, const ast::Index& index) {
@@ -238,7 +230,7 @@ void run_parallel(Instance& in, const ast::Stmt& stmt, const ast::For& node) {
     ScopeGuard scope(in);
     for (size_t i = 0; i < parallel.names.size(); ++i)
       in.declare(node.pattern.names[i], Dynamic{parallel.indices[i]}, "a loop index");
-    each_write(node.body.statements, [&](const ast::Index& index, Span span) { add_cell(in, index, span); });
+    each_written_element(in, node.body.statements, [&](const ast::Index& index, Span span) { add_cell(in, index, span); });
     Loop loop{.goes_on = {}, .in_turn = {}, .allows_exits = false};
     in.loops.push_back(loop);
     run_scoped(in, node.body);

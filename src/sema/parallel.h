@@ -22,6 +22,8 @@ struct Parallel {
 
 // `s[r, c]` when `s` is a fragment: its element at the loop's indices. None when it is no fragment.
 std::optional<Value> fragment_element(Instance& in, const ast::Index& index, Span span);
+// The variable that holds `s[r, c]`, where the loop writes that element of a fragment.
+std::optional<VariableId> cell_named(Instance& in, const ast::Expr& expr);
 // `s[r, c] = value`; false when `s` is no fragment.
 bool assign_fragment_element(Instance& in, const ast::Index& index, const ast::Assign& node, Span span);
 // The iterations of a finished map must be independent of each other. Reports where they provably are not, or reads and

@@ -24,7 +24,7 @@ HERE = set(re.search(r"^flags\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text(
 LEVELS = [level for level, flag in FLAGS.items() if flag in HERE]
 COMPILERS = ["gcc", "clang-19"]
 FORMS = ["source", "typed", "thread"]
-BOUNDS = 3
+BOUNDS = 11
 
 
 def cases(path):
