@@ -19,7 +19,7 @@ def steps(s, t, stride):
     """Of a wider float s: the numbers of t that are not negative, and the middles between them."""
     spare = FLOATS[t][2]
     count = 1 << (bits_of(t) - 1 - spare)
-    words = np.arange(0, count, stride, dtype=np.uint64) if count <= 1 << 16 else np.random.randint(0, count, 20000).astype(np.uint64)
+    words = np.arange(0, count, stride, dtype=np.uint64) if count <= 1 << 16 else np.random.randint(0, count, 20000 if stride == 1 else 4000).astype(np.uint64)
     _, mantissa, exponent, kind = decode(t, (words << U(spare)).astype(word(t)))
     mantissa, exponent = mantissa[kind == FINITE], exponent[kind == FINITE]
     no = np.zeros(len(mantissa), bool)
@@ -44,17 +44,17 @@ def of_float(s, stride):
     return np.concatenate(parts)
 
 
-def of_integer(s):
-    bits, numbers = bits_of(s), []
+def of_integer(s, stride):
+    bits, numbers, ties = bits_of(s), [], 40 if stride == 1 else 8
     for k in range(bits + 1):
         numbers += [(1 << k) + d for d in (-2, -1, 0, 1, 2)]
     for t in FLOATS:  # ties, and what lies beside them
         digits = FLOATS[t][1] + 2
         for k in range(0, max(bits - digits, 0) + 1):
-            for _ in range(40):
+            for _ in range(ties):
                 odd = random.getrandbits(digits - 2) << 1 | 1 | 1 << (digits - 1)
                 numbers += [(odd << k) + d for d in (-1, 0, 1, random.getrandbits(max(k - 1, 1)), -random.getrandbits(max(k - 1, 1)))]
-    numbers += [random.getrandbits(random.randint(1, bits)) for _ in range(20000)]
+    numbers += [random.getrandbits(random.randint(1, bits)) for _ in range(500 * ties)]
     numbers += [-x for x in numbers] if is_signed(s) else [2 ** bits - x for x in numbers]
     return np.array([x & (2 ** bits - 1) for x in numbers], dtype=U).astype(word(s))
 
@@ -64,7 +64,7 @@ def sources(s, stride):
         return np.arange(2, dtype=np.uint8)
     if bits_of(s) <= 16:
         return np.arange(1 << bits_of(s), dtype=word(s))
-    return of_integer(s) if s in INTEGERS else of_float(s, stride)
+    return of_integer(s, stride) if s in INTEGERS else of_float(s, stride)
 
 
 def pairs(t):

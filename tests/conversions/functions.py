@@ -20,12 +20,12 @@ NAMES = [n for n in BOUNDS if n not in ("pow", "quotient")]
 SLACK = 0.01  # what a narrow result that was rounded from f32 may add, and the judge's own error
 
 
-def text():
+def text(tile):
     parts = []
     for t in TYPES:
         rows = [(f"{n}_", t, f"{n}(x)") for n in NAMES]
-        parts.append(kernels.kernel(f"one_{t}", [("x", t)], rows))
-        parts.append(kernels.kernel(f"two_{t}", [("x", t), ("y", t)], [("pow_", t, "pow(x, y)"), ("quotient", t, "x / y")]))
+        parts.append(kernels.kernel(f"one_{t}", [("x", t)], rows, tile))
+        parts.append(kernels.kernel(f"two_{t}", [("x", t), ("y", t)], [("pow_", t, "pow(x, y)"), ("quotient", t, "x / y")], tile))
     return "\n".join(parts)
 
 
@@ -131,4 +131,4 @@ def run(judge, count):
 
 
 if __name__ == "__main__":
-    exhaust.main(text(), lambda judge, full: run(judge, 20000 if full else 4000))
+    exhaust.main(text, lambda judge, full: run(judge, 20000 if full else 4000))

@@ -1,9 +1,5 @@
 """The kernels of this folder as text: conversions of every type to every other, `fma`, integers; by tiles and number by number."""
 from formats import FLOATS, INTEGERS, TYPES, bits_of
-
-TILE = 64
-
-
 def conversions(s):
     """What can be made of a type: (name of the output, type, how, expression of x)."""
     rows = []
@@ -27,12 +23,12 @@ def arithmetic(t):
             ("inverted", t, "~a"), ("ones", t, "popcount(a)"), ("zeros", t, "leading_zeros(a)"), ("less", "bool", "a < b"), ("same", "bool", "a == b")]
 
 
-def kernel(name, inputs, outputs):
+def kernel(name, inputs, outputs, tile):
     """Two kernels: `name` by tiles, `name_alone` with one number a block. inputs: (name, type); outputs: (name, type, expression)."""
     parameters = ", ".join([f"of_{x}: {t}[N]" for x, t in inputs] + [f"out {y}: {t}[N]" for y, t, _ in outputs])
-    read = "".join(f"        let {x} = of_{x}.tile[{TILE}](i, pad = {'true' if t == 'bool' else 1});\n" for x, t in inputs)
+    read = "".join(f"        let {x} = of_{x}.tile[{tile}](i, pad = {'true' if t == 'bool' else 1});\n" for x, t in inputs)
     write = "".join(f"        {y}.tile(i) = {e};\n" for y, _, e in outputs)
-    text = f"export kernel {name}({parameters}) {{\n    launch (i in ceildiv(N, {TILE})) {{\n{read}{write}    }}\n}}\n"
+    text = f"export kernel {name}({parameters}) {{\n    launch (i in ceildiv(N, {tile})) {{\n{read}{write}    }}\n}}\n"
     read = "".join(f"        let {x} = of_{x}[i];\n" for x, _ in inputs)
     write = "".join(f"        {y}[i] = {e};\n" for y, _, e in outputs)
     return text + f"export kernel {name}_alone({parameters}) {{\n    launch (i in N) {{\n{read}{write}    }}\n}}\n"
@@ -55,9 +51,9 @@ def lines(t):
     return text
 
 
-def text():
-    parts = [kernel(f"of_{s}", [("x", s)], [(y, t, e) for y, t, _, e in conversions(s)]) for s in TYPES]
-    parts += [kernel(f"fma_{t}", [("a", t), ("b", t), ("c", t)], [("d", t, "fma(a, b, c)")]) for t in FLOATS]
-    parts += [kernel(f"int_{t}", [("a", t), ("b", t)], arithmetic(t)) for t in INTEGERS]
+def text(tile):
+    parts = [kernel(f"of_{s}", [("x", s)], [(y, t, e) for y, t, _, e in conversions(s)], tile) for s in TYPES]
+    parts += [kernel(f"fma_{t}", [("a", t), ("b", t), ("c", t)], [("d", t, "fma(a, b, c)")], tile) for t in FLOATS]
+    parts += [kernel(f"int_{t}", [("a", t), ("b", t)], arithmetic(t), tile) for t in INTEGERS]
     parts += [lines(t) for t in TYPES if t != "bool"]
     return "\n".join(parts)

@@ -77,8 +77,9 @@ TEST_CASE("an integer beside a tie goes to its own side") {
 
 TEST_CASE("of f32 and narrower, the evaluator's fma is rounded once") {
   auto fma = [](Scalar type, double a, double b, double c) { return ir::evaluate_fma(type, Number::real(a), Number::real(b), Number::real(c)).f; };
-  CHECK(fma(Scalar::BF16, 1 + 0x1p-4, 1 + 0x1p-4, 0x1p-100) == 1 + 0x1p-3);
-  CHECK(fma(Scalar::BF16, 1.5, 1 + 0x1p-7, 0x1p-100) == 1.5 + 0x1p-6);   // a tie and a little
+  CHECK(fma(Scalar::BF16, 1 + 0x1p-4, 1 + 0x1p-4, 0x1p-100) == 1 + 0x1p-3 + 0x1p-7);  // a tie and a little
+  CHECK(fma(Scalar::BF16, 1 + 0x1p-4, 1 + 0x1p-4, -0x1p-100) == 1 + 0x1p-3);
+  CHECK(fma(Scalar::BF16, 1.5, 1 + 0x1p-7, 0x1p-100) == 1.5 + 0x1p-6);
   CHECK(fma(Scalar::BF16, 1.5, 1 + 0x1p-7, -0x1p-100) == 1.5 + 0x1p-7);
   std::mt19937 random(5);
   Triples triples(Scalar::F32);
