@@ -33,7 +33,7 @@ enum class Cap : uint8_t {
   NativeExp2,         // exp2 of f32 is one, within two units in the last place, results too small for its exponent are 0
   BrainRound,         // an f32 is rounded to bf16 in one instruction
   HalfFused,          // a * b + c of f16 and bf16 is one instruction, rounded once, even where they have no other arithmetic
-  LibraryFused,       // a * b + c of f32 and f64 is rounded once by a function of the language's own library, at whatever price
+  TextFunctions,      // code is text of functions: one rounds a * b + c of f32 and f64 once, others convert narrow floats from f32 and f64 and back
 };
 std::string_view name(Cap cap);
 

@@ -192,7 +192,7 @@ class Legaliser : public Rebuilder {
   bool fma(const op::Fma& o, ValueId result) {
     const Scalar type = element(o.a);
     const bool is_half = type == Scalar::F16 || type == Scalar::BF16;
-    bool is_native = is_narrow(o.a) ? is_half && machine_.has(Cap::HalfFused) : machine_.has(Cap::FusedMultiplyAdd) || machine_.has(Cap::LibraryFused);
+    bool is_native = is_narrow(o.a) ? is_half && machine_.has(Cap::HalfFused) : machine_.has(Cap::FusedMultiplyAdd) || machine_.has(Cap::TextFunctions);
     if (!is_float(type) || is_native) return false;
     return bind_value(result, narrow_.fma(wide(o.a), wide(o.b), wide(o.c), type));
   }

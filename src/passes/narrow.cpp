@@ -59,13 +59,13 @@ bool is_storage_only(const Machine& machine, Scalar type) {
 Scalar word_of(Scalar type) { return bit_width(type) == 8 ? Scalar::U8 : bit_width(type) == 16 ? Scalar::U16 : Scalar::U32; }
 
 bool Narrow::converts_natively(Scalar type) const {
-  if (machine_.has(Cap::LibraryFused)) return type != Scalar::TF32;
+  if (machine_.has(Cap::TextFunctions)) return type != Scalar::TF32;
   if (type == Scalar::F16) return machine_.has(Cap::HalfConvert) || machine_.has(Cap::HalfArithmetic);
   return type == Scalar::BF16 && machine_.has(Cap::HalfArithmetic);
 }
 
 bool Narrow::rounds_natively(Scalar type) const {
-  return converts_natively(type) || machine_.has(Cap::LibraryFused) || (type == Scalar::BF16 && machine_.has(Cap::BrainRound));
+  return converts_natively(type) || machine_.has(Cap::TextFunctions) || (type == Scalar::BF16 && machine_.has(Cap::BrainRound));
 }
 
 ValueId Narrow::unpack(ValueId x) {
@@ -125,7 +125,7 @@ ValueId Narrow::narrow(ValueId x, Scalar to) { return rounded(x, to, x, false); 
 
 ValueId Narrow::rounded(ValueId x, Scalar to, ValueId exact, bool rounds) {
   if (b_.kernel().constant(x)) return b_.convert(x, to);
-  if (b_.kernel().type(x).element == Scalar::F64 && !machine_.has(Cap::LibraryFused)) x = f32_rounded_to_odd(x);
+  if (b_.kernel().type(x).element == Scalar::F64 && !machine_.has(Cap::TextFunctions)) x = f32_rounded_to_odd(x);
   if (rounds_natively(to)) return meant(x, to, {exact, rounds}, ConvertMode::Nearest);
   Format f(to);
   ValueId pattern = bits(x, Scalar::I32);
