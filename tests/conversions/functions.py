@@ -62,6 +62,8 @@ def powers(t, count):
     whole = np.random.randint(0, 2, count) == 1
     y = np.where(whole, np.round(y), y)
     x = np.where(whole & (np.random.randint(0, 2, count) == 1), -x, x)
+    if dtype == np.float16:
+        x, y = np.clip(x, -65504, 65504), np.clip(y, -65504, 65504)
     if dtype:
         return x.astype(dtype).view(word(t)), y.astype(dtype).view(word(t))
     return tuple((v.astype(np.float32).view(np.uint32) >> np.uint32(16)).astype(np.uint16) for v in (x, y))
@@ -104,6 +106,7 @@ def judged(judge, form, name, t, words, got, others=None):
         if bound is None:  # pow of f64: relative to what is raised
             bound = 2 + 2 * np.abs(y * np.log2(np.abs(x)))
             bound = np.where(np.isfinite(bound), bound, 2)
+    judge.asked += len(found)
     wrong = ~(found <= bound + SLACK)
     worst = int(np.argmax(np.where(np.isnan(found), np.inf, found / bound)))
     note = f"{judge.engine} {form} {name}: {float(found[worst]):.3f} units at {hex(int(words[worst]))}{'' if y is None else ', ' + hex(int(others[worst]))}"
