@@ -1,4 +1,5 @@
 // Conversions between scalar types.
+#include "base/rounded_to_odd.h"
 #include "interp/handlers.h"
 #include "interp/rounding.h"
 
@@ -21,7 +22,8 @@ template <class Round>
 Status do_integer_to_float(Strand& s, const Instr& i) {
   Slot* d = s.at(i.dst);
   const Slot* a = s.at(i.a);
-  for (int lane = 0; lane < i.lanes; ++lane) d[lane].f = Round::apply(double(a[lane].i));
+  constexpr bool is_f64 = std::is_same_v<Round, KeepF64>;
+  for (int lane = 0; lane < i.lanes; ++lane) d[lane].f = is_f64 ? double(a[lane].i) : Round::apply(rounded_to_odd(a[lane].i));
   spread(s, i, d);
   return Status::Next;
 }

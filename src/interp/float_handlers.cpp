@@ -1,5 +1,6 @@
 // Arithmetic on floats: computed in f64 and rounded to the declared type. For f32 and narrower that rounds once in
-// effect: f64 has more than twice their digits.
+// effect: f64 has more than twice their digits. A product and a sum together are rounded to odd in between.
+#include "base/rounded_to_odd.h"
 #include "interp/handlers.h"
 #include "interp/rounding.h"
 
@@ -37,9 +38,9 @@ Status do_float_binary(Strand& s, const Instr& i) {
   return Status::Next;
 }
 
-// A product of two numbers of at most 24 digits is exact in f64, so one addition is one rounding.
+// A product of two numbers of at most 24 digits is exact in f64.
 struct ExactProduct {
-  static double apply(double a, double b, double c) { return a * b + c; }
+  static double apply(double a, double b, double c) { return sum_rounded_to_odd(a * b, c); }
 };
 struct Fused {
   static double apply(double a, double b, double c) { return std::fma(a, b, c); }

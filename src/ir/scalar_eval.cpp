@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/rounded_to_odd.h"
 
 namespace tilec::ir {
 
@@ -170,7 +171,8 @@ bool evaluate(CompareFn fn, Scalar type, Number a, Number b) {
 
 Number evaluate_fma(Scalar type, Number a, Number b, Number c, Numeric numeric) {
   if (!is_float(type)) return Number::integer(wrap(type, int64_t(uint64_t(a.i) * uint64_t(b.i) + uint64_t(c.i))));
-  return real(type, std::fma(a.f, b.f, c.f), numeric);
+  if (type == Scalar::F64 || numeric == Numeric::Wide) return Number::real(std::fma(a.f, b.f, c.f));
+  return real(type, sum_rounded_to_odd(a.f * b.f, c.f), numeric);  // a product of numbers of at most 24 digits is exact
 }
 
 namespace {
@@ -196,10 +198,9 @@ Number evaluate_convert(Scalar from, Scalar to, ConvertMode mode, Number x, Nume
   if (mode == ConvertMode::Bits) return from_bits(to, to_bits(from, x));
   if (is_float(to) && mode == ConvertMode::TowardZero)
     return Number::real(cut_to(to, is_float(from) ? x.f : toward_zero(from, x)));
-  if (is_float(to)) {
-    double value = is_float(from) ? x.f : is_signed(from) ? double(x.i) : double(uint64_t(x.i));
-    return Number::real(round_to(to, value));
-  }
+  if (is_float(to) && is_float(from)) return Number::real(round_to(to, x.f));
+  if (to == Scalar::F64) return Number::real(is_signed(from) ? double(x.i) : double(uint64_t(x.i)));
+  if (is_float(to)) return Number::real(round_to(to, is_signed(from) ? rounded_to_odd(x.i) : rounded_to_odd(uint64_t(x.i))));
   if (to == Scalar::Bool) return Number::integer(is_float(from) ? x.f != 0 : x.i != 0);
   if (is_float(from)) return Number::integer(saturate(to, x.f));
   if (mode == ConvertMode::Wrap) return Number::integer(wrap(to, x.i));
@@ -241,8 +242,9 @@ Number combine(ReduceFn fn, Scalar type, Number a, Number b, Numeric numeric) {
     case ReduceFn::Max: case ReduceFn::ArgMax: return with(BinaryFn::Max);
     case ReduceFn::Min: case ReduceFn::ArgMin: return with(BinaryFn::Min);
     case ReduceFn::AbsMax: {
-      Number magnitude = *evaluate(UnaryFn::Abs, type, b, numeric);
-      return *evaluate(BinaryFn::Max, type, a, magnitude, numeric);
+      // The least integer has no magnitude of its type: it counts as the greatest.
+      if (is_signed(type)) b = Number::integer(std::max(b.i, -int64_t(integer_max(type))));
+      return *evaluate(BinaryFn::Max, type, a, *evaluate(UnaryFn::Abs, type, b, numeric), numeric);
     }
     case ReduceFn::Any: return Number::integer(a.i || b.i);
     case ReduceFn::All: return Number::integer(a.i && b.i);

@@ -24,6 +24,8 @@ bool Lowering::fits_registers(const Type& tile) const {
   // On a CPU a register holds one number of every lane; half of the file is left to the code around. One number for all
   // lanes is as well read from memory, and code that loops over them is shorter.
   if (is_uniform(layout)) return layout.registers() <= kMostUniform && digits_of(layout).has_value();
+  // Floats of 8 bits come and go as f32, in many operations: they are unrolled no further than those of 16.
+  if (is_float(tile.element) && byte_width(tile.element) == 1) bytes *= 2;
   int64_t registers = (bytes * machine_.lanes + machine_.simd_bytes - 1) / machine_.simd_bytes;
   return registers <= machine_.registers_per_lane / 2 && layout.registers() <= kMostUnrolled && digits_of(layout).has_value();
 }

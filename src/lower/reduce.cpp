@@ -1,6 +1,7 @@
 // Reductions: registers along the axis first, then lanes.
 #include "layout/transform.h"
 #include "lower/lowering.h"
+#include "lower/magnitude.h"
 
 namespace tilec::lower {
 
@@ -56,7 +57,7 @@ void Lowering::lower_reduce(const ir::Op& op, const ir::op::Reduce& reduce) {
     point.digits.insert(point.digits.end(), inner.digits.begin(), inner.digits.end());
     point.values.insert(point.values.end(), inner.values.begin(), inner.values.end());
     ValueId value = read(from, point);
-    if (reduce.fn == ReduceFn::AbsMax) value = builder_.unary(ir::UnaryFn::Abs, value);
+    if (reduce.fn == ReduceFn::AbsMax) value = magnitude(builder_, value);
     if (ValueId mask = tile_mask(layout, point); mask.valid()) value = builder_.select(mask, value, identity);
     return value;
   };

@@ -6,6 +6,7 @@
 #include "lower/scan.h"
 
 #include "layout/transform.h"
+#include "lower/magnitude.h"
 
 namespace tilec::lower {
 
@@ -89,7 +90,7 @@ Point LineScan::place(size_t line, const Point& along) const {
 
 ValueId LineScan::element(const Point& point) {
   ValueId value = l_.read(from_, point);
-  if (scan_.fn == ir::ReduceFn::AbsMax) value = b_.unary(ir::UnaryFn::Abs, value);
+  if (scan_.fn == ir::ReduceFn::AbsMax) value = magnitude(b_, value);
   ValueId mask = l_.tile_mask(layout_, point);
   return mask.valid() ? b_.select(mask, value, identity_) : value;
 }

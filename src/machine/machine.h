@@ -32,6 +32,8 @@ enum class Cap : uint8_t {
   NativeMath,         // exp2, log2, rsqrt and their like are instructions; without it they expand to polynomials
   NativeExp2,         // exp2 of f32 is one, within two units in the last place, results too small for its exponent are 0
   BrainRound,         // an f32 is rounded to bf16 in one instruction
+  HalfFused,          // a * b + c of f16 and bf16 is one instruction, rounded once, even where they have no other arithmetic
+  TextFunctions,      // code is text of functions: one rounds a * b + c of f32 and f64 once, others convert narrow floats from f32 and f64 and back
 };
 std::string_view name(Cap cap);
 

@@ -2,11 +2,12 @@
 // that the machine has.
 //   in:  Thread
 //   out: Thread; narrow floats appear only in constants, loads, stores, shuffles, vectors, selects, carried values and
-//        conversions of mode Bits (and f16 <-> f32 where the machine has HalfConvert, f32 -> bf16 where it has BrainRound)
+//        conversions of mode Bits (and f16 <-> f32 where the machine has HalfConvert, f32 -> bf16 where it has BrainRound, and fma
+//        of both where it has HalfFused)
 //
 // A narrow value has two forms: its bits, and the f32 that it stands for. Both are written down where the value is
 // made; whoever computes reads the f32, whoever stores reads the bits; `cleanup` drops the form that nobody reads.
-// An fma of f16 is rounded to f32 first, so that a rare tie may fall the other way.
+// An fma of any type is rounded once, in more operations where the machine has none for it.
 //
 // Memory may hold anything in the bits that tf32 has not, and copies move them: they are cut off where a register is filled. Matrix
 // instructions read the upper bits alone, so that what only they read stays as it came.
@@ -189,10 +190,11 @@ class Legaliser : public Rebuilder {
   }
 
   bool fma(const op::Fma& o, ValueId result) {
-    if (!is_float(element(o.a))) return false;
-    if (!is_narrow(o.a) && machine_.has(Cap::FusedMultiplyAdd)) return false;
-    Math m = math(element(o.a));
-    return round(result, m.fma(math_operand(o.a), math_operand(o.b), math_operand(o.c)));
+    const Scalar type = element(o.a);
+    const bool is_half = type == Scalar::F16 || type == Scalar::BF16;
+    bool is_native = is_narrow(o.a) ? is_half && machine_.has(Cap::HalfFused) : machine_.has(Cap::FusedMultiplyAdd) || machine_.has(Cap::TextFunctions);
+    if (!is_float(type) || is_native) return false;
+    return bind_value(result, narrow_.fma(wide(o.a), wide(o.b), wide(o.c), type));
   }
 
   bool compare(const op::Compare& o, ValueId result) {

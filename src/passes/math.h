@@ -35,6 +35,7 @@ class Math {
   };
 
   ValueId exp2(ValueId x);                  // math_exp.cpp
+  ValueId exp2_of_any(ValueId x);           // subnormal where the result is
   ValueId exp(ValueId x);
   ValueId exp_of_exp2(ValueId x);           // where that is an instruction
   ValueId tanh(ValueId x);

@@ -64,6 +64,15 @@ ValueId Math::exp2(ValueId x) {
   return b_.mul(p, power_of_two(n));
 }
 
+// Multiplied by the power in two steps, of which the first is exact.
+ValueId Math::exp2_of_any(ValueId x) {
+  ValueId y = at_least(at_most(x, bias() + 1), -bias() - mantissa() - 1);
+  ValueId n = b_.unary(UnaryFn::Floor, y);
+  ValueId f = b_.sub(y, n), normal = at_least(n, 1 - bias());
+  ValueId p = fma(polynomial(f, is_double() ? std::span<const double>(kExp2F64) : kExp2F32), f, real(1));
+  return b_.mul(b_.mul(p, power_of_two(normal)), power_of_two(b_.sub(n, normal)));
+}
+
 // What the product with log2 e has lost, by rounding and by the constant's own, is made up for to first order. At most 1.3 ulp beside
 // what the instruction errs by. The upper bound is the least argument whose power is infinite: what it has lost is above 0, so that
 // the last sum is infinite, too.

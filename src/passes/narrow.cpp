@@ -59,11 +59,14 @@ bool is_storage_only(const Machine& machine, Scalar type) {
 Scalar word_of(Scalar type) { return bit_width(type) == 8 ? Scalar::U8 : bit_width(type) == 16 ? Scalar::U16 : Scalar::U32; }
 
 bool Narrow::converts_natively(Scalar type) const {
+  if (machine_.has(Cap::TextFunctions)) return type != Scalar::TF32;
   if (type == Scalar::F16) return machine_.has(Cap::HalfConvert) || machine_.has(Cap::HalfArithmetic);
   return type == Scalar::BF16 && machine_.has(Cap::HalfArithmetic);
 }
 
-bool Narrow::rounds_natively(Scalar type) const { return converts_natively(type) || (type == Scalar::BF16 && machine_.has(Cap::BrainRound)); }
+bool Narrow::rounds_natively(Scalar type) const {
+  return converts_natively(type) || machine_.has(Cap::TextFunctions) || (type == Scalar::BF16 && machine_.has(Cap::BrainRound));
+}
 
 ValueId Narrow::unpack(ValueId x) {
   return b_.convert(bits(x, word_of(b_.kernel().type(x).element)), Scalar::I32, ConvertMode::Wrap);
@@ -122,6 +125,7 @@ ValueId Narrow::narrow(ValueId x, Scalar to) { return rounded(x, to, x, false); 
 
 ValueId Narrow::rounded(ValueId x, Scalar to, ValueId exact, bool rounds) {
   if (b_.kernel().constant(x)) return b_.convert(x, to);
+  if (b_.kernel().type(x).element == Scalar::F64 && !machine_.has(Cap::TextFunctions)) x = f32_rounded_to_odd(x);
   if (rounds_natively(to)) return meant(x, to, {exact, rounds}, ConvertMode::Nearest);
   Format f(to);
   ValueId pattern = bits(x, Scalar::I32);
@@ -166,10 +170,10 @@ ValueId Narrow::convert(ValueId x, Scalar to, ConvertMode mode) {
   if (mode == ConvertMode::Bits || b_.kernel().constant(x)) return b_.convert(x, to, mode);
   if (is_storage_only(machine_, from)) return convert(widen(x), to, mode);
   if (!is_storage_only(machine_, to)) return b_.convert(x, to, mode);
-  // Integers of up to 16 bits are exact in f32, wider ones go through f64.
+  // Integers of up to 16 bits are exact in f32, wider ones go through f64, exactly or rounded to odd.
   if (is_float(from) && from != Scalar::F64) return rounded(b_.convert(x, Scalar::F32), to, x, true);
   if (bit_width(from) <= 16) return rounded(b_.convert(x, Scalar::F32), to, x, true);
-  return rounded(f32_rounded_to_odd(b_.convert(x, Scalar::F64)), to, x, true);
+  return rounded(is_float(from) ? x : integer_rounded_to_odd(x), to, x, true);
 }
 
 ValueId Narrow::to_float(ValueId x, Scalar to) {

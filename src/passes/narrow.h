@@ -24,14 +24,17 @@ class Narrow {
   ir::ValueId convert(ir::ValueId x, Scalar to, ir::ConvertMode mode);  // any scalar to any, one of them narrow
   std::optional<ir::ValueId> lengthened(ir::ValueId x, Scalar to);  // where only the mantissa grows: zeros behind its bits
   ir::ValueId toward_zero(ir::ValueId x, Scalar to);      // any scalar rounded to any float, away from no number
+  ir::ValueId fma(ir::ValueId a, ir::ValueId b, ir::ValueId c, Scalar to);  // of f32s that stand for `to`, or of f64s, rounded once
 
  private:
   bool converts_natively(Scalar type) const;  // either way
   bool rounds_natively(Scalar type) const;    // from f32
-  ir::ValueId rounded(ir::ValueId x, Scalar to, ir::ValueId exact, bool rounds);  // `narrow`; `exact` is what x stands for
+  ir::ValueId rounded(ir::ValueId x, Scalar to, ir::ValueId exact, bool rounds);  // an f32 or f64; `exact` is what it stands for
   ir::ValueId to_float(ir::ValueId x, Scalar to);         // to nearest
   ir::ValueId integer_toward_zero(ir::ValueId x, Scalar to);
   ir::ValueId f32_rounded_to_odd(ir::ValueId x);          // an f64 as the f32 that rounds on as the f64 would
+  ir::ValueId integer_rounded_to_odd(ir::ValueId x);      // an integer as such an f64
+  ir::ValueId sum_rounded_to_odd(ir::ValueId x, ir::ValueId y, ir::ValueId sum);
   ir::ValueId word(uint32_t bits) { return b_.constant(Scalar::I32, ir::Number::integer(int32_t(bits))); }
   ir::ValueId bits(ir::ValueId x, Scalar as) { return b_.convert(x, as, ir::ConvertMode::Bits); }
   struct Meaning {

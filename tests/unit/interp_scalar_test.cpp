@@ -20,6 +20,8 @@ Number example(Scalar type, uint64_t k) {
     return is_float(type) ? Number::real(round_to(type, double(int64_t(k % 23) - 11) / 4))
                           : Number::integer(wrap(type, int64_t(k % 23) - 11));
   if (k % 7 == 0 && is_float(type)) return from_bits(type, to_bits(type, Number::real(k % 2 ? NAN : INFINITY)));
+  if (k % 11 == 0 && is_integer(type))  // at a tie of f32 or bf16, or just above
+    return Number::integer(wrap(type, (1ll << 60) + (1ll << (k % 2 ? 36 : 52)) + int64_t(x & 1)));
   return from_bits(type, bit_width(type) == 64 ? x : x & ((1ull << bit_width(type)) - 1));
 }
 

@@ -253,6 +253,25 @@ TEST_SUITE("passes_math") {
     }
   }
 
+  TEST_CASE("a power below the least normal number is that number's") {
+    auto k = function(BinaryFn::Pow, Scalar::F64);
+    test::Evaluator run(k.kernel);
+    auto power = [&](double x, double y) { return run({Number::real(x), Number::real(y)}).f; };
+    CHECK(power(10, -310) == doctest::Approx(1e-310).epsilon(1e-10));
+    CHECK(power(2, -1022) == 0x1p-1022);
+    CHECK(power(2, -1074) == 0x1p-1074);
+    CHECK(power(-2, -1073) == -0x1p-1073);
+    CHECK(power(0.5, 1076) == 0);
+    CHECK(power(2, -1e300) == 0);
+    CHECK(power(2, 1024) == INFINITY);
+    for (double y = 1020; y < 1080; y += 0.37) {
+      double want = std::pow(2.0, -y), units = std::fabs(power(2, -y) - want) / 0x1p-1074;
+      CHECK_MESSAGE((units <= 1 || std::fabs(power(2, -y) - want) <= 0x1p-40 * want), y);
+    }
+    auto small = function(BinaryFn::Pow, Scalar::F32);
+    CHECK(test::Evaluator(small.kernel)({Number::real(10), Number::real(-40)}).f == float(1e-40));
+  }
+
   TEST_CASE("a float remainder is what folding gives") {
     auto k = function(BinaryFn::Rem, Scalar::F32);
     test::Evaluator run(k.kernel);

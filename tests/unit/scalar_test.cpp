@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "ir/scalar_eval.h"
+
 using namespace tilec;
 
 TEST_CASE("every bit pattern of the small floats decodes and encodes to itself") {
@@ -65,6 +67,20 @@ TEST_CASE("fp8 saturates") {
   CHECK(round_to(Scalar::F8E4M3, -INFINITY) == -448);
   CHECK(round_to(Scalar::F8E5M2, 1e9) == 57344);
   CHECK(std::isinf(round_to(Scalar::F8E5M2, INFINITY)));
+}
+
+TEST_CASE("the least integer counts as the greatest magnitude") {
+  auto absmax = [](Scalar type, std::initializer_list<int64_t> line) {
+    ir::Number most = ir::identity(ir::ReduceFn::AbsMax, type);
+    for (int64_t x : line) most = ir::combine(ir::ReduceFn::AbsMax, type, most, ir::Number::integer(x));
+    return most.i;
+  };
+  CHECK(absmax(Scalar::I8, {3, -128, 5, 7}) == 127);
+  CHECK(absmax(Scalar::I8, {3, -127, 5}) == 127);
+  CHECK(absmax(Scalar::I16, {-32768}) == 32767);
+  CHECK(absmax(Scalar::I64, {1, INT64_MIN}) == INT64_MAX);
+  CHECK(absmax(Scalar::Index, {INT64_MIN, 2}) == INT64_MAX);
+  CHECK(uint64_t(absmax(Scalar::U64, {-1, 2})) == UINT64_MAX);
 }
 
 TEST_CASE("integers wrap and saturate") {

@@ -83,9 +83,10 @@ class DemandMaker {
       raise(x->peer, Demand::kLanes);
       return raise(x->mask, Demand::kLanes);
     }
+    if (const auto* x = op.get<op::Convert>()) return raise(x->x, bits);  // nobody spells the number that it stands for
     switch (op.kind()) {
       case OpKind::Unary: case OpKind::Binary: case OpKind::Overflows: case OpKind::Fma: case OpKind::Compare: case OpKind::Select:
-      case OpKind::Convert: return operands(op, bits);
+        return operands(op, bits);
       default: return operands(op, Demand::kLanes);
     }
   }

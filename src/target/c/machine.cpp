@@ -24,7 +24,7 @@ constexpr MatrixAtom kAtoms[] = {
 };
 constexpr Machine kMachines[] = {{.name = "c", .target = "c", .lanes = 8, .max_warps = 1, .default_warps = 1, .role_warps = 1,
                                   .registers_per_lane = 16, .shared_bytes = 512 << 10, .banks = 0, .vector_bytes = 1,
-                                  .simd_bytes = 32, .caps = cap_set({Cap::Shuffles}), .matrix_atoms = kAtoms}};
+                                  .simd_bytes = 32, .caps = cap_set({Cap::Shuffles, Cap::TextFunctions}), .matrix_atoms = kAtoms}};
 
 }  // namespace
 

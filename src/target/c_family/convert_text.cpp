@@ -53,12 +53,13 @@ std::string ScalarText::convert(Scalar from, Scalar to, ConvertMode mode, const 
     std::string text = "{F} " + c_type(to) + " {N}({T} x) {\n  " + c_type(to) + " y;\n  memcpy(&y, &x, sizeof y);\n  return y;\n}\n";
     return helper("bits_" + std::string(tilec::name(to)), from, text) + "(" + x + ")";
   }
-  INVARIANT(!is_narrow_float(from) && !is_narrow_float(to), "narrow floats are legalised before they are spelled");
-  if (to == Scalar::Bool) return x + " != 0";
-  if (is_float(to)) {
-    bool by_double = to == Scalar::F32 && !is_float(from) && bit_width(from) > 32;
-    return "(" + c_type(to) + ")" + (by_double ? "(double)" : "") + x;
+  if (is_narrow_float(to)) return rounded(from, to, x);
+  if (is_narrow_float(from)) {
+    INVARIANT(to == Scalar::F32, "narrow floats are legalised before they are spelled");
+    return widened(from, x);
   }
+  if (to == Scalar::Bool) return x + " != 0";
+  if (is_float(to)) return "(" + c_type(to) + ")" + x;
   if (from == Scalar::Bool || (!is_float(from) && mode == ConvertMode::Wrap)) return "(" + c_type(to) + ")" + x;
   return saturate(from, to, x);
 }

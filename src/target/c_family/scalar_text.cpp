@@ -31,8 +31,8 @@ std::string ScalarText::helper(std::string name, Scalar element, std::string_vie
   name = "tile_" + name + "_" + std::string(tilec::name(element));
   if (known_.emplace(name, true).second)
     helpers_ += filled(text, {{"F", function_}, {"N", name}, {"T", c_type(element)}, {"U", c_unsigned_type(element)},
-                              {"W", std::to_string(bit_width(element))}, {"f", element == Scalar::F32 ? "f" : ""},
-                              {"FMA", element == Scalar::F32 ? "FP_FAST_FMAF" : "FP_FAST_FMA"}});
+                              {"W", std::to_string(bit_width(element))},
+                              {"G", is_float(element) ? "" : c_literal(element, ir::Number::integer(int64_t(integer_max(element))))}});
   return name;
 }
 
@@ -189,12 +189,10 @@ std::string ScalarText::size_product(const std::string& a, const std::string& b)
                      "  return b != 0 && a > INT64_MAX / b ? -1 : a * b;\n}\n"), {a, b});
 }
 
-// Fused where that is one instruction; the product is a statement of its own elsewhere, so that no compiler fuses it.
+// Rounded once, by the library where it is no instruction.
 std::string ScalarText::fma(Scalar element, const std::string& a, const std::string& b, const std::string& c) {
   if (!is_float(element)) return modular("+", element, "(" + modular("*", element, a, b) + ")", c);
-  return call(helper("fma", element,
-                     "{F} {T} {N}({T} a, {T} b, {T} c) {\n#ifdef {FMA}\n  return fma{f}(a, b, c);\n#else\n  {T} product = a * b;\n"
-                     "  return product + c;\n#endif\n}\n"), {a, b, c});
+  return call(math("fma", element), {a, b, c});
 }
 
 std::string ScalarText::compare(CompareFn fn, const std::string& a, const std::string& b) {
@@ -207,7 +205,9 @@ std::string ScalarText::reduce_step(ReduceFn fn, Scalar element, const std::stri
     case ReduceFn::Sum: return binary(BinaryFn::Add, element, a, b);
     case ReduceFn::Prod: return binary(BinaryFn::Mul, element, a, b);
     case ReduceFn::Max: return binary(BinaryFn::Max, element, a, b);
-    case ReduceFn::AbsMax: return binary(BinaryFn::Max, element, a, unary(UnaryFn::Abs, element, b));
+    case ReduceFn::AbsMax:
+      if (!is_signed(element)) return binary(BinaryFn::Max, element, a, unary(UnaryFn::Abs, element, b));
+      return binary(BinaryFn::Max, element, a, call(helper("magnitude", element, "{F} {T} {N}({T} x) { return x < -{G} ? {G} : ({T})(x < 0 ? -x : x); }\n"), {b}));
     case ReduceFn::Min: return binary(BinaryFn::Min, element, a, b);
     case ReduceFn::Any: return binary(BinaryFn::Or, element, a, b);
     case ReduceFn::All: return binary(BinaryFn::And, element, a, b);

@@ -44,6 +44,8 @@ class ScalarText {
   std::string integer_binary(ir::BinaryFn fn, Scalar element, const std::string& a, const std::string& b);
   std::string bool_binary(ir::BinaryFn fn, const std::string& a, const std::string& b);
   std::string saturate(Scalar from, Scalar to, const std::string& x);
+  std::string widened(Scalar from, const std::string& x);              // a narrow float as f32 (narrow_text.cpp)
+  std::string rounded(Scalar from, Scalar to, const std::string& x);  // an f32 or f64 as a narrow float
   // The name of a helper; `text` is its definition, with {T} the type, {U} the unsigned one, {N} its own name.
   std::string helper(std::string name, Scalar element, std::string_view text);
 

@@ -52,7 +52,7 @@ constexpr auto kAtoms90 = atoms::joined(atoms::group_atoms<kGroupElements>(), at
 
 constexpr uint64_t kThreads = cap_set({Cap::FusedMultiplyAdd, Cap::DivergentBranches, Cap::Shuffles, Cap::VotingBarriers, Cap::HalfConvert, Cap::AsyncCopy,
                                        Cap::PhaseBarriers, Cap::MatrixLoads, Cap::MatrixTurns, Cap::StreamHints,
-                                       Cap::NativeExp2, Cap::BrainRound});
+                                       Cap::NativeExp2, Cap::BrainRound, Cap::HalfFused});
 
 constexpr uint64_t kEngines = cap_set({Cap::AsyncMatrix, Cap::BulkCopy, Cap::NamedBarriers, Cap::RegisterBudgets, Cap::MatrixStores,
                                         Cap::DependentLaunch, Cap::PersistentBlocks});

@@ -50,13 +50,19 @@ Value* Speller::convert_float(Scalar from, Scalar to, Value* x) {
   return b_.CreateFPCast(x, shaped(scalar_type(to), x));
 }
 
-// Wide integers go by f64, as everywhere in this compiler.
+// Rounded once. Vectors of integers of 64 bits go to f32 by f64 on some machines, whatever is asked for: what f64 does not hold comes
+// there as an odd number of 2^11s, which is no tie and lies between the same two f32s.
 Value* Speller::convert_to_float(Scalar from, Scalar to, Value* x) {
-  bool by_double = to == Scalar::F32 && bit_width(from) > 32;
   llvm::Type* wanted = shaped(scalar_type(to), x);
-  llvm::Type* first = by_double ? shaped(b_.getDoubleTy(), x) : wanted;
-  Value* real = is_signed(from) ? b_.CreateSIToFP(x, first) : b_.CreateUIToFP(x, first);
-  return by_double ? b_.CreateFPTrunc(real, wanted) : real;
+  if (to == Scalar::F32 && bit_width(from) > 32 && x->getType()->isVectorTy()) {
+    constexpr int64_t kDropped = 0x7ff, kExact = int64_t(1) << 53;
+    Value* sticky = b_.CreateAdd(b_.CreateAnd(x, number_like(x, kDropped)), number_like(x, kDropped));
+    Value* odd = b_.CreateAnd(b_.CreateOr(x, sticky), number_like(x, ~kDropped));
+    Value* is_exact = is_signed(from) ? b_.CreateICmpULT(b_.CreateAdd(x, number_like(x, kExact)), number_like(x, 2 * kExact))
+                                      : b_.CreateICmpULT(x, number_like(x, kExact));
+    x = b_.CreateSelect(is_exact, x, odd);
+  }
+  return is_signed(from) ? b_.CreateSIToFP(x, wanted) : b_.CreateUIToFP(x, wanted);
 }
 
 // Clamps x, still of type `from`, to the numbers that `to` has.

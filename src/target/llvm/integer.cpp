@@ -26,6 +26,11 @@ Value* Speller::integer_unary(UnaryFn fn, Scalar element, Value* x) {
   }
 }
 
+Value* Speller::magnitude(Scalar element, Value* x) {
+  if (is_signed(element)) x = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x, number_like(x, -int64_t(integer_max(element))));
+  return unary(UnaryFn::Abs, element, x);
+}
+
 // What the byte 0 or 1 would give, taken as "not zero".
 Value* Speller::bool_binary(BinaryFn fn, Value* a, Value* b) {
   switch (fn) {

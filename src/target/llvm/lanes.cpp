@@ -86,7 +86,7 @@ void LaneSpeller::one(const ir::Op& op, const ir::op::Vote& x) {
 void LaneSpeller::one(const ir::Op& op, const ir::op::WarpReduce& x) {
   const ir::Type result = type(op.result());
   Value* value = operand(x.x, true);
-  if (x.fn == ReduceFn::AbsMax) value = unary(ir::UnaryFn::Abs, result.element, value);
+  if (x.fn == ReduceFn::AbsMax) value = magnitude(result.element, value);
   for (unsigned half = width_ / 2; half > 0; half /= 2) {
     llvm::SmallVector<int, 8> low, high;
     for (unsigned lane = 0; lane < half; ++lane) {

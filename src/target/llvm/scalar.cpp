@@ -28,13 +28,17 @@ void Speller::one(const ir::Op& op, const ir::op::Overflows& x) {
   elementwise(op, [&](auto pick) { return overflows(x.fn, pick(x.a), pick(x.b)); });
 }
 
-// Fused where the machine has it for the price of one, else a product and a sum; both are the language's x * y + z.
+// Rounded once: machines without an instruction for it have none left. Narrow floats are bits, as everywhere.
 void Speller::one(const ir::Op& op, const ir::op::Fma& x) {
-  bool fuses = is_float(type(op.result()).element);
+  Scalar element = type(op.result()).element;
   elementwise(op, [&](auto pick) -> Value* {
     Value *a = pick(x.a), *b = pick(x.b), *c = pick(x.c);
-    if (!fuses) return b_.CreateAdd(b_.CreateMul(a, b), c);
-    return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {a->getType()}, {a, b, c});
+    if (!is_float(element)) return b_.CreateAdd(b_.CreateMul(a, b), c);
+    if (!is_narrow_float(element)) return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+    INVARIANT(machine_.has(Cap::HalfFused), "narrow floats are legalised before they are spelled");
+    llvm::Type *bits = a->getType(), *half = shaped(element == Scalar::F16 ? b_.getHalfTy() : b_.getBFloatTy(), a);
+    for (Value** operand : {&a, &b, &c}) *operand = b_.CreateBitCast(*operand, half);
+    return b_.CreateBitCast(b_.CreateIntrinsic(llvm::Intrinsic::fma, {half}, {a, b, c}), bits);
   });
 }
 

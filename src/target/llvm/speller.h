@@ -134,6 +134,7 @@ class Speller {
   llvm::Value* convert_float(Scalar from, Scalar to, llvm::Value* x);
   llvm::Value* convert_to_float(Scalar from, Scalar to, llvm::Value* x);
   llvm::Value* saturate(Scalar from, Scalar to, llvm::Value* x);
+  llvm::Value* magnitude(Scalar element, llvm::Value* x);  // that of the least integer is the greatest one
   llvm::Value* reduce_step(ir::ReduceFn fn, Scalar element, llvm::Value* a, llvm::Value* b);
   llvm::Type* shaped(llvm::Type* element, llvm::Value* like) const;
 

@@ -156,7 +156,7 @@ Value* ThreadSpeller::reduce_members(ReduceFn fn, Scalar element, Value* x) {
 void ThreadSpeller::one(const ir::Op& op, const ir::op::WarpReduce& x) {
   Scalar element = type(op.result()).element;
   Value* value = operand(x.x, true);
-  if (x.fn == ReduceFn::AbsMax) value = unary(ir::UnaryFn::Abs, element, value);
+  if (x.fn == ReduceFn::AbsMax) value = magnitude(element, value);
   if (members_) return hold(op.result(), reduce_members(x.fn, element, value));
   for (uint32_t distance = uint32_t(machine_.lanes) / 2; distance > 0; distance /= 2)
     value = reduce_step(x.fn, element, value, exchange(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, value, b_.getInt32(distance), kLastLane));
