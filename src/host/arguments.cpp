@@ -1,16 +1,10 @@
 #include "host/arguments.h"
 
-#include "host/names.h"
+#include "target/abi/c_names.h"
 
 namespace tilec::host {
 
 namespace {
-
-std::string c_name(const std::string& name, const std::vector<Argument>& before) {
-  std::vector<std::string_view> taken;
-  for (const Argument& other : before) taken.push_back(other.name);
-  return argument_name(name, taken);
-}
 
 int rounded_up(int offset, int alignment) { return (offset + alignment - 1) / alignment * alignment; }
 
@@ -45,16 +39,21 @@ std::string_view c_type(Scalar element) {
 std::vector<Argument> arguments(const Export& exported, const Library& library) {
   using enum Argument::Kind;
   std::vector<Argument> all;
+  std::vector<std::string> names;
+  for (const Parameter& parameter : exported.parameters) names.push_back(parameter.name);
+  for (const Dimension& dimension : exported.dimensions)
+    if (!dimension.fixed) names.push_back(dimension.name);
+  names = target::argument_names(names);
   for (size_t i = 0; i < exported.parameters.size(); ++i) {
     const Parameter& parameter = exported.parameters[i];
     std::string type(c_type(parameter.element));
     if (parameter.is_tensor) type = (parameter.access == ir::Access::In ? "const " : "") + type + " *";
     else type += ' ';
-    all.push_back({parameter.is_tensor ? Tensor : Argument::Kind::Scalar, c_name(parameter.name, all), type, i});
+    all.push_back({parameter.is_tensor ? Tensor : Argument::Kind::Scalar, names[all.size()], type, i});
   }
   for (size_t i = 0; i < exported.dimensions.size(); ++i) {
     if (exported.dimensions[i].fixed) continue;
-    all.push_back({Dim, c_name(exported.dimensions[i].name, all), "int64_t ", i});
+    all.push_back({Dim, names[all.size()], "int64_t ", i});
   }
   if (exported.has_workspace) {
     all.push_back({Workspace, "workspace", "void *"});

@@ -3,66 +3,46 @@
 #include <unordered_map>
 
 #include "diag/diag.h"
+#include "target/abi/c_names.h"
 
 namespace tilec::host {
 
 namespace {
 
-constexpr std::string_view kWords[] = {
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
-    "char8_t", "char16_t", "char32_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
-    "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
-    "dynamic_cast", "else", "enum", "errno", "explicit", "export", "extern", "false", "float", "for", "friend", "goto",
-    "if", "inline", "int", "linux", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq",
-    "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires",
-    "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct",
-    "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof",
-    "union", "unix", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
-    // Of the headers that a generated one includes.
-    "NULL", "offsetof", "size_t", "ptrdiff_t", "max_align_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t",
-    "uint32_t", "uint64_t", "intptr_t", "uintptr_t", "intmax_t", "uintmax_t"};
-// Members and arguments that the header adds.
-constexpr std::string_view kArguments[] = {"bytes", "struct_size", "workspace", "workspace_bytes", "stream"};
-// What a header declares itself and what C keeps for its own begin so.
-constexpr std::string_view kBeginnings[] = {"tile_", "TILE_", "tile1_", "TILE1_", "__"};
 // What stands beside each function.
 constexpr std::string_view kCompanions[] = {"_args", "_call", "_load", "_check", "_info", "_workspace_size"};
-// Functions that every program has already.
-constexpr std::string_view kFunctions[] = {"main", "abort", "abs", "calloc", "div", "exit", "exp", "free", "log", "malloc",
-                                           "memcpy", "memcmp", "memmove", "memset", "pow", "printf", "read", "realloc",
-                                           "signal", "sin", "cos", "sqrt", "strlen", "system", "time", "write"};
 
-template <size_t N>
-bool is_among(const std::string_view (&words)[N], std::string_view name) {
-  return std::find(std::begin(words), std::end(words), name) != std::end(words);
-}
-
-bool has_reserved_beginning(std::string_view name) {
-  return std::any_of(std::begin(kBeginnings), std::end(kBeginnings), [&](std::string_view b) { return name.starts_with(b); });
+// `f_0_launch1_x86_64`: what the launches of `f` are called within the object.
+bool is_launch_of(std::string_view name, std::string_view function) {
+  if (!name.starts_with(function)) return false;
+  auto skip = [&](std::string_view word) {
+    bool begins = name.starts_with(word);
+    name.remove_prefix(begins ? word.size() : 0);
+    size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+    name.remove_prefix(begins ? digits : 0);
+    return begins && digits > 0;
+  };
+  name.remove_prefix(function.size());
+  return skip("_") && skip("_launch") && name.starts_with('_');
 }
 
 }  // namespace
-
-bool is_reserved(std::string_view name) { return is_among(kWords, name) || has_reserved_beginning(name); }
-
-std::string argument_name(std::string name, const std::vector<std::string_view>& taken) {
-  // Nothing behind it mends a name that begins as the header's own do.
-  if (has_reserved_beginning(name)) name = "arg_" + name;
-  while (is_reserved(name) || is_among(kArguments, name) || std::find(taken.begin(), taken.end(), name) != taken.end()) name += '_';
-  return name;
-}
 
 void check_function_names(std::span<const FunctionName> functions, Diagnostics& diagnostics) {
   std::unordered_map<std::string_view, const FunctionName*> by_name;
   for (const FunctionName& f : functions) by_name.emplace(f.name, &f);
   for (const FunctionName& f : functions) {
-    if (is_reserved(f.name) || is_among(kFunctions, f.name))
-      diagnostics.at(f.span).error(diag::NotAllowedHere, "`" + f.name + "`", "as the name of an export, because C has it already")
+    if (target::is_word_of_c(f.name) || target::is_declared_by_c(f.name))
+      diagnostics.at(f.span).error(diag::NotAllowedHere, "`" + f.name + "`", "as the name of an export, because C or its headers have it already")
           .help("give it another name, `export NAME as OTHER;`, or put something before all of them with --prefix");
     for (std::string_view companion : kCompanions)
       if (auto other = by_name.find(f.name + std::string(companion)); other != by_name.end())
         diagnostics.at(other->second->span).error(diag::ExportClash, other->second->name)
             .note(f.span, diag::BecauseOf, "`" + other->second->name + "` comes with `" + f.name + "` of itself");
+    for (const FunctionName& other : functions)
+      if (is_launch_of(other.name, f.name))
+        diagnostics.at(other.span).error(diag::ExportClash, other.name)
+            .note(f.span, diag::BecauseOf, "a launch of `" + f.name + "` may be called `" + other.name + "`");
   }
 }
 

@@ -1,9 +1,7 @@
-// Which names C and C++ leave to an exported function and to its arguments.
+// Which names C and C++ leave to an exported function; its arguments: target/abi/c_names.h.
 #pragma once
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/source.h"
 
@@ -12,12 +10,6 @@ class Diagnostics;
 }
 
 namespace tilec::host {
-
-// Words of C and C++, and what every generated header declares.
-bool is_reserved(std::string_view name);
-
-// An argument's name in C: the name itself, or one near to it that is free and not among `taken`.
-std::string argument_name(std::string name, const std::vector<std::string_view>& taken);
 
 struct FunctionName {
   std::string name;  // with --prefix

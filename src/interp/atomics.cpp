@@ -64,7 +64,9 @@ bool update(Strand& s, const Instr& i, const AtomicCall& call, Allocation& memor
   if (!memory.is_plain() && !touch_bytes(toucher(s, i), memory, byte, byte_width(call.type), lane, Touch::Atomic))
     return false;
   old = load_element(call.type, memory.data + byte);
-  store_element(call.type, memory.data + byte, combined(call, s.run->options.numeric, old, expected, value));
+  Slot now = combined(call, s.run->options.numeric, old, expected, value);
+  store_element(call.type, memory.data + byte, now);
+  s.run->changes += now.u != old.u;
   if (s.block) synchronise(s, call.order, memory, byte);
   ++s.run->counters().atomics;
   return true;

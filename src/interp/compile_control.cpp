@@ -130,7 +130,15 @@ void Emitter::on(const op::While& o, const Op& op) {
   for (size_t k = 0; k < inner.size(); ++k) move(inner[k], results[k], is_uniform(tested[k + 1]), false);
   region(o.body);
   move_values(carried, yields, o.body);
-  emit(do_jump).imm = head;
+  bool is_known = is_watched(o);
+  Instr& back = emit(is_known ? do_watched_jump : do_jump);
+  back.imm = head;
+  if (is_known) {
+    TileData data;
+    data.names = {read_by(o)};
+    uint32_t index = add_data(std::move(data));
+    code().code.back().a = index;
+  }
   patch(test, here());
   emit(do_loop_exit).b = level;
   --frame_->mask_depth;

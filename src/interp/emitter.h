@@ -40,6 +40,10 @@ class Emitter {
   Scalar arithmetic_type(ir::ValueId v) const;
   uint32_t scratch(uint32_t count = 1);
 
+  // A loop that changes no memory but by atomics, and what it reads (spin.cpp).
+  bool is_watched(const ir::op::While& loop) const;
+  std::string read_by(const ir::op::While& loop) const;
+
   // Instructions.
   Instr& emit(Handler run);
   uint32_t here() { return uint32_t(code().code.size()); }

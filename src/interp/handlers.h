@@ -23,6 +23,7 @@ Status do_move_tile(Strand&, const Instr&);  // fast: takes it away
 Status do_move_view(Strand&, const Instr&);
 Status do_move_handle(Strand&, const Instr&);
 Status do_jump(Strand&, const Instr&);         // to imm
+Status do_watched_jump(Strand&, const Instr&);  // to imm, at the end of a loop that changes nothing but by atomics; data a
 Status do_jump_unless(Strand&, const Instr&);  // uniform condition a
 Status do_if(Strand&, const Instr&);           // masks: level b, condition a, to imm when no lane holds
 Status do_else(Strand&, const Instr&);

@@ -7,6 +7,7 @@ namespace tilec::interp {
 
 Status execute(Strand& s) {
   const Instr* code = s.code->code.data();
+  s.execution = ++s.run->executions;
   Counters& counters = s.run->counters();
   for (;;) {
     const Instr& i = code[s.pc++];

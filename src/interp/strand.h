@@ -34,6 +34,13 @@ struct Waiting {
   uint32_t object = 0;  // a ring
 };
 
+// How a loop stood some turns ago; see spin.cpp.
+struct Watch {
+  uint64_t execution = 0;  // of the strand, between two of others'
+  uint64_t turns = 0, mask = 0, changes = 0;
+  std::vector<Slot> frame;
+};
+
 struct Strand {
   Run* run = nullptr;
   Block* block = nullptr;
@@ -66,6 +73,9 @@ struct Strand {
   std::shared_ptr<const std::vector<uint64_t>> fenced;  // what it knew at its last fence for engines
   std::vector<uint32_t> open_products;            // in the order of their issue; of a group's, those of no batch yet
   std::vector<std::vector<uint32_t>> batches;     // of products of groups
+
+  std::unordered_map<uint32_t, Watch> watches;  // by the place that the loop jumps back to
+  uint64_t execution = 0;
 
   Slot* at(uint32_t reg) { return regs + reg; }
   uint64_t acting(const Instr& i) const { return i.lanes == 1 ? (mask ? 1 : 0) : mask; }
@@ -220,6 +230,8 @@ struct Run {
   std::vector<std::vector<Strand*>> resting;  // by function
   uint64_t base_time = 1;                     // the latest time that any agent of an earlier block has used
   uint64_t random = 0;
+  uint64_t changes = 0;                       // atomics that left another number than they found
+  uint64_t executions = 0;
   int64_t next_block = 0;                     // of the launch that runs: that nobody has taken yet
 
   Counters& counters() { return result.counters; }

@@ -21,6 +21,10 @@ Problem possibility(const Terms& terms, std::span<const Formula* const> facts);
 enum class Cases : uint8_t { Whole, Split };
 bool follows(Terms& terms, const Problem& problem, int steps, Cases cases);
 
+// The other way round, as numbers are told apart: facts and the opposite of the goal rule each other out. Equalities are used up, and
+// products of one factor are compared. True: proved. False says nothing.
+bool is_never_broken(Terms& terms, const Problem& problem, int steps);
+
 // example.cpp: values for which the facts hold and the goal does not, tried near the ends of ranges, within `steps`.
 std::optional<Model> counterexample(const Terms& terms, const Problem& problem, int steps);
 

@@ -11,8 +11,10 @@ namespace tilec::prove {
 namespace {
 
 using Kind = Formula::Kind;
-constexpr int kMostSplits = 3, kStepsForAlternative = 15;
-constexpr size_t kMostProducts = 24, kMostParts = 12;
+constexpr int kMostSplits = 3, kStepsForAlternative = 15, kMostProductSplits = 2, kStepsForAbsurdity = 40;
+constexpr size_t kMostProducts = 24, kMostParts = 12, kMostPartsMultiplied = 4;
+
+enum class Replaced : uint8_t { Variables, Quotients };
 
 class Search {
  public:
@@ -88,18 +90,15 @@ class Search {
     }
   }
 
-  // Uses every equality to replace one of its atoms.
-  Formula use_equalities(Formula goal) {
+  // Uses every equality to replace one of its atoms, a variable or, where none will do, a quotient.
+  Formula use_equalities(Formula goal, Replaced kinds = Replaced::Variables) {
     for (size_t i = 0; i < inequalities_.size(); ++i) {
       const Linear zero = inequalities_[i];
       if (zero.parts.empty() || std::find(inequalities_.begin(), inequalities_.end(), -zero) == inequalities_.end()) continue;
-      auto at = std::find_if(zero.parts.begin(), zero.parts.end(), [&](const Linear::Part& p) {
-        return (p.factor == 1 || p.factor == -1) && terms_[p.atom].kind == AtomKind::Variable;
-      });
-      if (at == zero.parts.end()) continue;
-      Linear by = Linear(at->atom) - zero * at->factor;
-      AtomId atom = at->atom;
-      if (rewritten(by, atom, 0) != by) continue;  // it would stand in a product on the other side as well
+      AtomId atom = replaceable(zero, AtomKind::Variable);
+      if (!atom.valid() && kinds == Replaced::Quotients) atom = replaceable(zero, AtomKind::Quotient);
+      if (!atom.valid()) continue;
+      Linear by = Linear(atom) - zero * zero.factor_of(atom);
       // The range of the atom is not to be lost with it.
       Interval range = terms_[atom].range;
       for (Linear& f : inequalities_) f = tightened(rewritten(f, atom, by));
@@ -114,15 +113,101 @@ class Search {
     return goal;
   }
 
+  // Do the facts rule each other out, once all that is equal is one? What products of one factor have between them is decided case
+  // by case: `u * f` and `v * f` are the same, or at least f apart. So digits and strides tell numbers apart: where quotients and
+  // remainders agree, the numbers do.
+  bool is_absurd(int splits) {
+    use_equalities(truth(false), Replaced::Quotients);
+    if (is_impossible_) return true;
+    reduce_alternatives();
+    use_equalities(truth(false), Replaced::Quotients);
+    multiply_facts();
+    if (is_impossible_ || contradicts(kStepsForAbsurdity)) return true;
+    if (splits == 0) return false;
+    std::optional<ProductPair> pair = pair_of_products();
+    if (!pair) return false;
+    asked_.push_back(pair->distance);
+    auto is_case_absurd = [&](const Linear& distance) {
+      Search other = *this;
+      other.assume(at_least_zero(distance));
+      other.assume(at_least_zero(terms_.product(distance, pair->common)));
+      return other.is_absurd(splits - 1);
+    };
+    Search same = *this;
+    same.assume(equal(pair->distance, 0));
+    return is_case_absurd(pair->distance - 1) && is_case_absurd(-pair->distance - 1) && same.is_absurd(splits - 1);
+  }
+
  private:
+  // An atom of the equality `zero` that can be put as the rest of it.
+  AtomId replaceable(const Linear& zero, AtomKind kind) {
+    for (const Linear::Part& p : zero.parts) {
+      if ((p.factor != 1 && p.factor != -1) || terms_[p.atom].kind != kind) continue;
+      Linear by = Linear(p.atom) - zero * p.factor;
+      // It must not stand in a product on the other side as well.
+      if (rewritten(by, p.atom, 0) == by) return p.atom;
+    }
+    return {};
+  }
+
+  struct ProductPair {
+    Linear distance;  // of the factors that differ
+    Linear common;    // the product of the others, never negative
+  };
+  std::vector<AtomId> products() const {
+    std::vector<AtomId> all;
+    for (const Linear& f : inequalities_)
+      for (const Linear::Part& part : f.parts)
+        if (terms_[part.atom].kind == AtomKind::Product && std::ranges::find(all, part.atom) == all.end() && all.size() < kMostProducts) all.push_back(part.atom);
+    return all;
+  }
+  std::optional<ProductPair> pair_of_products() {
+    std::vector<AtomId> all = products();
+    for (size_t i = 0; i < all.size(); ++i)
+      for (size_t j = i + 1; j < all.size(); ++j) {
+        std::vector<AtomId> a = terms_[all[i]].factors, b = terms_[all[j]].factors;
+        std::vector<AtomId> common, only_a, only_b;
+        std::ranges::set_intersection(a, b, std::back_inserter(common));
+        std::ranges::set_difference(a, b, std::back_inserter(only_a));
+        std::ranges::set_difference(b, a, std::back_inserter(only_b));
+        if (common.empty() || only_a.size() != 1 || only_b.size() != 1) continue;
+        Linear distance = Linear(only_b[0]) - Linear(only_a[0]);
+        bool is_asked = std::ranges::find(asked_, distance) != asked_.end() || std::ranges::find(asked_, -distance) != asked_.end();
+        if (is_asked || !std::ranges::all_of(common, [&](AtomId f) { return is_at_least(Linear(f), 0); })) continue;
+        Linear shared = 1;
+        for (AtomId f : common) shared = terms_.product(shared, Linear(f));
+        return ProductPair{distance, shared};
+      }
+    return std::nullopt;
+  }
+
+  // Facts times factors of products that are never negative, where that makes no product that is not there yet.
+  void multiply_facts() {
+    const std::vector<AtomId> all = products();
+    const std::vector<Linear> facts = inequalities_;
+    std::vector<AtomId> factors;
+    for (AtomId product : all)
+      for (AtomId f : terms_[product].factors)
+        if (std::ranges::find(factors, f) == factors.end() && is_at_least(Linear(f), 0)) factors.push_back(f);
+    size_t added = 0;
+    for (AtomId factor : factors)
+      for (const Linear& f : facts) {
+        if (added == kMostProducts || f.parts.size() > kMostPartsMultiplied) continue;
+        Linear times = terms_.product(f, Linear(factor));
+        auto is_there = [&](const Linear::Part& p) { return terms_[p.atom].kind != AtomKind::Product || std::ranges::find(all, p.atom) != all.end(); };
+        if (times.is_lost || !std::ranges::all_of(times.parts, is_there) || std::ranges::find(inequalities_, times) != inequalities_.end()) continue;
+        inequalities_.push_back(std::move(times)), ++added;
+      }
+  }
+
   // Do the facts rule each other out: one of them, or a flag, holds and does not?
-  bool contradicts() {
+  bool contradicts(int most_steps = kStepsForAlternative) {
     for (const Formula& a : flags_)
       for (const Formula& b : flags_)
         if (a.flag == b.flag && a.is_negated != b.is_negated) return true;
     const std::vector<Linear> facts = inequalities_;
     return std::any_of(facts.begin(), facts.end(), [&](const Linear& f) {
-      int before = std::exchange(steps_, std::min(steps_, kStepsForAlternative)), given = steps_;
+      int before = std::exchange(steps_, std::min(steps_, most_steps)), given = steps_;
       bool holds = !f.is_lost && cancels(-f - 1);
       steps_ = before - (given - steps_);
       return holds;
@@ -235,11 +320,12 @@ class Search {
       }
   }
 
-  bool is_positive(const Linear& x) {
-    if (terms_.range(x).low >= 1) return true;
+  bool is_positive(const Linear& x) { return is_at_least(x, 1); }
+  bool is_at_least(const Linear& x, int64_t least) {
+    if (terms_.range(x).low >= least) return true;
     Search other = *this;
     other.is_inside_ = true;
-    bool holds = other.proves(at_least(x, 1), 0);
+    bool holds = other.proves(at_least(x, least), 0);
     steps_ = other.steps_;
     return holds;
   }
@@ -250,6 +336,7 @@ class Search {
   bool is_impossible_ = false;  // facts that rule each other out were met
   std::vector<Linear> inequalities_;
   std::vector<Formula> flags_, alternatives_;
+  std::vector<Linear> asked_;   // distances of factors that were split into cases
 };
 
 }  // namespace
@@ -267,6 +354,13 @@ bool follows(Terms& terms, const Problem& problem, int steps, Cases cases) {
   if (first.proves(goal, 0)) return true;
   search.reduce_alternatives();
   return search.proves(goal, kMostSplits);
+}
+
+bool is_never_broken(Terms& terms, const Problem& problem, int steps) {
+  Search search(terms, steps);
+  for (const Formula& fact : problem.facts) search.assume(fact);
+  search.assume(negation(problem.goal));
+  return search.is_absurd(kMostProductSplits);
 }
 
 }  // namespace tilec::prove

@@ -31,12 +31,34 @@ struct EachName {
   template <class T> void operator()(const T&) const {}
 };
 
+bool declares(const Module* module, std::string_view name) {
+  return module && (module->declarations.contains(name) || module->imports.contains(name));
+}
+
 bool means_something(Instance& in, const ast::Signature& signature, std::string_view name) {
   if (in.find(name) || scalar_named(name)) return true;
   for (const ast::Parameter& p : signature.parameters)
     if (p.name.text == name) return true;
-  for (const Module* module : {&in.module(), in.session.modules.prelude()})
-    if (module && (module->declarations.contains(name) || module->imports.contains(name))) return true;
+  return declares(&in.module(), name);
+}
+
+// The extents and strides of the parameters.
+std::vector<const ast::Expr*> numbers_of(const ast::Signature& signature) {
+  std::vector<const ast::Expr*> all;
+  for (const ast::Parameter& p : signature.parameters)
+    if (auto* type = p.type->as<ast::ShapedType>())
+      for (const auto* list : {&type->extents, &type->strides}) all.insert(all.end(), list->begin(), list->end());
+  return all;
+}
+
+// A type that stands where a dim would.
+bool has_type_for_dim(Instance& in, const std::vector<const ast::Expr*>& numbers) {
+  for (const ast::Expr* expr : numbers) {
+    auto* name = expr->as<ast::NameRef>();
+    if (!name || !scalar_named(name->name.text) || in.find(name->name.text)) continue;
+    in.at(name->name.span).error(diag::NotAllowedHere, "`" + std::string(name->name.text) + "`", kBecauseType).help(help_on_type_name(name->name.text));
+    return true;
+  }
   return false;
 }
 
@@ -45,20 +67,19 @@ bool means_something(Instance& in, const ast::Signature& signature, std::string_
 void each_name(const ast::Expr& expr, const std::function<void(const ast::Name&)>& f) { EachName{f}.visit(expr); }
 
 std::optional<std::vector<DimName>> dim_names(Instance& in, const ast::Signature& signature) {
+  std::vector<const ast::Expr*> numbers = numbers_of(signature);
+  if (has_type_for_dim(in, numbers)) return std::nullopt;
   std::vector<DimName> dims;
   std::set<std::string_view> known, alone;
-  for (const ast::Parameter& p : signature.parameters) {
-    auto* type = p.type->as<ast::ShapedType>();
-    if (!type) continue;
-    for (const auto* list : {&type->extents, &type->strides})
-      for (const ast::Expr* expr : *list) {
-        if (auto* name = expr->as<ast::NameRef>()) alone.insert(name->name.text);
-        each_name(*expr, [&](const ast::Name& name) {
-          if (!name.exists() || means_something(in, signature, name.text)) return;
-          if (known.insert(name.text).second) dims.push_back({name});
-        });
-      }
-  }
+  for (const ast::Expr* expr : numbers)
+    if (auto* name = expr->as<ast::NameRef>()) alone.insert(name->name.text);
+  for (const ast::Expr* expr : numbers)
+    each_name(*expr, [&](const ast::Name& name) {
+      if (!name.exists() || means_something(in, signature, name.text)) return;
+      // A dim may be called as a function of the library is.
+      if (!alone.contains(name.text) && declares(in.session.modules.prelude(), name.text)) return;
+      if (known.insert(name.text).second) dims.push_back({name});
+    });
   bool is_fine = true;
   for (const DimName& dim : dims) {
     if (alone.contains(dim.name.text)) continue;

@@ -48,11 +48,16 @@ void Instance::declare(const ast::Name& name, Value value, std::string_view kind
       at(name.span).error(diag::Redeclared, name.text).note(other.span, diag::DeclaredHere, name.text);
       return;
     }
+  if (scalar_named(name.text)) {
+    at(name.span).error(diag::NotAllowedHere, "`" + std::string(name.text) + "`", kBecauseType).help(help_on_type_name(name.text));
+    value = Poison{};
+  }
   scopes.back().push_back({name.text, name.span, std::move(value), kind});
 }
 
 void Instance::declare(const ast::Name& name, VariableId variable) {
   declare(name, Value(Poison{}), "");
+  if (scalar_named(name.text)) return;
   if (!scopes.back().empty() && scopes.back().back().name == name.text) scopes.back().back().what = variable;
 }
 

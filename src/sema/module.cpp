@@ -23,6 +23,14 @@ std::string path_text(const std::vector<ast::Name>& path) {
   return join(parts, ".");
 }
 
+// What a generic parameter is of; an enumeration of this name would hide it.
+constexpr std::string_view kKinds[] = {"type", "float", "integer", "shape"};
+
+bool hides_type(const ast::Decl& decl, std::string_view name) {
+  bool is_kind = std::ranges::find(kKinds, name) != std::end(kKinds);
+  return scalar_named(name) || (is_kind && decl.as<ast::Enum>());
+}
+
 // The name under which an import is seen: its alias, or the last word of its path.
 ast::Name import_name(const ast::Import& import) {
   if (import.alias.exists()) return import.alias;
@@ -30,6 +38,10 @@ ast::Name import_name(const ast::Import& import) {
 }
 
 }  // namespace
+
+std::string help_on_type_name(std::string_view name) {
+  return "another name, such as `" + std::string(name) + "_`, leaves the type what it is";
+}
 
 const Module* Modules::add_root(const Ast& root) {
   load_prelude();
@@ -64,6 +76,10 @@ void Modules::collect(Module& module) {
       bool needs_name = !name.exists() && imported;
       if (needs_name) diagnostics_.at(import_decl->source_span).error(diag::NotAllowedHere, "a file without a name", "in an import; write `import \"FILE\" as name;`");
       if (!name.exists()) continue;
+      if (scalar_named(name.text)) {
+        refuse_type_name(name);
+        imported = nullptr;
+      }
       // One that is not there keeps its name, so that its uses are no mistakes of their own.
       auto [known, is_new] = module.imports.try_emplace(name.text, imported);
       if (!is_new && known->second != imported) diagnostics_.at(name.span).error(diag::Redeclared, name.text);
@@ -71,6 +87,12 @@ void Modules::collect(Module& module) {
     }
     ast::Name name = std::visit(NameOf{}, decl->node);
     if (!name.exists()) continue;
+    // What goes by the name is as silent as an import that is not there.
+    if (!module.is_library && hides_type(*decl, name.text)) {
+      refuse_type_name(name);
+      module.imports.try_emplace(name.text, nullptr);
+      continue;
+    }
     auto& list = module.declarations[name.text];
     bool may_overload = decl->as<ast::Fn>() && module.is_library;
     if (!list.empty() && !may_overload) {
@@ -80,6 +102,10 @@ void Modules::collect(Module& module) {
     }
     list.push_back(decl);
   }
+}
+
+void Modules::refuse_type_name(const ast::Name& name) {
+  diagnostics_.at(name.span).error(diag::NotAllowedHere, "`" + std::string(name.text) + "`", kBecauseType).help(help_on_type_name(name.text));
 }
 
 const Module* Modules::import(const ast::Import& import, const Module& importer) {

@@ -20,6 +20,10 @@ struct Module {
   std::map<std::string_view, const Module*> imports;                       // by the name that the file gives them
 };
 
+// What is said of a declaration that would hide a type.
+constexpr std::string_view kBecauseType = "as a name, because it is a type";
+std::string help_on_type_name(std::string_view name);
+
 // Everything that the instances of one compilation share.
 class Modules {
  public:
@@ -39,6 +43,7 @@ class Modules {
   const Module* import(const ast::Import& import, const Module& importer);
   const Module* load(SourceProvider::Source source, bool is_library, Span place);
   void collect(Module& module);
+  void refuse_type_name(const ast::Name& name);
   void load_prelude();
 
   SourceMap& sources_;

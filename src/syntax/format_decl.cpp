@@ -24,7 +24,7 @@ std::string Printer::where_text(const std::vector<ast::Argument>& where) const {
 // Declarations that are one statement.
 std::string Printer::line_text(const ast::Decl& decl) const {
   auto alias = [](const ast::Name& name) { return name.exists() ? " as " + text_of(name) : ""; };
-  if (const auto* d = decl.as<ast::Import>()) return "import " + parts_.copied(d->source_span) + alias(d->alias) + ";";
+  if (const auto* d = decl.as<ast::Import>()) return "import " + words_of(d->source_span) + alias(d->alias) + ";";
   if (const auto* d = decl.as<ast::Const>())
     return "const " + text_of(d->name) + (d->type ? ": " + parts_.type(*d->type) : "") + " =" + space_mark(12) +
         parts_.expr(*d->value) + ";";
@@ -54,10 +54,10 @@ std::string Printer::line_text(const ast::Decl& decl) const {
 void Printer::declaration(const ast::Decl& decl) {
   std::string prefix = attributes_text(decl.attributes);
   if (std::string line = line_text(decl); !line.empty()) {
-    begin_item(decl.span.begin, decl.span.end);
+    begin_item(decl.span.begin);
     emit(prefix + line, 4);
   } else {
-    begin_item(decl.span.begin, decl.span.begin);
+    begin_item(decl.span.begin);
     if (const auto* d = decl.as<ast::Enum>()) enumeration(*d, decl.span, prefix);
     if (const auto* d = decl.as<ast::Schedule>()) schedule(*d, prefix);
     if (const auto* d = decl.as<ast::Test>()) body(prefix + "test " + text_of(d->name) + " ", d->body);
@@ -78,12 +78,11 @@ void Printer::enumeration(const ast::Enum& node, Span span, const std::string& p
   for (size_t i = 0; i < node.members.size(); ++i) text += (i ? ", " : " ") + text_of(node.members[i].name);
   if (is_one_line(span) && text.size() <= 98) return emit(text + " }", 4);
   emit(prefix + "enum " + text_of(node.name) + " {", 4);
-  last_end_ = node.name.span.end;
   is_block_start_ = true;
   ++depth_;
   for (const ast::Enumerator& member : node.members) {
-    begin_item(member.name.span.begin, member.name.span.end);
-    emit(text_of(member.name) + ",", 4);
+    begin_item(member.name.span.begin);
+    emit(text_of(member.name) + (has_comma_behind(member.name.span.end) ? "," : ""), 4);
   }
   comments_until(span.end - 1);
   --depth_;
@@ -123,14 +122,11 @@ std::string Printer::contract_text(const ast::Signature& signature) const {
 // Parameters with comments between them stand on a line each.
 void Printer::signature_lines(const std::string& head, const ast::Signature& signature, const std::string& tail) {
   emit(head + "(", 4);
-  last_end_ = signature.parameters_span.begin + 1;
   is_block_start_ = true;
   ++depth_;
-  for (size_t i = 0; i < signature.parameters.size(); ++i) {
-    const ast::Parameter& parameter = signature.parameters[i];
-    begin_item(parameter.span.begin, parameter.span.end);
-    emit(parameter_text(parameter) + (i + 1 < signature.parameters.size() ? "," : ""), 4);
-    last_end_ = parameter.span.end;
+  for (const ast::Parameter& parameter : signature.parameters) {
+    begin_item(parameter.span.begin);
+    emit(parameter_text(parameter) + (has_comma_behind(parameter.span.end) ? "," : ""), 4);
   }
   comments_until(signature.parameters_span.end - 1);
   --depth_;
@@ -144,19 +140,16 @@ void Printer::function(const std::string& words, const ast::Signature& signature
   std::string head = words + text_of(signature.name) + generics_text(signature), tail = tail_text(signature, condition);
   std::string contract = contract_text(signature), end = value ? " =" + space_mark(2) + parts_.expr(*value, 1) + ";"
       : block ? "" : ";";
-  uint32_t head_end = block ? block->span.begin : span.end;
-  comments_until(signature.parameters_span.begin);
+  bool has_any = has_comments({span.file, span.begin, block ? block->span.begin : span.end});
   if (has_comments(signature.parameters_span)) {
     signature_lines(head, signature, tail + (contract.empty() ? end : ""));
-    comments_until(head_end);
   } else {
-    comments_until(head_end);
     std::string line = head + "(" + (signature.parameters.empty() ? "" : empty_mark(0));
     for (size_t i = 0; i < signature.parameters.size(); ++i)
       line += (i ? "," + space_mark(1) : "") + parameter_text(signature.parameters[i]);
     line += ")" + tail;
     std::string whole = line + (contract.empty() ? "" : " " + contract) + end;
-    bool fits = flat(whole).size() + (block ? 2 : 0) <= 100;
+    bool fits = !has_any && flat(whole).size() + (block ? 2 : 0) <= 100;
     if (fits && block) return body(whole + " ", *block);
     if (fits || contract.empty()) emit(whole, 4);
     else emit(line, 4);
@@ -183,12 +176,8 @@ std::string Printer::clauses_text(const std::vector<ast::Clause>& list) const {
 
 std::string Printer::item_text(const ast::ScheduleItem& item) const {
   if (const auto* i = std::get_if<ast::LaunchOption>(&item.node)) return option_text(*i) + ";";
-  if (const auto* i = std::get_if<ast::LayoutItem>(&item.node)) {
-    std::string words;
-    for (const std::string& word : split(i->text, ' '))
-      if (!trim(word).empty()) words += (words.empty() ? "" : space_mark(0)) + std::string(trim(word));
-    return "layout " + join_names(i->names, ", ") + ": " + words + ";";
-  }
+  if (const auto* i = std::get_if<ast::LayoutItem>(&item.node))
+    return "layout " + join_names(i->names, ", ") + ": " + words_of(i->text_span) + ";";
   if (const auto* i = std::get_if<ast::PipelineItem>(&item.node))
     return "pipeline " + text_of(i->name) + ": " + join_names(i->members, ", ") +
         (i->clauses.empty() ? "" : "; " + clauses_text(i->clauses)) + ";";
@@ -206,20 +195,17 @@ void Printer::schedule(const ast::Schedule& node, const std::string& prefix) {
   std::string targets;
   for (const ast::Name& target : node.targets) targets += (targets.empty() ? " for " : ", ") +
       parts_.copied(target.span);
-  comments_until(node.items_span.begin);
   emit(prefix + "schedule " + reference_text(node.path, node.generics) + where_text(node.where) + (node.is_wide ? " wide" : "") + targets + " {", 4);
-  last_end_ = node.items_span.begin + 1;
   is_block_start_ = true;
   ++depth_;
   for (const ast::ScheduleItem& item : node.items) {
-    begin_item(item.span.begin, item.span.end);
+    begin_item(item.span.begin);
     emit(item_text(item), 4);
     end_item(item.span);
   }
   comments_until(node.items_span.end - 1);
   --depth_;
-  is_block_start_ = false;
-  out_ += "}\n";
+  emit("}", 0);
 }
 
 }  // namespace tilec::syntax

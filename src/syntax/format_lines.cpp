@@ -25,6 +25,13 @@ std::string flat(std::string_view marked) {
   return text;
 }
 
+std::string without_marks(std::string_view marked) {
+  std::string text(marked);
+  for (size_t i = 0; i + 1 < text.size(); ++i)
+    if (is_mark(marked[i])) text[i] = ' ', text[i + 1] = ' ', ++i;
+  return text;
+}
+
 std::string broken(std::string_view marked, int indent, int more) {
   std::string lines;
   for (int column = indent;; column = indent + more) {

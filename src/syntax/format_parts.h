@@ -18,6 +18,8 @@ constexpr int kLevelsPerDepth = 16;  // levels within one pair of brackets; oper
 
 // The line without its marks.
 std::string flat(std::string_view marked);
+// The same with spaces in place of the marks, as long as it was.
+std::string without_marks(std::string_view marked);
 // `marked` as lines: the first at `indent`, the others `more` further in.
 std::string broken(std::string_view marked, int indent, int more);
 

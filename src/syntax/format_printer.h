@@ -1,4 +1,7 @@
-// Prints declarations and statements as lines, with the comments between them; inside the folder only.
+// Prints declarations and statements as lines; inside the folder only.
+//
+// What is printed consists of the tokens of the source, in their order: `emit` counts them, puts in commas and brackets that
+// the tree does not know of, and breaks the line where a comment stands between two of them.
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,18 +9,30 @@
 
 #include "syntax/ast.h"
 #include "syntax/format_parts.h"
+#include "syntax/parse.h"
 
 namespace tilec::syntax {
 
 class Printer {
  public:
-  Printer(const Ast& ast, std::string_view source) : ast_(ast), source_(source), parts_(source) {}
+  Printer(const Ast& ast, std::string_view source) : ast_(ast), source_(source), parts_(source), tokens_(token_ranges(source)) {}
   std::string run();
 
  private:
   // format.cpp: lines and comments
-  void begin_item(uint32_t begin, uint32_t head_end);  // what comes before an item, and comments inside its head
+  // Text without a comment, and the comments behind it.
+  struct Piece {
+    std::string marked;
+    std::vector<ast::Comment> comments;
+  };
+  void begin_item(uint32_t begin);  // what comes before an item
   void comments_until(uint32_t offset);
+  std::vector<Piece> pieces(std::string_view marked);
+  bool begin_token(std::vector<Piece>& all);
+  std::string_view next_token() const;
+  std::string comment_text(const ast::Comment& comment) const;
+  bool has_comma_behind(uint32_t end) const;
+  std::string words_of(Span span) const;  // its tokens
   void blank_line_before(uint32_t offset);
   void emit(std::string_view marked, int more);
   void end_item(Span span) { last_end_ = span.end; }
@@ -62,7 +77,9 @@ class Printer {
   PartPrinter parts_;
   std::string out_;
   int depth_ = 0;
-  size_t next_comment_ = 0;
+  std::vector<TextRange> tokens_;
+  size_t next_comment_ = 0, next_token_ = 0;
+  bool is_lost_ = false;  // something was printed that the source does not hold
   uint32_t last_end_ = 0;         // in the source: where what was printed last ended
   bool is_block_start_ = true;  // no blank line after `{` and at the start of the file
 };

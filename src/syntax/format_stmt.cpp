@@ -125,8 +125,7 @@ void Printer::body(const std::string& head, const ast::Block& block) {
   for (const ast::Stmt* stmt : block.statements) statement(*stmt);
   comments_until(block.span.end - 1);
   --depth_;
-  is_block_start_ = false;
-  out_ += std::string(size_t(depth_) * 4, ' ') + "}\n";
+  emit("}", 0);
 }
 
 void Printer::if_chain(std::string head, const ast::If& stmt) {
@@ -153,10 +152,7 @@ void Printer::if_chain(std::string head, const ast::If& stmt) {
   for (branch(link->then_block); link->else_branch;) {
     const auto* next = link->else_branch->as<ast::If>();
     const ast::Block& block = next ? next->then_block : *link->else_branch->as<ast::Block>();
-    ++depth_;
-    comments_until(block.span.begin);
-    --depth_;
-    emit("} else " + (next ? head_text(*link->else_branch) : "") + "{", kHeadMore);
+    emit("} else " + (next ? head_text(*link->else_branch) : "") + "{", next ? kHeadMore : 0);
     branch(block);
     if (!next) break;
     link = next;
@@ -166,7 +162,7 @@ void Printer::if_chain(std::string head, const ast::If& stmt) {
 
 void Printer::statement(const ast::Stmt& stmt) {
   const ast::Block* block = block_of(stmt);
-  begin_item(stmt.span.begin, block ? block->span.begin : stmt.span.end);
+  begin_item(stmt.span.begin);
   std::string prefix = prefix_text(stmt);
   if (!block) emit(prefix + simple_text(stmt), 4);
   else if (const auto* choice = stmt.as<ast::If>()) if_chain(prefix + head_text(stmt), *choice);

@@ -46,6 +46,19 @@ std::string described(const antlr4::Token& token) {
 
 }  // namespace
 
+std::vector<TextRange> token_ranges(std::string_view text) {
+  syntax::ByteStream stream(text);
+  TileLexer lexer(&stream);
+  lexer.removeErrorListeners();
+  syntax::QuickLexer quick(text, stream, lexer);
+  std::vector<TextRange> all;
+  for (;;) {
+    syntax::TokenPointer token = quick.next();
+    if (token->getType() == antlr4::Token::EOF) return all;
+    if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL) all.push_back({uint32_t(token->getStartIndex()), uint32_t(token->getStopIndex() + 1)});
+  }
+}
+
 std::string tokens_text(std::string_view text, Lexing way) {
   syntax::ByteStream stream(text);
   TileLexer lexer(&stream);

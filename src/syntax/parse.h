@@ -14,6 +14,12 @@ Ast parse(FileId file, const SourceMap& sources, Diagnostics& diagnostics);
 // The tokens of a text, comments too, a line each: type, first byte, last byte, line and column. Both ways give the same: Grammar asks the
 // generated lexer alone, Quick reads what is plain by itself, as `parse` does.
 enum class Lexing : uint8_t { Grammar, Quick };
+// Where the tokens of a text stand, comments left out.
+struct TextRange {
+  uint32_t begin, end;
+};
+std::vector<TextRange> token_ranges(std::string_view text);
+
 std::string tokens_text(std::string_view text, Lexing way);
 
 }  // namespace tilec

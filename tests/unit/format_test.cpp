@@ -1,8 +1,10 @@
 // The formatter: the style, the comments, and that neither tree nor second run differ.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 #include "diag/diag.h"
 #include "syntax/dump.h"
@@ -34,6 +36,49 @@ size_t comment_count(std::string_view text) {
   size_t count = 0;
   for (size_t at = text.find("//"); at != text.npos; at = text.find("//", text.find('\n', at))) ++count;
   return count;
+}
+
+// The tokens of a text, and each comment with the number of tokens before it.
+struct Read {
+  std::vector<std::string> tokens;
+  std::vector<std::pair<size_t, std::string>> comments;
+  friend bool operator==(const Read&, const Read&) = default;
+};
+Read read(const std::string& text) {
+  SourceMap sources;
+  Diagnostics diagnostics;
+  Ast ast = parse(sources.add("test.tile", text), sources, diagnostics);
+  Read all;
+  std::vector<TextRange> ranges = token_ranges(text);
+  for (TextRange range : ranges) all.tokens.push_back(text.substr(range.begin, range.end - range.begin));
+  for (const ast::Comment& comment : ast.comments) {
+    auto before = std::ranges::lower_bound(ranges, comment.span.begin, {}, &TextRange::begin) - ranges.begin();
+    all.comments.emplace_back(before, text.substr(comment.span.begin, comment.span.end - comment.span.begin));
+  }
+  return all;
+}
+
+// A comment in front of some tokens, behind the one before or on a line of its own.
+std::string commented(const std::string& text, std::mt19937& random, double share) {
+  std::string out;
+  uint32_t copied = 0;
+  for (TextRange range : token_ranges(text)) {
+    out += text.substr(copied, range.begin - copied);
+    copied = range.begin;
+    if (std::generate_canonical<double, 20>(random) >= share) continue;
+    static const char* const kComments[] = {"// c\n", "\n// own line\n", "\n\n    // far, \"x\" {\n\n", "// one\n// two\n"};
+    out += kComments[random() % 4];
+  }
+  return out + text.substr(copied);
+}
+
+void check_comments(const std::string& text, const std::string& label) {
+  Formatted once = format_text(text);
+  if (once.has_errors) return;
+  Formatted twice = format_text(once.text);
+  CHECK_MESSAGE(once.text == twice.text, label << text << "\n----\n" << once.text << "\n----\n" << twice.text);
+  CHECK_MESSAGE(read(text) == read(once.text), label << text << "\n----\n" << once.text);
+  CHECK_MESSAGE((once.text != text || text == twice.text), label);
 }
 
 // Every line break that may be one is one, or none is.
@@ -88,9 +133,42 @@ TEST_SUITE("format") {
           "kernel k() {\n    if a {\n        b = 1;\n    } else if c {\n        d = 1;\n    } else {\n    }\n}\n");
   }
 
+  TEST_CASE("a comment between any two tokens stays there, and no token is lost") {
+    std::mt19937 random(1);
+    const std::filesystem::path root = std::filesystem::path(TILEC_TESTS) / "..";
+    for (const char* folder : {"tests/parse", "examples", "tests/sema", "stdlib"})
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+        if (entry.path().extension() != ".tile") continue;
+        std::ifstream file(entry.path());
+        std::string text{std::istreambuf_iterator<char>(file), {}};
+        check_comments(text, entry.path());
+        for (double share : {0.01, 0.1, 1.0}) check_comments(commented(text, random, share), entry.path());
+      }
+    // Each gap by itself, and what the tree does not know of.
+    const std::string odd = "import std . math ;\nenum E { a, b }\nkernel f[ T : type = f32 , ] ( x : T [ N ; s , ] , y : T [ 4, ] ? , )\nrequires N >= 1 , N < 9 {\n"
+                            "@a(b = 1,) launch ( i in N , j in [1, 2,] , ) threads 32 { if a { b = c ( d , ) ; } else if e { } else { f ( ) ; }\n"
+                            "for ( r , c , ) in parallel ( 2 , 3 , ) { t [ r , c , ] = - x . y as f32 * ( 2 , ) ; } }\n}\n"
+                            "schedule f[T = f16,] where N = 1 for model { layout a, b: swizzle ( 128 ) ; role m: warps 4 { rest ; } }\nexport f[] | f[T = f16] as g where N = 3;\n";
+    REQUIRE_FALSE(format_text(odd).has_errors);
+    check_comments(odd, "odd");
+    size_t count = token_ranges(odd).size();
+    for (size_t k = 0; k < count; ++k)
+      for (const char* comment : {"// c\n", "\n// own\n"}) {
+        std::string text = odd;
+        text.insert(token_ranges(odd)[k].begin, comment);
+        check_comments(text, "gap " + std::to_string(k));
+      }
+  }
+
+  TEST_CASE("comments in the head of a kernel stay where they are") {
+    const std::string text = "enum A {\n    none,\n}\nkernel f[T: float = f32,  // element type\n    BM: int = 64](x: T[N], out y: T[N])\n"
+                             "    requires N >= 1,  // at least one\n        N % 2 == 0\n{ }\n";
+    CHECK(format_text(text).text == text);
+  }
+
   TEST_CASE("comments stay beside their code") {
     CHECK(format_text("// one\n\nconst a = 1;   // two\n// three\nconst b =  // four\n2;\n// five").text ==
-          "// one\n\nconst a = 1;  // two\n// three\n// four\nconst b = 2;\n// five\n");
+          "// one\n\nconst a = 1;  // two\n// three\nconst b =  // four\n    2;\n// five\n");
     CHECK(format_text("kernel k() { // one\n a = 1; // two\n // three\n}").text ==
           "kernel k() {  // one\n    a = 1;  // two\n    // three\n}\n");
     CHECK(format_text("kernel k(a: f32, // one\n  /// Two.\n b: f32) { }").text ==

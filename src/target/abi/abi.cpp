@@ -170,7 +170,7 @@ int64_t argument_bytes(const Export& exported, const Abi& abi, int instance, int
   return bytes;
 }
 
-std::string plan_name(const Export& exported) { return exported.name + "_plan"; }
+std::string plan_name(const Export& exported) { return "tile_of_" + exported.name + "_plan"; }
 
 std::string launch_name(const Export& exported, int instance, int launch) {
   std::string name = exported.name + "_" + std::to_string(instance) + "_launch" + std::to_string(launch) + "_";

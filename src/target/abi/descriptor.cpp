@@ -2,13 +2,21 @@
 
 #include "base/check.h"
 #include "target/abi/boxes.h"
+#include "target/abi/c_names.h"
 #include "target/abi/deal.h"
 
 namespace tilec::target {
 
 using namespace datum;
 
-std::string descriptor_name(const Export& exported) { return exported.name + "_kernel"; }
+namespace {
+
+// No export begins so, and no table of one export is called like one of another's.
+std::string table_name(const Export& exported, const std::string& suffix) { return "tile_of_" + exported.name + "_" + suffix; }
+
+}  // namespace
+
+std::string descriptor_name(const Export& exported) { return table_name(exported, "kernel"); }
 
 namespace {
 
@@ -51,7 +59,7 @@ class DescriptorMaker {
   // Adds a table unless it is empty; returns its name.
   std::string add(const std::string& suffix, std::string type, std::vector<std::vector<Datum>> rows) {
     if (rows.empty()) return "";
-    tables_.push_back({exported_.name + "_" + suffix, std::move(type), std::move(rows)});
+    tables_.push_back({table_name(exported_, suffix), std::move(type), std::move(rows)});
     return tables_.back().name;
   }
 
@@ -182,12 +190,12 @@ class DescriptorMaker {
   std::string add_fault() {
     bool has_image = std::ranges::any_of(exported_.instances, [&](const Instance& i) { return image_of(program_, i); });
     if (!has_image || abi_.sites.empty()) return "";
-    tables_.push_back({exported_.name + "_fault", "int64_t", {{I64{0}}}, false});
+    tables_.push_back({table_name(exported_, "fault"), "int64_t", {{I64{0}}}, false});
     return tables_.back().name;
   }
 
   std::string add_loaded(const std::string& tag) {
-    tables_.push_back(loaded_table(exported_.name + "_loaded" + tag));
+    tables_.push_back(loaded_table(table_name(exported_, "loaded" + tag)));
     return tables_.back().name;
   }
 
@@ -262,15 +270,20 @@ std::vector<Table> image_tables(const Program& program) {
 std::vector<EntryAbi> entries_of(const Export& exported, const Abi& abi) {
   const ir::Kernel& kernel = *exported.instances.front().kernel;
   std::vector<ArgumentAbi> all, shapes;
+  std::vector<std::string> names;
+  for (const ir::Param& param : kernel.params) names.push_back(param.name);
+  for (size_t i = 0; i < abi.dims.size(); ++i)
+    if (abi.dims[i].slot >= 0) names.push_back(kernel.dims[i].name);
+  names = argument_names(names);
   for (size_t i = 0; i < abi.params.size(); ++i) {
     const ParamAbi& p = abi.params[i];
-    ArgumentAbi argument{p.is_tensor ? Argument::Pointer : Argument::Scalar, kernel.params[i].name, p.element, p.slot};
+    ArgumentAbi argument{p.is_tensor ? Argument::Pointer : Argument::Scalar, names[all.size()], p.element, p.slot};
     all.push_back(argument);
     if (!p.is_tensor) shapes.push_back(argument);
   }
   for (size_t i = 0; i < abi.dims.size(); ++i) {
     if (abi.dims[i].slot < 0) continue;
-    all.push_back({Argument::Dim, kernel.dims[i].name, Scalar::Index, abi.dims[i].slot});
+    all.push_back({Argument::Dim, names[all.size()], Scalar::Index, abi.dims[i].slot});
     shapes.push_back(all.back());
   }
   const ArgumentAbi stream{Argument::Stream, "stream"};

@@ -41,7 +41,7 @@ std::string argument_text(const ArgumentAbi& a) {
 }
 
 std::string slot_text(const ArgumentAbi& a) {
-  std::string slot = "slots[" + std::to_string(a.slot) + "]";
+  std::string slot = "tile_slots[" + std::to_string(a.slot) + "]";
   switch (a.kind) {
     case Argument::Pointer: case Argument::Workspace: return slot + " = (int64_t)(intptr_t)" + a.name + ";";
     case Argument::Dim: case Argument::WorkspaceBytes: return slot + " = (int64_t)" + a.name + ";";
@@ -70,10 +70,10 @@ std::string entry_text(const Export& exported, const Abi& abi, const EntryAbi& e
   if (entry.support.empty()) return text + "  return " + kernel + ".info;\n}\n";
   std::string call = entry.support + "(" + kernel;
   if (entry.fills_slots) {
-    text += "  int64_t slots[" + std::to_string(abi.slot_count) + "] = {0};\n";
+    text += "  int64_t tile_slots[" + std::to_string(abi.slot_count) + "] = {0};\n";
     for (const ArgumentAbi& a : entry.arguments)
       if (std::string line = slot_text(a); !line.empty()) text += "  " + line + "\n";
-    call += ", slots";
+    call += ", tile_slots";
   }
   for (const ArgumentAbi& a : entry.arguments)
     if (a.kind == Argument::Stream || a.kind == Argument::ArgsStruct || a.kind == Argument::SizeOut) call += ", " + a.name;
