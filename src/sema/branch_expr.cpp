@@ -1,5 +1,6 @@
 // Expressions that choose: `if c { a } else { b }`, `&&`, `||`.
 #include "sema/expr.h"
+#include "sema/host_range.h"
 #include "sema/stmt.h"
 
 namespace tilec::sema {
@@ -51,9 +52,12 @@ bool is_harmless(const ir::Kernel& kernel, const ir::Op& o) {
          o.is<op::Fma>() || o.is<op::Present>() || o.is<op::Extent>() || o.is<op::Stride>() || o.is<op::Splat>();
 }
 
-bool is_harmless(const ir::Kernel& kernel, ir::RegionId region) {
-  const auto& ops = kernel.region(region).ops;
-  return std::all_of(ops.begin(), ops.end(), [&](ir::OpId id) { return is_harmless(kernel, kernel.op(id)); });
+bool is_harmless(const Instance& in, ir::RegionId region) {
+  const auto& ops = in.kernel.region(region).ops;
+  return std::all_of(ops.begin(), ops.end(), [&](ir::OpId id) {
+    const ir::Op& o = in.kernel.op(id);
+    return is_harmless(in.kernel, o) && !(in.level == Level::Host && may_fail_on_host(in.kernel, o));
+  });
 }
 
 void splice(Instance& in, ir::RegionId from) {
@@ -132,7 +136,7 @@ Value choose(Instance& in, ir::ValueId condition, Side a, Side b, Span span) {
   ir::ValueId x = id_of(a.operand.value), y = id_of(b.operand.value);
   bool is_choice = are_literals(a.operand, b.operand);
   in.builder.set_span(span);
-  if (type->is_scalar() && is_harmless(in.kernel, a.region) && is_harmless(in.kernel, b.region)) {
+  if (type->is_scalar() && is_harmless(in, a.region) && is_harmless(in, b.region)) {
     splice(in, a.region);
     splice(in, b.region);
     return Dynamic{in.builder.select(condition, x, y), is_choice};
@@ -201,7 +205,7 @@ Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& n
     b.operand.value = Dynamic{emit(in, b.operand.value)};
   }
   ir::ValueId y = b.operand.value.as<Dynamic>()->id;
-  if (is_harmless(in.kernel, b.region)) {
+  if (is_harmless(in, b.region)) {
     splice(in, b.region);
     return Dynamic{is_and ? in.builder.logical_and(x, y) : in.builder.logical_or(x, y)};
   }
