@@ -151,7 +151,20 @@ struct Check {
     loop.guarded = !prover.proves(facts(region), at_least(Linear(INT64_MAX - 1), past), prove::Effort::Sums);
   }
 
-  Interval range(ValueId v) { return prover.terms().range(prover.value(v)); }
+  // What an operation says of its result by itself. The prover reads a rest as what is divided less a product, which may be any number.
+  Interval own_range(ValueId v, int depth = 4) const {
+    if (auto n = kernel.constant(v)) return {n->i, n->i};
+    auto* binary = kernel.type(v).element == Scalar::Index && depth > 0 ? kernel.defined_by<op::Binary>(v) : nullptr;
+    if (!binary) return {};
+    auto divisor = kernel.constant(binary->b);
+    bool is_known = divisor && divisor->i >= 2;
+    if (binary->fn == BinaryFn::Rem && is_known) return {0, divisor->i - 1};
+    Interval a = own_range(binary->a, depth - 1);
+    if (binary->fn == BinaryFn::Div && is_known)
+      return {prove::floor_divide(a.low, divisor->i), prove::floor_divide(a.high, divisor->i)};
+    return binary->fn == BinaryFn::Add ? a + own_range(binary->b, depth - 1) : Interval{};
+  }
+  Interval range(ValueId v) { return intersection(prover.terms().range(prover.value(v)), own_range(v)); }
 
   // Of the exact result.
   Interval result_range(const op::Binary& binary) {

@@ -6,24 +6,6 @@
 namespace tilec::sema {
 namespace {
 
-constexpr int kDeepest = 8;
-
-// Is it an `int` made of 64-bit numbers that a caller or memory chooses? Sums of those may have no value.
-bool is_far(const ir::Kernel& kernel, ir::ValueId v, int depth = 0) {
-  if (depth > kDeepest) return true;
-  const ir::Op* op = kernel.definition(v);
-  auto is_dim = [&](const ir::Dim& dim) { return dim.value == v; };
-  if (!op) return kernel.value(v).region == kernel.body && std::none_of(kernel.dims.begin(), kernel.dims.end(), is_dim);
-  if (auto* convert = op->get<op::Convert>()) {
-    Scalar from = kernel.type(convert->x).element;
-    return from == Scalar::Index ? is_far(kernel, convert->x, depth + 1) : !is_integer(from) || bit_width(from) == 64;
-  }
-  if (!op->is<op::Binary>() && !op->is<op::Unary>() && !op->is<op::Select>()) return false;
-  bool found = false;
-  ir::each_operand(op->data, [&](ir::ValueId operand) { found = found || is_far(kernel, operand, depth + 1); });
-  return found;
-}
-
 bool may_fail(const ir::Kernel& kernel, const op::Unary& u) {
   bool is_negative = u.fn == ir::UnaryFn::Neg || u.fn == ir::UnaryFn::Abs;
   return is_negative && kernel.type(u.x).element == Scalar::Index && is_far(kernel, u.x);

@@ -11,7 +11,7 @@ using prove::Interval;
 
 namespace {
 
-constexpr int kDeepest = 16;
+constexpr int kDeepest = 16, kDeepestFar = 9;
 
 Interval range_of(const Kernel& kernel, ValueId v, int depth);
 
@@ -29,6 +29,25 @@ Interval range_of(const Kernel& kernel, const op::Binary& binary, int depth) {
     case BinaryFn::Max: case BinaryFn::Maximum: return {std::max(a.low, b.low), std::max(a.high, b.high)};
     default: return {};
   }
+}
+
+bool is_far(const Kernel& kernel, ValueId v, int depth) {
+  if (depth == 0) return true;
+  const Op* op = kernel.definition(v);
+  if (!op) return kernel.value(v).region == kernel.body && std::ranges::none_of(kernel.dims, [v](const Dim& dim) { return dim.value == v; });
+  if (auto* convert = op->get<op::Convert>()) {
+    Scalar from = kernel.type(convert->x).element;
+    return from == Scalar::Index ? is_far(kernel, convert->x, depth - 1) : !is_integer(from) || bit_width(from) == 64;
+  }
+  if (auto* branch = op->get<op::If>()) {
+    size_t index = size_t(std::ranges::find(op->results, v) - op->results.begin());
+    for (RegionId side : {branch->then_body, branch->else_body})
+      if (is_far(kernel, kernel.terminator(side).as<op::Yield>().values[index], depth - 1)) return true;
+  }
+  if (!op->is<op::Binary>() && !op->is<op::Unary>() && !op->is<op::Select>()) return false;
+  bool found = false;
+  each_operand(op->data, [&](ValueId operand) { found = found || is_far(kernel, operand, depth - 1); });
+  return found;
 }
 
 bool is_extent(const Kernel& kernel, ValueId v) {
@@ -51,6 +70,10 @@ Interval range_of(const Kernel& kernel, ValueId v, int depth) {
 }
 
 }  // namespace
+
+bool is_far(const Kernel& kernel, ValueId v) { return is_far(kernel, v, kDeepestFar); }
+
+bool is_never_negative(const Kernel& kernel, ValueId v) { return range_of(kernel, v, kDeepest).low >= 0; }
 
 bool may_fail_on_host(const Kernel& kernel, const Op& op) {
   auto range = [&](ValueId v) { return range_of(kernel, v, kDeepest); };

@@ -9,4 +9,9 @@ namespace tilec::sema {
 // May the operation leave 64 bits, or divide by zero? Of those that are no arithmetic on integers: no.
 bool may_fail_on_host(const ir::Kernel& kernel, const ir::Op& op);
 
+// Is it never negative, as types and extents tell?
+bool is_never_negative(const ir::Kernel& kernel, ir::ValueId v);
+// Is it an `int` made of 64-bit numbers that a caller or memory chooses? Sums of those may have no value.
+bool is_far(const ir::Kernel& kernel, ir::ValueId v);
+
 }  // namespace tilec::sema

@@ -9,7 +9,7 @@ MOST_BITS = 1 << 60          # that a tensor reaches
 ROOM = 64                    # of the small buffer that kernels write
 MOST_BLOCKS = 1000           # of a call that is made
 NEVER = 1234567              # that no argument is
-FAR = 1 << 46                # where tensors are said to lie that nobody touches
+FAR = 1 << 62                # where tensors are said to lie that nobody touches
 CTYPES = {"int": ctypes.c_int64, "f32": ctypes.c_float, "f64": ctypes.c_double}
 CTYPES.update({t: getattr(ctypes, ("c_u" if t[0] == "u" else "c_") + f"int{w}") for t, w in WIDTHS.items()})
 
@@ -44,7 +44,7 @@ class Kernel:
         if rng.random() < 0.3:
             self.tensors.append(("u8[{}]?", [self.number()], None, 8))
         if rng.random() < 0.2:
-            self.tensors.append(("f32[N, M; {}, {}]?", ["N", "M"], [self.number(), self.number()], 32))
+            self.tensors.append(("f32[N, M; {}, {}]?", ["N", "M"], [self.stride(), self.stride()], 32))
         if rng.random() < 0.2:
             self.tensors.append(("f64[{}, {}, N]?", [self.number(), self.number(), "N"], None, 64))
         if rng.random() < 0.25:
@@ -58,6 +58,10 @@ class Kernel:
     def number(self):
         x = self.make.integer("int", self.rng.choice([1, 2, 3]))
         return self.make.leaf_of_name("int") if x.is_literal else x
+
+    def stride(self):
+        x = self.number()
+        return self.make.leaf_of_name("int") if "{" in x.text else x
 
     def write(self):
         """What the launch writes: through an index that contracts bound, or tests."""
@@ -92,7 +96,7 @@ class Kernel:
             parameters.append(f"T{i}: {form.format(*numbers)}")
         parameters.append(f"inout B: u8[{ROOM}]")
         requires = " requires " + ", ".join(c.text for c in self.contracts) if self.contracts else ""
-        use = f" if n == {NEVER} && N > 5 {{ W[0] = 1; }}" if self.workspace else ""
+        use = f" if i == 0 && n == {NEVER} && N > 5 {{ W[0] = 1; }}" if self.workspace else ""
         write = f"B[{self.index.text}] = 1;"
         if self.test:
             write = f"if {self.test} {{ {write} }}"
