@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "diag/diag.h"
+#include "host/c_functions.h"
 
 namespace tilec::host {
 
@@ -27,10 +28,6 @@ constexpr std::string_view kArguments[] = {"bytes", "struct_size", "workspace", 
 constexpr std::string_view kBeginnings[] = {"tile_", "TILE_", "tile1_", "TILE1_", "__"};
 // What stands beside each function.
 constexpr std::string_view kCompanions[] = {"_args", "_call", "_load", "_check", "_info", "_workspace_size"};
-// Functions that every program has already.
-constexpr std::string_view kFunctions[] = {"main", "abort", "abs", "calloc", "div", "exit", "exp", "free", "log", "malloc",
-                                           "memcpy", "memcmp", "memmove", "memset", "pow", "printf", "read", "realloc",
-                                           "signal", "sin", "cos", "sqrt", "strlen", "system", "time", "write"};
 
 template <size_t N>
 bool is_among(const std::string_view (&words)[N], std::string_view name) {
@@ -56,7 +53,7 @@ void check_function_names(std::span<const FunctionName> functions, Diagnostics& 
   std::unordered_map<std::string_view, const FunctionName*> by_name;
   for (const FunctionName& f : functions) by_name.emplace(f.name, &f);
   for (const FunctionName& f : functions) {
-    if (is_reserved(f.name) || is_among(kFunctions, f.name))
+    if (is_reserved(f.name) || is_c_function(f.name))
       diagnostics.at(f.span).error(diag::NotAllowedHere, "`" + f.name + "`", "as the name of an export, because C has it already")
           .help("give it another name, `export NAME as OTHER;`, or put something before all of them with --prefix");
     for (std::string_view companion : kCompanions)

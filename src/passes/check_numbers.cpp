@@ -187,11 +187,22 @@ struct Check {
     return prove::all_of({has_floor ? prove::truth(true) : at_least(x, -kFar), has_ceiling ? prove::truth(true) : at_least(kFar, x)});
   }
 
+  // x / y + (x % y != 0): where the quotient is at an end of 64 bits, y is 1 or -1, and there is no rest.
+  bool rounds_up(const op::Binary& sum) const {
+    auto* whole = kernel.defined_by<op::Binary>(sum.a);
+    auto* one = kernel.defined_by<op::Select>(sum.b);
+    auto* test = one ? kernel.defined_by<op::Compare>(one->condition) : nullptr;
+    auto* rest = test && test->fn == CompareFn::Ne ? kernel.defined_by<op::Binary>(test->a) : nullptr;
+    if (sum.fn != BinaryFn::Add || !whole || !rest || whole->fn != BinaryFn::Div || rest->fn != BinaryFn::Rem) return false;
+    auto is = [&](ValueId v, int64_t number) { return kernel.constant(v) && kernel.constant(v)->i == number; };
+    return whole->a == rest->a && whole->b == rest->b && is(test->b, 0) && is(one->a, 1) && is(one->b, 0);
+  }
+
   // Everything else that is proved of a number takes it for exact.
   void exactness(RegionId region, OpId id, op::Binary& binary) {
     const Op& op = kernel.op(id);
     Interval result = result_range(binary);
-    if (result.is_bounded() || counted.contains(op.result())) return;
+    if (result.is_bounded() || counted.contains(op.result()) || rounds_up(binary)) return;
     auto at = diagnostics.at(op.span);
     if (range(binary.a).is_bounded() && range(binary.b).is_bounded() &&
         (result.low == prove::kPlusInfinity || result.high == prove::kMinusInfinity))

@@ -64,6 +64,8 @@ Formula DimFormula::binary(const op::Binary& b) {
     if (added && added->i == divisor->i - 1) return ceil(walk(sum->a) / double(divisor->i));
     return floor(walk(b.a) / double(divisor->i));
   }
+  auto* whole = kernel_.defined_by<op::Binary>(b.a);
+  if (b.fn == BinaryFn::Add && whole && whole->fn == BinaryFn::Div && kernel_.defined_by<op::Select>(b.b)) return kFew;  // rounded up
   switch (b.fn) {
     case BinaryFn::Add: return walk(b.a) + walk(b.b);
     case BinaryFn::Sub: return walk(b.a) - walk(b.b);
