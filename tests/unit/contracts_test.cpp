@@ -18,16 +18,16 @@ export kernel leaning(n: int, m: int, inout B: u8[64]) requires n * m < 64, n * 
 export kernel area(n: int, inout B: u8[n * n]) { launch (i in 1) { if n > 2 { B[n] = 1; } } }
 export kernel blocks(n: int, inout B: u8[64]) { launch (i in n * n) { if i == 0 { B[0] = 1; } } }
 export kernel step(A: f32[N, M; s, 1], inout B: u8[64]) requires s < 64, s >= -3 { launch (i in 1) { if s >= 0 { B[s] = 1; } else { B[0] = 2; } } }
-export kernel far(A: f32[N, M; s * t, 1], s: int, t: int, inout B: u8[64]) { launch (i in 1) { B[0] = 1; } }
+export kernel far(s: int, t: int, A: f32[N, M; s * t, 1], inout B: u8[64]) { launch (i in 1) { B[0] = 1; } }
 )";
 
-constexpr const char* kEndsCaller = R"(
+constexpr const char* kEndsCaller = R"c(
 int main(void) {
   static uint8_t room[3 * 64], *b = room + 64;
   float a[4] = {0};
   const int64_t least = INT64_MIN, most = INT64_MAX, half = (int64_t)1 << 62, root = (int64_t)1 << 32;
   CHECK(sum(62, b, 0) == TILE_OK && b[62] == 1 && sum(63, b, 0) == TILE_SHAPE && sum(most, b, 0) == TILE_SHAPE);
-  CHECK(PART("N + 1 to fit in 64 bits in N + 1 < 64 (k.tile:2:51), where N is 9223372036854775807"));
+  CHECK(PART("N + 1 to fit in 64 bits in N + 1 < 64 (k.tile:2:53), where N is 9223372036854775807"));
   CHECK(product(15, b, 0) == TILE_OK && product(16, b, 0) == TILE_SHAPE && product(half, b, 0) == TILE_SHAPE && PART("4 * N < 64"));
   CHECK(size(-63, b, 0) == TILE_OK && size(64, b, 0) == TILE_SHAPE && size(least, b, 0) == TILE_SHAPE && PART("abs(n) < 64"));
   CHECK(minus(63, b, 0) == TILE_OK && minus(most, b, 0) == TILE_SHAPE && minus(least, b, 0) == TILE_SHAPE);
@@ -38,21 +38,21 @@ int main(void) {
   CHECK(area(3, b, 0) == TILE_OK && area(root, b, 0) == TILE_SHAPE && PART("n * n to fit in 64 bits") && area(50000, b, 0) == TILE_SHAPE);
   CHECK(blocks(3, b, 0) == TILE_OK && blocks(root, b, 0) == TILE_SHAPE && blocks(-root * 2, b, 0) == TILE_SHAPE && blocks(50000, b, 0) == TILE_GRID);
   CHECK(step(a, b, 1, 1, 63, 0) == TILE_OK && step(a, b, 1, 1, -3, 0) == TILE_OK && b[0] == 2 && step(a, b, 1, 1, -4, 0) == TILE_SHAPE);
-  CHECK(far(a, 2, 1, b, 2, 1, 0) == TILE_OK && far(a, root, root, b, 2, 1, 0) == TILE_SHAPE && PART("s * t to fit in 64 bits"));
-  CHECK(far(a, half, 1, b, 2, 1, 0) == TILE_SHAPE && far(a, -half, 1, b, 2, 1, 0) == TILE_SHAPE && PART("reaches"));
-  CHECK(far(a, -((int64_t)1 << 48), 1, b, 2, 1, 0) == TILE_SHAPE && PART("reaches beyond the addresses that there are"));
+  CHECK(far(2, 1, a, b, 2, 1, 0) == TILE_OK && far(root, root, a, b, 2, 1, 0) == TILE_SHAPE && PART("s * t to fit in 64 bits"));
+  CHECK(far(half, 1, a, b, 2, 1, 0) == TILE_SHAPE && far(-half, 1, a, b, 2, 1, 0) == TILE_SHAPE && PART("reaches"));
+  CHECK(far(-((int64_t)1 << 48), 1, a, b, 2, 1, 0) == TILE_SHAPE && PART("reaches beyond the addresses that there are"));
   for (int i = 0; i < 64; i++) CHECK(room[i] == 0 && room[128 + i] == 0);
   puts("fine");
   return 0;
 }
-)";
+)c";
 
 const std::string kSkipped = R"(
 export kernel left(n: int, inout B: u8[64]) requires n == 0 || 100 / n > 3, n >= 0 { launch (i in 1) { if n == 0 { B[0] = 1; } else { B[1] = 1; } } }
 export kernel volume(A: f32[N]?, inout B: u8[64]) requires N == 0 || N > 1000000 || N * N * N * N < 20000 { launch (i in 1) { B[0] = 1; } }
 export kernel chosen(n: int, inout B: u8[64]) requires (if n > 100 { true } else { n * n < 64 }) { launch (i in 1) { if n <= 7 && n >= 0 { B[n * n] = 1; } } }
 export kernel eager(n: int, inout B: u8[64]) requires select(n == 0, 5, 100 / n) > 3 { launch (i in 1) { B[0] = 1; } }
-export kernel unread(n: int, inout B: u8[64]) requires 0 * (100 / n) == 0 { launch (i in 1) { B[0] = 1; } }
+export kernel unread(n: int, inout B: u8[64]) requires 100 / n > 3 || 3 >= 100 / n { launch (i in 1) { B[0] = 1; } }
 export kernel order(n: int, inout B: u8[64]) requires 100 / n > 3, n != 0 { launch (i in 1) { B[0] = 1; } }
 )";
 
@@ -64,7 +64,7 @@ int main(void) {
   CHECK(volume(NULL, b, 2147483647, 0) == TILE_OK && volume(NULL, b, 60000, 0) == TILE_SHAPE);
   CHECK(chosen(INT64_MAX, b, 0) == TILE_OK && chosen(7, b, 0) == TILE_OK && b[49] == 1 && chosen(INT64_MIN, b, 0) == TILE_SHAPE);
   CHECK(eager(0, b, 0) == TILE_SHAPE && eager(25, b, 0) == TILE_OK && unread(0, b, 0) == TILE_SHAPE && unread(3, b, 0) == TILE_OK);
-  CHECK(order(0, b, 0) == TILE_SHAPE && PART("n != 0") && order(3, b, 0) == TILE_OK);
+  CHECK(order(0, b, 0) == TILE_SHAPE && PART("order: requires") && order(3, b, 0) == TILE_OK);
   puts("fine");
   return 0;
 }
@@ -73,7 +73,7 @@ int main(void) {
 // Stored integers wrap in contracts, and so does what is believed.
 const std::string kWrapping = R"(
 export kernel signed_sum(a: i64, inout B: u8[64]) requires a + 1 < 64, a >= 0 { launch (i in 1) { B[a] = 1; } }
-export kernel byte_sum(a: i8, inout B: u8[64]) requires a + 100 < 64, a >= 0 { launch (i in 1) { B[a] = 1; } }
+export kernel byte_sum(a: i8, inout B: u8[64]) requires a + 100 < 64, a >= 0, a < 50 || a > 120 { launch (i in 1) { B[if a > 120 { a - 120 } else { a }] = 1; } }
 export kernel least(a: i32, inout B: u8[64]) requires abs(a) < 64 { launch (i in 1) { B[abs(a)] = 1; } }
 export kernel unsigned_sum(a: u64, inout B: u8[64]) requires a + 8 < 64 { launch (i in 1) { B[a as int] = 1; } }
 export kernel beyond(a: u64, inout B: u8[64]) requires a >= 9223372036854775808 { launch (i in 1) { B[(a - 9223372036854775808) as int % 64] = 1; } }
@@ -85,7 +85,7 @@ constexpr const char* kWrappingCaller = R"(#include <math.h>
 int main(void) {
   static uint8_t room[3 * 64], *b = room + 64;
   CHECK(signed_sum(62, b, 0) == TILE_OK && signed_sum(63, b, 0) == TILE_SHAPE && signed_sum(INT64_MAX, b, 0) == TILE_BOUNDS);
-  CHECK(byte_sum(27, b, 0) == TILE_SHAPE && byte_sum(28, b, 0) == TILE_OK && b[28] == 1 && byte_sum(127, b, 0) == TILE_BOUNDS);
+  CHECK(byte_sum(27, b, 0) == TILE_SHAPE && byte_sum(28, b, 0) == TILE_OK && b[28] == 1 && byte_sum(127, b, 0) == TILE_OK && b[7] == 1);
   CHECK(least(-63, b, 0) == TILE_OK && least(INT32_MIN, b, 0) == TILE_BOUNDS);
   CHECK(unsigned_sum(55, b, 0) == TILE_OK && unsigned_sum(UINT64_MAX, b, 0) == TILE_BOUNDS && unsigned_sum(UINT64_MAX - 8, b, 0) == TILE_SHAPE);
   CHECK(beyond(5, b, 0) == TILE_SHAPE && beyond(((uint64_t)1 << 63) + 5, b, 0) == TILE_OK && b[5] == 1 && beyond(UINT64_MAX, b, 0) == TILE_OK);
