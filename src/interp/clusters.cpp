@@ -94,6 +94,18 @@ bool run_cluster(Strand& host, const TileData& data, const Grid& grid, int64_t n
   return is_fine;
 }
 
+// More than a launcher can number, or than are run in any time that one waits for.
+constexpr int64_t kMostBlocks = int64_t(1) << 26;
+bool has_many_blocks(const std::vector<int64_t>& extents) {
+  int64_t blocks = 1;
+  bool is_beyond = false, is_empty = false;
+  for (int64_t extent : extents) {
+    is_empty |= extent == 0;
+    is_beyond = is_beyond || __builtin_mul_overflow(blocks, extent, &blocks) || blocks > kMostBlocks;
+  }
+  return is_beyond && !is_empty;
+}
+
 // As the launch asks for, where threads run, and such clusters cut the grid; else every block is alone.
 std::vector<int64_t> cluster_of(const Run& run, const TileData& data, const std::vector<int64_t>& extents) {
   std::vector<int64_t> alone(extents.size(), 1), cluster = data.shape;
@@ -115,6 +127,8 @@ Status do_launch(Strand& s, const Instr& i) {
     grid.extents.push_back(s.regs[l.slot].i);
     if (grid.extents.back() < 0) return fail(s, FaultKind::Contract, i, "a launch extent is " + std::to_string(grid.extents.back()));
   }
+  if (has_many_blocks(grid.extents))
+    return fail(s, FaultKind::Contract, i, "the launch has more blocks than the interpreter runs, " + std::to_string(kMostBlocks));
   grid.cluster = cluster_of(run, data, grid.extents);
   for (Allocation& memory : run.memory)
     if (!memory.blocks.empty()) memory.blocks.assign(size_t(memory.granules()), {});

@@ -240,7 +240,9 @@ struct Run {
 // Records the first fault; gives Status::Stop.
 Status fail(Run& run, FaultKind kind, uint32_t op, std::string text);
 inline Status fail(Strand& s, FaultKind kind, const Instr& i, std::string text) {
-  return fail(*s.run, kind, i.op, std::move(text));
+  // What the host cannot compute is a call that is refused.
+  bool is_number = kind == FaultKind::Overflow || kind == FaultKind::DivisionByZero;
+  return fail(*s.run, is_number && s.code->kind == FunctionKind::Host ? FaultKind::Contract : kind, i.op, std::move(text));
 }
 void note_guard(Strand& s, uint32_t op, int64_t line, int64_t index);
 // The name of a buffer in the source, in backquotes, or "memory".

@@ -13,10 +13,26 @@ using namespace ir;
 
 namespace {
 
+// May it have no value? An `int` may leave 64 bits, an integer may be divided by zero.
+bool may_fail(const Kernel& kernel, const Op& op) {
+  if (auto* unary = op.get<op::Unary>())
+    return kernel.type(unary->x).element == Scalar::Index && (unary->fn == UnaryFn::Neg || unary->fn == UnaryFn::Abs);
+  auto* binary = op.get<op::Binary>();
+  if (!binary || !is_integer(kernel.type(binary->a).element)) return false;
+  auto known = kernel.constant(binary->b);
+  switch (binary->fn) {
+    case BinaryFn::Div: case BinaryFn::Rem: return !known || known->i == 0 || known->i == -1;
+    case BinaryFn::Add: case BinaryFn::Sub: case BinaryFn::Mul: case BinaryFn::Shl: return kernel.type(binary->a).element == Scalar::Index;
+    default: return false;
+  }
+}
+
 class DeadCode {
  public:
-  explicit DeadCode(Kernel& kernel)
+  enum class Faults : uint8_t { Reported, Unknown };
+  explicit DeadCode(Kernel& kernel, Faults faults = Faults::Reported)
       : kernel_(kernel),
+        faults_(faults),
         live_ops_(kernel.ops.size()),
         live_values_(kernel.values.size()),
         owner_(kernel.regions.size()),
@@ -36,6 +52,7 @@ class DeadCode {
 
  private:
   Kernel& kernel_;
+  const Faults faults_;  // Unknown: what may have no value is not guarded yet, and is said even where nobody reads it
   std::vector<bool> live_ops_, live_values_;
   std::vector<OpId> owner_;          // by region: the operation that holds it
   std::vector<RegionId> region_of_;  // by operation
@@ -61,7 +78,7 @@ class DeadCode {
       const Op& op = kernel_.op(id);
       bool is_structure = op.is<op::For>() || op.is<op::If>() || op.is<op::Map>();  // live by what they hold
       each_region(op.data, [&](RegionId r) { find_roots(r, id); });
-      if (!is_structure && has_effect(kernel_, op)) keep(id);
+      if (!is_structure && (has_effect(kernel_, op) || (faults_ == Faults::Unknown && may_fail(kernel_, op)))) keep(id);
     }
   }
 
@@ -187,6 +204,8 @@ void remap_interface(Kernel& kernel, const std::function<ValueId(ValueId)>& f) {
 }
 
 void drop_dead_code(Kernel& kernel) { DeadCode(kernel).run(); }
+
+void drop_harmless_code(Kernel& kernel) { DeadCode(kernel, DeadCode::Faults::Unknown).run(); }
 
 void cleanup(Kernel& kernel, const Machine&, Diagnostics&) {
   merge_equal_scalars(kernel);

@@ -9,6 +9,16 @@ namespace {
 constexpr int kMostTerms = 64;
 constexpr double kFew = 8;
 
+// What is divided in x / n + (x % n + n - 1) / n, which is x / n, rounded up, where x + n - 1 may leave 64 bits.
+std::optional<std::pair<ValueId, int64_t>> rounded_up(const Kernel& kernel, const op::Binary& b) {
+  auto *whole = kernel.defined_by<op::Binary>(b.a), *last = kernel.defined_by<op::Binary>(b.b);
+  if (b.fn != BinaryFn::Add || !whole || !last || whole->fn != BinaryFn::Div || last->fn != BinaryFn::Div) return std::nullopt;
+  auto *sum = kernel.defined_by<op::Binary>(last->a), *rest = sum ? kernel.defined_by<op::Binary>(sum->a) : nullptr;
+  auto divisor = kernel.constant(whole->b);
+  bool is_known = rest && rest->fn == BinaryFn::Rem && rest->a == whole->a && divisor && divisor->i > 0;
+  return is_known ? std::optional(std::pair(whole->a, divisor->i)) : std::nullopt;
+}
+
 }  // namespace
 
 Formula DimFormula::walk(ValueId v) {
@@ -45,6 +55,7 @@ Formula DimFormula::argument(ValueId v) {
 }
 
 Formula DimFormula::binary(const op::Binary& b) {
+  if (auto up = rounded_up(kernel_, b)) return ceil(walk(up->first) / double(up->second));
   auto divisor = kernel_.constant(b.b);
   if (b.fn == BinaryFn::Div && divisor && divisor->i > 0) {
     // (x + n - 1) / n is x / n, rounded up.
@@ -53,6 +64,8 @@ Formula DimFormula::binary(const op::Binary& b) {
     if (added && added->i == divisor->i - 1) return ceil(walk(sum->a) / double(divisor->i));
     return floor(walk(b.a) / double(divisor->i));
   }
+  auto* whole = kernel_.defined_by<op::Binary>(b.a);
+  if (b.fn == BinaryFn::Add && whole && whole->fn == BinaryFn::Div && kernel_.defined_by<op::Select>(b.b)) return kFew;  // rounded up
   switch (b.fn) {
     case BinaryFn::Add: return walk(b.a) + walk(b.b);
     case BinaryFn::Sub: return walk(b.a) - walk(b.b);

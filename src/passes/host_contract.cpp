@@ -69,7 +69,82 @@ ValueId hand_on(Kernel& kernel, const Around& outer, RegionId from, ValueId cond
   return add_result(kernel, outer.op);
 }
 
+class Stepper {
+ public:
+  Stepper(const Kernel& kernel, const std::function<bool(OpId)>& is_risky) : kernel_(kernel), is_risky_(is_risky), is_body_op_(kernel.ops.size()) {
+    for (OpId id : kernel.region(kernel.body).ops) is_body_op_[id.index] = true;
+  }
+
+  std::vector<HostStep> run() {
+    std::vector<size_t> later;
+    for (size_t r = 0; r < kernel_.requirements.size(); ++r) {
+      std::set<OpId> behind = operations_behind(kernel_.requirements[r].condition);
+      if (std::any_of(behind.begin(), behind.end(), is_risky_)) later.push_back(r);
+      else add_requirement(r);
+    }
+    for (size_t r : later) add_requirement(r);
+    for (const Param& param : kernel_.params)
+      for (ValueId extent : param.extents) {
+        add_operations(operations_behind(extent), kNoRequirement);
+        steps_.push_back({HostStep::Kind::Extent, {}, kNoRequirement, extent});
+      }
+    for (OpId id : kernel_.region(kernel_.body).ops) add_operations({id}, kNoRequirement);
+    return std::move(steps_);
+  }
+
+ private:
+  void add_requirement(size_t r) {
+    add_operations(operations_behind(kernel_.requirements[r].condition), r);
+    steps_.push_back({HostStep::Kind::Requirement, {}, r, {}});
+  }
+
+  // In the order of the program, in which each stands behind what it needs.
+  void add_operations(const std::set<OpId>& wanted, size_t requirement) {
+    if (wanted.size() == 1) return add_operation(*wanted.begin(), requirement);
+    for (OpId id : kernel_.region(kernel_.body).ops)
+      if (wanted.contains(id)) add_operation(id, requirement);
+  }
+  void add_operation(OpId id, size_t requirement) {
+    if (is_body_op_[id.index] && done_.insert(id).second) steps_.push_back({HostStep::Kind::Operation, id, requirement, {}});
+  }
+
+  // Those of the body, without the ones that are steps already.
+  std::set<OpId> operations_behind(ValueId v) const {
+    std::set<OpId> found;
+    std::vector<ValueId> open{v};
+    while (!open.empty()) {
+      OpId id = kernel_.value(open.back()).op;
+      open.pop_back();
+      if (!id.valid() || !is_body_op_[id.index] || done_.contains(id) || !found.insert(id).second) continue;
+      add_needs(id, open);
+      each_region(kernel_.op(id).data, [&](RegionId region) {
+        each_op(kernel_, region, [&](OpId inner) { add_needs(inner, open); });
+      });
+    }
+    return found;
+  }
+  void add_needs(OpId id, std::vector<ValueId>& needs) const {
+    const OpData& data = kernel_.op(id).data;
+    each_operand(data, [&](ValueId v) { needs.push_back(v); });
+    const auto* extent = data.get<op::Extent>();
+    const auto* stride = data.get<op::Stride>();
+    if (!extent && !stride) return;
+    if (const Param* param = kernel_.param_of(extent ? extent->buffer : stride->buffer)) {
+      needs.insert(needs.end(), param->extents.begin(), param->extents.end());
+      needs.insert(needs.end(), param->strides.begin(), param->strides.end());
+    }
+  }
+
+  const Kernel& kernel_;
+  const std::function<bool(OpId)>& is_risky_;
+  std::vector<bool> is_body_op_;  // by operation
+  std::set<OpId> done_;
+  std::vector<HostStep> steps_;
+};
+
 }  // namespace
+
+std::vector<HostStep> host_steps(const Kernel& kernel, const std::function<bool(OpId)>& is_risky) { return Stepper(kernel, is_risky).run(); }
 
 std::set<RegionId> regions_of_host(const Kernel& kernel) {
   std::set<RegionId> found;

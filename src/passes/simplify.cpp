@@ -72,7 +72,7 @@ class Simplifier : public Rebuilder {
 
 void simplify(Kernel& kernel, const Machine&, Diagnostics&) {
   Simplifier(kernel).run();
-  drop_dead_code(kernel);
+  drop_harmless_code(kernel);
 }
 
 }  // namespace tilec::passes

@@ -117,6 +117,20 @@ void each_divisor(const Kernel& kernel, ValueId v, std::set<ValueId>& seen, cons
 
 }  // namespace
 
+namespace {
+
+// Does it hang on integers of the caller's? What is not followed of such a contract may forbid the numbers of an example.
+bool hangs_on_integers(const Kernel& kernel, ValueId condition) {
+  bool found = false;
+  each_source(kernel, condition, [&](ValueId v) {
+    const Op* op = kernel.definition(v);
+    found |= op ? op->is<op::If>() || op->is<op::For>() || op->is<op::While>() : is_integer(kernel.type(v).element) && kernel.type(v).is_scalar();
+  });
+  return found;
+}
+
+}  // namespace
+
 void Prover::add_contract(Facts& facts) {
   const Kernel& kernel = reader_.kernel();
   auto add = [&](Formula f) {
@@ -124,7 +138,9 @@ void Prover::add_contract(Facts& facts) {
   };
   std::set<ValueId> seen;
   for (const Requirement& r : kernel.requirements) {
-    add(condition(r.condition));
+    Formula told = condition(r.condition);
+    facts.is_exact &= is_free(told) || !hangs_on_integers(kernel, r.condition);
+    add(std::move(told));
     each_divisor(kernel, r.condition, seen, [&](ValueId divisor) {
       Linear x = value(divisor);
       add(terms().range(x).low >= 0 ? at_least(x, 1) : negation(equal(x, 0)));

@@ -49,6 +49,14 @@ Interval range_of_bits(BinaryFn fn, Interval a, Interval b) {
   return {0, high == kPlusInfinity ? high : int64_t(std::bit_ceil(uint64_t(high) + 1) - 1)};
 }
 
+// Extents are checked before anything else is computed; what is a stride alone may be any `int`.
+bool is_extent(const Kernel& kernel, ValueId v) {
+  auto names = [v](const std::vector<ValueId>& values) { return std::find(values.begin(), values.end(), v) != values.end(); };
+  bool is_dim = std::any_of(kernel.dims.begin(), kernel.dims.end(), [v](const Dim& d) { return d.value == v; });
+  return is_dim && (std::any_of(kernel.params.begin(), kernel.params.end(), [&](const Param& p) { return names(p.extents); }) ||
+                    std::none_of(kernel.params.begin(), kernel.params.end(), [&](const Param& p) { return names(p.strides); }));
+}
+
 std::string name_of(const Kernel& kernel, ValueId v) {
   const std::string& hint = kernel.value(v).hint;
   return hint.empty() ? "%" + std::to_string(v.index) : hint;
@@ -179,10 +187,7 @@ Linear Reader::read_argument(ValueId v, Twin twin) {
   const auto& args = kernel_.region(region).args;
   size_t index = std::find(args.begin(), args.end(), v) - args.begin();
   OpId parent = parents_[region.index].op;
-  if (!parent.valid()) {
-    bool is_dim = std::any_of(kernel_.dims.begin(), kernel_.dims.end(), [&](const Dim& d) { return d.value == v; });
-    return variable(v, is_dim ? Interval{0, kLargestExtent} : type_range(v), true);
-  }
+  if (!parent.valid()) return variable(v, is_extent(kernel_, v) ? Interval{0, kLargestExtent} : type_range(v), true);
   const Op& op = kernel_.op(parent);
   if (auto* launch = op.get<op::Launch>()) {
     Interval extent = terms_.range(value(launch->extents[index], twin));

@@ -1,29 +1,12 @@
 // Expressions that choose: `if c { a } else { b }`, `&&`, `||`.
 #include "sema/branch.h"
 #include "sema/expr.h"
+#include "sema/host_range.h"
 #include "sema/order.h"
 #include "sema/shapeless.h"
 
 namespace tilec::sema {
 namespace {
-
-constexpr int kDeepest = 8;
-
-// Is it an `int` made of 64-bit numbers that a caller or memory chooses? Sums of those may have no value.
-bool is_far(const ir::Kernel& kernel, ir::ValueId v, int depth = 0) {
-  if (depth > kDeepest) return true;
-  const ir::Op* op = kernel.definition(v);
-  auto is_dim = [&](const ir::Dim& dim) { return dim.value == v; };
-  if (!op) return kernel.value(v).region == kernel.body && std::none_of(kernel.dims.begin(), kernel.dims.end(), is_dim);
-  if (auto* convert = op->get<op::Convert>()) {
-    Scalar from = kernel.type(convert->x).element;
-    return from == Scalar::Index ? is_far(kernel, convert->x, depth + 1) : !is_integer(from) || bit_width(from) == 64;
-  }
-  if (!op->is<op::Binary>() && !op->is<op::Unary>() && !op->is<op::Select>()) return false;
-  bool found = false;
-  ir::each_operand(op->data, [&](ir::ValueId operand) { found = found || is_far(kernel, operand, depth + 1); });
-  return found;
-}
 
 bool may_fail(const ir::Kernel& kernel, const op::Unary& u) {
   bool is_negative = u.fn == ir::UnaryFn::Neg || u.fn == ir::UnaryFn::Abs;
@@ -53,9 +36,12 @@ bool is_harmless(const ir::Kernel& kernel, const ir::Op& o) {
          o.is<op::Fma>() || o.is<op::Present>() || o.is<op::Extent>() || o.is<op::Stride>() || o.is<op::Splat>();
 }
 
-bool is_harmless(const ir::Kernel& kernel, ir::RegionId region) {
-  const auto& ops = kernel.region(region).ops;
-  return std::all_of(ops.begin(), ops.end(), [&](ir::OpId id) { return is_harmless(kernel, kernel.op(id)); });
+bool is_harmless(const Instance& in, ir::RegionId region) {
+  const auto& ops = in.kernel.region(region).ops;
+  return std::all_of(ops.begin(), ops.end(), [&](ir::OpId id) {
+    const ir::Op& o = in.kernel.op(id);
+    return is_harmless(in.kernel, o) && !(in.level == Level::Host && may_fail_on_host(in.kernel, o));
+  });
 }
 
 // One side of a choice, evaluated in a region of its own.
@@ -138,7 +124,7 @@ Value choose(Instance& in, Choice c) {
   bool is_choice = are_literals(c.a.operand, c.b.operand);
   Merged merged = merge(in, c.before, c.a.arm, c.b.arm);
   in.builder.set_span(c.span);
-  bool is_pure = merged.changed.empty() && is_harmless(in.kernel, c.a.region()) && is_harmless(in.kernel, c.b.region());
+  bool is_pure = merged.changed.empty() && is_harmless(in, c.a.region()) && is_harmless(in, c.b.region());
   if (type->is_scalar() && is_pure) {
     splice(in, c.a.region());
     splice(in, c.b.region());
@@ -230,7 +216,7 @@ Value choose_elements(Instance& in, const Operand& test, const ast::IfExpr& node
     if (element_of(in, x[0].value) != Scalar::Bool)
       return in.at(test.span).error(diag::TypeMismatch, "bool", describe(in.kernel, x[0].value)), Value(Poison{});
     splice(in, code[0]);
-    bool is_pure = is_harmless(in.kernel, code[1]) && is_harmless(in.kernel, code[2]);
+    bool is_pure = is_harmless(in, code[1]) && is_harmless(in, code[2]);
     auto type = common_type(in, x.subspan(1));
     if (!type) return Poison{};
     bool stays_literal = are_literals(x[1], x[2]);
@@ -261,7 +247,7 @@ Value combine_elements(Instance& in, const Operand& a, const ast::Binary& node, 
   return map_apart(in, std::array{a, b}, span, [&](std::span<const Operand> x, std::span<const ir::RegionId> apart) -> Value {
     std::vector<ir::RegionId> code = all_with_regions(in, apart);
     splice(in, code[0]);
-    bool is_pure = is_harmless(in.kernel, code[1]);
+    bool is_pure = is_harmless(in, code[1]);
     bool are_bools = element_of(in, x[0].value) == Scalar::Bool && element_of(in, x[1].value) == Scalar::Bool;
     if (is_pure || !are_bools) {
       splice(in, code[1]);
@@ -317,7 +303,7 @@ Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& n
   if (open.operand.value.is_poison()) return Poison{};
   ir::ValueId y = open.operand.value.as<Dynamic>()->id;
   bool has_changed = !std::equal(before.begin(), before.end(), open.arm.values.begin());
-  if (!has_changed && is_harmless(in.kernel, open.region())) {
+  if (!has_changed && is_harmless(in, open.region())) {
     splice(in, open.region());
     return Dynamic{is_and ? in.builder.logical_and(x, y) : in.builder.logical_or(x, y)};
   }

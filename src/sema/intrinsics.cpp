@@ -1,6 +1,7 @@
 #include "sema/intrinsics.h"
 
 #include "base/text.h"
+#include "sema/rounded_up.h"
 
 namespace tilec::sema {
 namespace {
@@ -160,6 +161,8 @@ Value run_operation(Instance& in, std::string_view operation, const Invocation& 
     return keep_literal(call, apply(in, *fn, bound(in, call, 0), span));
   if (auto fn = function_named<ir::BinaryFn>(operation, int(ir::BinaryFn::Shr) + 1))
     return keep_literal(call, apply(in, *fn, bound(in, call, 0), bound(in, call, 1), span));
+  if (operation == "ceildiv") return ceildiv(in, bound(in, call, 0), bound(in, call, 1), span);
+  if (operation == "round_up") return round_up(in, bound(in, call, 0), bound(in, call, 1), span);
   if (operation == "fma") return keep_literal(call, fused(in, call));
   if (operation == "select") return selected(in, call);
   if (operation.starts_with("reduce_")) return reduce(in, call, operation.substr(7), false);

@@ -123,6 +123,21 @@ TEST_CASE("one object holds the code of a host and of devices") {
   CHECK(folder.run("nm -u cpu.o | grep -c dlopen").code == 1);
 }
 
+TEST_CASE("an export does not take the place of a function that every program has") {
+  Folder folder;
+  for (const char* name : {"main", "malloc", "free", "printf", "memcpy", "pthread_create", "pthread_mutex_lock", "sched_yield", "sysconf", "sinf", "sqrtl",
+                           "fmaxf", "aligned_alloc", "snprintf", "strlen", "select", "atomic_load", "thrd_create", "exit", "read", "clock_gettime"}) {
+    folder.write("a.tile", "export kernel " + std::string(name) + "(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n");
+    Ran ran = folder.tilec("check a.tile");
+    CHECK_MESSAGE((ran.code == 1 && ran.says("a.tile:1:15: error: `" + std::string(name) + "` is not allowed as the name of an export, because C has it already")), ran.out);
+    CHECK_MESSAGE(folder.tilec("a.tile --prefix my_").code == 0, name);
+  }
+  folder.write("b.tile", "kernel k(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\nexport k as puts;\nexport k as scale;\nexport k as softmax;\n");
+  Ran ran = folder.tilec("check b.tile");
+  CHECK_MESSAGE((ran.says("b.tile:4:8: error: `puts`") || ran.says("b.tile:4:13: error: `puts`")), ran.out);
+  CHECK_MESSAGE(!ran.says("error: `scale`") , ran.out);
+}
+
 TEST_CASE("exports get names that C leaves to them") {
   Folder folder;
   const std::string rest = "(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n";

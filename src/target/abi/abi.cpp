@@ -22,6 +22,7 @@ class AbiMaker {
   explicit AbiMaker(const Export& exported) : exported_(exported), kernel_(*exported.instances.front().kernel) {}
 
   Abi make() {
+    add_requirements();
     add_params();
     add_dims();
     add_shapes();
@@ -33,6 +34,18 @@ class AbiMaker {
   }
 
  private:
+  void add_requirements() {
+    for (size_t i = 0; i < exported_.instances.size(); ++i)
+      for (const ir::Requirement& r : exported_.instances[i].kernel->requirements)
+        if (!is_asked(r)) abi_.requirements.push_back({int(i), &r});
+  }
+  // Equal words at one place are one formula over names of the caller's, but for what is too long to be spelled.
+  bool is_asked(const ir::Requirement& r) const {
+    return r.text.find("...") == std::string::npos && std::ranges::any_of(abi_.requirements, [&](const RequirementAbi& known) {
+      return known.requirement->text == r.text && known.requirement->span == r.span;
+    });
+  }
+
   void add_params() {
     for (const ir::Param& param : kernel_.params) {
       const ir::Type& type = kernel_.type(param.value);

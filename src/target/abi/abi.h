@@ -62,7 +62,14 @@ struct Site {
   bool is_at(const Site& other) const { return span == other.span && line == other.line && cause == other.cause; }
 };
 
+// What a call must hold, in the order in which it is asked for: those of the first instance, then what the others compute that it does not.
+struct RequirementAbi {
+  int instance = 0;
+  const ir::Requirement* requirement = nullptr;
+};
+
 struct Abi {
+  std::vector<RequirementAbi> requirements;
   std::vector<ParamAbi> params;
   std::vector<DimAbi> dims;
   std::vector<InstanceAbi> instances;

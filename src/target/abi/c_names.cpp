@@ -128,7 +128,13 @@ constexpr std::string_view kDeclared =
     "wcsncasecmp wcsncasecmp_l wcsncat wcsncmp wcsncpy wcsnlen wcsnrtombs wcspbrk wcsrchr wcsrtombs wcsspn wcsstr wcstod wcstod_l wcstof wcstof128 "
     "wcstof128_l wcstof32 wcstof32_l wcstof32x wcstof32x_l wcstof64 wcstof64_l wcstof64x wcstof64x_l wcstof_l wcstoimax wcstok wcstol wcstol_l wcstold "
     "wcstold_l wcstoll wcstoll_l wcstombs wcstoq wcstoul wcstoul_l wcstoull wcstoull_l wcstoumax wcstouq wcswcs wcswidth wcsxfrm wcsxfrm_l wctob wctomb "
-    "wctrans wctrans_l wctrans_t wctype wctype_l wctype_t wcwidth wint_t wmemchr wmemcmp wmemcpy wmemmove wmempcpy wmemset wprintf write wscanf ";
+    "wctrans wctrans_l wctrans_t wctype wctype_l wctype_t wcwidth wint_t wmemchr wmemcmp wmemcpy wmemmove wmempcpy wmemset wprintf write wscanf "
+    "_exit aio_read aio_write alphasort backtrace closedir closelog dirfd endpwent err error errx fdopendir flock fnmatch freeaddrinfo ftok ftw "
+    "gai_strerror getaddrinfo getdents getgrgid getgrnam gethostbyname getnameinfo getpwnam getpwuid getrandom gets getservbyname glob globfree "
+    "hcreate hdestroy hsearch htonl htons iconv iconv_close iconv_open if_nametoindex inet_addr inet_ntoa inet_ntop inet_pton initgroups insque "
+    "ioctl lfind lsearch memalign mount mq_open msgget nftw nl_langinfo ntohl ntohs opendir openlog prctl preadv ptrace pwritev readdir readv "
+    "reboot regcomp regerror regexec regfree remque rewinddir scandir semget semop sendfile setgroups shmat shmctl shmdt shmget statfs statvfs "
+    "strlcat strlcpy sysinfo syslog tcgetattr tcsetattr tdelete tfind times tsearch twalk umount uname utime warn warnx wordexp writev ";
 // What functions of threads, atomics and scheduling begin with.
 constexpr std::string_view kFunctionBeginnings = "atomic_ cnd_ mtx_ posix_ pthread_ sched_ thrd_ tss_ ";
 constexpr std::array<std::string_view, 8> kFloatEndings = {"", "f", "l", "f32", "f64", "f128", "f32x", "f64x"};

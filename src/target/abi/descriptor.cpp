@@ -46,7 +46,7 @@ class DescriptorMaker {
     for (const Datum& d : std::vector<Datum>{Function{plan_name(exported_)}, Address{params}, Address{dims}, Address{requirements},
                                              Address{sites}, Address{instances}, Address{add_fault()}})
       row.push_back(d);
-    for (int64_t n : {int64_t(abi_.params.size()), int64_t(abi_.dims.size()), int64_t(kernel_.requirements.size()),
+    for (int64_t n : {int64_t(abi_.params.size()), int64_t(abi_.dims.size()), int64_t(abi_.requirements.size()),
                       int64_t(abi_.sites.size()), int64_t(exported_.instances.size()), int64_t(abi_.slot_count),
                       int64_t(abi_.plan_count()), int64_t(abi_.workspace_slot), int64_t(abi_.args_size),
                       int64_t(abi_.args_workspace_offset), int64_t(abi_.args_stream_offset), int64_t(0)})
@@ -115,7 +115,7 @@ class DescriptorMaker {
 
   std::string add_requirements() {
     std::vector<std::vector<Datum>> rows;
-    for (const ir::Requirement& r : kernel_.requirements) rows.push_back({Text{r.text}, Text{place(r.span)}});
+    for (const RequirementAbi& r : abi_.requirements) rows.push_back({Text{r.requirement->text}, Text{place(r.requirement->span)}});
     return add("requirements", "struct tile_requirement", std::move(rows));
   }
 

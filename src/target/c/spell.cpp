@@ -17,7 +17,8 @@ std::string plan_text(const Export& exported, const Abi& abi, ScalarText& scalar
     const Instance& instance = exported.instances[index];
     const ir::Kernel& kernel = *instance.kernel;
     std::vector<ir::ValueId> roots;
-    if (index == 0) for (const ir::Requirement& r : kernel.requirements) roots.push_back(r.condition);
+    for (const RequirementAbi& r : abi.requirements)
+      if (r.instance == int(index)) roots.push_back(r.requirement->condition);
     for (const PlanEntry& entry : abi.plan) {
       if (entry.instance != int(index)) continue;
       if (entry.value.valid()) roots.push_back(entry.value);
@@ -27,12 +28,12 @@ std::string plan_text(const Export& exported, const Abi& abi, ScalarText& scalar
     if (index == 0) speller.line("plan[" + std::to_string(kPlanGuards) + "] = 0;");
     speller.open("");
     speller.open_body(roots);
-    if (index == 0) {
-      std::string failed = "-1";
-      for (size_t r = kernel.requirements.size(); r-- > 0;)
-        failed = "!(" + speller.uniform(kernel.requirements[r].condition) + ") ? " + std::to_string(r) + " : " + failed;
-      speller.line("plan[" + std::to_string(kPlanFailed) + "] = " + failed + ";");
-    }
+    std::string failed = "-1", place = "plan[" + std::to_string(kPlanFailed) + "]";
+    for (size_t r = abi.requirements.size(); r-- > 0;)
+      if (abi.requirements[r].instance == int(index))
+        failed = "!(" + speller.uniform(abi.requirements[r].requirement->condition) + ") ? " + std::to_string(r) + " : " + failed;
+    if (index == 0) speller.line(place + " = " + failed + ";");
+    else if (failed != "-1") speller.line("if (" + place + " < 0) " + place + " = " + failed + ";");
     INVARIANT(!instance.clocks, "machines of this target do not say how fast they are");
     speller.line("plan[" + std::to_string(kPlanGuards) + "] |= (int64_t)(UINT64_C(1) << " + std::to_string(index) + ");");
     for (size_t i = 0; i < abi.plan.size(); ++i) {

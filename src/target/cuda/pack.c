@@ -39,6 +39,7 @@ static int64_t tile_cu_plan_pack(struct tile_cu_tensor *tensor, struct tile_cu_p
   }
   pack->units = bytes / TILE_CU_BOX_UNIT, pack->has_one_axis = axes < 2;
   tensor->is_empty = 0, tensor->is_known = 1;
+  if (bytes > INT64_MAX - TILE_CU_PACK_ALIGNMENT) return -1;
   return tile_cu_up_to_multiple(bytes, TILE_CU_PACK_ALIGNMENT);
 }
 

@@ -185,7 +185,11 @@ static struct tile_span tile_check_tensor(const struct tile_kernel *kernel, cons
                                    param->name));
   }
   // Down to the byte that holds the first bit, up to the one that holds the last.
-  uint64_t low = address + (uint64_t)(low_bit >> 3), high = address + (uint64_t)((high_bit + 7) >> 3);
+  uint64_t low, high;
+  if (__builtin_sub_overflow(address, (uint64_t)-(low_bit >> 3), &low) || __builtin_add_overflow(address, (uint64_t)((high_bit + 7) >> 3), &high)) {
+    return tile_bad_span(tile_fail(TILE_SHAPE, "%s: %s, at 0x%llx, reaches beyond the addresses that there are", kernel->info.name, param->name,
+                                   (unsigned long long)address));
+  }
   return (struct tile_span){low, high, TILE_OK};
 }
 

@@ -87,7 +87,7 @@ void add_leaves(const ir::Kernel& kernel, const ir::Formula& formula, std::vecto
 }
 
 // One instance's part of the plan; returns the clocks that it is expected to take, as a float64. The first instance's kernel stands for
-// the requirements and the shapes of all.
+// the shapes of all, and for the requirements that all have.
 Function* add_plan_part(llvm::Module& module, const Export& exported, const Abi& abi, int index, const CpuCode& code) {
   const Instance& instance = exported.instances[index];
   const ir::Kernel& kernel = *instance.kernel;
@@ -96,8 +96,8 @@ Function* add_plan_part(llvm::Module& module, const Export& exported, const Abi&
   Function* part = new_function(module, plan_name(exported) + std::to_string(index), llvm::Type::getDoubleTy(context), {pointer, pointer});
   part->addFnAttr(llvm::Attribute::AlwaysInline);
   std::vector<ir::ValueId> roots;
-  if (index == 0)
-    for (const ir::Requirement& r : kernel.requirements) roots.push_back(r.condition);
+  for (const RequirementAbi& r : abi.requirements)
+    if (r.instance == index) roots.push_back(r.requirement->condition);
   if (instance.clocks) add_leaves(kernel, *instance.clocks, roots);
   for (const PlanEntry& entry : abi.plan) {
     if (entry.instance != index) continue;
@@ -107,12 +107,15 @@ Function* add_plan_part(llvm::Module& module, const Export& exported, const Abi&
   LaneSpeller speller(*part, {kernel, abi, index, *code.machine, code.has_half_conversion}, code.has_streaming_stores);
   speller.open_body(part->getArg(0), roots);
   llvm::IRBuilder<>& b = speller.builder();
-  if (index == 0) {
-    Value* failed = b.getInt64(uint64_t(-1));
-    for (size_t r = kernel.requirements.size(); r-- > 0;)
-      failed = b.CreateSelect(speller.uniform(kernel.requirements[r].condition), failed, b.getInt64(r));
-    b.CreateStore(failed, plan_address(b, part->getArg(1), kPlanFailed));
+  Value *place = plan_address(b, part->getArg(1), kPlanFailed), *failed = b.getInt64(uint64_t(-1));
+  for (size_t r = abi.requirements.size(); r-- > 0;)
+    if (abi.requirements[r].instance == index)
+      failed = b.CreateSelect(speller.uniform(abi.requirements[r].requirement->condition), failed, b.getInt64(r));
+  if (index > 0) {
+    Value* before = b.CreateLoad(b.getInt64Ty(), place);
+    failed = b.CreateSelect(b.CreateICmpSLT(before, b.getInt64(0)), failed, before);
   }
+  b.CreateStore(failed, place);
   for (size_t i = 0; i < abi.plan.size(); ++i) {
     const PlanEntry& entry = abi.plan[i];
     if (entry.instance != index) continue;
