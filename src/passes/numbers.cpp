@@ -119,6 +119,8 @@ Numbers joined(const Numbers& a, const Numbers& b) {
   return {uint8_t(a.kinds | b.kinds), a.exact == b.exact ? a.exact : std::nullopt};
 }
 
+Numbers ordinary(const Numbers& a) { return (a.kinds & kFinite) && !a.exact ? of_kinds(a.kinds & kFinite) : a; }
+
 Numbers apply(UnaryFn fn, Scalar type, const Numbers& x, Belief belief) {
   Scalar result = fn == UnaryFn::IsNan ? Scalar::Bool : type;
   Gathered all{result};
@@ -173,6 +175,9 @@ Numbers apply_convert(Scalar from, Scalar to, ConvertMode mode, const Numbers& x
 Numbers folded(ReduceFn fn, Scalar type, const Numbers& x, Belief belief) {
   constexpr int kMostRounds = 6;  // a round adds a kind, and there are six
   Numbers all = x;
+  // A line of NaN alone begins, and ends, with the identity.
+  if (is_float(type) && (x.kinds & kNan) && (fn == ReduceFn::Max || fn == ReduceFn::Min || fn == ReduceFn::AbsMax))
+    all = joined(all, exactly(type, identity(fn, type)));
   for (int round = 0; round < kMostRounds; ++round) {
     uint8_t kinds = all.kinds;
     for (Number a : samples(type, all, belief))

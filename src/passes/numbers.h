@@ -25,6 +25,8 @@ Numbers of_kinds(uint8_t kinds);
 Numbers data(Scalar type, Belief belief);         // what memory holds
 Numbers anything(Scalar type);
 Numbers joined(const Numbers& a, const Numbers& b);
+// Without infinities and NaN, where anything is left then: who hopes, hopes that they do not come.
+Numbers ordinary(const Numbers& a);
 
 Numbers apply(ir::UnaryFn fn, Scalar type, const Numbers& x, Belief belief);
 Numbers apply(ir::BinaryFn fn, Scalar type, const Numbers& a, const Numbers& b, Belief belief);
@@ -48,6 +50,7 @@ template <class F> Known known(F&& f) { return {f(Belief::None), f(Belief::Finit
 inline Known known_exactly(Scalar type, ir::Number number) { return {exactly(type, number), exactly(type, number)}; }
 inline Known known_data(Scalar type) { return known([&](Belief b) { return data(type, b); }); }
 inline Known known_anything(Scalar type) { return {anything(type), anything(type)}; }
+inline Known ordinary(const Known& a) { return {a.sure, ordinary(a.hoped)}; }
 inline Known joined(const Known& a, const Known& b) { return {joined(a.sure, b.sure), joined(a.hoped, b.hoped)}; }
 
 }  // namespace tilec::passes

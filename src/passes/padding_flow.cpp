@@ -22,7 +22,7 @@ Known total(ReduceFn fn, Scalar type, const Known& x) {
 
 // Outside of it, as the other operand is there: padding where that is padded as well, else what it holds.
 Known facing(const TileState& other, const AxisPadding& axis) {
-  return axis.is_padded ? joined(other.inside, axis.numbers) : other.inside;
+  return axis.is_padded ? joined(ordinary(other.inside), axis.numbers) : ordinary(other.inside);
 }
 
 // What the program has set itself is the program's own business: what it does is what it may be hoped to do.
@@ -145,7 +145,7 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
     Known of_products = total(ReduceFn::Sum, type, product(type, x, y));
     return known([&](Belief belief) { return apply(BinaryFn::Add, type, of_products.under(belief), start.under(belief), belief); });
   };
-  TileState result = plain_state(sum(a.inside, b.inside, acc.inside), 2);
+  TileState result = plain_state(sum(ordinary(a.inside), ordinary(b.inside), ordinary(acc.inside)), 2);
   for (int axis : {0, 1}) {
     const AxisPadding& from = axis == 0 ? a.axes[row] : b.axes[column];
     const AxisPadding& old = acc.axes[axis];
@@ -155,12 +155,12 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
     bool agrees = !from.is_padded || !old.is_padded || from.edges == old.edges;
     if (!agrees) out.lose_edges();
     out.is_filled &= !old.is_padded || old.is_filled;
-    const Known& inside = axis == 0 ? a.inside : b.inside;
+    const Known inside = ordinary(axis == 0 ? a.inside : b.inside);
     Known side = from.is_padded ? (out.edges.empty() ? joined(from.numbers, inside) : from.numbers) : inside;
     Known start = old.is_padded && agrees ? old.numbers : facing(acc, old);
     out.is_as_read = false;
     if (from.is_padded) out.kind = PaddingKind::Read;
-    out.numbers = sum(side, axis == 0 ? b.inside : a.inside, start);
+    out.numbers = sum(side, ordinary(axis == 0 ? b.inside : a.inside), start);
   }
   if (result.axes[0].is_padded && result.axes[1].is_padded)
     result.corner = sum(facing(a, a.axes[row]), facing(b, b.axes[column]), joined(acc.inside, acc.corner));

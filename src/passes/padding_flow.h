@@ -53,6 +53,7 @@ class PaddingFlow {
     unsigned groups = 0;
     enum class Kind : uint8_t { None, Kept, Set, Padding } kind = Kind::None;
     Known numbers;
+    bool is_masked = false;  // it is kept by a mask
   };
   struct MapAxis;
   std::vector<Group> groups_along(const ir::op::Map& op, int64_t axis) const;
@@ -60,6 +61,8 @@ class PaddingFlow {
   bool is_beyond(const Edges& inner, const Edges& outer);
   MapResults map_results(const ir::op::Map& op, int64_t axis, const std::vector<Group>& groups, unsigned set, bool begins);
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
+  bool moves_with_loop(const ir::op::Map& op, const MapAxis& axis, unsigned set) const;
+  bool hides_corner(const ir::op::Map& op, const TileState& result, size_t axis) const;
   bool is_kept(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId root) const;
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   AxisPadding begun(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);

@@ -95,10 +95,14 @@ MapResults PaddingFlow::map_results(const op::Map& map, int64_t axis, const std:
     prove::Formula place = outside(groups[g].edges, prover_.value(args[axis]));
     places.push_back(is_in ? place : negation(place));
   }
+  // Along the other axes it lies inside; what does not is in the corners.
+  for (int64_t other = 0; axis >= 0 && other < int64_t(map.shape.size()); ++other)
+    for (const Group& group : other == axis ? std::vector<Group>() : groups_along(map, other))
+      if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, prover_.value(args[other]))));
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     TileState input = state(map.inputs[i]);
     ValueId arg = args[map.shape.size() + i];
-    Known numbers = input.inside, first;
+    Known numbers = axis < 0 ? input.inside : ordinary(input.inside), first;
     for (size_t a = 0; a < input.axes.size(); ++a) {
       if (!(padded >> i & 1) || !reads_along(map, i, a, axis) || !input.axes[a].is_padded) continue;
       numbers = input.axes[a].numbers;
@@ -145,6 +149,21 @@ bool PaddingFlow::is_kept(const op::Map& map, const MapAxis& axis, unsigned set,
   return is_data;
 }
 
+// Are other elements padding in each turn of a loop that carries an input? Else those that are padding once never are anything else.
+bool PaddingFlow::moves_with_loop(const op::Map& map, const MapAxis& axis, unsigned set) const {
+  auto moves = [&](RegionId loop, const Edge& edge) { return prover_.depends_on(edge.limit, loop) || (edge.has_low && prover_.depends_on(edge.first, loop)); };
+  bool found = (axis.groups.size() > 1);
+  for (size_t i = 0; i < map.inputs.size(); ++i) {
+    Known first;
+    if (!begins_with(map, i, axis.axis, &first)) continue;
+    RegionId loop = first_values_.contains(map.inputs[i]) ? kernel_.value(map.inputs[i]).region : RegionId{};
+    for (size_t g = 0; g < axis.groups.size(); ++g)
+      if (set >> g & 1)
+        for (const Edge& edge : axis.groups[g].edges) found |= !loop.valid() || moves(loop, edge);
+  }
+  return found;
+}
+
 PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results, size_t r) {
   const auto& args = kernel_.region(map.body).args;
   ValueId result = kernel_.terminator(map.body).as<op::Yield>().values[r];
@@ -165,10 +184,12 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
     if (set >> g & 1) group = &axis.groups[g];
   const auto& ops = kernel_.region(map.body).ops;
   bool is_at_hand = !kernel_.value(root).op.valid() || std::find(ops.begin(), ops.end(), kernel_.value(root).op) != ops.end();
+  if (!moves_with_loop(map, axis, set)) return outcome.numbers = map_results(map, axis.axis, axis.groups, set, true).numbers[r], outcome;
   bool can_stand = is_one && group->is_filled && !group->edges.empty() && masks_.can_stand(region_, group->edges);
   if (!is_at_hand || !can_stand || !is_kept(map, axis, set, root)) return outcome;
   masks_.add(ResultMask{region_, op_, r, axis.axis, group->edges, root});
   outcome.kind = Outcome::Kind::Kept;
+  outcome.is_masked = true;
   return outcome;
 }
 
@@ -177,7 +198,8 @@ AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const st
   const auto& args = kernel_.region(map.body).args;
   ValueId result = kernel_.terminator(map.body).as<op::Yield>().values[r];
   AxisPadding padding{};
-  bool is_first = true;
+  bool is_first = true, is_masked = false;
+  unsigned kept = 0;
   auto meet = [&](const AxisPadding& other) {
     if (is_first) padding = other, padding.is_padded = true, padding.kind = PaddingKind::First, padding.is_as_read = false;
     else if (is_beyond(other.edges, padding.edges)) padding.edges = other.edges;
@@ -193,6 +215,8 @@ AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const st
   }
   for (const Outcome& outcome : outcomes) {
     if (outcome.kind != Outcome::Kind::Kept) continue;
+    kept |= outcome.groups;
+    is_masked |= outcome.is_masked;
     for (size_t g = 0; g < axis.groups.size(); ++g)
       if (outcome.groups >> g & 1) {
         AxisPadding sample = axis.groups[g].sample;
@@ -200,7 +224,10 @@ AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const st
         meet(sample);
       }
   }
-  if (padding.is_padded) padding.numbers = map_results(map, axis.axis, axis.groups, 0, true).numbers[r];
+  if (!padding.is_padded) return padding;
+  MapResults results = map_results(map, axis.axis, axis.groups, kept, true);
+  auto root = results.known.find(results.hoped[r]);
+  padding.numbers = is_masked && root != results.known.end() ? root->second : results.numbers[r];
   return padding;
 }
 
@@ -250,6 +277,17 @@ Known PaddingFlow::corner_of(const op::Map& map, size_t r) {
   return run_on_numbers(prover_, kernel_, map.body, std::move(known), {}, prove::truth(true)).numbers[r];
 }
 
+// Has the map padding along another axis, along which its result has none, or other than that of a read? What is outside there as well
+// is no corner.
+bool PaddingFlow::hides_corner(const op::Map& map, const TileState& result, size_t axis) const {
+  bool found = false;
+  for (size_t a = 0; a < result.axes.size(); ++a) {
+    bool is_own = result.axes[a].is_padded && result.axes[a].kind != PaddingKind::First;
+    found |= a != axis && !is_own && !groups_along(map, int64_t(a)).empty();
+  }
+  return found;
+}
+
 void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   MapResults inside = map_results(map, -1, {}, 0, false);
   std::vector<TileState> states;
@@ -273,6 +311,8 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   for (size_t r = 0; r < states.size(); ++r) {
     auto padded = std::count_if(states[r].axes.begin(), states[r].axes.end(), [](const AxisPadding& axis) { return axis.is_padded; });
     if (padded > 1) states[r].corner = corner_of(map, r);
+    for (size_t a = 0; a < states[r].axes.size(); ++a)
+      if (states[r].axes[a].is_padded && hides_corner(map, states[r], a)) states[r].axes[a].numbers = joined(states[r].axes[a].numbers, corner_of(map, r));
     tiles_[at.results[r]] = std::move(states[r]);
   }
   taint_writes(map.body);
