@@ -102,7 +102,7 @@ void PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionI
 void PaddingFlow::run_for(const op::For& loop, const Op& at) {
   std::span<const ValueId> args = std::span(kernel_.region(loop.body).args).subspan(1);
   std::vector<TileState> first = states(loop.inits);
-  for (size_t i = 0; i < args.size(); ++i) first_values_[args[i]] = first[i];
+  for (size_t i = 0; i < args.size(); ++i) first_values_[args[i]] = {first[i], loop.body};
   std::optional<Counting> counting;
   prove::Linear index = prover_.value(kernel_.region(loop.body).args[0]);
   if (index.parts.size() == 1 && index.constant == 0) counting = {index.parts[0].atom, prover_.value(loop.low)};
@@ -119,7 +119,7 @@ void PaddingFlow::run_while(const op::While& loop, const Op& at) {
   const auto &tested = kernel_.region(loop.condition).args, &args = kernel_.region(loop.body).args;
   auto passed = std::span(kernel_.terminator(loop.condition).as<op::Yield>().values).subspan(1);
   std::vector<TileState> first = states(loop.inits);
-  for (size_t i = 0; i < tested.size(); ++i) first_values_[tested[i]] = first_values_[args[i]] = first[i];
+  for (size_t i = 0; i < tested.size(); ++i) first_values_[tested[i]] = first_values_[args[i]] = {first[i], loop.body};
   repeat(loop.inits, std::array{loop.condition, loop.body}, std::nullopt, [&](const std::vector<TileState>& carried) {
     hold(tested, carried);
     run(loop.condition);

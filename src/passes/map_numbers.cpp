@@ -58,14 +58,15 @@ struct Run {
   const Kernel& kernel;
   NumbersOf known;
   std::map<ValueId, Taint> taint_of;
+  std::set<ValueId> carried;
   const prove::Formula& assumption;
-  std::map<ValueId, ValueId> sure = {}, hoped = {};  // what a value is equal to
+  std::map<ValueId, ValueId> sure = {}, hoped = {}, left = {};  // what a value is equal to, or would be without padding
 
   static ValueId root(const std::map<ValueId, ValueId>& same, ValueId v) {
     auto found = same.find(v);
     return found != same.end() ? found->second : v;
   }
-  void equate(ValueId v, ValueId to) { sure[v] = root(sure, to), hoped[v] = root(hoped, to); }
+  void equate(ValueId v, ValueId to) { sure[v] = root(sure, to), hoped[v] = root(hoped, to), left[v] = root(left, to); }
 
   Known of(ValueId v) { return scalar_numbers(kernel, v, known); }
   Taint taint(ValueId v) const {
@@ -84,6 +85,20 @@ struct Run {
       auto& same = belief == Belief::None ? sure : hoped;
       if (to.valid()) same[op.result()] = root(same, to);
     }
+    if (auto* o = op.get<op::Binary>()) leave(op.result(), o->a, o->b, takes_right_in(o->fn));
+    if (auto* o = op.get<op::Fma>()) leave(op.result(), o->c, o->a, false), leave(op.result(), o->c, o->b, false);
+  }
+
+  // Is `x op padding` what `padding op x` is, an x that something was added to?
+  static bool takes_right_in(BinaryFn fn) {
+    return fn != BinaryFn::Sub && fn != BinaryFn::Div && fn != BinaryFn::Rem && fn != BinaryFn::Pow && fn != BinaryFn::Shl && fn != BinaryFn::Shr;
+  }
+  void leave(ValueId result, ValueId a, ValueId b, bool is_symmetric) {
+    ValueId of_a = root(left, a), of_b = root(left, b);
+    auto is_left = [&](ValueId v) { return taint(v) == Taint::Clean && carried.contains(v); };
+    bool is_clean_a = is_left(of_a), is_clean_b = is_left(of_b);
+    if (taint(result) == Taint::Clean || is_clean_a == is_clean_b) return;
+    if (is_clean_a || is_symmetric) left[result] = is_clean_a ? of_a : of_b;
   }
 
   // Which side is taken, and whether the place alone decides that.
@@ -106,7 +121,7 @@ struct Run {
   struct Yielded {
     std::vector<Known> numbers;
     std::vector<Taint> taints;
-    std::vector<ValueId> sure, hoped;
+    std::vector<ValueId> sure, hoped, left;
   };
   Yielded region(RegionId id) {
     for (OpId o : kernel.region(id).ops) {
@@ -115,7 +130,7 @@ struct Run {
         Yielded result;
         for (ValueId v : yield->values) {
           result.numbers.push_back(of(v)), result.taints.push_back(taint(v));
-          result.sure.push_back(root(sure, v)), result.hoped.push_back(root(hoped, v));
+          result.sure.push_back(root(sure, v)), result.hoped.push_back(root(hoped, v)), result.left.push_back(root(left, v));
         }
         return result;
       }
@@ -128,7 +143,9 @@ struct Run {
     if (auto* branch = op.get<op::If>()) return run_branch(*branch, op, id);
     if (auto* select = op.get<op::Select>()) return run_select(*select, op, id);
     Taint most = Taint::Clean;
-    each_operand(op.data, [&](ValueId v) { most = std::max(most, taint(v)); });
+    bool is_carried = false;
+    each_operand(op.data, [&](ValueId v) { most = std::max(most, taint(v)), is_carried |= carried.contains(v); });
+    if (is_carried) carried.insert(op.results.begin(), op.results.end());
     bool is_simple = table(op.kind()) == OpTable::Scalar;
     for (ValueId v : op.results) {
       known.insert_or_assign(v, is_simple ? of(v) : known_anything(kernel.type(v).element));
@@ -144,6 +161,7 @@ struct Run {
     known.insert_or_assign(v, decision ? of(side) : joined(of(select.a), of(select.b)));
     taint_of[v] = decision ? std::max(decision->taint, taint(side)) : std::max({taint(select.condition), taint(select.a), taint(select.b)});
     if (decision) equate(v, side);
+    if (carried.contains(select.a) || carried.contains(select.b)) carried.insert(v);
   }
 
   void run_branch(const op::If& branch, const Op& op, RegionId at) {
@@ -156,7 +174,7 @@ struct Run {
       for (size_t i = 0; i < result.size(); ++i) {
         result[i] = joined(result[i], yielded.numbers[i]);
         taints[i] = std::max(taints[i], yielded.taints[i]);
-        if (decision) sure[op.results[i]] = yielded.sure[i], hoped[op.results[i]] = yielded.hoped[i];
+        if (decision) sure[op.results[i]] = yielded.sure[i], hoped[op.results[i]] = yielded.hoped[i], left[op.results[i]] = yielded.left[i];
       }
     }
     for (size_t i = 0; i < result.size(); ++i) known[op.results[i]] = result[i], taint_of[op.results[i]] = taints[i];
@@ -202,10 +220,10 @@ struct ScalarNumbers {
 Known scalar_numbers(const Kernel& kernel, ValueId v, const NumbersOf& known) { return ScalarNumbers{kernel, known}.of(v); }
 
 MapResults run_on_numbers(prove::Prover& prover, const Kernel& kernel, RegionId body, NumbersOf known,
-                          std::map<ValueId, Taint> taints, const prove::Formula& assumption) {
-  Run run{prover, kernel, std::move(known), std::move(taints), assumption};
+                          std::map<ValueId, Taint> taints, std::set<ValueId> carried, const prove::Formula& assumption) {
+  Run run{prover, kernel, std::move(known), std::move(taints), std::move(carried), assumption};
   Run::Yielded yielded = run.region(body);
-  return {std::move(yielded.numbers), std::move(yielded.taints), std::move(yielded.sure), std::move(yielded.hoped), std::move(run.known),
+  return {std::move(yielded.numbers), std::move(yielded.taints), std::move(yielded.sure), std::move(yielded.hoped), std::move(yielded.left), std::move(run.known),
           std::move(run.taint_of)};
 }
 

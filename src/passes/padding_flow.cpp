@@ -273,8 +273,8 @@ void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::stri
   const PadOrigin& from = axis.origin;
   if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
   if (axis.has_low() && from.buffer.valid()) report.note(from.read, diag::StartUnknown, name_of(kernel_, from.buffer));
-  bool is_mendable = axis.is_as_read && from.read.valid();
-  if (!is_mendable && !masks_.can_stand(region_, axis.edges))
+  bool is_mendable = axis.is_as_read && from.read.valid(), is_everywhere = !axis.can_be_masked() || !masks_.can_stand(region_, axis.edges);
+  if (!is_mendable && is_everywhere)
     return void(report.help("which of its elements lie beyond the edge is not known here: reduce each tile, or set what it has beyond the edge to " + wanted +
                             ", where it is read"));
   // What is computed in place has no elements to set, and setting those that it is computed from is another thing.
@@ -285,7 +285,7 @@ void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::stri
   Span end{from.read.file, from.read.end - 1, from.read.end - 1};
   if (from.pad.valid()) report.fix(from.pad, wanted, "read it with padding that changes nothing");
   else report.fix(end, ", pad = " + wanted, "read it with padding that changes nothing");
-  report.help("or " + mask);
+  if (!is_everywhere) report.help("or " + mask);
 }
 
 // What is computed in place, as in `(d * d).sum(...)`, is called by the operand that brings the padding.

@@ -53,7 +53,7 @@ class PaddingFlow {
     unsigned groups = 0;
     enum class Kind : uint8_t { None, Kept, Set, Padding } kind = Kind::None;
     Known numbers;
-    bool is_masked = false;  // it is kept by a mask
+    ir::ValueId root;  // what a mask keeps
   };
   struct MapAxis;
   std::vector<Group> groups_along(const ir::op::Map& op, int64_t axis) const;
@@ -61,7 +61,11 @@ class PaddingFlow {
   bool is_beyond(const Edges& inner, const Edges& outer);
   MapResults map_results(const ir::op::Map& op, int64_t axis, const std::vector<Group>& groups, unsigned set, bool begins);
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
-  bool moves_with_loop(const ir::op::Map& op, const MapAxis& axis, unsigned set) const;
+  bool is_asked_for(const ir::op::Map& op, const Group& group, size_t r) const;
+  void keep(const ir::op::Map& op, const MapAxis& axis, Outcome& outcome, ir::ValueId hoped, ir::ValueId left, size_t r);
+  bool carries(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId root) const;
+  bool moves(const Edges& edges, ir::RegionId loop) const;
+  void note_first(const ir::op::Map& op, const ir::Op& at);
   bool hides_corner(const ir::op::Map& op, const TileState& result, size_t axis) const;
   bool is_kept(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId root) const;
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
@@ -110,7 +114,12 @@ class PaddingFlow {
   Masks masks_;
   std::map<ir::ValueId, TileState> tiles_;
   NumbersOf scalars_;  // results of reductions of whole tiles
-  std::map<ir::ValueId, TileState> first_values_;  // of what loops carry: what it holds before the first turn
+  // Of what loops carry, and of what a turn computes of it element by element: what it is before the first turn has added anything.
+  struct FirstValue {
+    TileState state;
+    ir::RegionId loop;  // its body
+  };
+  std::map<ir::ValueId, FirstValue> first_values_;
   Buffers buffers_;    // shared ones that have been written
   std::map<ir::RegionId, Settled> settled_;  // by the first region of a loop
   std::set<Span> reported_;

@@ -74,8 +74,8 @@ bool PaddingFlow::begins_with(const op::Map& map, size_t input, int64_t axis, Kn
   for (size_t a = 0; a < now.axes.size(); ++a) {
     if (!reads_along(map, input, a, axis)) continue;
     if (now.axes[a].is_padded && now.axes[a].kind == PaddingKind::First) return *numbers = now.axes[a].numbers, true;
-    if (now.axes[a].is_padded || first == first_values_.end() || (a < first->second.axes.size() && first->second.axes[a].is_padded)) continue;
-    return *numbers = first->second.inside, true;
+    if (now.axes[a].is_padded || first == first_values_.end() || (a < first->second.state.axes.size() && first->second.state.axes[a].is_padded)) continue;
+    return *numbers = first->second.state.inside, true;
   }
   return false;
 }
@@ -86,6 +86,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, int64_t axis, const std:
   const auto& args = kernel_.region(map.body).args;
   NumbersOf known = scalars_;
   std::map<ValueId, Taint> taints;
+  std::set<ValueId> carried;
   unsigned padded = 0;
   std::vector<prove::Formula> places;
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -110,9 +111,10 @@ MapResults PaddingFlow::map_results(const op::Map& map, int64_t axis, const std:
     }
     bool may_begin = axis >= 0 && !(padded >> i & 1) && begins_with(map, i, axis, &first);
     if (may_begin) numbers = begins ? first : joined(numbers, first);
+    if (may_begin && first_values_.contains(map.inputs[i])) carried.insert(arg);
     known[arg] = numbers;
   }
-  return run_on_numbers(prover_, kernel_, map.body, std::move(known), std::move(taints), prove::all_of(std::move(places)));
+  return run_on_numbers(prover_, kernel_, map.body, std::move(known), std::move(taints), std::move(carried), prove::all_of(std::move(places)));
 }
 
 // Through both sides of branches.
@@ -149,17 +151,22 @@ bool PaddingFlow::is_kept(const op::Map& map, const MapAxis& axis, unsigned set,
   return is_data;
 }
 
-// Are other elements padding in each turn of a loop that carries an input? Else those that are padding once never are anything else.
-bool PaddingFlow::moves_with_loop(const op::Map& map, const MapAxis& axis, unsigned set) const {
-  auto moves = [&](RegionId loop, const Edge& edge) { return prover_.depends_on(edge.limit, loop) || (edge.has_low && prover_.depends_on(edge.first, loop)); };
-  bool found = (axis.groups.size() > 1);
+bool PaddingFlow::moves(const Edges& edges, RegionId loop) const {
+  return std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) {
+    return prover_.depends_on(edge.limit, loop) || (edge.has_low && prover_.depends_on(edge.first, loop));
+  });
+}
+
+// Is `root` made of what a loop carries, of which other elements meet padding in each turn? Those that meet it always never are anything
+// but padding.
+bool PaddingFlow::carries(const op::Map& map, const MapAxis& axis, unsigned set, ValueId root) const {
+  const auto& args = kernel_.region(map.body).args;
+  bool found = false;
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     Known first;
-    if (!begins_with(map, i, axis.axis, &first)) continue;
-    RegionId loop = first_values_.contains(map.inputs[i]) ? kernel_.value(map.inputs[i]).region : RegionId{};
-    for (size_t g = 0; g < axis.groups.size(); ++g)
-      if (set >> g & 1)
-        for (const Edge& edge : axis.groups[g].edges) found |= !loop.valid() || moves(loop, edge);
+    auto carried = first_values_.find(map.inputs[i]);
+    if (carried == first_values_.end() || !begins_with(map, i, axis.axis, &first) || !is_made_of(root, args[map.shape.size() + i])) continue;
+    for (size_t g = 0; g < axis.groups.size(); ++g) found |= (set >> g & 1) && moves(axis.groups[g].edges, carried->second.loop);
   }
   return found;
 }
@@ -176,21 +183,41 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   if (is_kept(map, axis, set, results.sure[r])) return outcome;
   if (results.taints[r] != Taint::Padding) return outcome.kind = Outcome::Kind::Set, outcome;
   outcome.kind = Outcome::Kind::Padding;
-  // Hoped to be kept: a mask makes it so.
-  ValueId root = results.hoped[r];
-  bool is_one = (set & (set - 1)) == 0;
+  if (axis.groups.size() == 1 && !carries(map, axis, set, results.left[r]) && !carries(map, axis, set, results.hoped[r]))
+    return outcome.numbers = map_results(map, axis.axis, axis.groups, set, true).numbers[r], outcome;
+  keep(map, axis, outcome, results.hoped[r], results.left[r], r);
+  return outcome;
+}
+
+// Does the result combine something with padding that was written, and read just so?
+bool PaddingFlow::is_asked_for(const op::Map& map, const Group& group, size_t r) const {
+  if (!group.sample.is_as_read || !group.sample.origin.pad.valid()) return false;
+  const auto& args = kernel_.region(map.body).args;
+  auto* combined = kernel_.defined_by<op::Binary>(kernel_.terminator(map.body).as<op::Yield>().values[r]);
+  bool is_direct = false;
+  for (size_t i = 0; combined && i < map.inputs.size(); ++i) {
+    ValueId arg = args[map.shape.size() + i];
+    is_direct |= (group.inputs >> i & 1) && (combined->a == arg || combined->b == arg);
+  }
+  return is_direct;
+}
+
+// Hoped to be kept, or what a loop carries and padding is added to that nobody asked for: a mask makes it so.
+void PaddingFlow::keep(const op::Map& map, const MapAxis& axis, Outcome& outcome, ValueId hoped, ValueId left, size_t r) {
   const Group* group = nullptr;
   for (size_t g = 0; g < axis.groups.size(); ++g)
-    if (set >> g & 1) group = &axis.groups[g];
+    if (outcome.groups >> g & 1) group = &axis.groups[g];
+  bool is_one = (outcome.groups & (outcome.groups - 1)) == 0;
+  if (!is_one || !group->is_filled || group->edges.empty() || !masks_.can_stand(region_, group->edges)) return;
   const auto& ops = kernel_.region(map.body).ops;
-  bool is_at_hand = !kernel_.value(root).op.valid() || std::find(ops.begin(), ops.end(), kernel_.value(root).op) != ops.end();
-  if (!moves_with_loop(map, axis, set)) return outcome.numbers = map_results(map, axis.axis, axis.groups, set, true).numbers[r], outcome;
-  bool can_stand = is_one && group->is_filled && !group->edges.empty() && masks_.can_stand(region_, group->edges);
-  if (!is_at_hand || !can_stand || !is_kept(map, axis, set, root)) return outcome;
+  auto is_at_hand = [&](ValueId root) { return !kernel_.value(root).op.valid() || std::find(ops.begin(), ops.end(), kernel_.value(root).op) != ops.end(); };
+  bool may_leave = group->sample.kind == PaddingKind::Read && !is_asked_for(map, *group, r);
+  ValueId root = is_kept(map, axis, outcome.groups, hoped) ? hoped : left;
+  bool is_kept_root = root == hoped || (may_leave && is_kept(map, axis, outcome.groups, left) && carries(map, axis, outcome.groups, left));
+  if (!is_kept_root || !is_at_hand(root)) return;
   masks_.add(ResultMask{region_, op_, r, axis.axis, group->edges, root});
   outcome.kind = Outcome::Kind::Kept;
-  outcome.is_masked = true;
-  return outcome;
+  outcome.root = root;
 }
 
 // Of a result that nothing but what loops carry is left of, where they have not brought anything yet.
@@ -198,7 +225,8 @@ AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const st
   const auto& args = kernel_.region(map.body).args;
   ValueId result = kernel_.terminator(map.body).as<op::Yield>().values[r];
   AxisPadding padding{};
-  bool is_first = true, is_masked = false;
+  bool is_first = true;
+  ValueId masked;
   unsigned kept = 0;
   auto meet = [&](const AxisPadding& other) {
     if (is_first) padding = other, padding.is_padded = true, padding.kind = PaddingKind::First, padding.is_as_read = false;
@@ -216,7 +244,7 @@ AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const st
   for (const Outcome& outcome : outcomes) {
     if (outcome.kind != Outcome::Kind::Kept) continue;
     kept |= outcome.groups;
-    is_masked |= outcome.is_masked;
+    if (outcome.root.valid()) masked = outcome.root;
     for (size_t g = 0; g < axis.groups.size(); ++g)
       if (outcome.groups >> g & 1) {
         AxisPadding sample = axis.groups[g].sample;
@@ -226,8 +254,8 @@ AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const st
   }
   if (!padding.is_padded) return padding;
   MapResults results = map_results(map, axis.axis, axis.groups, kept, true);
-  auto root = results.known.find(results.hoped[r]);
-  padding.numbers = is_masked && root != results.known.end() ? root->second : results.numbers[r];
+  auto root = results.known.find(masked);
+  padding.numbers = root != results.known.end() ? root->second : results.numbers[r];
   return padding;
 }
 
@@ -274,7 +302,7 @@ Known PaddingFlow::corner_of(const op::Map& map, size_t r) {
     bool is_sure = input.is_padded() && map.shape.size() == 2;
     known[args[map.shape.size() + i]] = is_sure ? numbers : joined(numbers, input.inside);
   }
-  return run_on_numbers(prover_, kernel_, map.body, std::move(known), {}, prove::truth(true)).numbers[r];
+  return run_on_numbers(prover_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true)).numbers[r];
 }
 
 // Has the map padding along another axis, along which its result has none, or other than that of a read? What is outside there as well
@@ -288,7 +316,28 @@ bool PaddingFlow::hides_corner(const op::Map& map, const TileState& result, size
   return found;
 }
 
+// What is computed of what a loop carries, element by element, has a first value as well.
+void PaddingFlow::note_first(const op::Map& map, const Op& at) {
+  const auto& args = kernel_.region(map.body).args;
+  NumbersOf known = scalars_;
+  RegionId loop;
+  std::vector<bool> carries(map.inputs.size());
+  for (size_t i = 0; i < map.inputs.size(); ++i) {
+    auto first = first_values_.find(map.inputs[i]);
+    carries[i] = first != first_values_.end() && map.input_axes[i].size() == map.shape.size();
+    if (carries[i]) loop = first->second.loop;
+    known[args[map.shape.size() + i]] = carries[i] ? first->second.state.inside : state(map.inputs[i]).inside;
+  }
+  if (!loop.valid()) return;
+  MapResults results = run_on_numbers(prover_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true));
+  const auto& yielded = kernel_.terminator(map.body).as<op::Yield>().values;
+  for (size_t r = 0; r < at.results.size(); ++r)
+    for (size_t i = 0; i < map.inputs.size(); ++i)
+      if (carries[i] && is_made_of(yielded[r], args[map.shape.size() + i])) first_values_[at.results[r]] = {plain_state(results.numbers[r], int(map.shape.size())), loop};
+}
+
 void PaddingFlow::run_map(const op::Map& map, const Op& at) {
+  note_first(map, at);
   MapResults inside = map_results(map, -1, {}, 0, false);
   std::vector<TileState> states;
   for (size_t r = 0; r < at.results.size(); ++r) states.push_back(plain_state(inside.numbers[r], int(map.shape.size())));
