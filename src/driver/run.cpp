@@ -237,7 +237,8 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
     return kUsage;
   }
   interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;
-  Run reference = execute(exported.kernel, *given, dims, o, numeric, &machine, completions(o, exported.kernel.form)[0]);
+  const ir::Kernel meant = with_masks(exported.kernel);
+  Run reference = execute(meant, *given, dims, o, numeric, &machine, completions(o, exported.kernel.form)[0]);
   if (reference.result.fault) {
     tell_fault(session, exported.kernel, chosen, reference);
     return kSaidNo;
@@ -257,7 +258,8 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
     if (o.counters) print_counters(reference.result.counters);
     return kDone;
   }
-  ir::Kernel kernel = kernel_for(exported, machine);
+  ir::Kernel kernel = meant;
+  kernel.schedule = schedule_for(exported, machine);
   PassOptions passes = session.passes();
   passes.after = [&](const Pass& pass, const ir::Kernel& now) {
     if (code != kDone && o.after_each) return;
