@@ -150,7 +150,32 @@ std::optional<OperandMask> in_front_of_votes(const Kernel& kernel, const Operand
   return is_beside && uses == 1 ? std::optional(moved) : std::nullopt;
 }
 
+// A shared tile that nothing but this product reads is masked where it is written: it would have to be copied else.
+std::optional<OperandMask> at_its_store(const Kernel& kernel, const OperandMask& mask) {
+  if (!kernel.type(mask.operand).is_buffer()) return std::nullopt;
+  std::vector<OpId> users;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    bool uses = false;
+    each_operand(kernel.op(id).data, [&](ValueId v) { uses |= v == mask.operand; });
+    if (uses && id != mask.op) users.push_back(id);
+  });
+  auto* store = users.size() == 1 ? kernel.op(users[0]).get<op::Store>() : nullptr;
+  const auto& ops = kernel.region(mask.region).ops;
+  auto before = std::find(ops.begin(), ops.end(), mask.op);
+  if (!store || store->buffer != mask.operand || std::find(ops.begin(), before, users[0]) == before) return std::nullopt;
+  auto axis = std::find(store->axes.begin(), store->axes.end(), mask.axis);
+  auto offset = kernel.constant(store->offsets[size_t(mask.axis)]);
+  bool is_whole = axis != store->axes.end() && offset && offset->i == 0 &&
+                  kernel.type(store->tile).shape[size_t(axis - store->axes.begin())] == kernel.type(mask.operand).shape[size_t(mask.axis)];
+  if (!is_whole) return std::nullopt;
+  OperandMask moved = mask;
+  moved.op = users[0], moved.operand = store->tile, moved.axis = axis - store->axes.begin();
+  moved.identity = identity(ReduceFn::Sum, kernel.type(store->tile).element);
+  return moved;
+}
+
 void insert_mask(prove::Prover& prover, Kernel& kernel, const OperandMask& mask) {
+  if (auto moved = at_its_store(kernel, mask)) return insert_mask(prover, kernel, *moved);
   if (auto moved = in_front_of_votes(kernel, mask)) return insert_mask(prover, kernel, *moved);
   ValueId by;
   insert_before(kernel, mask.region, mask.op, [&](Builder& b) { by = masked(prover, b, mask); });
