@@ -55,11 +55,18 @@ class PaddingFlow {
     Known numbers;
     ir::ValueId root;  // what a mask keeps
   };
-  struct MapAxis;
+  struct MapAxis {
+    int64_t axis;
+    std::vector<Group> groups;
+    std::vector<unsigned> sets;
+    unsigned inputs(unsigned set) const;  // of a set of groups
+  };
   std::vector<Group> groups_along(const ir::op::Map& op, int64_t axis) const;
   std::vector<unsigned> possible_sets(const std::vector<Group>& groups);
   bool is_beyond(const Edges& inner, const Edges& outer);
   MapResults map_results(const ir::op::Map& op, int64_t axis, const std::vector<Group>& groups, unsigned set, bool begins);
+  Known met_there(const ir::op::Map& op, size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise);
+  static bool reads_along(const ir::op::Map& op, size_t input, size_t input_axis, int64_t axis) { return op.input_axes[input][input_axis] == axis; }
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
   bool is_asked_for(const ir::op::Map& op, const Group& group, size_t r) const;
   void keep(const ir::op::Map& op, const MapAxis& axis, Outcome& outcome, ir::ValueId hoped, ir::ValueId left, size_t r);
