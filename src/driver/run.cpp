@@ -233,7 +233,8 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   const Dims& dims = chosen.dims;
   const Data* given = &all_given->data;
   interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;
-  Run reference = execute(exported.kernel, *given, dims, o, numeric, &machine, completions(o, exported.kernel.form)[0]);
+  const ir::Kernel meant = with_masks(exported.kernel);
+  Run reference = execute(meant, *given, dims, o, numeric, &machine, completions(o, exported.kernel.form)[0]);
   if (reference.result.fault) {
     if (o.prints_json) print_json(session, label, "typed", exported.kernel, reference);
     else tell_fault(session, exported.kernel, chosen, reference);
@@ -260,7 +261,8 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
     if (o.counters) print_counters(reference.result.counters);
     return kDone;
   }
-  ir::Kernel kernel = kernel_for(exported, machine);
+  ir::Kernel kernel = meant;
+  kernel.schedule = schedule_for(exported, machine);
   PassOptions passes = session.passes();
   passes.after = [&](const Pass& pass, const ir::Kernel& now) {
     if (code != kDone && o.after_each) return;

@@ -12,13 +12,17 @@ namespace {
 // grows may be any, and only the axes that are padded are left to grow, which come to an end.
 constexpr int kMostRounds = 4, kMostRoundsInAll = 16;
 
-TileState worst(TileState state, Scalar type) { return tainted(std::move(state), anything(type)); }
+TileState worst(TileState state, Scalar type) { return tainted(std::move(state), known_anything(type)); }
 
 }  // namespace
 
 void PaddingFlow::run(RegionId region) {
   RegionId outer = std::exchange(region_, region);
-  for (OpId id : kernel_.region(region).ops) run(kernel_.op(id));
+  for (OpId id : kernel_.region(region).ops) {
+    OpId around = std::exchange(op_, id);
+    run(kernel_.op(id));
+    op_ = around;
+  }
   region_ = outer;
 }
 
@@ -68,7 +72,7 @@ void PaddingFlow::hold(std::span<const ValueId> names, const std::vector<TileSta
 // The turns of a loop, until they bring nothing new. A turn is given what the loop carries, and gives what the next one gets.
 // A loop inside of others is come to once in each of their rounds: it begins with all that it has found before, so that the
 // rounds of its first visit are not run again. What nested loops cost is a sum this way, not a product.
-void PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionId> parts, const Turn& turn) {
+void PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionId> parts, const std::optional<Counting>& counting, const Turn& turn) {
   Settled& settled = settled_[parts.front()];
   std::vector<TileState> carried = states(inits);
   for (size_t i = 0; i < settled.carried.size(); ++i) carried[i] = joined(carried[i], settled.carried[i]);
@@ -76,9 +80,9 @@ void PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionI
   for (int round = 0;; ++round, ++settled.rounds) {
     bool must_widen = round >= kMostRounds || settled.rounds >= kMostRoundsInAll;
     auto after = [&](const TileState& before, TileState now, ValueId of) {
-      for (RegionId part : parts) now = outlasting(std::move(now), prover_, part);
+      for (RegionId part : parts) now = outlasting(std::move(now), prover_, part, counting);
       now = joined(before, now);
-      return must_widen ? widened(before, std::move(now), anything(element(of))) : now;
+      return must_widen ? widened(before, std::move(now), known_anything(element(of))) : now;
     };
     Buffers before = buffers_;
     std::vector<TileState> next = turn(carried);
@@ -98,8 +102,11 @@ void PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionI
 void PaddingFlow::run_for(const op::For& loop, const Op& at) {
   std::span<const ValueId> args = std::span(kernel_.region(loop.body).args).subspan(1);
   std::vector<TileState> first = states(loop.inits);
-  for (size_t i = 0; i < args.size(); ++i) first_values_[args[i]] = first[i].inside;
-  repeat(loop.inits, std::array{loop.body}, [&](const std::vector<TileState>& carried) {
+  for (size_t i = 0; i < args.size(); ++i) first_values_[args[i]] = {first[i], loop.body};
+  std::optional<Counting> counting;
+  prove::Linear index = prover_.value(kernel_.region(loop.body).args[0]);
+  if (index.parts.size() == 1 && index.constant == 0) counting = {index.parts[0].atom, prover_.value(loop.low)};
+  repeat(loop.inits, std::array{loop.body}, counting, [&](const std::vector<TileState>& carried) {
     hold(args, carried);
     hold(at.results, carried);
     run(loop.body);
@@ -112,8 +119,8 @@ void PaddingFlow::run_while(const op::While& loop, const Op& at) {
   const auto &tested = kernel_.region(loop.condition).args, &args = kernel_.region(loop.body).args;
   auto passed = std::span(kernel_.terminator(loop.condition).as<op::Yield>().values).subspan(1);
   std::vector<TileState> first = states(loop.inits);
-  for (size_t i = 0; i < tested.size(); ++i) first_values_[tested[i]] = first_values_[args[i]] = first[i].inside;
-  repeat(loop.inits, std::array{loop.condition, loop.body}, [&](const std::vector<TileState>& carried) {
+  for (size_t i = 0; i < tested.size(); ++i) first_values_[tested[i]] = first_values_[args[i]] = {first[i], loop.body};
+  repeat(loop.inits, std::array{loop.condition, loop.body}, std::nullopt, [&](const std::vector<TileState>& carried) {
     hold(tested, carried);
     run(loop.condition);
     hold(args, states(passed));
@@ -152,8 +159,10 @@ void PaddingFlow::taint_writes(RegionId region) {
   });
 }
 
-void check_padding(const Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) {
-  PaddingFlow(kernel, prover, diagnostics).run(kernel.body);
+void check_padding(Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) {
+  PaddingFlow flow(kernel, prover, diagnostics);
+  flow.run(kernel.body);
+  if (!diagnostics.has_errors()) flow.masks().insert(kernel);
 }
 
 }  // namespace tilec::passes

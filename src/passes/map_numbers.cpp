@@ -1,5 +1,7 @@
 #include "passes/map_numbers.h"
 
+#include <limits>
+
 namespace tilec::passes {
 
 using namespace ir;
@@ -7,9 +9,13 @@ using namespace ir;
 namespace {
 
 // `x > 0` and the like among the contracts, for a parameter: a kind stays when its least or greatest number keeps them all.
-Numbers by_contract(const Kernel& kernel, ValueId v) {
+Numbers by_contract(const Kernel& kernel, ValueId v, Belief belief) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr std::pair<uint8_t, double> kEnds[] = {
+      {kNegativeInfinity, -kInfinity}, {kNegative, -1e-30}, {kNegative, -1e30}, {kZero, 0.0}, {kPositive, 1e-30}, {kPositive, 1e30},
+      {kPositiveInfinity, kInfinity},  {kNan, std::numeric_limits<double>::quiet_NaN()}};
   Scalar type = kernel.type(v).element;
-  Numbers numbers = data(type);
+  Numbers numbers = data(type, belief);
   for (const Requirement& r : kernel.requirements) {
     auto* compare = kernel.defined_by<op::Compare>(r.condition);
     if (!compare || !is_float(type) || (compare->a != v && compare->b != v)) continue;
@@ -19,8 +25,6 @@ Numbers by_contract(const Kernel& kernel, ValueId v) {
       Number n = Number::real(x);
       return compare->a == v ? evaluate(compare->fn, type, n, *number) : evaluate(compare->fn, type, *number, n);
     };
-    constexpr std::pair<uint8_t, double> kEnds[] = {{kNegative, -1e-30}, {kNegative, -1e30}, {kZero, 0.0},
-                                                    {kPositive, 1e-30},  {kPositive, 1e30}};
     uint8_t possible = 0;
     for (auto [kind, end] : kEnds)
       if (holds(end)) possible |= kind;
@@ -29,97 +33,151 @@ Numbers by_contract(const Kernel& kernel, ValueId v) {
   return numbers;
 }
 
+// The operand of a sum and the like that the other one, as far as it is known, leaves as it is.
+ValueId unchanged(BinaryFn fn, ValueId left, ValueId right, const Numbers& a, const Numbers& b) {
+  auto is_one = [](const Numbers& x) { return x.exact && (x.exact->is_float ? x.exact->f == 1 : x.exact->i == 1); };
+  auto changes_nothing = [&](const Numbers& x) {
+    switch (fn) {
+      case BinaryFn::Add: return x.is_within(kZero);
+      case BinaryFn::Mul: return is_one(x);
+      case BinaryFn::Max: return x.is_within(kNegativeInfinity | kNan);
+      case BinaryFn::Maximum: return x.is_within(kNegativeInfinity);
+      case BinaryFn::Min: return x.is_within(kPositiveInfinity | kNan);
+      case BinaryFn::Minimum: return x.is_within(kPositiveInfinity);
+      case BinaryFn::Or: return x.exact && x.exact->i == 0;
+      default: return false;
+    }
+  };
+  bool takes_right_away = fn == BinaryFn::Sub && b.is_within(kZero), divides_by_one = fn == BinaryFn::Div && is_one(b);
+  if (takes_right_away || divides_by_one) return left;
+  return changes_nothing(b) ? left : changes_nothing(a) ? right : ValueId{};
+}
+
 struct Run {
   prove::Prover& prover;
   const Kernel& kernel;
   NumbersOf known;
+  std::map<ValueId, Taint> taint_of;
+  std::set<ValueId> carried;
   const prove::Formula& assumption;
-  std::map<ValueId, ValueId> same = {};  // what a value is equal to
+  std::map<ValueId, ValueId> sure = {}, hoped = {}, left = {};  // what a value is equal to, or would be without padding
 
-  ValueId root(ValueId v) const {
+  static ValueId root(const std::map<ValueId, ValueId>& same, ValueId v) {
     auto found = same.find(v);
     return found != same.end() ? found->second : v;
   }
+  void equate(ValueId v, ValueId to) { sure[v] = root(sure, to), hoped[v] = root(hoped, to), left[v] = root(left, to); }
 
-  // The operand that the other one, as far as it is known, leaves as it is.
-  ValueId unchanged(const op::Binary& o) {
-    Numbers a = of(o.a), b = of(o.b);
-    auto is_one = [](const Numbers& x) { return x.exact && (x.exact->is_float ? x.exact->f == 1 : x.exact->i == 1); };
-    auto changes_nothing = [&](const Numbers& x) {
-      switch (o.fn) {
-        case BinaryFn::Add: return x.is_within(kZero);
-        case BinaryFn::Mul: return is_one(x);
-        case BinaryFn::Max: case BinaryFn::Maximum: return x.is_within(kNegativeInfinity);
-        case BinaryFn::Min: case BinaryFn::Minimum: return x.is_within(kPositiveInfinity);
-        default: return false;
-      }
-    };
-    if (o.fn == BinaryFn::Sub && b.is_within(kZero)) return o.a;
-    return changes_nothing(b) ? o.a : changes_nothing(a) ? o.b : ValueId{};
+  Known of(ValueId v) { return scalar_numbers(kernel, v, known); }
+  Taint taint(ValueId v) const {
+    auto found = taint_of.find(v);
+    return found != taint_of.end() ? found->second : Taint::Clean;
   }
 
   void follow(const Op& op) {
-    ValueId to;
-    if (auto* o = op.get<op::Binary>()) to = unchanged(*o);
-    if (auto* o = op.get<op::Fma>())
-      if (apply(BinaryFn::Mul, kernel.type(o->a).element, of(o->a), of(o->b)).is_within(kZero)) to = o->c;
-    if (to.valid()) same[op.result()] = root(to);
+    for (Belief belief : {Belief::None, Belief::Finite}) {
+      ValueId to;
+      if (auto* o = op.get<op::Binary>()) to = unchanged(o->fn, o->a, o->b, of(o->a).under(belief), of(o->b).under(belief));
+      if (auto* o = op.get<op::Fma>()) {
+        Numbers a = of(o->a).under(belief), b = of(o->b).under(belief);
+        if (apply(BinaryFn::Mul, kernel.type(o->a).element, a, b, belief).is_within(kZero)) to = o->c;
+      }
+      auto& same = belief == Belief::None ? sure : hoped;
+      if (to.valid()) same[op.result()] = root(same, to);
+    }
+    if (auto* o = op.get<op::Binary>()) leave(op.result(), o->a, o->b, takes_right_in(o->fn));
+    if (auto* o = op.get<op::Fma>()) leave(op.result(), o->c, o->a, false), leave(op.result(), o->c, o->b, false);
   }
 
-  Numbers of(ValueId v) { return scalar_numbers(kernel, v, known); }
-
-  std::optional<bool> decided(ValueId condition, RegionId region) {
-    Numbers n = of(condition);
-    if (n.exact) return n.exact->i != 0;
-    if (assumption.is_true()) return std::nullopt;
-    prove::Facts facts = prover.facts(region).with(assumption);
-    prove::Formula f = prover.condition(condition);
-    if (prover.proves(facts, f, prove::Effort::Quick)) return true;
-    if (prover.proves(facts, negation(f), prove::Effort::Quick)) return false;
-    return std::nullopt;
+  // Is `x op padding` what `padding op x` is, an x that something was added to?
+  static bool takes_right_in(BinaryFn fn) {
+    return fn != BinaryFn::Sub && fn != BinaryFn::Div && fn != BinaryFn::Rem && fn != BinaryFn::Pow && fn != BinaryFn::Shl && fn != BinaryFn::Shr;
+  }
+  void leave(ValueId result, ValueId a, ValueId b, bool is_symmetric) {
+    ValueId of_a = root(left, a), of_b = root(left, b);
+    auto is_left = [&](ValueId v) { return taint(v) == Taint::Clean && carried.contains(v); };
+    bool is_clean_a = is_left(of_a), is_clean_b = is_left(of_b);
+    if (taint(result) == Taint::Clean || is_clean_a == is_clean_b) return;
+    if (is_clean_a || is_symmetric) left[result] = is_clean_a ? of_a : of_b;
   }
 
+  // Which side is taken, and whether the place alone decides that.
+  struct Decision {
+    bool side;
+    Taint taint;
+  };
+  std::optional<Decision> decided(ValueId condition, RegionId region) {
+    Known n = of(condition);
+    Taint from = taint(condition);
+    if (n.sure.exact && from == Taint::Clean) return Decision{n.sure.exact->i != 0, from};
+    if (!assumption.is_true()) {
+      prove::Facts facts = prover.facts(region).with(assumption);
+      prove::Formula f = prover.condition(condition);
+      if (prover.proves(facts, f, prove::Effort::Quick)) return Decision{true, Taint::Clean};
+      if (prover.proves(facts, negation(f), prove::Effort::Quick)) return Decision{false, Taint::Clean};
+    }
+    return n.sure.exact ? std::optional(Decision{n.sure.exact->i != 0, from}) : std::nullopt;
+  }
   struct Yielded {
-    std::vector<Numbers> numbers;
-    std::vector<ValueId> same;
+    std::vector<Known> numbers;
+    std::vector<Taint> taints;
+    std::vector<ValueId> sure, hoped, left;
   };
   Yielded region(RegionId id) {
     for (OpId o : kernel.region(id).ops) {
       const Op& op = kernel.op(o);
       if (auto* yield = op.get<op::Yield>()) {
         Yielded result;
-        for (ValueId v : yield->values) result.numbers.push_back(of(v)), result.same.push_back(root(v));
+        for (ValueId v : yield->values) {
+          result.numbers.push_back(of(v)), result.taints.push_back(taint(v));
+          result.sure.push_back(root(sure, v)), result.hoped.push_back(root(hoped, v)), result.left.push_back(root(left, v));
+        }
         return result;
       }
-      if (op.results.empty()) continue;
-      if (auto* branch = op.get<op::If>()) {
-        run_branch(*branch, op, id);
-      } else if (auto* select = op.get<op::Select>()) {
-        auto decision = decided(select->condition, id);
-        known[op.result()] = decision ? of(*decision ? select->a : select->b) : joined(of(select->a), of(select->b));
-        if (decision) same[op.result()] = root(*decision ? select->a : select->b);
-      } else if (op.is<op::ElementLoad>()) {
-        known[op.result()] = data(kernel.type(op.result()).element);
-      } else if (table(op.kind()) == OpTable::Scalar) {
-        known[op.result()] = of(op.result());
-        follow(op);
-      } else {
-        for (ValueId v : op.results) known[v] = anything(kernel.type(v).element);
-      }
+      if (!op.results.empty()) run(op, id);
     }
     return {};
   }
 
+  void run(const Op& op, RegionId id) {
+    if (auto* branch = op.get<op::If>()) return run_branch(*branch, op, id);
+    if (auto* select = op.get<op::Select>()) return run_select(*select, op, id);
+    Taint most = Taint::Clean;
+    bool is_carried = false;
+    each_operand(op.data, [&](ValueId v) { most = std::max(most, taint(v)), is_carried |= carried.contains(v); });
+    if (is_carried) carried.insert(op.results.begin(), op.results.end());
+    bool is_simple = table(op.kind()) == OpTable::Scalar;
+    for (ValueId v : op.results) {
+      known.insert_or_assign(v, is_simple ? of(v) : known_anything(kernel.type(v).element));
+      taint_of[v] = is_simple ? most : Taint::Padding;
+    }
+    if (is_simple) follow(op);
+  }
+
+  void run_select(const op::Select& select, const Op& op, RegionId id) {
+    ValueId v = op.result();
+    auto decision = decided(select.condition, id);
+    ValueId side = decision && decision->side ? select.a : select.b;
+    known.insert_or_assign(v, decision ? of(side) : joined(of(select.a), of(select.b)));
+    taint_of[v] = decision ? std::max(decision->taint, taint(side)) : std::max({taint(select.condition), taint(select.a), taint(select.b)});
+    if (decision) equate(v, side);
+    if (carried.contains(select.a) || carried.contains(select.b)) carried.insert(v);
+  }
+
   void run_branch(const op::If& branch, const Op& op, RegionId at) {
     auto decision = decided(branch.condition, at);
-    std::vector<Numbers> result(op.results.size());
+    std::vector<Known> result(op.results.size());
+    std::vector<Taint> taints(op.results.size(), decision ? decision->taint : taint(branch.condition));
     for (bool side : {true, false}) {
-      if (decision && *decision != side) continue;
+      if (decision && decision->side != side) continue;
       Yielded yielded = region(side ? branch.then_body : branch.else_body);
-      for (size_t i = 0; i < result.size(); ++i) result[i] = joined(result[i], yielded.numbers[i]);
-      for (size_t i = 0; decision && i < result.size(); ++i) same[op.results[i]] = yielded.same[i];
+      for (size_t i = 0; i < result.size(); ++i) {
+        result[i] = joined(result[i], yielded.numbers[i]);
+        taints[i] = std::max(taints[i], yielded.taints[i]);
+        if (decision) sure[op.results[i]] = yielded.sure[i], hoped[op.results[i]] = yielded.hoped[i], left[op.results[i]] = yielded.left[i];
+      }
     }
-    for (size_t i = 0; i < result.size(); ++i) known[op.results[i]] = result[i];
+    for (size_t i = 0; i < result.size(); ++i) known[op.results[i]] = result[i], taint_of[op.results[i]] = taints[i];
   }
 };
 
@@ -129,42 +187,44 @@ namespace {
 
 struct ScalarNumbers {
   const Kernel& kernel;
-  const NumbersOf& known;
+  const NumbersOf& given;
   NumbersOf found = {};
 
-  Numbers of(ValueId v) {
-    if (auto at = known.find(v); at != known.end()) return at->second;
+  Known of(ValueId v) {
+    if (auto at = given.find(v); at != given.end()) return at->second;
     if (auto at = found.find(v); at != found.end()) return at->second;
-    return found.insert_or_assign(v, derive(v)).first->second;
+    return found.insert_or_assign(v, known([&](Belief belief) { return derive(v, belief); })).first->second;
   }
 
-  Numbers derive(ValueId v) {
+  Numbers derive(ValueId v, Belief belief) {
     const Type& type = kernel.type(v);
     auto element = [&](ValueId x) { return kernel.type(x).element; };
+    auto number = [&](ValueId x) { return of(x).under(belief); };
     const Op* op = kernel.definition(v);
-    if (!op) return kernel.value(v).region == kernel.body ? by_contract(kernel, v) : anything(type.element);
+    if (!op) return kernel.value(v).region == kernel.body ? by_contract(kernel, v, belief) : anything(type.element);
     if (auto* o = op->get<op::Constant>()) return exactly(type.element, o->number);
-    if (auto* o = op->get<op::Unary>()) return apply(o->fn, element(o->x), of(o->x));
-    if (auto* o = op->get<op::Binary>()) return apply(o->fn, element(o->a), of(o->a), of(o->b));
+    if (auto* o = op->get<op::Unary>()) return apply(o->fn, element(o->x), number(o->x), belief);
+    if (auto* o = op->get<op::Binary>()) return apply(o->fn, element(o->a), number(o->a), number(o->b), belief);
     if (auto* o = op->get<op::Fma>())
-      return apply(BinaryFn::Add, type.element, apply(BinaryFn::Mul, type.element, of(o->a), of(o->b)), of(o->c));
-    if (auto* o = op->get<op::Compare>()) return apply(o->fn, element(o->a), of(o->a), of(o->b));
-    if (auto* o = op->get<op::Convert>()) return apply_convert(element(o->x), type.element, o->mode, of(o->x));
-    if (auto* o = op->get<op::Select>()) return joined(of(o->a), of(o->b));
-    if (op->is<op::ElementLoad>()) return data(type.element);
+      return apply(BinaryFn::Add, type.element, apply(BinaryFn::Mul, type.element, number(o->a), number(o->b), belief), number(o->c), belief);
+    if (auto* o = op->get<op::Compare>()) return apply(o->fn, element(o->a), number(o->a), number(o->b), belief);
+    if (auto* o = op->get<op::Convert>()) return apply_convert(element(o->x), type.element, o->mode, number(o->x), belief);
+    if (auto* o = op->get<op::Select>()) return joined(number(o->a), number(o->b));
+    if (op->is<op::ElementLoad>()) return data(type.element, belief);
     return anything(type.element);
   }
 };
 
 }  // namespace
 
-Numbers scalar_numbers(const Kernel& kernel, ValueId v, const NumbersOf& known) { return ScalarNumbers{kernel, known}.of(v); }
+Known scalar_numbers(const Kernel& kernel, ValueId v, const NumbersOf& known) { return ScalarNumbers{kernel, known}.of(v); }
 
 MapResults run_on_numbers(prove::Prover& prover, const Kernel& kernel, RegionId body, NumbersOf known,
-                          const prove::Formula& assumption) {
-  Run run{prover, kernel, std::move(known), assumption};
+                          std::map<ValueId, Taint> taints, std::set<ValueId> carried, const prove::Formula& assumption) {
+  Run run{prover, kernel, std::move(known), std::move(taints), std::move(carried), assumption};
   Run::Yielded yielded = run.region(body);
-  return {std::move(yielded.numbers), std::move(yielded.same), std::move(run.known)};
+  return {std::move(yielded.numbers), std::move(yielded.taints), std::move(yielded.sure), std::move(yielded.hoped), std::move(yielded.left), std::move(run.known),
+          std::move(run.taint_of)};
 }
 
 }  // namespace tilec::passes

@@ -5,20 +5,31 @@
 
 namespace tilec::passes {
 
-using NumbersOf = std::map<ir::ValueId, Numbers>;
+using NumbersOf = std::map<ir::ValueId, Known>;
+
+// What an element has to do with padding. Set: the program puts a number of its own in the place of padding, where the place alone
+// decides.
+enum class Taint : uint8_t { Clean, Set, Padding };
 
 struct MapResults {
-  std::vector<Numbers> numbers;       // of each yielded value
-  std::vector<ir::ValueId> same;      // the value that it is equal to, as far as what is known leaves it as it is: x of x + 0
-  NumbersOf known;                    // of every value that was met
+  std::vector<Known> numbers;    // of each yielded value
+  std::vector<Taint> taints;
+  // The values that it is equal to, as far as what is sure, or hoped, leaves it as it is: x of x + 0.
+  std::vector<ir::ValueId> sure, hoped;
+  // What is left without padding: the operand that is made of what loops carry, of a sum, a product and the like whose other one has
+  // to do with padding.
+  std::vector<ir::ValueId> left;
+  NumbersOf known;                         // of every value that was met
+  std::map<ir::ValueId, Taint> taint_of;
 };
 
-// `known` holds the numbers of values around and of the body's element arguments. Where the prover decides a condition under
-// `assumption`, only the side that is taken counts.
+// `known` holds the numbers of values around and of the body's element arguments, `taints` those of arguments that are not clean,
+// `carried` the arguments that loops carry.
+// Where the prover decides a condition under `assumption`, only the side that is taken counts.
 MapResults run_on_numbers(prove::Prover& prover, const ir::Kernel& kernel, ir::RegionId body, NumbersOf known,
-                                    const prove::Formula& assumption);
+                          std::map<ir::ValueId, Taint> taints, std::set<ir::ValueId> carried, const prove::Formula& assumption);
 
 // A scalar outside of maps: a constant, arithmetic on them, or a parameter with what the contracts say of its sign.
-Numbers scalar_numbers(const ir::Kernel& kernel, ir::ValueId v, const NumbersOf& known);
+Known scalar_numbers(const ir::Kernel& kernel, ir::ValueId v, const NumbersOf& known);
 
 }  // namespace tilec::passes

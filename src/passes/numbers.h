@@ -16,22 +16,41 @@ struct Numbers {
   friend bool operator==(const Numbers&, const Numbers&) = default;
 };
 
+// What is taken for granted. None: memory holds anything, and results reach infinity or vanish. Finite: memory holds finite numbers of
+// a size that arithmetic does not leave; what holds then is what the program is likely to mean.
+enum class Belief : uint8_t { None, Finite };
+
 Numbers exactly(Scalar type, ir::Number number);  // an integer stands for a float as well
 Numbers of_kinds(uint8_t kinds);
-Numbers data(Scalar type);      // what memory holds: finite
+Numbers data(Scalar type, Belief belief);         // what memory holds
 Numbers anything(Scalar type);
 Numbers joined(const Numbers& a, const Numbers& b);
-// Without infinities and NaN, where anything is left then: a result that they spoil is spoilt without any padding.
+// Without infinities and NaN, where anything is left then: who hopes, hopes that they do not come.
 Numbers ordinary(const Numbers& a);
 
-Numbers apply(ir::UnaryFn fn, Scalar type, const Numbers& x);
-Numbers apply(ir::BinaryFn fn, Scalar type, const Numbers& a, const Numbers& b);
-Numbers apply(ir::CompareFn fn, Scalar type, const Numbers& a, const Numbers& b);
-Numbers apply_convert(Scalar from, Scalar to, ir::ConvertMode mode, const Numbers& x);
+Numbers apply(ir::UnaryFn fn, Scalar type, const Numbers& x, Belief belief);
+Numbers apply(ir::BinaryFn fn, Scalar type, const Numbers& a, const Numbers& b, Belief belief);
+Numbers apply(ir::CompareFn fn, Scalar type, const Numbers& a, const Numbers& b, Belief belief);
+Numbers apply_convert(Scalar from, Scalar to, ir::ConvertMode mode, const Numbers& x, Belief belief);
 // Any number of them combined, one at least.
-Numbers folded(ir::ReduceFn fn, Scalar type, const Numbers& x);
-// Does combining with it change nothing?
+Numbers folded(ir::ReduceFn fn, Scalar type, const Numbers& x, Belief belief);
+// Does combining with it change nothing? Of `argmax` and `argmin`: nothing about the greatest number; only NaN never is the answer.
 bool is_identity(ir::ReduceFn fn, Scalar type, const Numbers& x);
 std::string text_of(const Numbers& x);
+
+// Of one number: what is sure, and what is hoped for.
+struct Known {
+  Numbers sure, hoped;
+  const Numbers& under(Belief belief) const { return belief == Belief::None ? sure : hoped; }
+  bool is_anything() const { return sure.kinds != 0; }
+  friend bool operator==(const Known&, const Known&) = default;
+};
+// `f` of each belief.
+template <class F> Known known(F&& f) { return {f(Belief::None), f(Belief::Finite)}; }
+inline Known known_exactly(Scalar type, ir::Number number) { return {exactly(type, number), exactly(type, number)}; }
+inline Known known_data(Scalar type) { return known([&](Belief b) { return data(type, b); }); }
+inline Known known_anything(Scalar type) { return {anything(type), anything(type)}; }
+inline Known ordinary(const Known& a) { return {a.sure, ordinary(a.hoped)}; }
+inline Known joined(const Known& a, const Known& b) { return {joined(a.sure, b.sure), joined(a.hoped, b.hoped)}; }
 
 }  // namespace tilec::passes

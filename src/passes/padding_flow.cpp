@@ -1,6 +1,8 @@
 // How each operation on tiles carries padding; control flow stands in check_padding.cpp.
 #include "passes/padding_flow.h"
 
+#include <limits>
+
 #include "diag/diag.h"
 #include "ir/sources.h"
 
@@ -11,18 +13,27 @@ using prove::Linear;
 
 namespace {
 
-Numbers product(Scalar type, const Numbers& a, const Numbers& b) { return apply(BinaryFn::Mul, type, a, b); }
+Known product(Scalar type, const Known& a, const Known& b) {
+  return known([&](Belief belief) { return apply(BinaryFn::Mul, type, a.under(belief), b.under(belief), belief); });
+}
+Known total(ReduceFn fn, Scalar type, const Known& x) {
+  return known([&](Belief belief) { return folded(fn, type, x.under(belief), belief); });
+}
 
 // Outside of it, as the other operand is there: padding where that is padded as well, else what it holds.
-Numbers facing(const TileState& other, const AxisPadding& axis) {
-  Numbers numbers = ordinary(other.inside);
-  return axis.is_padded ? joined(numbers, axis.numbers) : numbers;
+Known facing(const TileState& other, const AxisPadding& axis) {
+  return axis.is_padded ? joined(ordinary(other.inside), axis.numbers) : ordinary(other.inside);
 }
+
+// What the program has set itself is the program's own business: what it does is what it may be hoped to do.
+const Numbers& counted(const AxisPadding& axis) { return axis.kind == PaddingKind::Set ? axis.numbers.hoped : axis.numbers.sure; }
 
 std::string text_of(const Numbers& numbers, Scalar type) {
   std::string text = text_of(numbers);
   return type != Scalar::Bool ? text : text == "0" ? "false" : text == "1" ? "true" : text;
 }
+// What the padding is, as far as one may hope, unless that would be no reason.
+const Numbers& text_numbers(const AxisPadding& axis) { return axis.numbers.hoped.kinds ? axis.numbers.hoped : axis.numbers.sure; }
 std::string identity_text(ReduceFn fn, Scalar type) { return text_of(exactly(type, identity(fn, type)), type); }
 
 }  // namespace
@@ -41,7 +52,7 @@ TileState PaddingFlow::state(ValueId v) const {
   }
   const auto& known = kernel_.type(v).is_buffer() ? buffers_ : tiles_;
   auto found = known.find(v);
-  return found != known.end() ? found->second : plain_state(data(element(v)), kernel_.type(v).rank());
+  return found != known.end() ? found->second : plain_state(known_data(element(v)), kernel_.type(v).rank());
 }
 
 TileState PaddingFlow::read(ValueId buffer, std::span<const ValueId> offsets, const Axes& axes, const BoundsList& bounds,
@@ -49,13 +60,15 @@ TileState PaddingFlow::read(ValueId buffer, std::span<const ValueId> offsets, co
   LinearList at = values(offsets);
   if (!is_device_memory(kernel_.type(buffer))) return part_of(state(buffer), at, axes);
   std::vector<Linear> extents = prover_.extents(buffer);
-  TileState result = plain_state(data(element(buffer)), int(axes.size()));
+  TileState result = plain_state(known_data(element(buffer)), int(axes.size()));
+  Known padding = known_exactly(element(buffer), pad);
   for (size_t k = 0; k < axes.size(); ++k) {
     int64_t d = axes[k];
     if (size_t(d) < bounds.size() && bounds[d] == Bounds::Inside) continue;
     bool has_low = prover_.terms().range(at[d]).low < 0 && !prover_.proves(prover_.facts(region_), prove::at_least_zero(at[d]), prove::Effort::Quick);
-    Edge edge{-at[d], extents[d] - at[d], has_low};
-    result.axes[k] = {true, std::move(edge), exactly(element(buffer), pad), {buffer, note.read, note.pad}, true};
+    Edge edge{has_low ? -at[d] : Linear(0), extents[d] - at[d], has_low};
+    result.axes[k] = {true, PaddingKind::Read, {std::move(edge)}, true, padding, {buffer, note.read, note.pad}, true};
+    result.corner = padding;
   }
   return result;
 }
@@ -80,120 +93,57 @@ void PaddingFlow::write(const TileState& part, ValueId buffer, std::span<const V
 
 void PaddingFlow::run_copy(const op::Copy& copy, const Op& at) {
   TileState part = read(copy.src, copy.src_offsets, copy.src_axes, copy.src_bounds, copy.pad, kernel_.read_note(at.span));
-  auto convert = [&](Numbers& x) { x = apply_convert(element(copy.src), element(copy.dst), ConvertMode::Nearest, x); };
+  auto convert = [&](Known& x) {
+    x = known([&](Belief belief) { return apply_convert(element(copy.src), element(copy.dst), ConvertMode::Nearest, x.under(belief), belief); });
+  };
   if (element(copy.src) != element(copy.dst)) {
     convert(part.inside);
+    convert(part.corner);
     for (AxisPadding& axis : part.axes) convert(axis.numbers);
   }
   write(part, copy.dst, copy.dst_offsets, copy.dst_axes, copy.shape);
 }
 
-// The inputs that carry padding along the map's axis, as a set.
-unsigned PaddingFlow::padded_inputs(const op::Map& map, int64_t axis, AxisPadding& common) {
-  unsigned set = 0;
-  for (size_t i = 0; i < map.inputs.size() && i < 32; ++i) {
-    TileState input = state(map.inputs[i]);
-    for (size_t a = 0; a < input.axes.size(); ++a) {
-      if (map.input_axes[i][a] != axis || !input.axes[a].is_padded) continue;
-      if (!set) common = input.axes[a];
-      else if (common.edge != input.axes[a].edge) common.edge.reset();
-      set |= 1u << i;
-    }
-  }
-  return set;
-}
-
-// The results of the map where, along its `axis`, the inputs of the set are padding and the others are not (axis -1: where it
-// lies inside on every axis).
-MapResults PaddingFlow::map_results(const op::Map& map, int64_t axis, unsigned padded, const std::optional<Edge>& edge) {
-  const auto& args = kernel_.region(map.body).args;
-  NumbersOf known = scalars_;
-  for (size_t i = 0; i < map.inputs.size(); ++i) {
-    TileState input = state(map.inputs[i]);
-    Numbers numbers = axis < 0 ? input.inside : ordinary(input.inside);
-    for (size_t a = 0; a < input.axes.size(); ++a)
-      if ((padded >> i & 1) && map.input_axes[i][a] == axis && input.axes[a].is_padded) numbers = input.axes[a].numbers;
-    known[args[map.shape.size() + i]] = numbers;
-  }
-  prove::Formula assumption = edge ? edge->outside(prover_.value(args[axis])) : prove::truth(true);
-  return run_on_numbers(prover_, kernel_, map.body, std::move(known), assumption);
-}
-
-// What stands in result r where the inputs of the set are padding. Nothing where that padding changes nothing about what is
-// computed of another input that has an edge of its own: such an element is that input's. Before a loop has added anything to
-// what it carries, that is the first value.
-Numbers PaddingFlow::outside_result(const op::Map& map, int64_t axis, unsigned padded, const MapResults& results, size_t r) {
-  const auto& args = kernel_.region(map.body).args;
-  bool is_inside = false;  // of something that has an edge of its own along the axis
-  for (size_t i = 0; i < map.inputs.size(); ++i) {
-    ValueId arg = args[map.shape.size() + i];
-    if (!depends_on(kernel_, results.same[r], arg)) continue;
-    if (padded >> i & 1) return results.numbers[r];
-    TileState input = state(map.inputs[i]);
-    for (size_t a = 0; a < input.axes.size(); ++a) {
-      if (map.input_axes[i][a] != axis) continue;
-      is_inside |= input.axes[a].is_padded;
-      auto first = first_values_.find(map.inputs[i]);
-      if (results.same[r] == arg && !input.axes[a].is_padded && first != first_values_.end()) return first->second;
-    }
-  }
-  return is_inside ? Numbers{} : results.numbers[r];
-}
-
-void PaddingFlow::run_map(const op::Map& map, const Op& at) {
-  constexpr unsigned kMostSets = 16;
-  MapResults inside = map_results(map, -1, 0, std::nullopt);
-  for (size_t r = 0; r < at.results.size(); ++r) tiles_[at.results[r]] = plain_state(inside.numbers[r], int(map.shape.size()));
-  for (size_t axis = 0; axis < map.shape.size(); ++axis) {
-    AxisPadding common;
-    unsigned all = padded_inputs(map, int64_t(axis), common);
-    if (!all) continue;
-    std::vector<Numbers> outside(at.results.size());
-    // With one edge all are padding at once, else any of them may be.
-    unsigned sets = 0;
-    for (unsigned set = all; set; set = (set - 1) & all) {
-      if (common.edge ? set != all : ++sets > kMostSets) break;
-      MapResults results = map_results(map, int64_t(axis), set, common.edge);
-      check_divisors(map, set, results.known);
-      for (size_t r = 0; r < outside.size(); ++r)
-        outside[r] = joined(outside[r], outside_result(map, int64_t(axis), set, results, r));
-    }
-    for (size_t r = 0; r < outside.size(); ++r) {
-      if (sets > kMostSets) outside[r] = anything(element(at.results[r]));
-      if (outside[r].kinds) tiles_[at.results[r]].axes[axis] = {true, common.edge, outside[r], common.origin, false};
-    }
-  }
-  taint_writes(map.body);
-}
-
-// Padding that would divide an integer.
-void PaddingFlow::check_divisors(const op::Map& map, unsigned padded, const NumbersOf& known) {
-  const auto& args = kernel_.region(map.body).args;
-  each_op(kernel_, map.body, [&](OpId id) {
-    const auto* binary = kernel_.op(id).get<op::Binary>();
-    if (!binary || (binary->fn != BinaryFn::Div && binary->fn != BinaryFn::Rem) || !is_integer(element(binary->b))) return;
-    auto divisor = known.find(binary->b);
-    if (divisor == known.end() || !divisor->second.kinds || !divisor->second.is_within(kZero)) return;
-    for (size_t i = 0; i < map.inputs.size(); ++i) {
-      if (!(padded >> i & 1) || !depends_on(kernel_, binary->b, args[map.shape.size() + i])) continue;
-      for (const AxisPadding& axis : state(map.inputs[i]).axes)
-        if (axis.is_padded && axis.numbers.is_within(kZero)) return report(axis, map.inputs[i], "division", "1", kernel_.op(id));
-    }
-  });
+// Both sides are 0 there, or one is and the other has a number.
+void PaddingFlow::enter_product(const op::Gemm& gemm, const AxisPadding& of_a, const AxisPadding& of_b, const Op& at) {
+  TileState a = state(gemm.a), b = state(gemm.b);
+  Scalar type = element(gemm.acc);
+  bool is_same = of_a.is_padded && of_b.is_padded && !of_a.edges.empty() && of_a.edges == of_b.edges;
+  Known for_a = is_same && of_b.is_filled ? of_b.numbers : facing(b, of_b), for_b = is_same && of_a.is_filled ? of_a.numbers : facing(a, of_a);
+  bool is_set = of_a.kind == PaddingKind::Set || of_b.kind == PaddingKind::Set;
+  auto vanishes = [&](const AxisPadding& axis, const Known& other, Belief belief) {
+    return !axis.is_padded || product(type, axis.numbers, other).under(belief).is_within(kZero);
+  };
+  auto is_nothing = [&](Belief belief) { return vanishes(of_a, for_a, belief) && vanishes(of_b, for_b, belief); };
+  if (is_nothing(is_set ? Belief::Finite : Belief::None)) return;
+  AxisPadding both = of_a.is_padded ? of_a : of_b;
+  both.is_filled = (!of_a.is_padded || of_a.can_be_masked()) && (!of_b.is_padded || of_b.can_be_masked());
+  if (of_a.is_padded && of_b.is_padded && !is_same) both.edges.insert(both.edges.end(), of_b.edges.begin(), of_b.edges.end());
+  // One is enough where the other is finite there. Of what lies in memory, a copy would have to be made.
+  bool b_is_finite = for_a.sure.is_within(kFinite), a_is_finite = for_b.sure.is_within(kFinite);
+  bool prefers_b = kernel_.type(gemm.a).is_buffer() && !kernel_.type(gemm.b).is_buffer();
+  bool takes_b = a_is_finite && (prefers_b || !b_is_finite), takes_a = !takes_b, takes_both = takes_a && !b_is_finite;
+  bool is_meant = is_nothing(Belief::Finite);
+  auto entry = [&](ValueId operand, int64_t axis, const AxisPadding& padding) {
+    return Entry{operand, axis, padding, identity(ReduceFn::Sum, element(operand)), "product", "0", is_meant};
+  };
+  AxisPadding told = both;
+  const AxisPadding& cause = of_a.is_padded && !vanishes(of_a, for_a, is_meant ? Belief::None : Belief::Finite) ? of_a : of_b.is_padded ? of_b : of_a;
+  told.origin = cause.origin, told.is_as_read = cause.is_as_read, told.numbers = cause.numbers, told.kind = cause.kind;
+  Entry first = entry(&cause == &of_a ? gemm.a : gemm.b, 0, told);
+  if (is_refused(first)) return report(told, first.operand, first.where, first.wanted, at);
+  if (takes_a) keep_out(entry(gemm.a, gemm.transpose_a ? 0 : 1, both), at);
+  if (takes_b || takes_both) keep_out(entry(gemm.b, gemm.transpose_b ? 1 : 0, both), at);
 }
 
 void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
   TileState a = state(gemm.a), b = state(gemm.b), acc = state(gemm.acc);
   Scalar type = element(gemm.acc);
   int row = gemm.transpose_a, column = !gemm.transpose_b;
-  const AxisPadding &a_inner = a.axes[1 - row], &b_inner = b.axes[1 - column];
-  bool is_same = a_inner.is_padded && b_inner.is_padded && a_inner.edge && a_inner.edge == b_inner.edge;
-  Numbers for_a = is_same ? b_inner.numbers : facing(b, b_inner), for_b = is_same ? a_inner.numbers : facing(a, a_inner);
-  if (a_inner.is_padded && !product(type, a_inner.numbers, for_a).is_within(kZero)) report(a_inner, gemm.a, "product", "0", at);
-  else if (b_inner.is_padded && !product(type, b_inner.numbers, for_b).is_within(kZero)) report(b_inner, gemm.b, "product", "0", at);
-
-  auto sum = [&](const Numbers& x, const Numbers& y, const Numbers& start) {
-    return apply(BinaryFn::Add, type, folded(ReduceFn::Sum, type, product(type, x, y)), start);
+  enter_product(gemm, a.axes[1 - row], b.axes[1 - column], at);
+  auto sum = [&](const Known& x, const Known& y, const Known& start) {
+    Known of_products = total(ReduceFn::Sum, type, product(type, x, y));
+    return known([&](Belief belief) { return apply(BinaryFn::Add, type, of_products.under(belief), start.under(belief), belief); });
   };
   TileState result = plain_state(sum(ordinary(a.inside), ordinary(b.inside), ordinary(acc.inside)), 2);
   for (int axis : {0, 1}) {
@@ -202,28 +152,45 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
     if (!from.is_padded && !old.is_padded) continue;
     AxisPadding& out = result.axes[axis];
     out = from.is_padded ? from : old;
-    bool agrees = !from.is_padded || !old.is_padded || from.edge == old.edge;
-    if (!agrees) out.edge.reset();
-    Numbers side = from.is_padded ? (out.edge ? from.numbers : joined(from.numbers, ordinary(axis == 0 ? a.inside : b.inside)))
-                                  : ordinary(axis == 0 ? a.inside : b.inside);
-    Numbers start = old.is_padded && agrees ? old.numbers : facing(acc, old);
+    bool agrees = !from.is_padded || !old.is_padded || from.edges == old.edges;
+    if (!agrees) out.lose_edges();
+    out.is_filled &= !old.is_padded || old.is_filled;
+    const Known inside = ordinary(axis == 0 ? a.inside : b.inside);
+    Known side = from.is_padded ? (out.edges.empty() ? joined(from.numbers, inside) : from.numbers) : inside;
+    Known start = old.is_padded && agrees ? old.numbers : facing(acc, old);
     out.is_as_read = false;
+    if (from.is_padded) out.kind = PaddingKind::Read;
     out.numbers = sum(side, ordinary(axis == 0 ? b.inside : a.inside), start);
   }
+  if (result.axes[0].is_padded && result.axes[1].is_padded)
+    result.corner = sum(facing(a, a.axes[row]), facing(b, b.axes[column]), joined(acc.inside, acc.corner));
   tiles_[at.result()] = std::move(result);
 }
 
 void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
   TileState x = state(reduce.x);
   Scalar type = element(reduce.x);
-  const AxisPadding& axis = x.axes[reduce.axis];
-  if (axis.is_padded && !is_identity(reduce.fn, type, axis.numbers))
-    report(axis, reduce.x, std::string(name(reduce.fn)), identity_text(reduce.fn, type), at);
+  const AxisPadding axis = x.axes[reduce.axis];
   bool is_index = reduce.fn == ReduceFn::ArgMax || reduce.fn == ReduceFn::ArgMin;
-  auto fold = [&](const Numbers& n) { return is_index ? data(element(at.result())) : folded(reduce.fn, type, n); };
-  TileState result{fold(x.inside), x.axes};
+  auto changes_nothing = [&](const Numbers& n) {
+    if (!is_index || !n.kinds) return is_identity(reduce.fn, type, n);
+    return is_float(type) ? n.is_within(kNan) : is_identity(reduce.fn, type, n) && !axis.has_low();
+  };
+  bool is_neutral = !axis.is_padded || changes_nothing(counted(axis));
+  if (!is_neutral) {
+    std::string wanted = identity_text(reduce.fn, type), where(name(reduce.fn));
+    Number neutral = is_index && is_float(type) ? Number::real(std::numeric_limits<double>::quiet_NaN()) : identity(reduce.fn, type);
+    keep_out({reduce.x, reduce.axis, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped)}, at);
+  }
+  auto fold = [&](const Known& n) { return is_index ? known_data(element(at.result())) : total(reduce.fn, type, n); };
+  TileState result{fold(x.inside), {}, x.axes};
   result.axes.erase(result.axes.begin() + reduce.axis);
-  for (AxisPadding& other : result.axes) other.numbers = fold(other.numbers), other.is_as_read = false;
+  for (AxisPadding& other : result.axes) {
+    if (!other.is_padded) continue;
+    other.numbers = fold(axis.is_padded && is_neutral ? joined(other.numbers, x.corner) : other.numbers);
+    other.is_as_read = false;
+    if (x.corner.is_anything()) result.corner = fold(x.corner);
+  }
   if (kernel_.type(at.result()).is_tile()) tiles_[at.result()] = std::move(result);
   else scalars_[at.result()] = result.inside;
 }
@@ -231,22 +198,31 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
 void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
   TileState result = state(scan.x);
   Scalar type = element(scan.x);
-  AxisPadding& axis = result.axes[scan.axis];
+  const AxisPadding axis = result.axes[scan.axis];
   // Padding at the far end is reached when everything inside is done.
-  bool comes_last = axis.edge && !axis.edge->has_low && !scan.reverse;
-  if (axis.is_padded && !comes_last && !is_identity(scan.fn, type, axis.numbers))
-    report(axis, scan.x, "scan", identity_text(scan.fn, type), at);
-  result.inside = folded(scan.fn, type, result.inside);
-  for (AxisPadding& other : result.axes) {
-    other.numbers = folded(scan.fn, type, joined(result.inside, other.numbers));
+  bool comes_last = !axis.edges.empty() && !axis.has_low() && !scan.reverse;
+  if (axis.is_padded && !comes_last && !is_identity(scan.fn, type, counted(axis))) {
+    std::string wanted = identity_text(scan.fn, type);
+    keep_out({scan.x, scan.axis, axis, identity(scan.fn, type), "scan", wanted, is_identity(scan.fn, type, axis.numbers.hoped)}, at);
+  }
+  Known anywhere = joined(result.inside, axis.numbers);
+  result.inside = total(scan.fn, type, comes_last || !axis.is_padded ? result.inside : anywhere);
+  for (size_t a = 0; a < result.axes.size(); ++a) {
+    AxisPadding& other = result.axes[a];
+    if (!other.is_padded) continue;
+    bool is_own = int64_t(a) == scan.axis;
+    other.numbers = total(scan.fn, type, is_own ? anywhere : joined(other.numbers, result.corner));
+    if (is_own) other.kind = PaddingKind::Read;
     other.is_as_read = false;
   }
+  if (result.corner.is_anything()) result.corner = total(scan.fn, type, joined(result.corner, joined(anywhere, axis.numbers)));
   tiles_[at.result()] = std::move(result);
 }
 
 // An axis keeps its padding where it keeps its extent and the number of elements before it.
 TileState PaddingFlow::reshaped(ValueId from, ValueId to) const {
   TileState old = state(from), result = plain_state(old.inside, kernel_.type(to).rank());
+  result.corner = old.corner;
   const auto &a = kernel_.type(from).shape, &b = kernel_.type(to).shape;
   for (size_t i = 0; i < a.size(); ++i) {
     if (!old.axes[i].is_padded) continue;
@@ -261,7 +237,7 @@ TileState PaddingFlow::reshaped(ValueId from, ValueId to) const {
       if (is_kept) result.axes[j] = old.axes[i];
     }
     for (size_t j = 0; j < b.size() && !is_kept; ++j)
-      result.axes[j] = {true, std::nullopt, old.axes[i].numbers, old.axes[i].origin, false};
+      result.axes[j] = {true, PaddingKind::Read, {}, false, joined(result.axes[j].numbers, old.axes[i].numbers), old.axes[i].origin, false};
   }
   return result;
 }
@@ -274,17 +250,31 @@ void PaddingFlow::run_shape(const Op& op) {
   if (auto* o = op.get<op::Permute>()) {
     TileState x = state(o->x);
     result = plain_state(x.inside, int(x.axes.size()));
+    result.corner = x.corner;
     for (size_t i = 0; i < o->axes.size(); ++i) result.axes[i] = x.axes[o->axes[i]];
   }
+}
+
+// Padding that was written as something else, or set to it, is not taken back without a word.
+bool PaddingFlow::is_refused(const Entry& entry) const {
+  const AxisPadding& axis = entry.padding;
+  bool is_asked_for = axis.kind == PaddingKind::Set || (axis.is_as_read && axis.origin.pad.valid());
+  return (is_asked_for && !entry.is_meant) || !axis.can_be_masked() || !masks_.can_stand(region_, axis.edges);
+}
+
+bool PaddingFlow::keep_out(const Entry& entry, const Op& at) {
+  if (is_refused(entry)) return report(entry.padding, entry.operand, entry.where, entry.wanted, at), false;
+  masks_.add(OperandMask{region_, op_, entry.operand, entry.axis, entry.padding.edges, entry.identity});
+  return true;
 }
 
 // Where the padding was read, and what to write there or behind it instead.
 void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const Op& at, bool is_named) {
   const PadOrigin& from = axis.origin;
   if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
-  if (axis.edge && axis.edge->has_low && from.buffer.valid()) report.note(from.read, diag::StartUnknown, name_of(kernel_, from.buffer));
-  bool is_mendable = axis.is_as_read && from.read.valid();
-  if (!is_mendable && !axis.edge)
+  if (axis.has_low() && from.buffer.valid()) report.note(from.read, diag::StartUnknown, name_of(kernel_, from.buffer));
+  bool is_mendable = axis.is_as_read && from.read.valid(), is_everywhere = !axis.can_be_masked() || !masks_.can_stand(region_, axis.edges);
+  if (!is_mendable && is_everywhere)
     return void(report.help("which of its elements lie beyond the edge is not known here: reduce each tile, or set what it has beyond the edge to " + wanted +
                             ", where it is read"));
   // What is computed in place has no elements to set, and setting those that it is computed from is another thing.
@@ -295,7 +285,7 @@ void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::stri
   Span end{from.read.file, from.read.end - 1, from.read.end - 1};
   if (from.pad.valid()) report.fix(from.pad, wanted, "read it with padding that changes nothing");
   else report.fix(end, ", pad = " + wanted, "read it with padding that changes nothing");
-  report.help("or " + mask);
+  if (!is_everywhere) report.help("or " + mask);
 }
 
 // What is computed in place, as in `(d * d).sum(...)`, is called by the operand that brings the padding.
@@ -319,7 +309,7 @@ void PaddingFlow::report(const AxisPadding& axis, ValueId tile, std::string_view
   std::string name = padded_name(tile);
   bool is_named = name_of(kernel_, tile) != kNoName;
   if (name == kNoName && axis.origin.buffer.valid()) name = name_of(kernel_, axis.origin.buffer);
-  advise(diagnostics_.at(at.span).error(diag::PadInReduction, text_of(axis.numbers, element(tile)), name, where), axis, name, std::string(identity), at, is_named);
+  advise(diagnostics_.at(at.span).error(diag::PadInReduction, text_of(text_numbers(axis), element(tile)), name, where), axis, name, std::string(identity), at, is_named);
 }
 
 }  // namespace tilec::passes

@@ -5,15 +5,16 @@
 
 #include "diag/sink.h"
 #include "passes/map_numbers.h"
-#include "passes/padding_state.h"
+#include "passes/padding_masks.h"
 
 namespace tilec::passes {
 
 class PaddingFlow {
  public:
   PaddingFlow(const ir::Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics)
-      : kernel_(kernel), diagnostics_(diagnostics), prover_(prover) {}
+      : kernel_(kernel), diagnostics_(diagnostics), prover_(prover), masks_(prover) {}
   void run(ir::RegionId region);
+  const Masks& masks() const { return masks_; }
 
  private:
   using Buffers = std::map<ir::ValueId, TileState>;
@@ -28,7 +29,7 @@ class PaddingFlow {
   using Turn = std::function<std::vector<TileState>(const std::vector<TileState>& carried)>;
 
   void run(const ir::Op& op);
-  void repeat(std::span<const ir::ValueId> inits, std::span<const ir::RegionId> parts, const Turn& turn);
+  void repeat(std::span<const ir::ValueId> inits, std::span<const ir::RegionId> parts, const std::optional<Counting>& counting, const Turn& turn);
   void run_for(const ir::op::For& op, const ir::Op& at);
   void run_while(const ir::op::While& op, const ir::Op& at);
   void run_if(const ir::op::If& op, const ir::Op& at);
@@ -40,11 +41,62 @@ class PaddingFlow {
   void run_shape(const ir::Op& op);  // permute, reshape, insert, extract
   void taint_writes(ir::RegionId region);
 
-  unsigned padded_inputs(const ir::op::Map& op, int64_t axis, AxisPadding& common);
-  MapResults map_results(const ir::op::Map& op, int64_t axis, unsigned padded, const std::optional<Edge>& edge);
-  Numbers outside_result(const ir::op::Map& op, int64_t axis, unsigned padded, const MapResults& results, size_t r);
-  void check_divisors(const ir::op::Map& op, unsigned padded, const NumbersOf& known);
+  // Inputs of a map that are padded along one of its axes, beyond the same edges.
+  struct Group {
+    Edges edges;
+    bool is_filled = true;
+    unsigned inputs = 0;
+    AxisPadding sample;
+  };
+  // What comes of one result of a map where some groups are padding and the others are not.
+  struct Outcome {
+    unsigned groups = 0;
+    enum class Kind : uint8_t { None, Kept, Set, Padding } kind = Kind::None;
+    Known numbers;
+    ir::ValueId root;  // what a mask keeps
+  };
+  struct MapAxis {
+    int64_t axis;
+    std::vector<Group> groups;
+    std::vector<unsigned> sets;
+    unsigned inputs(unsigned set) const;  // of a set of groups
+  };
+  std::vector<Group> groups_along(const ir::op::Map& op, int64_t axis) const;
+  std::vector<unsigned> possible_sets(const std::vector<Group>& groups);
+  bool is_beyond(const Edges& inner, const Edges& outer);
+  MapResults map_results(const ir::op::Map& op, int64_t axis, const std::vector<Group>& groups, unsigned set, bool begins);
+  Known met_there(const ir::op::Map& op, size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise);
+  static bool reads_along(const ir::op::Map& op, size_t input, size_t input_axis, int64_t axis) { return op.input_axes[input][input_axis] == axis; }
+  Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
+  bool is_asked_for(const ir::op::Map& op, const Group& group, size_t r) const;
+  void keep(const ir::op::Map& op, const MapAxis& axis, Outcome& outcome, ir::ValueId hoped, ir::ValueId left, size_t r);
+  bool carries(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId root) const;
+  bool moves(const Edges& edges, ir::RegionId loop) const;
+  void note_first(const ir::op::Map& op, const ir::Op& at);
+  bool hides_corner(const ir::op::Map& op, const TileState& result, size_t axis) const;
+  bool is_kept(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId root) const;
+  AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
+  AxisPadding begun(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
+  void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
+  Known corner_of(const ir::op::Map& op, size_t r);
+  bool begins_with(const ir::op::Map& op, size_t input, int64_t axis, Known* numbers) const;
+  bool is_made_of(ir::ValueId v, ir::ValueId source) const;
+
   TileState reshaped(ir::ValueId from, ir::ValueId to) const;
+
+  // Padding that meets an operation along an axis, and what would change nothing there.
+  struct Entry {
+    ir::ValueId operand;
+    int64_t axis = 0;
+    const AxisPadding& padding;
+    ir::Number identity;
+    std::string_view where, wanted;
+    bool is_meant = false;  // as far as one may hope, it changes nothing
+  };
+  // Masks it, or tells why not. False: it was told of.
+  bool keep_out(const Entry& entry, const ir::Op& at);
+  bool is_refused(const Entry& entry) const;
+  void enter_product(const ir::op::Gemm& gemm, const AxisPadding& a, const AxisPadding& b, const ir::Op& at);
 
   // The state of a tile, of a buffer, or of a view of one.
   TileState state(ir::ValueId v) const;
@@ -54,7 +106,7 @@ class PaddingFlow {
              std::span<const int64_t> shape);
   std::vector<TileState> states(std::span<const ir::ValueId> values) const;
   void hold(std::span<const ir::ValueId> names, const std::vector<TileState>& all);
-  Numbers scalar(ir::ValueId v) const { return scalar_numbers(kernel_, v, scalars_); }
+  Known scalar(ir::ValueId v) const { return scalar_numbers(kernel_, v, scalars_); }
   Scalar element(ir::ValueId v) const { return kernel_.type(v).element; }
   LinearList values(std::span<const ir::ValueId> offsets);
   std::string padded_name(ir::ValueId tile) const;
@@ -66,13 +118,20 @@ class PaddingFlow {
   const ir::Kernel& kernel_;
   Diagnostics& diagnostics_;
   prove::Prover& prover_;
+  Masks masks_;
   std::map<ir::ValueId, TileState> tiles_;
   NumbersOf scalars_;  // results of reductions of whole tiles
-  NumbersOf first_values_;  // of what loops carry: what it holds before the first turn
+  // Of what loops carry, and of what a turn computes of it element by element: what it is before the first turn has added anything.
+  struct FirstValue {
+    TileState state;
+    ir::RegionId loop;  // its body
+  };
+  std::map<ir::ValueId, FirstValue> first_values_;
   Buffers buffers_;    // shared ones that have been written
   std::map<ir::RegionId, Settled> settled_;  // by the first region of a loop
   std::set<Span> reported_;
   ir::RegionId region_;      // whose operation is looked at
+  ir::OpId op_;              // that operation
 };
 
 }  // namespace tilec::passes

@@ -10,25 +10,50 @@ Formula Edge::outside(const Linear& coordinate) const {
   return has_low ? prove::any_of({less(coordinate, first), above}) : above;
 }
 
-TileState plain_state(const Numbers& inside, int rank) { return {inside, std::vector<AxisPadding>(rank)}; }
+Formula outside(const Edges& edges, const Linear& coordinate) {
+  std::vector<Formula> any;
+  for (const Edge& edge : edges) any.push_back(edge.outside(coordinate));
+  return prove::any_of(std::move(any));
+}
+
+TileState plain_state(const Known& inside, int rank) { return {inside, {}, std::vector<AxisPadding>(rank)}; }
+
+namespace {
+
+// Of a tile that is padded along the axis and of one that is not: what stands there in that one is no padding. What is the same number
+// everywhere could as well end at the edge.
+AxisPadding joined_with_plain(AxisPadding axis, const Known& inside) {
+  axis.is_filled &= inside.sure.exact.has_value();
+  return axis;
+}
+
+AxisPadding joined(const AxisPadding& a, const AxisPadding& b) {
+  AxisPadding axis = a;
+  if (a.edges != b.edges) axis.lose_edges();
+  axis.is_filled &= b.is_filled;
+  axis.is_as_read &= b.is_as_read;
+  axis.numbers = joined(a.numbers, b.numbers);
+  if (a.kind != b.kind) axis.kind = PaddingKind::Read;
+  return axis;
+}
+
+}  // namespace
 
 TileState joined(const TileState& a, const TileState& b) {
-  if (a.axes.size() != b.axes.size()) return a.inside.kinds ? a : b;
-  TileState result{joined(a.inside, b.inside), a.axes};
+  if (a.axes.size() != b.axes.size()) return a.inside.is_anything() ? a : b;
+  TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), a.axes};
   for (size_t i = 0; i < a.axes.size(); ++i) {
     const AxisPadding &x = a.axes[i], &y = b.axes[i];
-    if (!x.is_padded && !y.is_padded) continue;
-    AxisPadding& axis = result.axes[i];
-    axis = x.is_padded ? x : y;
-    if (x.is_padded && y.is_padded && x.edge != y.edge) axis.edge.reset();
-    // Where only one is padded, what stands there in the other is no padding.
-    if (x.is_padded && y.is_padded) axis.numbers = joined(x.numbers, y.numbers);
+    if (x.is_padded && y.is_padded) result.axes[i] = joined(x, y);
+    else if (x.is_padded) result.axes[i] = joined_with_plain(x, b.inside);
+    else if (y.is_padded) result.axes[i] = joined_with_plain(y, a.inside);
   }
   return result;
 }
 
-TileState widened(const TileState& before, TileState now, const Numbers& anything) {
+TileState widened(const TileState& before, TileState now, const Known& anything) {
   if (now.inside != before.inside) now.inside = joined(now.inside, anything);
+  if (now.corner != before.corner) now.corner = joined(now.corner, anything);
   for (size_t i = 0; i < std::min(now.axes.size(), before.axes.size()); ++i) {
     AxisPadding& axis = now.axes[i];
     if (before.axes[i].is_padded && axis.numbers != before.axes[i].numbers) axis.numbers = joined(axis.numbers, anything);
@@ -36,22 +61,23 @@ TileState widened(const TileState& before, TileState now, const Numbers& anythin
   return now;
 }
 
-TileState tainted(TileState state, const Numbers& by) {
+TileState tainted(TileState state, const Known& by) {
   state.inside = joined(state.inside, by);
+  if (state.corner.is_anything()) state.corner = joined(state.corner, by);
   for (AxisPadding& axis : state.axes)
-    if (axis.is_padded) axis.edge.reset(), axis.numbers = joined(axis.numbers, by);
+    if (axis.is_padded) axis.lose_edges(), axis.kind = PaddingKind::Read, axis.numbers = joined(axis.numbers, by);
   return state;
 }
 
 TileState part_of(const TileState& state, std::span<const Linear> offsets, const ir::Axes& axes) {
-  TileState result{state.inside, {}};
+  TileState result{state.inside, state.corner, {}};
   for (size_t d = 0; d < state.axes.size(); ++d)
     // One element along a padded dimension may be padding itself.
     if (state.axes[d].is_padded && std::find(axes.begin(), axes.end(), int64_t(d)) == axes.end())
       result.inside = joined(result.inside, state.axes[d].numbers);
   for (int64_t d : axes) {
     AxisPadding axis = state.axes[d];
-    if (axis.edge) axis.edge = axis.edge->moved(-offsets[d]);
+    for (Edge& edge : axis.edges) edge = edge.moved(-offsets[d]);
     result.axes.push_back(axis);
   }
   return result;
@@ -59,17 +85,35 @@ TileState part_of(const TileState& state, std::span<const Linear> offsets, const
 
 TileState placed(const TileState& part, std::span<const Linear> offsets, const ir::Axes& axes) {
   TileState result = plain_state(part.inside, int(offsets.size()));
+  result.corner = part.corner;
   for (size_t k = 0; k < axes.size(); ++k) {
     AxisPadding& axis = result.axes[axes[k]];
     axis = part.axes[k];
-    if (axis.edge) axis.edge = axis.edge->moved(offsets[axes[k]]);
+    for (Edge& edge : axis.edges) edge = edge.moved(offsets[axes[k]]);
   }
   return result;
 }
 
-TileState outlasting(TileState state, const prove::Prover& prover, ir::RegionId loop) {
-  for (AxisPadding& axis : state.axes)
-    if (axis.edge && (prover.depends_on(axis.edge->first, loop) || prover.depends_on(axis.edge->limit, loop))) axis.edge.reset();
+namespace {
+
+bool hangs_on(const AxisPadding& axis, const prove::Prover& prover, ir::RegionId loop) {
+  return std::any_of(axis.edges.begin(), axis.edges.end(), [&](const Edge& edge) {
+    return prover.depends_on(edge.limit, loop) || (edge.has_low && prover.depends_on(edge.first, loop));
+  });
+}
+
+}  // namespace
+
+TileState outlasting(TileState state, prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting) {
+  for (AxisPadding& axis : state.axes) {
+    if (!hangs_on(axis, prover, loop)) continue;
+    bool may_stay = axis.kind == PaddingKind::First && counting && !axis.has_low();
+    for (Edge& edge : axis.edges) {
+      may_stay = may_stay && edge.limit.factor_of(counting->index) < 0;
+      if (may_stay) edge.limit = prove::substitute(edge.limit, counting->index, counting->low), edge.first = 0;
+    }
+    if (!may_stay || hangs_on(axis, prover, loop)) axis.lose_edges();
+  }
   return state;
 }
 

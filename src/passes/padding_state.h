@@ -1,7 +1,7 @@
 // What padding a tile holds: along each axis, which elements lie outside of the tensor that the tile was read from, and which
 // numbers stand there.
 #pragma once
-#include "passes/numbers.h"
+#include "passes/map_numbers.h"
 #include "passes/region.h"
 
 namespace tilec::passes {
@@ -10,10 +10,13 @@ namespace tilec::passes {
 struct Edge {
   prove::Linear first, limit;
   bool has_low = false;
-  Edge moved(const prove::Linear& by) const { return {first + by, limit + by, has_low}; }
+  Edge moved(const prove::Linear& by) const { return {has_low ? first + by : first, limit + by, has_low}; }
   prove::Formula outside(const prove::Linear& coordinate) const;
   friend bool operator==(const Edge&, const Edge&) = default;
 };
+// What is outside of any of them. None: it is not known which elements lie outside.
+using Edges = std::vector<Edge>;
+prove::Formula outside(const Edges& edges, const prove::Linear& coordinate);
 
 // The read that brought padding: of which tensor, its text, and where it names the padding, if it does.
 struct PadOrigin {
@@ -21,19 +24,29 @@ struct PadOrigin {
   Span read, pad;
 };
 
+// Read: it came from a read, or was computed of what did. Set: the program put numbers of its own there. First: what a loop carries,
+// where no turn so far has brought anything from inside; there the number stands that the loop began with.
+enum class PaddingKind : uint8_t { Read, Set, First };
+
 struct AxisPadding {
   bool is_padded = false;
-  std::optional<Edge> edge;  // none: it is not known which elements lie outside
-  Numbers numbers;           // that stand there
+  PaddingKind kind = PaddingKind::Read;
+  Edges edges;
+  bool is_filled = false;    // all that is outside of the edges is padding
+  Known numbers;             // that stand there
   PadOrigin origin;
   bool is_as_read = false;   // nothing has been computed of them since
+  bool can_be_masked() const { return is_filled && !edges.empty(); }
+  bool has_low() const { return std::any_of(edges.begin(), edges.end(), [](const Edge& e) { return e.has_low; }); }
+  void lose_edges() { edges.clear(), is_filled = false; }
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
-    return a.is_padded == b.is_padded && a.edge == b.edge && a.numbers == b.numbers;
+    return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers;
   }
 };
 
 struct TileState {
-  Numbers inside;
+  Known inside;
+  Known corner;  // outside along two axes or more
   std::vector<AxisPadding> axes;
   bool is_padded() const {
     return std::any_of(axes.begin(), axes.end(), [](const AxisPadding& a) { return a.is_padded; });
@@ -41,18 +54,24 @@ struct TileState {
   friend bool operator==(const TileState&, const TileState&) = default;
 };
 
-TileState plain_state(const Numbers& inside, int rank);
+TileState plain_state(const Known& inside, int rank);
 // One or the other.
 TileState joined(const TileState& a, const TileState& b);
 // What grew from `before` to `now` may be anything; an axis whose padding is new keeps its numbers.
-TileState widened(const TileState& before, TileState now, const Numbers& anything);
+TileState widened(const TileState& before, TileState now, const Known& anything);
 // Of the same tile after anything may have been written to some elements.
-TileState tainted(TileState state, const Numbers& by);
+TileState tainted(TileState state, const Known& by);
 // The region of `state` (a buffer's) at `offsets`, as a tile whose axis k runs along axes[k].
 TileState part_of(const TileState& state, std::span<const prove::Linear> offsets, const ir::Axes& axes);
 // The buffer state that writing `part` to such a region leaves in the region.
 TileState placed(const TileState& part, std::span<const prove::Linear> offsets, const ir::Axes& axes);
-// Edges that hang on what a loop changes do not outlast its turn.
-TileState outlasting(TileState state, const prove::Prover& prover, ir::RegionId loop);
+// A loop with an index that grows from `low`.
+struct Counting {
+  prove::AtomId index;
+  prove::Linear low;
+};
+// Edges that hang on what a loop changes do not outlast its turn. What no turn has reached is what lies outside in the first turn,
+// where later ones reach less far.
+TileState outlasting(TileState state, prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting);
 
 }  // namespace tilec::passes

@@ -208,6 +208,18 @@ bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions&
   return tell(found, kernel.library_calls, diagnostics);
 }
 
+ir::Kernel with_masks(const ir::Kernel& kernel) {
+  ir::Kernel masked = kernel;
+  Diagnostics unheard;
+  size_t before = 0, behind = 0;
+  PassOptions options{.stop_after = "check-padding", .verify = false};
+  options.after = [&](const Pass& pass, const ir::Kernel& now) {
+    (pass.name == options.stop_after ? behind : before) = now.ops.size();
+  };
+  bool is_fine = run_checks(masked, unheard, options);
+  return is_fine && behind > before ? std::move(masked) : kernel;
+}
+
 bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options) {
   for (const Pass& pass : std::span(kPipeline).first(kChecks))
     if (pass.name == options.stop_after) return true;

@@ -25,6 +25,14 @@ bool Prover::is_free(const Problem& problem) const {
   });
 }
 
+bool Prover::is_seen_from(ir::RegionId region, AtomId variable) const {
+  std::optional<ir::ValueId> v = reader_.source(variable);
+  if (!v) return false;
+  ir::RegionId home = reader_.region_of(*v);
+  while (region.valid() && region != home) region = around(region);
+  return region.valid();
+}
+
 Answer Prover::prove(const Facts& facts, const Formula& goal, Effort effort) {
   return answer(facts, goal, effort, Wanted::ProofOrExample);
 }

@@ -49,6 +49,7 @@ class Prover {
   Formula condition(ir::ValueId v, Twin twin = {}) { return reader_.condition(v, twin); }
   std::vector<Linear> extents(ir::ValueId buffer, Twin twin = {}) { return reader_.extents(buffer, twin); }
   Terms& terms() { return reader_.terms(); }
+  const Terms& terms() const { return reader_.terms(); }
   // A further execution of `boundary`.
   Twin new_twin(ir::RegionId boundary) { return {++twins_, boundary}; }
 
@@ -72,6 +73,9 @@ class Prover {
   // The operation whose region it is, and the region where that stands.
   ir::OpId holder(ir::RegionId region) const { return reader_.place_of(region).op; }
   ir::RegionId around(ir::RegionId region) const { return reader_.place_of(region).region; }
+  // The value that a variable stands for, and whether operations of the region may read it, had they a place behind its definition.
+  std::optional<ir::ValueId> source(AtomId variable) const { return reader_.source(variable); }
+  bool is_seen_from(ir::RegionId region, AtomId variable) const;
   // Does it hang on something that is defined inside the region?
   bool depends_on(const Linear& sum, ir::RegionId region) const { return reader_.depends_on(sum, region); }
   bool depends_on(const Formula& condition, ir::RegionId region) const { return reader_.depends_on(condition, region); }

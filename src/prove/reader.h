@@ -58,6 +58,11 @@ class Reader {
     const ir::Value& value = kernel_.value(v);
     return value.op.valid() ? op_regions_[value.op.index] : value.region;
   }
+  // The value that a variable stands for; none for what no value is, such as an extent that nothing names.
+  std::optional<ir::ValueId> source(AtomId variable) const {
+    auto found = sources_.find(variable);
+    return found != sources_.end() ? std::optional(found->second) : std::nullopt;
+  }
   Place place_of(ir::RegionId region) const { return parents_[region.index]; }
   // A sum or a condition.
   template <class T> bool depends_on(const T& of, ir::RegionId region) const {

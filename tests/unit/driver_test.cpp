@@ -18,7 +18,7 @@ constexpr const char* kMistakes =
     "export kernel f(A: f32[N], out B: f32[N]) {\n    launch (i in N) {\n        B[i] = A[i + 1];\n    }\n}\n"
     "export kernel g(A: f32[N], inout s: f32[1]) {\n    launch (i in N) { s[0] = s[0] + A[i]; }\n}\n"
     "export kernel h(A: f32[M, N], out B: f32[M]) {\n    launch (i in ceildiv(M, 64)) {\n"
-    "        var s: fragment f32[64, 128] = A.tile(i, 0);\n        B.tile(i) = s.max(axis = 1);\n    }\n}\n";
+    "        var s: fragment f32[64, 128] = A.tile(i, 0, pad = 0);\n        B.tile(i) = s.max(axis = 1);\n    }\n}\n";
 
 }  // namespace
 

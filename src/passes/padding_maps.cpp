@@ -1,0 +1,284 @@
+// How elementwise code carries padding.
+//
+// Along an axis, each set of padded inputs is looked at as if these were padding and the others were not. What is computed of padding
+// is padding. Not so where padding leaves another operand as it is, which is padded elsewhere or carried by a loop: x of x + 0.
+#include "passes/padding_flow.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+
+namespace {
+
+constexpr size_t kMostGroups = 4;
+
+}  // namespace
+
+unsigned PaddingFlow::MapAxis::inputs(unsigned set) const {
+  unsigned all = 0;
+  for (size_t g = 0; g < groups.size(); ++g)
+    if (set >> g & 1) all |= groups[g].inputs;
+  return all;
+}
+
+std::vector<PaddingFlow::Group> PaddingFlow::groups_along(const op::Map& map, int64_t axis) const {
+  std::vector<Group> groups;
+  for (size_t i = 0; i < map.inputs.size() && i < 32; ++i) {
+    TileState input = state(map.inputs[i]);
+    for (size_t a = 0; a < input.axes.size(); ++a) {
+      const AxisPadding& padding = input.axes[a];
+      if (!reads_along(map, i, a, axis) || !padding.is_padded || padding.kind == PaddingKind::First) continue;
+      auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return !g.edges.empty() && g.edges == padding.edges; });
+      if (same == groups.end()) same = groups.insert(same, Group{padding.edges, true, 0, padding});
+      same->inputs |= 1u << i;
+      same->is_filled &= padding.is_filled;
+    }
+  }
+  return groups;
+}
+
+// Is all that lies outside of `inner` outside of `outer` as well?
+bool PaddingFlow::is_beyond(const Edges& inner, const Edges& outer) {
+  if (inner == outer) return true;
+  if (inner.size() != 1 || outer.size() != 1 || inner[0].has_low) return false;
+  return prover_.proves(prover_.facts(region_), at_least(inner[0].limit, outer[0].limit), prove::Effort::Quick);
+}
+
+// Sets of groups that may be padding at once while the others are not.
+std::vector<unsigned> PaddingFlow::possible_sets(const std::vector<Group>& groups) {
+  std::vector<unsigned> drags(groups.size(), 0);  // what is padding wherever this group is
+  for (size_t g = 0; g < groups.size(); ++g)
+    for (size_t h = 0; h < groups.size(); ++h)
+      if (g != h && groups[h].is_filled && is_beyond(groups[g].edges, groups[h].edges)) drags[g] |= 1u << h;
+  std::vector<unsigned> sets;
+  for (unsigned set = 1; set < 1u << groups.size(); ++set) {
+    bool is_possible = true;
+    for (size_t g = 0; g < groups.size(); ++g) is_possible &= !(set >> g & 1) || (drags[g] & ~set) == 0;
+    if (is_possible) sets.push_back(set);
+  }
+  return sets;
+}
+
+// What an input holds where no turn of a loop has brought anything: what a loop carries, before the first turn.
+bool PaddingFlow::begins_with(const op::Map& map, size_t input, int64_t axis, Known* numbers) const {
+  TileState now = state(map.inputs[input]);
+  auto first = first_values_.find(map.inputs[input]);
+  for (size_t a = 0; a < now.axes.size(); ++a) {
+    if (!reads_along(map, input, a, axis)) continue;
+    if (now.axes[a].is_padded && now.axes[a].kind == PaddingKind::First) return *numbers = now.axes[a].numbers, true;
+    if (now.axes[a].is_padded || first == first_values_.end() || (a < first->second.state.axes.size() && first->second.state.axes[a].is_padded)) continue;
+    return *numbers = first->second.state.inside, true;
+  }
+  return false;
+}
+
+// The results of the map where, along its `axis`, the inputs of the set are padding and the others are not (axis -1: where it
+// lies inside on every axis); `begins`: and loops have brought nothing to what they carry.
+MapResults PaddingFlow::map_results(const op::Map& map, int64_t axis, const std::vector<Group>& groups, unsigned set, bool begins) {
+  const auto& args = kernel_.region(map.body).args;
+  NumbersOf known = scalars_;
+  std::map<ValueId, Taint> taints;
+  std::set<ValueId> carried;
+  unsigned padded = 0;
+  std::vector<prove::Formula> places;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    bool is_in = set >> g & 1;
+    if (is_in) padded |= groups[g].inputs;
+    if (groups[g].edges.empty() || (!is_in && !groups[g].is_filled)) continue;
+    prove::Formula place = outside(groups[g].edges, prover_.value(args[axis]));
+    places.push_back(is_in ? place : negation(place));
+  }
+  // Along the other axes it lies inside; what does not is in the corners.
+  for (int64_t other = 0; axis >= 0 && other < int64_t(map.shape.size()); ++other)
+    for (const Group& group : other == axis ? std::vector<Group>() : groups_along(map, other))
+      if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, prover_.value(args[other]))));
+  for (size_t i = 0; i < map.inputs.size(); ++i) {
+    TileState input = state(map.inputs[i]);
+    ValueId arg = args[map.shape.size() + i];
+    Known numbers = axis < 0 ? input.inside : ordinary(input.inside), first;
+    for (size_t a = 0; a < input.axes.size(); ++a) {
+      if (!(padded >> i & 1) || !reads_along(map, i, a, axis) || !input.axes[a].is_padded) continue;
+      numbers = input.axes[a].numbers;
+      taints[arg] = input.axes[a].kind == PaddingKind::Set ? Taint::Set : Taint::Padding;
+    }
+    if (axis >= 0 && !(padded >> i & 1)) numbers = met_there(map, i, axis, groups, set, numbers);
+    bool may_begin = axis >= 0 && !(padded >> i & 1) && begins_with(map, i, axis, &first);
+    if (may_begin) numbers = begins ? first : joined(numbers, first);
+    if (may_begin && first_values_.contains(map.inputs[i])) carried.insert(arg);
+    known[arg] = numbers;
+  }
+  return run_on_numbers(prover_, kernel_, map.body, std::move(known), std::move(taints), std::move(carried), prove::all_of(std::move(places)));
+}
+
+// What an input that has no padding holds where those of the set do: it may be made by the places of its elements.
+Known PaddingFlow::met_there(const op::Map& map, size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise) {
+  const Op* made = kernel_.definition(map.inputs[input]);
+  auto* inner = made ? made->get<op::Map>() : nullptr;
+  auto at = std::find(map.input_axes[input].begin(), map.input_axes[input].end(), axis);
+  if (!inner || at == map.input_axes[input].end() || state(map.inputs[input]).is_padded()) return otherwise;
+  const auto& args = kernel_.region(inner->body).args;
+  std::vector<prove::Formula> places;
+  for (size_t g = 0; g < groups.size(); ++g)
+    if ((set >> g & 1) && !groups[g].edges.empty()) places.push_back(outside(groups[g].edges, prover_.value(args[size_t(at - map.input_axes[input].begin())])));
+  NumbersOf known = scalars_;
+  for (size_t i = 0; i < inner->inputs.size(); ++i) known[args[inner->shape.size() + i]] = state(inner->inputs[i]).inside;
+  if (places.empty() || std::any_of(inner->inputs.begin(), inner->inputs.end(), [&](ValueId v) { return state(v).is_padded(); })) return otherwise;
+  MapResults results = run_on_numbers(prover_, kernel_, inner->body, std::move(known), {}, {}, prove::all_of(std::move(places)));
+  return results.numbers[size_t(std::find(made->results.begin(), made->results.end(), map.inputs[input]) - made->results.begin())];
+}
+
+// Through both sides of branches.
+bool PaddingFlow::is_made_of(ValueId v, ValueId source) const {
+  std::set<ValueId> seen;
+  std::vector<ValueId> open{v};
+  while (!open.empty()) {
+    ValueId next = open.back();
+    open.pop_back();
+    if (next == source) return true;
+    if (!seen.insert(next).second) continue;
+    const Op* op = kernel_.definition(next);
+    if (!op) continue;
+    each_operand(op->data, [&](ValueId operand) { open.push_back(operand); });
+    each_region(op->data, [&](RegionId region) {
+      if (!kernel_.region(region).ops.empty() && kernel_.terminator(region).is<op::Yield>())
+        for (ValueId yielded : kernel_.terminator(region).as<op::Yield>().values) open.push_back(yielded);
+    });
+  }
+  return false;
+}
+
+PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results, size_t r) {
+  const auto& args = kernel_.region(map.body).args;
+  ValueId result = kernel_.terminator(map.body).as<op::Yield>().values[r];
+  unsigned padded = axis.inputs(set);
+  bool is_touched = false;
+  for (size_t i = 0; i < map.inputs.size(); ++i) is_touched |= (padded >> i & 1) && is_made_of(result, args[map.shape.size() + i]);
+  Outcome outcome{set, Outcome::Kind::None, results.numbers[r]};
+  if (!is_touched) return outcome;
+  outcome.kind = Outcome::Kind::Kept;
+  if (is_kept(map, axis, set, results.sure[r])) return outcome;
+  if (results.taints[r] != Taint::Padding) return outcome.kind = Outcome::Kind::Set, outcome;
+  outcome.kind = Outcome::Kind::Padding;
+  if (axis.groups.size() == 1 && !carries(map, axis, set, results.left[r]) && !carries(map, axis, set, results.hoped[r]))
+    return outcome.numbers = map_results(map, axis.axis, axis.groups, set, true).numbers[r], outcome;
+  keep(map, axis, outcome, results.hoped[r], results.left[r], r);
+  return outcome;
+}
+
+// The edges of a result are those of the groups that make it padding whatever the others are; they must tell of all of it.
+AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r) {
+  auto is_padding = [](const Outcome& o) { return o.kind == Outcome::Kind::Set || o.kind == Outcome::Kind::Padding; };
+  AxisPadding padding{};
+  unsigned deciding = (1u << axis.groups.size()) - 1;
+  bool is_set = true;
+  for (const Outcome& outcome : outcomes) {
+    if (!is_padding(outcome)) {
+      deciding &= ~outcome.groups;
+      continue;
+    }
+    padding.is_padded = true;
+    padding.numbers = joined(padding.numbers, outcome.numbers);
+    is_set &= outcome.kind == Outcome::Kind::Set;
+  }
+  if (!padding.is_padded) return begun(map, axis, outcomes, r);
+  padding.kind = is_set ? PaddingKind::Set : PaddingKind::Read;
+  padding.is_filled = true;
+  bool is_told = true;
+  for (const Outcome& outcome : outcomes) is_told &= !is_padding(outcome) || (outcome.groups & deciding);
+  for (size_t g = 0; g < axis.groups.size(); ++g) {
+    if (!padding.origin.read.valid()) padding.origin = axis.groups[g].sample.origin;
+    if (!(deciding >> g & 1)) continue;
+    is_told &= !axis.groups[g].edges.empty();
+    padding.is_filled &= axis.groups[g].is_filled;
+    for (const Edge& edge : axis.groups[g].edges)
+      if (std::find(padding.edges.begin(), padding.edges.end(), edge) == padding.edges.end()) padding.edges.push_back(edge);
+  }
+  if (!is_told) padding.lose_edges();
+  return padding;
+}
+
+Known PaddingFlow::corner_of(const op::Map& map, size_t r) {
+  const auto& args = kernel_.region(map.body).args;
+  NumbersOf known = scalars_;
+  for (size_t i = 0; i < map.inputs.size(); ++i) {
+    TileState input = state(map.inputs[i]);
+    Known numbers = input.corner;
+    for (const AxisPadding& axis : input.axes)
+      if (axis.is_padded) numbers = joined(numbers, axis.numbers);
+    bool is_sure = input.is_padded() && map.shape.size() == 2;
+    known[args[map.shape.size() + i]] = is_sure ? numbers : joined(numbers, input.inside);
+  }
+  return run_on_numbers(prover_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true)).numbers[r];
+}
+
+// Has the map padding along another axis, along which its result has none, or other than that of a read? What is outside there as well
+// is no corner.
+bool PaddingFlow::hides_corner(const op::Map& map, const TileState& result, size_t axis) const {
+  bool found = false;
+  for (size_t a = 0; a < result.axes.size(); ++a) {
+    bool is_own = result.axes[a].is_padded && result.axes[a].kind != PaddingKind::First;
+    found |= a != axis && !is_own && !groups_along(map, int64_t(a)).empty();
+  }
+  return found;
+}
+
+void PaddingFlow::run_map(const op::Map& map, const Op& at) {
+  note_first(map, at);
+  MapResults inside = map_results(map, -1, {}, 0, false);
+  std::vector<TileState> states;
+  for (size_t r = 0; r < at.results.size(); ++r) states.push_back(plain_state(inside.numbers[r], int(map.shape.size())));
+  for (size_t a = 0; a < map.shape.size(); ++a) {
+    MapAxis axis{int64_t(a), groups_along(map, int64_t(a)), {}};
+    if (axis.groups.size() > kMostGroups) {
+      for (size_t r = 0; r < states.size(); ++r)
+        states[r].axes[a] = {true, PaddingKind::Read, {}, false, known_anything(element(at.results[r])), axis.groups[0].sample.origin, false};
+      continue;
+    }
+    axis.sets = possible_sets(axis.groups);
+    std::vector<std::vector<Outcome>> outcomes(states.size());
+    for (unsigned set : axis.sets) {
+      MapResults results = map_results(map, int64_t(a), axis.groups, set, false);
+      mask_guards(map, axis, set, results);
+      for (size_t r = 0; r < states.size(); ++r) outcomes[r].push_back(outcome_of(map, axis, set, results, r));
+    }
+    for (size_t r = 0; r < states.size(); ++r) states[r].axes[a] = padding_of(map, axis, outcomes[r], r);
+  }
+  for (size_t r = 0; r < states.size(); ++r) {
+    auto padded = std::count_if(states[r].axes.begin(), states[r].axes.end(), [](const AxisPadding& axis) { return axis.is_padded; });
+    if (padded > 1) states[r].corner = corner_of(map, r);
+    for (size_t a = 0; a < states[r].axes.size(); ++a)
+      if (states[r].axes[a].is_padded && hides_corner(map, states[r], a)) states[r].axes[a].numbers = joined(states[r].axes[a].numbers, corner_of(map, r));
+    tiles_[at.results[r]] = std::move(states[r]);
+  }
+  taint_writes(map.body);
+}
+
+// Padding that a guard would report, as in a division by zeros of it.
+void PaddingFlow::mask_guards(const op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results) {
+  each_op(kernel_, map.body, [&](OpId id) {
+    const Op& op = kernel_.op(id);
+    if (!is_guarded(op)) return;
+    auto* binary = op.get<op::Binary>();
+    ValueId operand = binary ? binary->b : op.as<op::Unary>().x;
+    auto numbers = results.known.find(operand);
+    auto taint = results.taint_of.find(op.result());
+    if (numbers == results.known.end() || taint == results.taint_of.end() || taint->second == Taint::Clean) return;
+    bool divides = binary && (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem);
+    if (divides && !(numbers->second.sure.kinds & kZero) && !binary->may_leave) return;
+    Edges edges;
+    const Group* unknown = nullptr;
+    for (size_t g = 0; g < axis.groups.size(); ++g) {
+      const Group& group = axis.groups[g];
+      bool is_read = false;
+      for (size_t i = 0; i < map.inputs.size(); ++i)
+        is_read |= (group.inputs >> i & 1) && is_made_of(op.result(), kernel_.region(map.body).args[map.shape.size() + i]);
+      if (!is_read || !(set >> g & 1)) continue;
+      if (!group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) unknown = &group;
+      edges.insert(edges.end(), group.edges.begin(), group.edges.end());
+    }
+    if (!unknown) return masks_.add(GuardMask{region_, op_, id, axis.axis, edges});
+    if (divides && numbers->second.sure.is_within(kZero)) report(unknown->sample, kernel_.op(op_).as<op::Map>().inputs[size_t(std::countr_zero(unknown->inputs))], "division", "1", op);
+  });
+}
+
+}  // namespace tilec::passes

@@ -1,0 +1,228 @@
+#include "passes/padding_masks.h"
+
+#include "passes/rewrite.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+using prove::AtomKind;
+using prove::Formula;
+using prove::Linear;
+
+bool Masks::can_stand(RegionId region, const Edges& edges) const {
+  return std::all_of(edges.begin(), edges.end(), [&](const Edge& edge) {
+    return can_stand(region, edge.limit) && (!edge.has_low || can_stand(region, edge.first));
+  });
+}
+
+bool Masks::can_stand(RegionId region, const Linear& sum) const {
+  if (sum.is_lost) return false;
+  return std::all_of(sum.parts.begin(), sum.parts.end(), [&](const Linear::Part& part) {
+    const prove::Atom& atom = prover_.terms()[part.atom];
+    switch (atom.kind) {
+      case AtomKind::Variable: return prover_.is_seen_from(region, part.atom);
+      case AtomKind::Flag: return false;
+      case AtomKind::Product:
+        return std::all_of(atom.factors.begin(), atom.factors.end(), [&](prove::AtomId factor) { return can_stand(region, Linear(factor)); });
+      case AtomKind::Quotient: return atom.b.is_constant() && atom.b.constant > 0 && can_stand(region, atom.a);
+      case AtomKind::Least: return can_stand(region, atom.a) && can_stand(region, atom.b);
+      case AtomKind::Choice: return can_stand(region, atom.condition) && can_stand(region, atom.a) && can_stand(region, atom.b);
+    }
+    return false;
+  });
+}
+
+bool Masks::can_stand(RegionId region, const Formula& f) const {
+  if (f.kind == Formula::Kind::Flag) return false;
+  if (f.kind == Formula::Kind::AtLeastZero && !can_stand(region, f.linear)) return false;
+  return std::all_of(f.parts.begin(), f.parts.end(), [&](const Formula& part) { return can_stand(region, part); });
+}
+
+namespace {
+
+// Sums and conditions as operations.
+struct Written {
+  prove::Prover& prover;
+  Builder& b;
+
+  ValueId atom(prove::AtomId id) {
+    const prove::Atom atom = prover.terms()[id];
+    switch (atom.kind) {
+      case AtomKind::Variable: return b.convert(*prover.source(id), Scalar::Index);
+      case AtomKind::Product: {
+        ValueId all = b.index(1);
+        for (prove::AtomId factor : atom.factors) all = b.mul(all, this->atom(factor));
+        return all;
+      }
+      case AtomKind::Quotient: return b.binary(BinaryFn::Div, sum(atom.a), sum(atom.b));
+      case AtomKind::Least: return b.binary(BinaryFn::Min, sum(atom.a), sum(atom.b));
+      case AtomKind::Choice: return b.select(condition(atom.condition), sum(atom.a), sum(atom.b));
+      case AtomKind::Flag: break;
+    }
+    UNREACHABLE("a mask stands where its numbers can be computed");
+  }
+  ValueId sum(const Linear& x) {
+    ValueId all = b.index(0);
+    for (const Linear::Part& part : x.parts)
+      if (part.factor > 0) all = b.add(all, b.mul(atom(part.atom), b.index(part.factor)));
+    all = b.add(all, b.index(x.constant));
+    for (const Linear::Part& part : x.parts)
+      if (part.factor < 0) all = b.sub(all, b.mul(atom(part.atom), b.index(-part.factor)));
+    return all;
+  }
+  ValueId condition(const Formula& f) {
+    if (f.kind == Formula::Kind::AtLeastZero) return b.compare(CompareFn::Ge, sum(f.linear), b.index(0));
+    bool is_all = f.kind == Formula::Kind::All || f.kind == Formula::Kind::True;
+    ValueId result = b.boolean(is_all);
+    for (const Formula& part : f.parts) result = b.binary(is_all ? BinaryFn::And : BinaryFn::Or, result, condition(part));
+    return result;
+  }
+};
+
+// The ends of edges, in front of the code that asks for them.
+struct Ends {
+  ValueId first, limit;  // first: none where nothing lies before
+};
+std::vector<Ends> written(prove::Prover& prover, Builder& b, const Edges& edges) {
+  std::vector<Ends> all;
+  for (const Edge& edge : edges) {
+    Written written{prover, b};
+    all.push_back({edge.has_low ? written.sum(edge.first) : ValueId{}, written.sum(edge.limit)});
+  }
+  return all;
+}
+ValueId is_outside(Builder& b, const std::vector<Ends>& ends, ValueId coordinate) {
+  ValueId any = b.boolean(false);
+  for (const Ends& end : ends) {
+    any = b.logical_or(any, b.compare(CompareFn::Ge, coordinate, end.limit));
+    if (end.first.valid()) any = b.logical_or(any, b.compare(CompareFn::Lt, coordinate, end.first));
+  }
+  return any;
+}
+
+Axes whole(size_t rank) {
+  Axes axes(rank);
+  for (size_t a = 0; a < rank; ++a) axes[a] = int64_t(a);
+  return axes;
+}
+
+// A shared buffer as a tile.
+ValueId loaded(Builder& b, ValueId operand) {
+  Type type = b.kernel().type(operand);
+  if (!type.is_buffer()) return operand;
+  size_t rank = type.shape.size();
+  op::Load load{.buffer = operand, .offsets = {}, .axes = whole(rank), .bounds = {}};
+  for (size_t d = 0; d < rank; ++d) load.offsets.push_back(b.index(0)), load.bounds.push_back(Bounds::Inside);
+  return b.value(std::move(load), tile_type(type.element, type.shape));
+}
+
+ValueId masked(prove::Prover& prover, Builder& b, const OperandMask& mask) {
+  Kernel& kernel = b.kernel();
+  ValueId tile = loaded(b, mask.operand);
+  const Type type = kernel.type(tile);
+  std::vector<Ends> ends = written(prover, b, mask.edges);
+  op::Map map{.inputs = {tile}, .input_axes = {whole(type.shape.size())}, .shape = type.shape, .body = kernel.new_region()};
+  std::vector<ValueId> indices;
+  for (size_t a = 0; a < type.shape.size(); ++a) indices.push_back(kernel.new_arg(map.body, scalar_type(Scalar::Index)));
+  ValueId element = kernel.new_arg(map.body, scalar_type(type.element));
+  RegionId outer = b.region();
+  b.set_region(map.body);
+  b.yield({b.select(is_outside(b, ends, indices[size_t(mask.axis)]), b.constant(type.element, mask.identity), element)});
+  b.set_region(outer);
+  return b.value(std::move(map), type, kernel.value(tile).hint);
+}
+
+// Whether any element of a tile is true, or all are, asked along one axis after the other, is one question (`tile-votes`): the mask goes
+// in front of both.
+std::optional<OperandMask> in_front_of_votes(const Kernel& kernel, const OperandMask& mask) {
+  auto* outer = kernel.op(mask.op).get<op::Reduce>();
+  auto* inner = outer ? kernel.defined_by<op::Reduce>(mask.operand) : nullptr;
+  if (!inner || inner->fn != outer->fn || (inner->fn != ReduceFn::Any && inner->fn != ReduceFn::All)) return std::nullopt;
+  OperandMask moved = mask;
+  moved.op = kernel.value(mask.operand).op, moved.operand = inner->x;
+  moved.axis += mask.axis >= inner->axis;
+  const auto& ops = kernel.region(mask.region).ops;
+  bool is_beside = std::find(ops.begin(), ops.end(), moved.op) != ops.end();
+  int uses = 0;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    each_operand(kernel.op(id).data, [&](ValueId v) { uses += v == mask.operand; });
+  });
+  return is_beside && uses == 1 ? std::optional(moved) : std::nullopt;
+}
+
+// A shared tile that nothing but this product reads is masked where it is written: it would have to be copied else.
+std::optional<OperandMask> at_its_store(const Kernel& kernel, const OperandMask& mask) {
+  if (!kernel.type(mask.operand).is_buffer()) return std::nullopt;
+  std::vector<OpId> users;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    bool uses = false;
+    each_operand(kernel.op(id).data, [&](ValueId v) { uses |= v == mask.operand; });
+    if (uses && id != mask.op) users.push_back(id);
+  });
+  auto* store = users.size() == 1 ? kernel.op(users[0]).get<op::Store>() : nullptr;
+  const auto& ops = kernel.region(mask.region).ops;
+  auto before = std::find(ops.begin(), ops.end(), mask.op);
+  if (!store || store->buffer != mask.operand || std::find(ops.begin(), before, users[0]) == before) return std::nullopt;
+  auto axis = std::find(store->axes.begin(), store->axes.end(), mask.axis);
+  auto offset = kernel.constant(store->offsets[size_t(mask.axis)]);
+  bool is_whole = axis != store->axes.end() && offset && offset->i == 0 &&
+                  kernel.type(store->tile).shape[size_t(axis - store->axes.begin())] == kernel.type(mask.operand).shape[size_t(mask.axis)];
+  if (!is_whole) return std::nullopt;
+  OperandMask moved = mask;
+  moved.op = users[0], moved.operand = store->tile, moved.axis = axis - store->axes.begin();
+  moved.identity = identity(ReduceFn::Sum, kernel.type(store->tile).element);
+  return moved;
+}
+
+void insert_mask(prove::Prover& prover, Kernel& kernel, const OperandMask& mask) {
+  if (auto moved = at_its_store(kernel, mask)) return insert_mask(prover, kernel, *moved);
+  if (auto moved = in_front_of_votes(kernel, mask)) return insert_mask(prover, kernel, *moved);
+  ValueId by;
+  insert_before(kernel, mask.region, mask.op, [&](Builder& b) { by = masked(prover, b, mask); });
+  each_operand(kernel.op(mask.op).data, [&](ValueId& v) {
+    if (v == mask.operand) v = by;
+  });
+}
+
+void insert_mask(prove::Prover& prover, Kernel& kernel, const ResultMask& mask) {
+  std::vector<Ends> ends;
+  insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });
+  RegionId body = kernel.op(mask.map).as<op::Map>().body;
+  OpId yield = kernel.region(body).ops.back();
+  ValueId by;
+  insert_before(kernel, body, yield, [&](Builder& b) {
+    ValueId outside = is_outside(b, ends, kernel.region(body).args[size_t(mask.axis)]);
+    by = b.select(outside, mask.kept, kernel.op(yield).as<op::Yield>().values[mask.result]);
+  });
+  kernel.op(yield).as<op::Yield>().values[mask.result] = by;
+}
+
+// 1 divides everything, and 0 adds to, multiplies and shifts everything.
+void insert_mask(prove::Prover& prover, Kernel& kernel, const GuardMask& mask) {
+  std::vector<Ends> ends;
+  insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });
+  RegionId body = kernel.op(mask.map).as<op::Map>().body, region;
+  each_op_in_region(kernel, body, [&](RegionId at, OpId id) {
+    if (id == mask.op) region = at;
+  });
+  OpData data = kernel.op(mask.op).data;
+  auto* binary = data.get<op::Binary>();
+  ValueId operand = binary ? binary->b : data.get<op::Unary>()->x, by;
+  bool divides = binary && (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem);
+  insert_before(kernel, region, mask.op, [&](Builder& b) {
+    ValueId harmless = b.constant(kernel.type(operand).element, Number::integer(divides));
+    by = b.select(is_outside(b, ends, kernel.region(body).args[size_t(mask.axis)]), harmless, operand);
+  });
+  if (binary) kernel.op(mask.op).as<op::Binary>().b = by;
+  else kernel.op(mask.op).as<op::Unary>().x = by;
+}
+
+}  // namespace
+
+void Masks::insert(Kernel& kernel) const {
+  for (const auto& [key, mask] : guards_) insert_mask(prover_, kernel, mask);
+  for (const auto& [key, mask] : results_) insert_mask(prover_, kernel, mask);
+  for (const auto& [key, mask] : operands_) insert_mask(prover_, kernel, mask);
+}
+
+}  // namespace tilec::passes
