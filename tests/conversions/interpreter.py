@@ -13,7 +13,7 @@ def numbers_of(t, words):
     if t not in FLOATS:
         return words.view(np.dtype(f"int{bits_of(t)}")).tolist() if t[0] == "i" else words.tolist()
     negative, mantissa, exponent, kind = decode(t, words.ravel())
-    x = np.ldexp(mantissa.astype(np.float64), exponent.astype(np.int32))
+    x = np.ldexp(np.where(kind == 0, mantissa, U(0)).astype(np.float64), exponent.astype(np.int32))
     x = np.where(negative, -x, x).tolist()
     said = [v if k == 0 else "nan" if k == 2 else "-inf" if n else "inf" for v, k, n in zip(x, kind, negative)]
     return np.array(said, object).reshape(words.shape).tolist()
