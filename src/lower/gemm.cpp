@@ -92,7 +92,9 @@ Carried Lowering::multiply_block(const ir::op::Gemm& gemm, const MatrixAtom& ato
           ValueId n = coordinate(builder_, points[i], 1);
           b[n_key] = element(gemm.b, gemm.transpose_b, {k, {}}, {n, lane_n}, column_mask(n));
         }
-        sums[i] = is_float(atom.c) ? builder_.fma(a[m_key], b[n_key], sums[i]) : builder_.add(sums[i], builder_.mul(a[m_key], b[n_key]));
+        // Rounded once where that costs no more; else it would be many operations.
+        const bool fuses = is_float(atom.c) && machine_.has(Cap::FusedMultiplyAdd);
+        sums[i] = fuses ? builder_.fma(a[m_key], b[n_key], sums[i]) : builder_.add(sums[i], builder_.mul(a[m_key], b[n_key]));
       }
     }
     return sums;

@@ -2,7 +2,8 @@
 """Conversions between all types, fma and integer arithmetic against exact integers: exhaust.py TILEC [ENGINE...] [options]
 
 Engines are levels of the CPU (x86-64, x86-64-v3, x86-64-v4: those that run here), `gcc` and `clang-19` for C text, and `sm_80`,
-`sm_89`, `sm_90a` for a GPU of this machine. Left out: all but GPUs.
+`sm_89`, `sm_90a` for a GPU of this machine, and the interpreter, `run:typed` or `run:thread:MACHINE`, which is asked less. Left out:
+levels, C text and `run:typed`.
   --full            every step of the narrow floats between wider ones, and more of everything
   --build FOLDER    only compiles, for a machine that has no compiler: FOLDER goes there together with this one
   --run FOLDER      runs what was compiled (TILEC may be anything)
@@ -20,8 +21,9 @@ import tempfile
 import numpy as np
 
 import kernels
-from formats import FLOATS, INFINITE, INTEGERS, NAN, TYPES, U, bits_of, converted, differing, fused, is_signed, parts, rounded, special, word
 from arguments import pairs, sources, triples
+from formats import FLOATS, INFINITE, INTEGERS, NAN, TYPES, U, bits_of, converted, differing, fused, is_nan, is_signed, parts, rounded, special, word
+from interpreter import Interpreter, words_of
 
 LEVELS = {"x86-64": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
 TEXTS = ("gcc", "clang-19")
@@ -78,20 +80,32 @@ def build(compiler, engine, folder, text):
     subprocess.run(list(map(str, command)), check=True)
 
 
-class Judge:
-    def __init__(self, engine, library, memory, tells):
-        self.engine, self.library, self.memory, self.tells, self.failed, self.asked = engine, ctypes.CDLL(str(library)), memory, tells, 0, 0
+class Library:
+    """The functions of an object."""
+    def __init__(self, path, memory):
+        self.library, self.memory = ctypes.CDLL(str(path)), memory
         self.library.tile1_last_message.restype = ctypes.c_char_p
 
-    def call(self, name, inputs, types, count=None):
-        n = count or len(inputs[0])
+    def call(self, name, inputs, types):
+        n = max(len(inputs[0]), len(inputs[0].T))
         placed = [self.memory.place(np.ascontiguousarray(x)) for x in inputs] + [self.memory.place(np.full(n, 1, word(t))) for t in types]
         status = getattr(self.library, name)(*[ctypes.c_void_p(at) for at, _ in placed], ctypes.c_int64(n), ctypes.c_void_p(None))
         results = [self.memory.fetch(p) for p in placed[len(inputs):]]
         if isinstance(self.memory, Device):
             for p in placed:
                 self.memory.free(p)
+        if status not in (0, BOUNDS):
+            print(f"{name}: status {status}: {self.library.tile1_last_message().decode()}")
         return status, results
+
+
+class Judge:
+    def __init__(self, engine, functions, most, most_alone, tells):
+        self.engine, self.functions, self.tells, self.failed, self.asked = engine, functions, tells, 0, 0
+        self.most, self.most_alone = most, most_alone
+
+    def call(self, name, inputs, types):
+        return self.functions.call(name, inputs, types)
 
     def compare(self, name, got, want, inputs, wrong):
         self.asked += len(got)
@@ -104,11 +118,14 @@ class Judge:
 
     def run(self, name, inputs, outputs, allowed=(0,)):
         """outputs: (name, type, the words wanted)."""
-        for form in (name, f"{name}_alone"):
+        for form, most in ((name, self.most), (f"{name}_alone", min(self.most, self.most_alone))):
+            if len(inputs[0]) > most:
+                chosen = np.sort(np.random.choice(len(inputs[0]), most, replace=False))
+                inputs, outputs = [x[chosen] for x in inputs], [(y, t, want[chosen]) for y, t, want in outputs]
             status, results = self.call(form, inputs, [t for _, t, _ in outputs])
             if status not in allowed:
                 self.failed += 1
-                print(f"{self.engine}: {form}: status {status}: {self.library.tile1_last_message().decode()}")
+                print(f"{self.engine}: {form}: status {status}")
                 continue
             for (y, t, want), got in zip(outputs, results):
                 self.compare(f"{form}.{y}", got, want, inputs, differing(t, got, want))
@@ -116,6 +133,8 @@ class Judge:
     def conversions(self, stride):
         for s in TYPES:
             words = sources(s, stride)
+            if isinstance(self.functions, Interpreter) and s in FLOATS:
+                words = words[~is_nan(s, words) | (words == words_of(s, ["nan"])[0])]  # JSON knows one NaN
             rows = [(y, t, converted(s, t, words, how)) for y, t, how, _ in kernels.conversions(s)]
             self.run(f"of_{s}", [words], rows)
 
@@ -131,6 +150,8 @@ class Judge:
         for t in INTEGERS:
             a, b = pairs(t)
             for keep, allowed in ((b != 0, (0,)), (b == 0, (BOUNDS,))):
+                if allowed != (0,) and isinstance(self.functions, Interpreter):
+                    continue  # which stops there
                 rows = [(y, of, meaning(t, y, a[keep], b[keep])) for y, of, _ in kernels.arithmetic(t)]
                 self.run(f"int_{t}", [a[keep], b[keep]], rows, allowed)
 
@@ -142,8 +163,10 @@ class Judge:
                 for axis, inputs in ((1, words), (0, np.ascontiguousarray(words.T))):
                     name = f"lines{width}_{axis}_{t}"
                     types = ["i32" if is_index else t for _, is_index in kernels.LINES]
-                    status, results = self.call(name, [inputs], types, len(words))
+                    status, results = self.call(name, [inputs], types)
                     self.failed += status != 0
+                    if status:
+                        continue
                     for (y, _), of, got, want in zip(kernels.LINES, types, results, wanted):
                         want = np.array(want, U).astype(word(of))
                         wrong = differing(of, got, want) if of in INTEGERS else value_differs(of, got, want)
@@ -210,7 +233,7 @@ def meaning(t, what, a, b):
 
 def engines_here():
     flags = set(re.search(r"^flags\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)[1].split())
-    return [level for level, flag in LEVELS.items() if flag in flags] + list(TEXTS)
+    return [level for level, flag in LEVELS.items() if flag in flags] + list(TEXTS) + ["run:typed"]
 
 
 def ask_all(judge, full):
@@ -237,11 +260,15 @@ def main(text, ask):
         for engine in given.engines or engines_here():
             random.seed(1)
             np.random.seed(1)
-            if not given.run:
+            if engine.startswith("run:"):
+                functions, most = Interpreter(given.compiler, engine, folder.resolve(), text(64)), 300
+            elif not given.run:
                 build(given.compiler, engine, folder.resolve(), text)
             if given.build:
                 continue
-            judge = Judge(engine, folder.resolve() / f"{engine}.so", Device() if engine.startswith("sm_") else Host(), given.tell)
+            if not engine.startswith("run:"):
+                functions, most = Library(folder.resolve() / f"{engine}.so", Device() if engine.startswith("sm_") else Host()), 1 << 40
+            judge = Judge(engine, functions, most, most if given.full else 10000, given.tell)
             ask(judge, given.full)
             print(f"{engine}: {judge.asked} results, {judge.failed} outputs wrong")
             failed += judge.failed

@@ -23,7 +23,7 @@ Kernel vector_kernel(int lanes) {
   ValueId i = k.add(k.mul(block[0], k.index(lanes)), lane(k));
   ValueId mask = k.compare(CompareFn::Lt, i, n);
   ValueId x = load(k, a, i, 1, true, mask), y = load(k, b, i, 1, true, mask);
-  store(k, c, i, k.fma(x, s, y), 1, mask);
+  store(k, c, i, k.add(k.mul(x, s), y), 1, mask);
   m.close(k);
   return std::move(m.kernel);
 }
@@ -54,7 +54,7 @@ Kernel matmul_kernel(int lanes, int64_t rows) {
     store(l, row, lane(l), load(l, b, l.add(l.mul(d, width), column), 1, true), 1);
     l.add(loop(four, [&](Builder& r, ValueId i) {
       ValueId x = load(r, a, r.add(r.mul(i, depth), d), 0, false), y = load(r, row, lane(r), 1, true);
-      store(r, acc, i, r.fma(x, y, load(r, acc, i, 0, true)), 0);
+      store(r, acc, i, r.add(r.mul(x, y), load(r, acc, i, 0, true)), 0);
     }));
   }));
   k.add(loop(four, [&](Builder& l, ValueId i) { store(l, c, l.add(l.mul(i, width), column), load(l, acc, i, 0, true), 1); }));

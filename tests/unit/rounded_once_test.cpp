@@ -147,3 +147,34 @@ TEST_CASE("a GPU is told to convert in one step, and to fuse f16 and bf16") {
     CHECK_FALSE(ran.says("f64"));
   }
 }
+
+// Exact fma is many operations there: only who asks for it by name gets it.
+TEST_CASE("a matrix product is products and sums where nothing fuses them") {
+  Folder folder;
+  folder.write("g.tile", R"(export kernel g(a: f32[M, K], b: f32[K, N], out c: f32[M, N]) {
+    launch (i in ceildiv(N, 64), j in ceildiv(M, 64)) {
+        var sum: fragment f32[64, 64] = 0;
+        for k in pipelined(ceildiv(K, 32)) { sum += a.tile[64, 32](j, k) @ b.tile[32, 64](k, i); }
+        c.tile(j, i) = sum;
+    }
+}
+)");
+  Ran ran = folder.tilec("g.tile --emit=asm -o - --target=x86-64");
+  CHECK(ran.times("mulps") >= 8);
+  CHECK_FALSE(ran.says("cvtps2pd"));
+  CHECK_FALSE(folder.tilec("g.tile --emit=c -o - --target=c").says("fmaf("));
+}
+
+TEST_CASE("C text converts narrow floats by functions") {
+  Folder folder;
+  auto lines = [&](const std::string& type) {
+    folder.write("k.tile", "export kernel k(x: f16[N], out y: " + type + "[N]) {\n    launch (i in ceildiv(N, 256)) { y.tile(i) = x.tile[256](i) as " + type + "; }\n}\n");
+    return folder.tilec("k.tile --emit=c -o - --target=c").times("\n");
+  };
+  const int bare = lines("f16"), bytes = lines("f8e4m3");
+  CHECK(bare > 0);
+  CHECK(bytes < bare + 200);
+  folder.write("n.tile", "export kernel n(x: f8e4m3[N], out y: f8e4m3[N], out z: f8e4m3[N]) {\n    launch (i in ceildiv(N, 64)) { y.tile(i) = -x.tile[64](i); z.tile(i) = abs(x.tile[64](i)); }\n}\n");
+  CHECK(folder.tilec("n.tile --target=c -o n.c --header n.h").code == 0);
+  CHECK(folder.run("cc -std=c11 -Wall -Wextra -Werror -c n.c -o n.o").code == 0);
+}

@@ -34,6 +34,7 @@ void Speller::one(const ir::Op& op, const ir::op::Fma& x) {
   elementwise(op, [&](auto pick) -> Value* {
     Value *a = pick(x.a), *b = pick(x.b), *c = pick(x.c);
     if (!is_float(element)) return b_.CreateAdd(b_.CreateMul(a, b), c);
+    INVARIANT(is_narrow_float(element) || machine_.has(Cap::FusedMultiplyAdd), "fma is legalised where there is no instruction for it");
     if (!is_narrow_float(element)) return b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
     INVARIANT(machine_.has(Cap::HalfFused), "narrow floats are legalised before they are spelled");
     llvm::Type *bits = a->getType(), *half = shaped(element == Scalar::F16 ? b_.getHalfTy() : b_.getBFloatTy(), a);
