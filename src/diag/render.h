@@ -1,6 +1,7 @@
 // Diagnostics as text for people, as JSON for editors, as SARIF for code hosts, and their fixes as edited text.
 // Nothing here trusts a span: one past the end of its file is clamped, one in an unknown file counts as nowhere.
 #pragma once
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,21 @@ std::string render_json(std::span<const Diagnostic> diagnostics, const SourceMap
 
 // One SARIF 2.1.0 document. Its columns count code points.
 std::string render_sarif(std::span<const Diagnostic> diagnostics, const SourceMap& sources, std::string_view version);
+
+// One log of what was found in several files, each with sources of its own.
+class SarifLog {
+ public:
+  SarifLog();
+  ~SarifLog();
+  void add(std::span<const Diagnostic> diagnostics, const SourceMap& sources);
+  bool is_begun() const { return is_begun_; }
+  std::string text(std::string_view version) const;
+
+ private:
+  struct Results;
+  std::unique_ptr<Results> results_;
+  bool is_begun_ = false;
+};
 
 // The text with the edits made. All edits are of this text's file. One that overlaps an earlier one is left out, and so
 // is a second copy of the same edit; insertions at one place stand in the order given.

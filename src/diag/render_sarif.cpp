@@ -99,8 +99,8 @@ std::string full_message(const Diagnostic& diagnostic) {
   return out;
 }
 
-Json result(const Diagnostic& diagnostic, size_t rule, const SourceMap& sources) {
-  Json out = Json::object().set("ruleId", diagnostic.code).set("ruleIndex", rule);
+Json result(const Diagnostic& diagnostic, const SourceMap& sources) {
+  Json out = Json::object().set("ruleId", diagnostic.code);
   out.set("level", level(diagnostic.severity)).set("message", text_of(full_message(diagnostic)));
   if (diag::is_known(diagnostic.span, sources))
     out.set("locations", Json::array().push(location(diagnostic.span, sources)));
@@ -121,20 +121,40 @@ Json rule(std::string_view code) {
 
 }  // namespace
 
-std::string render_sarif(std::span<const Diagnostic> diagnostics, const SourceMap& sources, std::string_view version) {
+struct SarifLog::Results {
+  std::vector<std::pair<std::string, Json>> all;  // with their codes
+};
+
+SarifLog::SarifLog() : results_(std::make_unique<Results>()) {}
+SarifLog::~SarifLog() = default;
+
+void SarifLog::add(std::span<const Diagnostic> diagnostics, const SourceMap& sources) {
+  is_begun_ = true;
+  for (const Diagnostic& diagnostic : diagnostics) results_->all.emplace_back(diagnostic.code, result(diagnostic, sources));
+}
+
+std::string SarifLog::text(std::string_view version) const {
   std::vector<std::string_view> codes;  // those in use, in their order
-  for (const Diagnostic& diagnostic : diagnostics) codes.push_back(diagnostic.code);
+  for (const auto& [code, result] : results_->all) codes.push_back(code);
   std::ranges::sort(codes);
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
   Json rules = Json::array(), results = Json::array();
   for (std::string_view code : codes) rules.push(rule(code));
-  for (const Diagnostic& diagnostic : diagnostics)
-    results.push(result(diagnostic, size_t(std::ranges::lower_bound(codes, diagnostic.code) - codes.begin()), sources));
+  for (const auto& [code, found] : results_->all) {
+    Json result = found;
+    results.push(result.set("ruleIndex", size_t(std::ranges::lower_bound(codes, code) - codes.begin())));
+  }
   Json driver = Json::object().set("name", "tilec").set("version", version).set("rules", rules);
   Json run = Json::object().set("tool", Json::object().set("driver", driver));
   run.set("columnKind", "unicodeCodePoints").set("results", results);
   Json document = Json::object().set("$schema", kSchema).set("version", "2.1.0");
   return document.set("runs", Json::array().push(run)).indented_text();
+}
+
+std::string render_sarif(std::span<const Diagnostic> diagnostics, const SourceMap& sources, std::string_view version) {
+  SarifLog log;
+  log.add(diagnostics, sources);
+  return log.text(version);
 }
 
 }  // namespace tilec

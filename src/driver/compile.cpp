@@ -27,6 +27,13 @@ std::string default_output(const Options& options, std::string_view form, bool i
   return is_image ? stem + "." + std::string(form) : "-";
 }
 
+// The header of an object that -o names: beside it. None where the output is not called as an object or its text is.
+std::string header_beside(const std::string& output) {
+  for (std::string_view ending : {".o", ".obj", ".c"})
+    if (output.ends_with(ending) && !stem_of(output).empty()) return output.substr(0, output.size() - ending.size()) + ".h";
+  return {};
+}
+
 // A file name as Make reads it in a rule. A backslash stands for itself but before a blank or a `#`, where it is doubled.
 std::string escaped_for_make(std::string_view name) {
   std::string out;
@@ -261,6 +268,9 @@ int compile_command(const Options& options) {
     return session.not_yet("`--emit=" + options.emit + "`");
   std::string emit = emitted_form(options, *chosen->target);
   if (emit.empty()) return session.cannot_emit(*chosen, options.emit);
+  // Forms that its own speller makes hold the launcher.
+  bool is_spelled = std::ranges::find(chosen->target->emits, emit) != chosen->target->emits.end();
+  if (is_spelled && lacks_launcher(*chosen->target)) return session.cannot_emit(*chosen, emit);
   if (!is_for_machines(emit, *chosen)) return kUsage;
   bool is_image = chosen->target->assemble && emit == chosen->target->image;
   Outputs paths{path_of(emit, is_image), options.header};
@@ -270,7 +280,7 @@ int compile_command(const Options& options) {
   tick("parse and analyse");
   if (session.diagnostics.has_errors()) return session.tell();
   std::string name = !options.name.empty() ? options.name : options.inputs[0] == "-" ? "out" : stem_of(options.inputs[0]);
-  if (options.emit == "obj" && options.output.empty() && paths.header.empty()) paths.header = name + ".h";
+  if (options.emit == "obj" && paths.header.empty()) paths.header = options.output.empty() ? name + ".h" : header_beside(options.output);
   PassOptions passes = session.passes();
   passes.stop_after = options.stop_after;
   bool is_watched = options.time_passes || !options.print_after.empty() || stops_early(options);

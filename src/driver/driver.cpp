@@ -119,7 +119,7 @@ int doctor_command(const Options&) {
     std::string found = target->probe();
     std::printf("target %s:", std::string(target->name).c_str());
     for (const Machine& m : target->machines()) std::printf(" %s", std::string(m.name).c_str());
-    std::printf("; %s\n", found.empty() ? "not on this computer" : found.c_str());
+    std::printf("; %s%s\n", found.empty() ? "not on this computer" : found.c_str(), lacks_launcher(*target) ? "; no objects: built without that C library's headers" : "");
   }
   return kDone;
 }
@@ -146,6 +146,7 @@ int run_words(int argc, const char* const* argv) {
 
 int run_driver(int argc, const char* const* argv) {
   int code = run_words(argc, argv);
+  print_sarif();
   if (code == kEnvironment) return code;  // what could not be written has been said
   if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
   return Session(Options{}).cannot_write("-", std::strerror(errno));

@@ -55,23 +55,74 @@ std::string manual_text() {
   return out;
 }
 
-std::string completions_text() {
-  std::string verbs, cases;
+namespace {
+
+// Calls `each(verb, options, help)` for every verb.
+template <class Each> void each_verb(Each&& each) {
   with_option_table([&](const CLI::App& app) {
-    for (const CLI::App* verb : app.get_subcommands(nullptr)) {
-      std::vector<std::string> words;
-      for (const CLI::Option* option : options_of(*verb))
-        for (std::string& name : names_of(*option)) words.push_back(std::move(name));
-      verbs += (verbs.empty() ? "" : " ") + verb->get_name();
-      cases += "    " + verb->get_name() + ") options=\"" + join(words, " ") + "\" ;;\n";
-    }
+    for (const CLI::App* verb : app.get_subcommands(nullptr)) each(*verb, options_of(*verb));
   });
+}
+
+std::string words_of(const std::vector<const CLI::Option*>& options) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : options)
+    for (std::string& name : names_of(*option)) words.push_back(std::move(name));
+  return join(words, " ");
+}
+
+// `    check) options=(...) ;;` for each verb, between `before` and `after`; the verbs.
+std::string cases_text(std::string_view before, std::string_view after, std::string& verbs) {
+  std::string cases;
+  each_verb([&](const CLI::App& verb, const std::vector<const CLI::Option*>& options) {
+    verbs += (verbs.empty() ? "" : " ") + verb.get_name();
+    cases += "    " + verb.get_name() + ") options=" + std::string(before) + words_of(options) + std::string(after) + " ;;\n";
+  });
+  return cases;
+}
+
+std::string in_quotes_of_fish(std::string_view text) {
+  std::string out = "'";
+  for (char c : text) out += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return out + "'";
+}
+
+}  // namespace
+
+std::string completions_text() {
+  std::string verbs, cases = cases_text("\"", "\"", verbs);
   return "# bash: source this file; zsh: after `autoload -U bashcompinit && bashcompinit`\n_tilec() {\n"
          "  local word=\"${COMP_WORDS[COMP_CWORD]}\" verb=compile verbs=\"" + verbs + "\" options each\n"
          "  for each in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n    [[ \" $verbs \" == *\" $each \"* ]] && verb=$each\n  done\n"
          "  case $verb in\n" + cases + "  esac\n  [[ $COMP_CWORD == 1 ]] && options=\"$verbs $options\"\n"
          "  COMPREPLY=($(compgen -W \"$options\" -- \"$word\") $(compgen -f -X '!*.tile' -- \"$word\") $(compgen -d -- \"$word\"))\n"
          "}\ncomplete -o filenames -F _tilec tilec\n";
+}
+
+std::string zsh_completions_text() {
+  std::string verbs, cases = cases_text("(", ")", verbs);
+  return "#compdef tilec\nlocal verb=compile each\nlocal -a verbs options\nverbs=(" + verbs + ")\n"
+         "for each in ${words[2,CURRENT-1]}; do\n  (( ${verbs[(Ie)$each]} )) && verb=$each\ndone\n"
+         "case $verb in\n" + cases + "esac\n(( CURRENT == 2 )) && options=($verbs $options)\n"
+         "compadd -a options\n_files -g '*.tile'\n";
+}
+
+std::string fish_completions_text() {
+  std::string verbs, lines;
+  each_verb([&](const CLI::App& verb, const std::vector<const CLI::Option*>& options) {
+    std::string name = verb.get_name();
+    verbs += (verbs.empty() ? "" : " ") + name;
+    lines += "complete -c tilec -n '__fish_use_subcommand' -a " + name + " -d " + in_quotes_of_fish(verb.get_description()) + "\n";
+    for (const CLI::Option* option : options) {
+      std::string spelled;
+      for (const std::string& word : names_of(*option))
+        spelled += word.starts_with("--") ? " -l " + word.substr(2) : word.size() == 2 ? " -s " + word.substr(1) : " -o " + word.substr(1);
+      std::string where = name == "compile" ? "__tilec_compiles" : "__fish_seen_subcommand_from " + name;
+      lines += "complete -c tilec -n '" + where + "'" + spelled + (option->get_items_expected_max() > 0 ? " -r" : "") + " -d " + in_quotes_of_fish(option->get_description()) + "\n";
+    }
+  });
+  // Without a verb, tilec compiles.
+  return "function __tilec_compiles\n  __fish_seen_subcommand_from compile; or not __fish_seen_subcommand_from " + verbs + "\nend\n" + lines;
 }
 
 }  // namespace tilec

@@ -14,5 +14,7 @@ void with_option_table(const std::function<void(const CLI::App&)>& read);
 
 std::string manual_text();       // for man: troff
 std::string completions_text();  // for bash, and for zsh with bashcompinit
+std::string zsh_completions_text();   // of a folder in $fpath, as `_tilec`
+std::string fish_completions_text();
 
 }  // namespace tilec

@@ -60,7 +60,10 @@ std::optional<int> print_command(int argc, const char* const* argv) {
                            {"--print-passes", passes_text, passes_json},
                            {"--version", version_text, version_json},
                            {"--print-manual", manual_text, nullptr},
-                           {"--print-completions", completions_text, nullptr}};
+                           {"--print-completions", completions_text, nullptr},
+                           {"--print-completions=bash", completions_text, nullptr},
+                           {"--print-completions=zsh", zsh_completions_text, nullptr},
+                           {"--print-completions=fish", fish_completions_text, nullptr}};
   std::string_view word = argv[1];
   for (const Row& row : kRows) {
     bool is_json = row.json && word == std::string(row.word) + "=json";

@@ -9,6 +9,7 @@
 #include "host/names.h"
 #include "sema/stdlib.h"
 #include "syntax/parse.h"
+#include "target/launch_support/launch_support.h"
 #include "target/target.h"
 
 namespace tilec {
@@ -110,13 +111,29 @@ void Session::check_exports() {
     }
 }
 
+namespace {
+
+// Of all inputs of the command.
+SarifLog& sarif_log() {
+  static SarifLog log;
+  return log;
+}
+
+}  // namespace
+
+bool lacks_launcher(const target::Target& target) { return !target.triple.empty() && target::support_bitcode(target.triple).empty(); }
+
+void print_sarif() {
+  if (sarif_log().is_begun()) std::fputs(sarif_log().text(kVersion).c_str(), stderr);
+}
+
 int Session::tell() const { return tell(diagnostics); }
 
 int Session::tell(const Diagnostics& what) const {
   if (options.format == DiagnosticsFormat::Json) {
     std::fputs(render_json(what.all(), sources).c_str(), stderr);
   } else if (options.format == DiagnosticsFormat::Sarif) {
-    std::fputs(render_sarif(what.all(), sources, kVersion).c_str(), stderr);
+    sarif_log().add(what.all(), sources);
   } else {
     bool has_color = options.color == "always" || (options.color == "auto" && isatty(2));
     std::fputs(render_text(what.all(), sources, {has_color}).c_str(), stderr);
@@ -142,6 +159,9 @@ int Session::cannot_emit(const Chosen& chosen, std::string_view kind) const {
   return tell_alone([&](Place at) {
     Report report = at.error(diag::EmitNotOffered, chosen.named, kind);
     if (chosen.target->emits.empty()) report.help("it is for `tilec run` and `tilec explain`");
+    if (lacks_launcher(*chosen.target))
+      report.help("this tilec was built where the headers of that machine's C library were missing (Debian: libc6-dev-arm64-cross), so it holds no launcher for it; "
+                  "`--emit=c` gives text that a compiler there takes");
   }, kNoTarget);
 }
 int Session::cannot_assemble(const target::MachineChoice& of, const std::string& problem) const {

@@ -68,6 +68,12 @@ struct Session {
 // Every machine that some target spells for, or that the interpreter knows.
 std::vector<const Machine*> all_machines();
 
+// Was the compiler built without what an object of this host needs?
+bool lacks_launcher(const target::Target& target);
+
+// What was told in SARIF, as one document; to be called once, when the command ends.
+void print_sarif();
+
 int compile_command(const Options& options);
 int check_command(const Options& options);
 int run_command(const Options& options);

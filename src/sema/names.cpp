@@ -4,6 +4,7 @@
 #include "sema/assign.h"
 #include "sema/expr.h"
 #include "sema/types.h"
+#include "syntax/foreign_words.h"
 
 namespace tilec::sema {
 namespace {
@@ -28,15 +29,6 @@ std::optional<Value> in_module(Instance& in, const Module& module, std::string_v
   if (it == module.declarations.end()) return std::nullopt;
   return value_of_declaration(in.session, module, it->second);
 }
-
-// What C, and others, call the types.
-constexpr std::pair<std::string_view, Scalar> kForeignTypes[] = {
-    {"float", Scalar::F32},     {"double", Scalar::F64},   {"half", Scalar::F16},     {"float16", Scalar::F16},   {"bfloat16", Scalar::BF16},
-    {"float32", Scalar::F32},   {"float64", Scalar::F64},  {"char", Scalar::I8},      {"short", Scalar::I16},     {"long", Scalar::I64},
-    {"unsigned", Scalar::U32},  {"size_t", Scalar::Index}, {"int8", Scalar::I8},      {"int16", Scalar::I16},     {"int32", Scalar::I32},
-    {"int64", Scalar::I64},     {"uint8", Scalar::U8},     {"uint16", Scalar::U16},   {"uint32", Scalar::U32},    {"uint64", Scalar::U64},
-    {"int8_t", Scalar::I8},     {"int16_t", Scalar::I16},  {"int32_t", Scalar::I32},  {"int64_t", Scalar::I64},   {"uint8_t", Scalar::U8},
-    {"uint16_t", Scalar::U16},  {"uint32_t", Scalar::U32}, {"uint64_t", Scalar::U64}, {"usize", Scalar::Index},   {"byte", Scalar::U8}};
 
 // Words of other languages for kernels and of libraries of matrices, and what is written here instead.
 struct ForeignWord {
@@ -74,12 +66,11 @@ bool suggest_import(Instance& in, Report& report, const ast::Name& word, std::st
 }
 
 void suggest(Instance& in, Report report, const ast::Name& name) {
-  for (auto [foreign, scalar] : kForeignTypes)
-    if (name.text == foreign) {
-      std::string ours(tilec::name(scalar));
-      report.fix(name.span, ours, "the type is called `" + ours + "` here");
-      return;
-    }
+  if (auto scalar = syntax::foreign_type(name.text)) {
+    std::string ours(tilec::name(*scalar));
+    report.fix(name.span, ours, "the type is called `" + ours + "` here");
+    return;
+  }
   for (const ForeignWord& foreign : kForeignWords)
     if (name.text == foreign.word) return void(report.help(std::string(foreign.help)));
   if (suggest_import(in, report, name, name.text)) return;

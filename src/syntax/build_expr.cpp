@@ -129,6 +129,7 @@ ast::Expr* Builder::conditional(P::ExpressionContext* context) {
                "write it with `if`");
   }
   report.help("a choice for each element of whole tiles is `select(condition, a, b)`");
+  for (P::ExpressionContext* part : context->expression()) expression(part);
   return missing(all);
 }
 

@@ -78,7 +78,7 @@ std::string PartPrinter::bare(const ast::Expr& expr, int depth) const {
   if (const auto* e = expr.as<ast::IfExpr>()) {
     std::string mark = space_mark(level(depth, kLevelsPerDepth - 1));
     std::string otherwise = this->expr(*e->else_value, depth + 1);
-    bool is_chain = e->else_value->as<ast::IfExpr>() && !e->else_value->is_parenthesized;
+    bool is_chain = e->else_value->as<ast::IfExpr>() && !e->else_value->is_parenthesized && !has_brace(e->then_value->span.end, e->else_value->span.begin);
     return "if " + this->expr(*e->condition, depth + 1) + " {" + mark + this->expr(*e->then_value, depth + 1) +
         " } else" +
            (is_chain ? " " + bare(*e->else_value, depth) : " {" + mark + otherwise + " }");
@@ -88,6 +88,17 @@ std::string PartPrinter::bare(const ast::Expr& expr, int depth) const {
   if (expr.as<ast::StringLiteral>()) return strings(expr.span, depth);
   if (expr.as<ast::Missing>()) return {};
   return copied(expr.is_parenthesized ? expr.bare_span : expr.span);
+}
+
+// Does a brace stand before the second place, behind the first one's `} else`?
+bool PartPrinter::has_brace(uint32_t begin, uint32_t end) const {
+  std::string_view between = source_.substr(begin, end - begin);
+  char last = 0;
+  for (size_t i = 0; i < between.size(); ++i) {
+    if (between.substr(i).starts_with("//")) i = std::min(between.find('\n', i), between.size() - 1);
+    else if (!std::isspace(uint8_t(between[i]))) last = between[i];
+  }
+  return last == '{';
 }
 
 std::string PartPrinter::call(const ast::Call& call, int depth) const {

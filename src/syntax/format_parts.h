@@ -36,6 +36,7 @@ class PartPrinter {
   std::string copied(Span span) const { return std::string(source_.substr(span.begin, span.end - span.begin)); }
 
  private:
+  bool has_brace(uint32_t begin, uint32_t end) const;
   std::string bare(const ast::Expr& expr, int depth) const;
   std::string call(const ast::Call& call, int depth) const;
   std::string index(const ast::Index& index, int depth) const;

@@ -157,7 +157,7 @@ void Printer::if_chain(std::string head, const ast::If& stmt) {
     if (!next) break;
     link = next;
   }
-  out_ += std::string(size_t(depth_) * 4, ' ') + "}\n";
+  emit("}", 0);
 }
 
 void Printer::statement(const ast::Stmt& stmt) {

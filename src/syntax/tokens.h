@@ -62,6 +62,9 @@ void balance_brackets(const Input& input, Tokens& tokens, const Patience& patien
 // Loops as C writes them become loops over a range, and are reported.
 void turn_c_loops(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
+// Spellings of other languages become ours, and are reported.
+void turn_foreign_words(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
+
 // Launches without parentheses get them, and are reported.
 void turn_bare_launches(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
 

@@ -23,6 +23,12 @@ prefix="$out/a folder"
 mv "$out/first place" "$prefix"
 check "the compiler runs" 0 "$("$prefix/bin/tilec" --version > /dev/null; echo $?)"
 
+for page in share/man/man1/tilec.1 share/bash-completion/completions/tilec share/zsh/site-functions/_tilec share/fish/vendor_completions.d/tilec.fish; do
+  check "$page" found "$(grep -q 'schedule.*cache' "$prefix/$page" && echo found)"
+done
+completed=$(source "$prefix/share/bash-completion/completions/tilec"; COMP_WORDS=(tilec compile --schedule-c); COMP_CWORD=2; _tilec; echo "${COMPREPLY[*]:-}")
+check "options are completed" --schedule-cache "$completed"
+
 # Links of the installed pages that lead nowhere.
 broken_links() {
   find "$prefix/share" -name '*.md' | while read -r page; do

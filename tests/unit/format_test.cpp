@@ -72,13 +72,13 @@ std::string commented(const std::string& text, std::mt19937& random, double shar
   return out + text.substr(copied);
 }
 
-void check_comments(const std::string& text, const std::string& label) {
+void check_comments(const std::string& text, const std::string& label, bool is_untidy = false) {
   Formatted once = format_text(text);
   if (once.has_errors) return;
   Formatted twice = format_text(once.text);
   CHECK_MESSAGE(once.text == twice.text, label << text << "\n----\n" << once.text << "\n----\n" << twice.text);
   CHECK_MESSAGE(read(text) == read(once.text), label << text << "\n----\n" << once.text);
-  CHECK_MESSAGE((once.text != text || text == twice.text), label);
+  if (is_untidy) CHECK_MESSAGE(once.text != text, label);  // a file that the printer is lost in comes back as it is
 }
 
 // Every line break that may be one is one, or none is.
@@ -142,21 +142,21 @@ TEST_SUITE("format") {
         std::ifstream file(entry.path());
         std::string text{std::istreambuf_iterator<char>(file), {}};
         check_comments(text, entry.path());
-        for (double share : {0.01, 0.1, 1.0}) check_comments(commented(text, random, share), entry.path());
+        for (double share : {0.01, 0.1, 1.0}) check_comments(commented(text, random, share), entry.path(), share == 1.0);
       }
     // Each gap by itself, and what the tree does not know of.
-    const std::string odd = "import std . math ;\nenum E { a, b }\nkernel f[ T : type = f32 , ] ( x : T [ N ; s , ] , y : T [ 4, ] ? , )\nrequires N >= 1 , N < 9 {\n"
+    const std::string odd = "import std . math ;\nenum E { a, b }\nkernel f[ T : type = f32 , ] ( x : T [ N ; s ] , y : T [ 4, ] ? , )\nrequires N >= 1 , N < 9 {\n"
                             "@a(b = 1,) launch ( i in N , j in [1, 2,] , ) threads 32 { if a { b = c ( d , ) ; } else if e { } else { f ( ) ; }\n"
                             "for ( r , c , ) in parallel ( 2 , 3 , ) { t [ r , c , ] = - x . y as f32 * ( 2 , ) ; } }\n}\n"
                             "schedule f[T = f16,] where N = 1 for model { layout a, b: swizzle ( 128 ) ; role m: warps 4 { rest ; } }\nexport f[] | f[T = f16] as g where N = 3;\n";
     REQUIRE_FALSE(format_text(odd).has_errors);
-    check_comments(odd, "odd");
+    check_comments(odd, "odd", true);
     size_t count = token_ranges(odd).size();
     for (size_t k = 0; k < count; ++k)
       for (const char* comment : {"// c\n", "\n// own\n"}) {
         std::string text = odd;
         text.insert(token_ranges(odd)[k].begin, comment);
-        check_comments(text, "gap " + std::to_string(k));
+        check_comments(text, "gap " + std::to_string(k), true);
       }
   }
 

@@ -154,7 +154,7 @@ Words words_of(std::string_view list) {
 }
 
 bool begins_as_one_of(std::string_view name, const Words& beginnings) {
-  return std::ranges::any_of(beginnings, [&](std::string_view b) { return name.starts_with(b) && name.size() > b.size(); });
+  return std::ranges::any_of(beginnings, [&](std::string_view b) { return name.starts_with(b); });
 }
 
 bool is_one_with_ending(std::string_view name, const Words& stems) {
@@ -171,10 +171,14 @@ bool is_of_a_format(std::string_view name) {
   return begins && name.size() > 4 && std::string_view("diouxX").find(name[3]) != name.npos && is_capital(name[4]);
 }
 
+bool begins_as_macros_do(std::string_view name) {
+  static const Words beginnings = words_of(kMacroBeginnings);
+  return is_of_a_format(name) || (std::ranges::all_of(name, is_capital) && begins_as_one_of(name, beginnings));
+}
+
 bool is_macro(std::string_view name) {
-  static const Words macros = words_of(kMacros), beginnings = words_of(kMacroBeginnings), constants = words_of(kMathConstants);
-  if (macros.contains(name) || is_of_a_format(name) || is_one_with_ending(name, constants)) return true;
-  return std::ranges::all_of(name, is_capital) && begins_as_one_of(name, beginnings);
+  static const Words macros = words_of(kMacros), constants = words_of(kMathConstants);
+  return macros.contains(name) || is_one_with_ending(name, constants) || begins_as_macros_do(name);
 }
 
 bool has_reserved_beginning(std::string_view name) {
@@ -205,8 +209,8 @@ std::vector<std::string> argument_names(const std::vector<std::string>& names) {
   std::vector<std::string> safe;
   for (std::string name : names) {
     if (is_taken(name)) {
-      // Nothing behind it mends a name that begins as the header's own do.
-      if (has_reserved_beginning(name)) name = "arg_" + name;
+      // Nothing behind it mends a name that begins as the header's own do, or as macros.
+      if (has_reserved_beginning(name) || begins_as_macros_do(name)) name = "arg_" + name;
       while (is_taken(name) || taken.contains(name)) name += '_';
       taken.insert(name);
     }

@@ -1,0 +1,202 @@
+// Spellings of other languages that mean one thing here: said once, with what to write, and read as that. `(float)x[i]`, `float s = 0;`,
+// `a and b`, `not a`, `elif`.
+#include "syntax/foreign_words.h"
+
+#include <array>
+#include <utility>
+
+#include "TileLexer.h"
+#include "diag/diag.h"
+#include "syntax/tokens.h"
+
+namespace tilec::syntax {
+
+std::optional<Scalar> foreign_type(std::string_view name) {
+  using Row = std::pair<std::string_view, Scalar>;
+  static constexpr auto kTypes = std::to_array<Row>(
+      {{"float", Scalar::F32},     {"double", Scalar::F64},   {"half", Scalar::F16},     {"float16", Scalar::F16},   {"bfloat16", Scalar::BF16},
+       {"float32", Scalar::F32},   {"float64", Scalar::F64},  {"char", Scalar::I8},      {"short", Scalar::I16},     {"long", Scalar::I64},
+       {"unsigned", Scalar::U32},  {"size_t", Scalar::Index}, {"int8", Scalar::I8},      {"int16", Scalar::I16},     {"int32", Scalar::I32},
+       {"int64", Scalar::I64},     {"uint8", Scalar::U8},     {"uint16", Scalar::U16},   {"uint32", Scalar::U32},    {"uint64", Scalar::U64},
+       {"int8_t", Scalar::I8},     {"int16_t", Scalar::I16},  {"int32_t", Scalar::I32},  {"int64_t", Scalar::I64},   {"uint8_t", Scalar::U8},
+       {"uint16_t", Scalar::U16},  {"uint32_t", Scalar::U32}, {"uint64_t", Scalar::U64}, {"usize", Scalar::Index},   {"byte", Scalar::U8},
+       {"isize", Scalar::Index},   {"ssize_t", Scalar::Index}, {"ptrdiff_t", Scalar::Index}, {"uint", Scalar::U32},  {"uchar", Scalar::U8},
+       {"__half", Scalar::F16},    {"half_t", Scalar::F16},   {"__nv_bfloat16", Scalar::BF16}});
+  for (auto [foreign, scalar] : kTypes)
+    if (foreign == name) return scalar;
+  return std::nullopt;
+}
+
+namespace {
+
+class Turner {
+ public:
+  Turner(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics)
+      : input_(input), tokens_(tokens), list_(tokens.list), patience_(patience), diagnostics_(diagnostics) {}
+
+  void run() {
+    for (size_t i = 0; i < list_.size() && !tokens_.is_unreadable; ++i) {
+      depth_ += (type(i) == TileLexer::LEFT_BRACE) - (type(i) == TileLexer::RIGHT_BRACE);
+      turn_cast(i);
+      turn_declaration(i);
+      turn_word(i);
+    }
+  }
+
+ private:
+  size_t type(size_t i) const { return i < list_.size() ? list_[i]->getType() : size_t(antlr4::Token::EOF); }
+  std::string text(size_t i) const { return std::string(input_.spelling(*list_[i])); }
+  std::string text(size_t first, size_t end) const {
+    return std::string(input_.text.substr(list_[first]->getStartIndex(), list_[end - 1]->getStopIndex() + 1 - list_[first]->getStartIndex()));
+  }
+  static bool is_name(size_t type) { return type == TileLexer::ID || (type >= TileLexer::ALIAS && type <= TileLexer::WORKSPACE); }
+  std::optional<Scalar> type_at(size_t i) const {
+    if (type(i) != TileLexer::ID) return std::nullopt;
+    auto ours = scalar_named(text(i));
+    return ours ? ours : foreign_type(text(i));
+  }
+  bool is_ours(size_t i) const { return scalar_named(text(i)).has_value(); }
+  bool ends_operand(size_t i) const {
+    size_t t = type(i);
+    return is_name(t) || t == TileLexer::INTEGER || t == TileLexer::FLOAT || t == TileLexer::RIGHT_PAREN || t == TileLexer::RIGHT_BRACKET || t == TileLexer::TRUE ||
+           t == TileLexer::FALSE;
+  }
+
+  // Behind the bracket that closes the one at `i`, or `i`.
+  size_t behind_brackets(size_t i) const {
+    int depth = 0;
+    for (size_t k = i; k < list_.size(); ++k) {
+      size_t t = type(k);
+      depth += (t == TileLexer::LEFT_PAREN || t == TileLexer::LEFT_BRACKET) - (t == TileLexer::RIGHT_PAREN || t == TileLexer::RIGHT_BRACKET);
+      if (depth == 0) return k + 1;
+      if (t == TileLexer::SEMICOLON || t == TileLexer::LEFT_BRACE || t == TileLexer::RIGHT_BRACE) break;
+    }
+    return i;
+  }
+
+  // Behind the operand that begins at `i`, or `i` where none does.
+  size_t behind_operand(size_t i) const {
+    size_t k = i;
+    while (type(k) == TileLexer::MINUS || type(k) == TileLexer::TILDE) ++k;
+    size_t first = k;
+    if (is_name(type(k)) || type(k) == TileLexer::INTEGER || type(k) == TileLexer::FLOAT) ++k;
+    else if (type(k) == TileLexer::LEFT_PAREN) k = behind_brackets(k);
+    if (k == first) return i;
+    for (;;) {
+      size_t before = k;
+      if (type(k) == TileLexer::DOT && is_name(type(k + 1))) k += 2;
+      else if (type(k) == TileLexer::LEFT_PAREN || type(k) == TileLexer::LEFT_BRACKET) k = behind_brackets(k);
+      if (k == before) return k;
+    }
+  }
+
+  void report(Span span, const std::string& theirs, const std::string& ours, std::vector<Fix> fixes) {
+    diagnostics_.at(span).error(diag::ExpectedToken, "`" + ours + "`", "`" + theirs + "`").fix(std::move(fixes), "write it so");
+    if (!patience_.is_over(diagnostics_)) return;
+    tokens_.is_unreadable = true;
+    give_up(patience_, diagnostics_.at(span), input_.name);
+  }
+
+  TokenPointer retyped(TokenPointer token, size_t type) {
+    dynamic_cast<antlr4::CommonToken&>(*token).setType(type);
+    return token;
+  }
+  // A type of ours is read; one of theirs is left open, which says nothing more.
+  TokenPointer read_type(size_t i) { return is_ours(i) ? std::move(list_[i]) : imagined_before(*list_[i], TileLexer::ID); }
+
+  // `(T) operand` is read as `operand as T`.
+  void turn_cast(size_t i) {
+    bool is_cast = type(i) == TileLexer::LEFT_PAREN && type_at(i + 1) && type(i + 2) == TileLexer::RIGHT_PAREN;
+    if (!is_cast || (i > 0 && (ends_operand(i - 1) || type(i - 1) == TileLexer::FN))) return;
+    size_t end = behind_operand(i + 3);
+    if (end == i + 3) return;
+    std::string ours(tilec::name(*type_at(i + 1))), operand = text(i + 3, end);
+    Span cast = input_.span(list_[i]->getStartIndex(), list_[i + 3]->getStartIndex()), last = input_.span(*list_[end - 1]);
+    report(input_.span(cast.begin, uint32_t(list_[i + 2]->getStopIndex() + 1)), text(i, end), operand + " as " + ours,
+           {{cast, ""}, {input_.span(last.end, last.end), " as " + ours}});
+    TokenPointer name = read_type(i + 1), as = retyped(std::move(list_[i]), TileLexer::AS);
+    list_.insert(list_.begin() + ssize_t(end), std::move(name));
+    list_.insert(list_.begin() + ssize_t(end), std::move(as));
+    list_.erase(list_.begin() + ssize_t(i), list_.begin() + ssize_t(i) + 3);
+  }
+
+  // `float s = 0;`, `const int n = 3;`, `let float c = 2.0;` are read as `var s: f32 = 0;` and the like.
+  void turn_declaration(size_t i) {
+    size_t word = type(i);
+    bool has_word = word == TileLexer::CONST || word == TileLexer::LET || word == TileLexer::VAR;
+    size_t at = i + has_word, before = i > 0 ? type(i - 1) : size_t(TileLexer::SEMICOLON);
+    bool begins = before == TileLexer::SEMICOLON || before == TileLexer::LEFT_BRACE || before == TileLexer::RIGHT_BRACE;
+    bool ends = type(at + 2) == TileLexer::ASSIGN || (!has_word && type(at + 2) == TileLexer::SEMICOLON);
+    if (!begins || !ends || !type_at(at) || !is_name(type(at + 1)) || (depth_ == 0 && !has_word)) return;
+    size_t ours_type = word == TileLexer::CONST ? (depth_ > 0 ? TileLexer::LET : TileLexer::CONST) : has_word ? word : TileLexer::VAR;
+    std::string ours = ours_type == TileLexer::LET ? "let " : ours_type == TileLexer::CONST ? "const " : "var ";
+    ours += text(at + 1) + ": " + std::string(tilec::name(*type_at(at)));
+    Span head = input_.span(list_[i]->getStartIndex(), list_[at + 1]->getStopIndex() + 1);
+    report(head, text(i, at + 2), ours, {{head, ours}});
+    TokenPointer colon = imagined_before(*list_[at + 1], TileLexer::COLON), name = read_type(at);
+    TokenPointer first = has_word ? retyped(std::move(list_[i]), ours_type) : imagined_before(*list_[at + 1], ours_type);
+    std::vector<TokenPointer> turned;
+    for (TokenPointer* token : {&first, &list_[at + 1], &colon, &name}) turned.push_back(std::move(*token));
+    list_.erase(list_.begin() + ssize_t(i), list_.begin() + ssize_t(at) + 2);
+    list_.insert(list_.begin() + ssize_t(i), std::make_move_iterator(turned.begin()), std::make_move_iterator(turned.end()));
+  }
+
+  void replace(size_t i, size_t type, const std::string& ours) {
+    Span span = input_.span(*list_[i]);
+    report(span, text(i), ours, {{span, ours}});
+    list_[i] = retyped(std::move(list_[i]), type);
+  }
+
+  // `and`, `or`, `not` where a name cannot stand, `elif` behind a block.
+  void turn_word(size_t i) {
+    if (type(i) != TileLexer::ID || i == 0) return;
+    std::string word = text(i);
+    bool is_between = ends_operand(i - 1) && (behind_operand(i + 1) > i + 1 || type(i + 1) == TileLexer::NOT || type(i + 1) == TileLexer::ID);
+    if (word == "and" && is_between) return replace(i, TileLexer::AND_AND, "&&");
+    if (word == "or" && is_between) return replace(i, TileLexer::OR_OR, "||");
+    bool is_prefix = !ends_operand(i - 1) && type(i + 1) != TileLexer::DOT && behind_operand(i + 1) > i + 1;
+    bool is_call = type(i + 1) == TileLexer::LEFT_PAREN && behind_operand(i + 1) == i + 1;
+    if (word == "not" && is_prefix && !is_call) return turn_not(i);
+    if (word != "elif" || type(i - 1) != TileLexer::RIGHT_BRACE) return;
+    replace(i, TileLexer::ELSE, "else if");
+    list_.insert(list_.begin() + ssize_t(i) + 1, imagined_before(*list_[i + 1], TileLexer::IF));
+  }
+
+  // It binds looser than a comparison where it comes from, and tighter than all here.
+  void turn_not(size_t i) {
+    size_t end = i + 1;
+    for (int depth = 0; end < list_.size(); ++end) {
+      size_t t = type(end);
+      if (t == TileLexer::LEFT_PAREN || t == TileLexer::LEFT_BRACKET) ++depth;
+      if ((t == TileLexer::RIGHT_PAREN || t == TileLexer::RIGHT_BRACKET) && --depth < 0) break;
+      bool is_joint = t == TileLexer::AND_AND || t == TileLexer::OR_OR || (t == TileLexer::ID && (text(end) == "and" || text(end) == "or"));
+      if (depth == 0 && (is_joint || t == TileLexer::LEFT_BRACE || t == TileLexer::SEMICOLON || t == TileLexer::COMMA)) break;
+    }
+    Span word = input_.span(list_[i]->getStartIndex(), list_[i + 1]->getStartIndex());
+    bool is_one = behind_operand(i + 1) == end;
+    uint32_t last = uint32_t(list_[end - 1]->getStopIndex() + 1);
+    std::string operand = text(i + 1, end);
+    std::vector<Fix> fixes = {{word, is_one ? "!" : "!("}};
+    if (!is_one) fixes.push_back({input_.span(last, last), ")"});
+    report(input_.span(*list_[i]), "not " + operand, is_one ? "!" + operand : "!(" + operand + ")", std::move(fixes));
+    list_[i] = retyped(std::move(list_[i]), TileLexer::NOT);
+    if (is_one) return;
+    list_.insert(list_.begin() + ssize_t(end), imagined_before(*list_[end], TileLexer::RIGHT_PAREN));
+    list_.insert(list_.begin() + ssize_t(i) + 1, imagined_before(*list_[i + 1], TileLexer::LEFT_PAREN));
+  }
+
+  const Input& input_;
+  Tokens& tokens_;
+  std::vector<TokenPointer>& list_;
+  const Patience& patience_;
+  Diagnostics& diagnostics_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+void turn_foreign_words(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics) {
+  Turner(input, tokens, patience, diagnostics).run();
+}
+
+}  // namespace tilec::syntax

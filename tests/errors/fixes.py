@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Every fix that is offered, applied: fixes.py TILEC. The file has no new mistake of form, and where the fix was offered that error is
+gone or another one."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Programs by users of C and Python, each of one line in a kernel of `x: i32[N]` and `y: f32[N]`, whose block is i.
+LINES = """
+y[i] = (f32)x[i];
+y[i] = (float)x[i] * 2.0;
+y[i] = (f32)(x[i] + 1) + 1.0;
+y[i] = (float)-x[i];
+let float c = 2.0; y[i] = c;
+const float c = 2.0; y[i] = c;
+float s = 0; s += 1.0; y[i] = s;
+float s; s = 1.0; y[i] = s;
+int n = 3; y[i] = n as f32;
+double s = 0.0; y[i] = s as f32;
+var s = 0.0; s++; y[i] = s;
+if x[i] > 0 and x[i] < 3 { y[i] = 1.0; }
+if x[i] > 0 or x[i] < 3 { y[i] = 1.0; }
+if not (x[i] > 0) { y[i] = 1.0; }
+if (x[i] > 0) y[i] = 1.0;
+if (x[i] > 0) y[i] = 1.0; else y[i] = 2.0;
+if x[i] > 0 { y[i] = 1.0; } elif x[i] < 0 { y[i] = 2.0; } else { y[i] = 3.0; }
+y[i] = (x[i] as f32) ** 2;
+y[i] = x[i] > 0 ? 1.0 : 2.0;
+for (int j = 0; j < 4; j++) { y[i] = 1.0; }
+let t: fragment float[16] = 0; y[i] = t.sum(axis = 0);
+let n: size_t = 3; y[i] = n as f32;
+let n: unsigned = 3; y[i] = n as f32;
+let h: half = 1.0; y[i] = h as f32;
+let t = zeros(16); y[i] = t.sum(axis = 0);
+y[i] = matmul(x[i], 2);
+y[i] = fabs(1.0);
+y[i] = relu(1.0);
+y[i] = sigmod(1.0);
+y[i] = 1.;
+y[i] = 2
+y[j] = 2.0;
+let x2 = x[i]; x2 = 3; y[i] = 1.0;
+var s: f32; s += 1.0; y[i] = s;
+""".strip().split("\n")
+
+
+def programs():
+    for path in sorted(HERE.glob("*.tile")):
+        yield path.name, path.read_text(errors="replace")
+    for line in LINES:
+        yield line, "export kernel k(x: i32[N], out y: f32[N]) {\n    launch (i in N) {\n        " + line + "\n    }\n}\n"
+        yield "lunch: " + line, "export kernel k(x: i32[N], out y: f32[N]) {\n    lunch (i in N) {\n        " + line + "\n    }\n}\n"
+
+
+def diagnostics(tilec, folder, text):
+    (folder / "x.tile").write_text(text)
+    done = subprocess.run([tilec, "check", "--diagnostics-format", "json", "--error-limit", "0", "x.tile"], cwd=folder, capture_output=True, text=True, timeout=60)
+    return [json.loads(line) for line in (done.stdout + done.stderr).splitlines() if line.startswith("{")]
+
+
+def is_of_form(diagnostic):
+    return diagnostic["severity"] == "error" and diagnostic["code"] < "T0100"
+
+
+def applied(text, fixes):
+    raw = text.encode()
+    for fix in sorted(fixes, key=lambda f: (f["span"]["begin"], f["span"]["end"]), reverse=True):
+        raw = raw[: fix["span"]["begin"]] + fix["replacement"].encode() + raw[fix["span"]["end"] :]
+    return raw.decode()
+
+
+def main():
+    tilec, failed, count = str(pathlib.Path(sys.argv[1]).resolve()), 0, 0
+    with tempfile.TemporaryDirectory() as name:
+        for label, text in programs():
+            found = diagnostics(tilec, pathlib.Path(name), text)
+            forms = sum(map(is_of_form, found))
+            for diagnostic in found:
+                for help in diagnostic["helps"]:
+                    if not help["fixes"] or any(f["span"]["file"] != "x.tile" for f in help["fixes"]):
+                        continue
+                    count += 1
+                    now_text = applied(text, help["fixes"])
+                    now = diagnostics(tilec, pathlib.Path(name), now_text)
+                    places = [f["span"]["begin"] for f in help["fixes"]]
+                    shift = sum(len(f["replacement"]) - (f["span"]["end"] - f["span"]["begin"]) for f in help["fixes"] if f["span"]["end"] <= diagnostic["span"]["begin"])
+                    same = [d for d in now if d["code"] == diagnostic["code"] and d["message"] == diagnostic["message"] and abs(d["span"]["begin"] - diagnostic["span"]["begin"] - shift) <= 1]
+                    wanted = forms - is_of_form(diagnostic)
+                    if sum(map(is_of_form, now)) > wanted or same or now_text == text:
+                        failed += 1
+                        print(f"{label}: {diagnostic['code']} {diagnostic['message']}\n  {help['text']}\n{now_text}\n  now: {[d['code'] + ' ' + d['message'] for d in now]}\n")
+    print(f"{count} fixes, {failed} failed")
+    return failed != 0 or count < 40
+
+
+if __name__ == "__main__":
+    sys.exit(main())
