@@ -205,7 +205,7 @@ def read(form, names):
     """A form of BOUNDS_ABOVE, with Python's own parser over numbers that refuse."""
     code = READ.get(form)
     if code is None:
-            source = re.sub(r"\(if (.*) \{ (.*) \} else \{ (.*) \}\)", r"((\2) if (\1) else (\3))", form)
+        source = re.sub(r"\(if (.*) \{ (.*) \} else \{ (.*) \}\)", r"((\2) if (\1) else (\3))", form)
         source = re.sub(r"\((x as i32) as int\)|\(x as i32\)", "narrow(x)", source.replace("((x as i32) as int)", "(x as i32)"))
         source = re.sub(r"!(?!=)", " not ", source).replace("&&", " and ").replace("||", " or ").replace("/", "//")
         source = re.sub(r"\b(\d+)\b", r"Exact(\1)", source)
