@@ -31,10 +31,21 @@ Interval range_of(const Kernel& kernel, const op::Binary& binary, int depth) {
   }
 }
 
+bool is_extent(const Kernel& kernel, ValueId v) {
+  return std::ranges::any_of(kernel.params, [v](const Param& p) { return std::ranges::find(p.extents, v) != p.extents.end(); });
+}
+
+// A dim that is a stride alone may be any `int`; what no parameter so far names is taken for an extent of a later one.
+bool is_near_dim(const Kernel& kernel, ValueId v) {
+  bool is_dim = std::ranges::any_of(kernel.dims, [v](const Dim& dim) { return dim.value == v; });
+  bool is_stride = std::ranges::any_of(kernel.params, [v](const Param& p) { return std::ranges::find(p.strides, v) != p.strides.end(); });
+  return is_dim && (!is_stride || is_extent(kernel, v));
+}
+
 bool is_far(const Kernel& kernel, ValueId v, int depth) {
   if (depth == 0) return true;
   const Op* op = kernel.definition(v);
-  if (!op) return kernel.value(v).region == kernel.body && std::ranges::none_of(kernel.dims, [v](const Dim& dim) { return dim.value == v; });
+  if (!op) return kernel.value(v).region == kernel.body && !is_near_dim(kernel, v);
   if (auto* convert = op->get<op::Convert>()) {
     Scalar from = kernel.type(convert->x).element;
     return from == Scalar::Index ? is_far(kernel, convert->x, depth - 1) : !is_integer(from) || bit_width(from) == 64;
@@ -48,10 +59,6 @@ bool is_far(const Kernel& kernel, ValueId v, int depth) {
   bool found = false;
   each_operand(op->data, [&](ValueId operand) { found = found || is_far(kernel, operand, depth - 1); });
   return found;
-}
-
-bool is_extent(const Kernel& kernel, ValueId v) {
-  return std::ranges::any_of(kernel.params, [v](const Param& p) { return std::ranges::find(p.extents, v) != p.extents.end(); });
 }
 
 Interval range_of(const Kernel& kernel, ValueId v, int depth) {

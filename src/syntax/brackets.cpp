@@ -146,10 +146,13 @@ class Balancer {
   bool is_strides(size_t i) const {
     if (stack_.back().shape != Shape::Bracket) return false;
     int depth = 0;
+    bool has_if = false;  // as a value, which has braces
     for (size_t n = i + 1; n < tokens_.size(); ++n) {
       size_t type = tokens_[n]->getType();
       if (type == TileLexer::RIGHT_BRACKET && depth == 0) return true;
-      if (type == TileLexer::SEMICOLON || opens(type) == Shape::Brace || closes(type) == Shape::Brace) return false;
+      has_if |= type == TileLexer::IF;
+      bool is_brace = opens(type) == Shape::Brace || closes(type) == Shape::Brace;
+      if (type == TileLexer::SEMICOLON || (is_brace && !has_if)) return false;
       if (opens(type) != Shape::None) ++depth;
       if (closes(type) != Shape::None) --depth;
     }

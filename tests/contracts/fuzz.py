@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from kernels import OK, ROOM, Ask, Kernel
+from kernels import BOUNDS, OK, ROOM, Ask, Kernel
 
 KERNELS, CALLS = 40, 250        # of a batch, of a kernel by one engine
 GUARD = 4096
@@ -141,6 +141,8 @@ class Batch:
             if got != status:
                 message = library.tile1_last_message().decode() if got else ""
                 yield f"{number} status {got}, not {status}, at {env}: {message}"
+            elif status == BOUNDS and memory[:GUARD] == clean[:GUARD] and memory[-GUARD:] == clean[-GUARD:]:
+                pass  # what is computed behind a fault is some number
             elif memory.raw != wanted:
                 places = [i - GUARD for i, (x, y) in enumerate(zip(memory.raw, wanted)) if x != y]
                 yield f"{number} writes {places[:4]}, not {index}, at {env}"
@@ -155,14 +157,14 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             batch = Batch(compiler, seed, folder)
             made += batch.judge()
+        for failure in batch.failures:
+            print(failure, flush=True)
         failures += batch.failures
         refused.update(batch.refused)
         statuses.update(batch.statuses)
         seed += 1
         if not made and batch.failures:
             break
-    for failure in failures:
-        print(failure)
     print(f"{made} calls, statuses {dict(statuses)}, kernels refused {dict(refused)}, {len(failures)} failures")
     return 1 if failures else 0
 

@@ -1,5 +1,6 @@
 """One random kernel: its line of text, the arguments of its function, and the status that a call must return."""
 import ctypes
+import re
 
 from model import INTEGERS, LEAST, MOST, WIDTHS, Expression, Maker, Refused, range_of, saturated, single
 
@@ -44,7 +45,7 @@ class Kernel:
         if rng.random() < 0.3:
             self.tensors.append(("u8[{}]?", [self.number()], None, 8))
         if rng.random() < 0.2:
-            self.tensors.append(("f32[N, M; {}, {}]?", ["N", "M"], [self.stride(), self.stride()], 32))
+            self.tensors.append(("f32[N, M; {}, {}]?", ["N", "M"], [self.number(), self.number()], 32))
         if rng.random() < 0.2:
             self.tensors.append(("f64[{}, {}, N]?", [self.number(), self.number(), "N"], None, 64))
         if rng.random() < 0.25:
@@ -58,10 +59,6 @@ class Kernel:
     def number(self):
         x = self.make.integer("int", self.rng.choice([1, 2, 3]))
         return self.make.leaf_of_name("int") if x.is_literal else x
-
-    def stride(self):
-        x = self.number()
-        return self.make.leaf_of_name("int") if "{" in x.text else x
 
     def write(self):
         """What the launch writes: through an index that contracts bound, or tests."""
@@ -200,7 +197,6 @@ def extent_of(rng):
 
 def contract_of(form, x_text, y_text, x, y):
     """A contract as text, and its value by the model: the text read as one of expressions of Exact."""
-    import re
     text = re.sub(r"\b[xy]\b", lambda m: x_text if m.group() == "x" else y_text, form)
     return text, lambda env: read(form, {"x": env[x], "y": env[y]})
 
@@ -209,7 +205,6 @@ def read(form, names):
     """A form of BOUNDS_ABOVE, with Python's own parser over numbers that refuse."""
     code = READ.get(form)
     if code is None:
-        import re
         source = re.sub(r"\(if (.*) \{ (.*) \} else \{ (.*) \}\)", r"((\2) if (\1) else (\3))", form)
         source = re.sub(r"\((x as i32) as int\)|\(x as i32\)", "narrow(x)", source.replace("((x as i32) as int)", "(x as i32)"))
         source = re.sub(r"!(?!=)", " not ", source).replace("&&", " and ").replace("||", " or ").replace("/", "//")

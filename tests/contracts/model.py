@@ -69,16 +69,6 @@ def shifted_right(t, a, n):
     return a >> n if 0 <= n < bits_of(t) else -(a < 0)
 
 
-def ceildiv(t, a, b):
-    return -divided_exactly(-a, b)
-
-
-def divided_exactly(a, b):
-    if b == 0:
-        raise Refused
-    return a // b
-
-
 def round_up(t, a, b):
     """The least multiple of `b` that is not below `a`."""
     return ceildiv_of(a, abs(b)) * abs(b)

@@ -230,10 +230,12 @@ static void tile_add_tensor(struct tile_terms *terms, const struct tile_param *p
                             const int64_t *plan, int64_t sign) {
   int64_t dense = param->element_bits;
   for (int32_t i = param->rank - 1; i >= 0; i--) {
+    // Along an extent of one nothing is a stride away, however far that is.
     int64_t extent = tile_number(param->extents[i], slots, plan);
+    if (extent < 2) continue;
     int64_t stride = param->strides ? tile_number(param->strides[i], slots, plan) * param->element_bits : dense;
     tile_add_term(terms, sign * stride, 0, extent - 1);
-    dense *= extent;
+    if (!param->strides) dense *= extent;
   }
 }
 
