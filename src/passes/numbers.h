@@ -42,7 +42,7 @@ std::string text_of(const Numbers& x);
 struct Known {
   Numbers sure, hoped;
   const Numbers& under(Belief belief) const { return belief == Belief::None ? sure : hoped; }
-  bool is_anything() const { return sure.kinds != 0; }
+  bool is_some() const { return sure.kinds != 0; }
   friend bool operator==(const Known&, const Known&) = default;
 };
 // `f` of each belief.

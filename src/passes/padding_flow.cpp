@@ -180,7 +180,9 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
   if (!is_neutral) {
     std::string wanted = identity_text(reduce.fn, type), where(name(reduce.fn));
     Number neutral = is_index && is_float(type) ? Number::real(std::numeric_limits<double>::quiet_NaN()) : identity(reduce.fn, type);
-    keep_out({reduce.x, reduce.axis, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped)}, at);
+    // Of equal whole numbers the first wins, and no number is below the least: what lies before the start cannot be hidden.
+    if (is_index && !is_float(type) && axis.has_low()) report(axis, reduce.x, where, wanted, at);
+    else keep_out({reduce.x, reduce.axis, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped)}, at);
   }
   auto fold = [&](const Known& n) { return is_index ? known_data(element(at.result())) : total(reduce.fn, type, n); };
   TileState result{fold(x.inside), {}, x.axes};
@@ -189,7 +191,7 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
     if (!other.is_padded) continue;
     other.numbers = fold(axis.is_padded && is_neutral ? joined(other.numbers, x.corner) : other.numbers);
     other.is_as_read = false;
-    if (x.corner.is_anything()) result.corner = fold(x.corner);
+    if (x.corner.is_some()) result.corner = fold(x.corner);
   }
   if (kernel_.type(at.result()).is_tile()) tiles_[at.result()] = std::move(result);
   else scalars_[at.result()] = result.inside;
@@ -215,7 +217,7 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
     if (is_own) other.kind = PaddingKind::Read;
     other.is_as_read = false;
   }
-  if (result.corner.is_anything()) result.corner = total(scan.fn, type, joined(result.corner, joined(anywhere, axis.numbers)));
+  if (result.corner.is_some()) result.corner = total(scan.fn, type, joined(result.corner, joined(anywhere, axis.numbers)));
   tiles_[at.result()] = std::move(result);
 }
 

@@ -40,7 +40,7 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b) {
 }  // namespace
 
 TileState joined(const TileState& a, const TileState& b) {
-  if (a.axes.size() != b.axes.size()) return a.inside.is_anything() ? a : b;
+  if (a.axes.size() != b.axes.size()) return a.inside.is_some() ? a : b;
   TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), a.axes};
   for (size_t i = 0; i < a.axes.size(); ++i) {
     const AxisPadding &x = a.axes[i], &y = b.axes[i];
@@ -63,7 +63,7 @@ TileState widened(const TileState& before, TileState now, const Known& anything)
 
 TileState tainted(TileState state, const Known& by) {
   state.inside = joined(state.inside, by);
-  if (state.corner.is_anything()) state.corner = joined(state.corner, by);
+  if (state.corner.is_some()) state.corner = joined(state.corner, by);
   for (AxisPadding& axis : state.axes)
     if (axis.is_padded) axis.lose_edges(), axis.kind = PaddingKind::Read, axis.numbers = joined(axis.numbers, by);
   return state;

@@ -51,8 +51,9 @@ def agree(a, b):
 
 
 def instances(program, m, n):
+    start = ", D = 0" if "D: int" in program.text else ""  # of regions that hang over the other end
     return (f"export {program.name} as {program.name}_over;\n"
-            f"export {program.name}[BM = {m}, BN = {n}, BK = {n}] as {program.name}_exact where M = {m}, N = {n};\n")
+            f"export {program.name}[BM = {m}, BN = {n}, BK = {n}{start}] as {program.name}_exact where M = {m}, N = {n};\n")
 
 
 def refused(tilec, folder, programs, sizes):

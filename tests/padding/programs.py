@@ -3,7 +3,7 @@ tiles reach beyond the tensors, and as one whose tiles end where the tensors do.
 
 PADS = ["", "", "", ", pad = 0", ", pad = 1", ", pad = -inf", ", pad = inf", ", pad = nan", ", pad = -2.5"]
 WHOLE_PADS = ["", "", ", pad = 1", ", pad = -1", ", pad = 2147483647", ", pad = -2147483648"]
-UNARY = ["-{0}", "abs({0})", "exp({0})", "exp2({0})", "sqrt({0})", "floor({0})", "1 / {0}", "tanh({0})", "({0} as f16 as f32)", "({0} as i32 as f32)",
+UNARY = ["-{0}", "abs({0})", "exp({0})", "exp2({0})", "sqrt({0})", "floor({0})", "1 / {0}", "tanh({0})", "({0} as f16 as f32)", "({0} as i8 as f32)",
          "rsqrt({0})", "log2({0})"]
 BINARY = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} * {1}", "{0} / {1}", "min({0}, {1})", "max({0}, {1})", "minimum({0}, {1})", "maximum({0}, {1})",
           "pow({0}, {1})", "select({0} > {1}, {0}, {1})", "(if {0} < {1} {{ {0} }} else {{ 0 }})", "(if {0} == {1} {{ {1} }} else {{ 1 / {0} }})",

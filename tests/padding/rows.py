@@ -6,7 +6,7 @@ import tempfile
 
 from generate import judge, refused
 
-HEAD = "[BM: int = 8, BN: int = 32, BK: int = 8](x: f32[M, N], y: f32[M, N], n: i32[M, N], w: f32[M], v: f32[N], s: f32"
+HEAD = "[BM: int = 8, BN: int = 32, BK: int = 8, D: int = -3](x: f32[M, N], y: f32[M, N], n: i32[M, N], w: f32[M], v: f32[N], s: f32"
 X, Y, N, SUM = "x.tile[BM, BN](0, 0)", "y.tile[BM, BN](0, 0)", "n.tile[BM, BN](0, 0)", "o.tile(0) = t.sum(axis = 1);"
 ROW, COLUMN, SQUARE, INDEX, WHOLE = ("f32", ("M",)), ("f32", ("N",)), ("f32", ("M", "M")), ("i32", ("M",)), ("f32", ("M", "N"))
 LOOP = "for k in 0..ceildiv(N, BK) {{ let p = x.tile[BM, BK](0, k{}); {} }}"
@@ -22,6 +22,10 @@ AGREE = [
     ("read", "max_of_nan", "let t = x.tile[BM, BN](0, 0, pad = nan); o.tile(0) = t.max(axis = 1);", ROW),
     ("read", "absmax_of_nan", "let t = x.tile[BM, BN](0, 0, pad = nan); o.tile(0) = t.absmax(axis = 1);", ROW),
     ("read", "shared", f"var h: shared f32[BM, BN] = {X}; o.tile(0) = h.min(axis = 1);", ROW),
+    ("read", "before_the_start", f"let t = x[0 +: BM, D +: BN]; o.tile(0) = t.max(axis = 1);", ROW),
+    ("read", "sum_before_the_start", f"let t = x[0 +: BM, D +: BN] * s; {SUM}", ROW),
+    ("read", "argmax_before_the_start", f"let t = x[0 +: BM, D +: BN]; let a = t.argmax(axis = 1); o.tile(0) = max(a + (D as i32), 0);", INDEX),
+    ("scan", "scan_before_the_start", f"let t = x[0 +: BM, D +: BN].cummin(axis = 1); o.tile(0) = t.min(axis = 1);", ROW),
     ("elementwise", "times_number", f"let t = {X} * s; {SUM}", ROW),
     ("elementwise", "times_row", f"let t = {X} * w.tile[BM](0)[:, _]; {SUM}", ROW),
     ("elementwise", "fused", f"let t = fma({X}, s, 0); {SUM}", ROW),
@@ -56,6 +60,7 @@ AGREE = [
     ("division", "remainders", f"let t = 7 % {N}; {SUM}", INDEX),
 ]
 REFUSE = [
+    ("read", "whole_before_the_start", "let t = n[0 +: BM, D +: BN]; o.tile(0) = t.argmax(axis = 1);", INDEX),
     ("written", "written", "let t = x.tile[BM, BN](0, 0, pad = 1); " + SUM, ROW),
     ("set", "set_otherwise", f"let p = {X}; var t: fragment f32[BM, BN] = 0; for (r, c) in parallel(BM, BN) {{ t[r, c] = if c < N {{ p[r, c] }} else {{ 5 }}; }} {SUM}", ROW),
     ("next turn", "prefetched_maximum", "var a: fragment f32[BM] = 0; var t = x.tile[BM, BK](0, 0); for k in 0..ceildiv(N, BK) { a += t.max(axis = 1); t = x.tile[BM, BK](0, k + 1); } o.tile(0) = a;", ROW),
@@ -72,7 +77,7 @@ class Row:
 def main():
     tilec, failures = str(pathlib.Path(sys.argv[1]).resolve()), 0
     agree = [Row(name, body, result) for _, name, body, result in AGREE]
-    for m, n in [(5, 20), (7, 5), (1, 31)]:
+    for m, n in [(5, 20), (7, 5), (1, 29)]:
         with tempfile.TemporaryDirectory() as folder:
             library, compiled, _ = refused(tilec, pathlib.Path(folder), agree, {row.name: (m, n) for row in agree})
             for row in agree:
