@@ -29,12 +29,13 @@ struct JsonDoor {
     if (auto text = json.as_string()) return *text;
     if (auto truth = json.as_bool()) return *truth;
     if (auto integer = json.as_integer()) return *integer;
+    if (auto natural = json.as_unsigned()) return *natural;
     return *json.as_number();
   }
 
   static Json in(const Foreign& foreign) {
     if (foreign.is_boolean()) return foreign.get<bool>();
-    if (foreign.is_number_unsigned() && foreign.get<uint64_t>() > uint64_t(INT64_MAX)) return foreign.get<double>();
+    if (foreign.is_number_unsigned() && foreign.get<uint64_t>() > uint64_t(INT64_MAX)) return foreign.get<uint64_t>();
     if (foreign.is_number_integer()) return foreign.get<int64_t>();
     if (foreign.is_number()) return foreign.get<double>();
     if (foreign.is_string()) return foreign.get<std::string>();
@@ -76,8 +77,14 @@ std::optional<int64_t> Json::as_integer() const {
   return integer ? std::optional(*integer) : std::nullopt;
 }
 
+std::optional<uint64_t> Json::as_unsigned() const {
+  auto natural = std::get_if<uint64_t>(&value_);
+  return natural ? std::optional(*natural) : std::nullopt;
+}
+
 std::optional<double> Json::as_number() const {
   if (auto integer = as_integer()) return double(*integer);
+  if (auto natural = as_unsigned()) return double(*natural);
   auto number = std::get_if<double>(&value_);
   return number ? std::optional(*number) : std::nullopt;
 }

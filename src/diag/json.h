@@ -19,7 +19,9 @@ class Json {
 
   Json() = default;  // null
   template <std::same_as<bool> T> Json(T value) : value_(value) {}
-  template <std::integral T> requires(!std::same_as<T, bool>) Json(T value) : value_(int64_t(value)) {}
+  template <std::integral T> requires(!std::same_as<T, bool>) Json(T value) : value_(int64_t(value)) {
+    if (std::is_unsigned_v<T> && uint64_t(value) > uint64_t(INT64_MAX)) value_ = uint64_t(value);
+  }
   Json(double value) : value_(value) {}  // one that is no number is written as null
   Json(const char* text) : value_(std::string(text)) {}
   Json(std::string_view text) : value_(std::string(text)) {}
@@ -36,6 +38,7 @@ class Json {
   const std::string* as_string() const { return std::get_if<std::string>(&value_); }
   std::optional<bool> as_bool() const;
   std::optional<int64_t> as_integer() const;
+  std::optional<uint64_t> as_unsigned() const;  // beyond the greatest int64_t; else as_integer has it
   std::optional<double> as_number() const;  // an integer is one as well
 
   // What is not there is null, so that look-ups chain: params["textDocument"]["uri"].as_string().
@@ -49,7 +52,7 @@ class Json {
 
   // Strings that are not UTF-8 are written with U+FFFD in place of the bad bytes.
  private:
-  using Value = std::variant<std::monostate, bool, int64_t, double, std::string, Array, Object>;
+  using Value = std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string, Array, Object>;
   explicit Json(Value value) : value_(std::move(value)) {}
   friend struct JsonDoor;
   Value value_;

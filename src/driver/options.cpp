@@ -133,6 +133,9 @@ void add_run_options(CLI::App& app, Options& o) {
   app.add_option("--completion", o.completion, "of asynchronous operations: late, early or both")->check(CLI::IsMember({"late", "early", "both"}));
   app.add_flag("--after-each", o.after_each, "run after every pass and name the first that changes a result");
   app.add_flag("--counters", o.counters, "print what was counted: lane operations, bank conflicts, shuffles, barriers, atoms, conversions");
+  app.add_option("--data", o.data, "a JSON file with the parameters' numbers, by name, instead of generated ones");
+  app.add_option_function<std::string>("--print", [&o](const std::string& word) { o.prints_json = word == "json"; }, "text, or json: one object a run, with the outputs")
+      ->check(CLI::IsMember({"text", "json"}));
   app.add_option("--seed", o.seed, "of the data and of the order of blocks");
 }
 

@@ -44,6 +44,8 @@ struct Options {
   std::string form = "typed", numeric, machine;
   std::string completion = "late";
   bool after_each = false, counters = false;
+  std::string data;                                   // a file of the kernel's numbers; empty: they are generated
+  bool prints_json = false;
   uint64_t seed = 1;
   double tolerance = 0;
   // explain

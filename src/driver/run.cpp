@@ -1,8 +1,9 @@
 // tilec run: interprets an exported kernel on generated data, at one form or after every pass.
 #include <cmath>
-#include <random>
 
 #include "base/text.h"
+#include "driver/files.h"
+#include "driver/run_data.h"
 #include "driver/run_dims.h"
 #include "driver/session.h"
 #include "interp/interp.h"
@@ -11,50 +12,6 @@
 namespace tilec {
 
 namespace {
-
-struct Data {
-  std::vector<interp::Tensor> tensors;      // one a parameter, empty for scalars
-  std::vector<interp::Argument> arguments;  // point into `tensors`
-};
-
-constexpr double kMostElements = 1 << 28;  // of a tensor, in the memory of the interpreter
-
-// Random data of the parameters' types; integers small, so that products stay exact. Outputs hold a pattern that no kernel
-// writes, to show what stays unwritten.
-std::optional<Data> make_data(const ir::Kernel& kernel, const Dims& dims, uint64_t seed) {
-  Data data;
-  data.tensors.resize(kernel.params.size());
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal;
-  for (size_t i = 0; i < kernel.params.size(); ++i) {
-    const ir::Param& p = kernel.params[i];
-    const ir::Type& type = kernel.type(p.value);
-    auto number = [&]() { return is_float(type.element) ? normal(random) : double(random() % 8); };
-    if (auto given = dims.find(p.name); !type.is_buffer() && given != dims.end()) {
-      data.arguments.push_back(ir::Number::integer(wrap(type.element, given->second)));
-      continue;
-    }
-    if (!type.is_buffer()) {
-      data.arguments.push_back(is_float(type.element) ? ir::Number::real(std::fabs(number()) + 0.1) : ir::Number::integer(int64_t(number())));
-      continue;
-    }
-    std::vector<int64_t> extents, strides;
-    for (ir::ValueId v : p.extents) {
-      auto extent = host_value(kernel, v, dims);
-      if (!extent || *extent < 0) return std::nullopt;
-      extents.push_back(*extent);
-    }
-    for (ir::ValueId v : p.strides) strides.push_back(host_value(kernel, v, dims).value_or(1));
-    double elements = 1, reach = 1;
-    for (int64_t extent : extents) elements *= double(extent);
-    for (size_t axis = 0; axis < strides.size(); ++axis) reach += double(extents[axis]) * double(std::abs(strides[axis]));
-    if (std::max(elements, reach) > kMostElements) return std::nullopt;
-    data.tensors[i] = strides.empty() ? interp::Tensor(type.element, extents) : interp::Tensor(type.element, extents, strides);
-    if (p.access != ir::Access::Out) data.tensors[i].fill([&](int64_t) { return number(); });
-    data.arguments.push_back(&data.tensors[i]);
-  }
-  return data;
-}
 
 struct Difference {
   double greatest = 0;   // relative to the greatest magnitude of the reference
@@ -133,9 +90,7 @@ std::vector<interp::Completion> completions(const Options& options, ir::Form for
 
 Run execute(const ir::Kernel& kernel, const Data& given, const Dims& dims, const Options& options,
             interp::Numeric numeric, const Machine* machine, interp::Completion completion) {
-  Run run{{}, given};
-  for (size_t i = 0; i < run.data.arguments.size(); ++i)
-    if (auto* tensor = std::get_if<interp::Tensor*>(&run.data.arguments[i])) *tensor = &run.data.tensors[i];
+  Run run{{}, copy_of(given)};
   interp::RunOptions ro;
   ro.numeric = numeric;
   ro.completion = completion;
@@ -144,6 +99,23 @@ Run execute(const ir::Kernel& kernel, const Data& given, const Dims& dims, const
   ro.dims = dims;
   run.result = interp::run(kernel, run.data.arguments, ro);
   return run;
+}
+
+Json fault_json(const Session& session, std::string_view kind, Span span, const std::string& text) {
+  Json fault = Json::object().set("kind", kind);
+  bool is_placed = span.valid() && span.file.index < session.sources.size();
+  LineColumn at = is_placed ? session.sources.place(span) : LineColumn{};
+  return fault.set("line", is_placed ? Json(at.line) : Json()).set("column", is_placed ? Json(at.column) : Json()).set("text", text);
+}
+
+// One run as an object on a line of its own.
+void print_json(const Session& session, const std::string& label, std::string_view form, const ir::Kernel& kernel, const Run& run) {
+  const auto& [fault, guard] = std::tie(run.result.fault, run.result.guard);
+  Json line = Json::object().set("kernel", label).set("form", form);
+  line.set("fault", fault ? fault_json(session, interp::name(fault->kind), fault->span, fault->text) : Json());
+  line.set("guard", guard ? fault_json(session, "guard", guard->span, "a guard was met") : Json());
+  line.set("outputs", fault ? Json::object() : outputs_of(kernel, run.data));
+  std::printf("%s\n", line.text().c_str());
 }
 
 struct Counter {
@@ -202,6 +174,12 @@ void tell_fault(const Session& session, const ir::Kernel& kernel, const RunDims&
   if (is_contract) print_defaults(dims);
 }
 
+// What the command line asks of every kernel.
+struct Asked {
+  Dims dims;
+  std::optional<Json> file;  // of --data
+};
+
 // Says under `title` whether the run gives what the reference does.
 bool tell_agreement(const Session& session, const ir::Kernel& kernel, const std::string& title, const Run& run, const Run& reference, interp::Numeric numeric) {
   std::printf("%s: ", title.c_str());
@@ -224,36 +202,61 @@ bool is_as_before(std::string& last_key, const ir::Kernel& kernel, const Machine
   return is_same;
 }
 
-int run_export(Session& session, const ExportInstance& exported, const Machine& machine, const Dims& said) {
+// What a kernel is given: of the file or generated.
+struct Given {
+  RunDims dims;
+  Data data;
+};
+
+// Nothing where it cannot be had: that has been said.
+std::optional<Given> given_to(const ExportInstance& exported, const std::string& label, const Asked& asked, const Options& o) {
+  if (asked.file) {
+    GivenData own = data_of(*asked.file, exported.kernel, asked.dims);
+    if (own.problem.empty()) return Given{{own.dims, {}, {}}, copy_of(own.data)};
+    std::fprintf(stderr, "tilec: --data %s: %s: %s\n", o.data.c_str(), label.c_str(), own.problem.c_str());
+    return std::nullopt;
+  }
+  RunDims chosen = dims_of(asked.dims, exported.kernel);
+  if (!o.prints_json) print_moved(label, chosen);
+  if (auto data = make_data(exported.kernel, chosen.dims, o.seed)) return Given{chosen, copy_of(*data)};
+  std::fprintf(stderr, "tilec: the extents of %s cannot be computed from the dims, or are too large to be interpreted\n", exported.name.c_str());
+  return std::nullopt;
+}
+
+int run_export(Session& session, const ExportInstance& exported, const Machine& machine, const Asked& asked) {
   const Options& o = session.options;
-  RunDims chosen = dims_of(said, exported.kernel);
-  const Dims& dims = chosen.dims;
   // Of several instances, the first goes by the name of the export.
   const std::string label = exported.number ? exported.name + " (" + exported.instance + ")" : exported.name;
-  print_moved(label, chosen);
-  const std::optional<Data> given = make_data(exported.kernel, dims, o.seed);
-  if (!given) {
-    std::fprintf(stderr, "tilec: the extents of %s cannot be computed from the dims, or are too large to be interpreted\n", exported.name.c_str());
-    return kUsage;
-  }
+  const std::optional<Given> all_given = given_to(exported, label, asked, o);
+  if (!all_given) return kUsage;
+  const RunDims& chosen = all_given->dims;
+  const Dims& dims = chosen.dims;
+  const Data* given = &all_given->data;
   interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;
   Run reference = execute(exported.kernel, *given, dims, o, numeric, &machine, completions(o, exported.kernel.form)[0]);
   if (reference.result.fault) {
-    tell_fault(session, exported.kernel, chosen, reference);
+    if (o.prints_json) print_json(session, label, "typed", exported.kernel, reference);
+    else tell_fault(session, exported.kernel, chosen, reference);
     return kSaidNo;
   }
   int code = kDone;
   std::string last_key;
   auto judge = [&](std::string_view what, const ir::Kernel& kernel) {
-    if (is_as_before(last_key, kernel, machine) && !o.counters) return void(std::printf("%s after %s: agrees, as it is unchanged\n", label.c_str(), std::string(what).c_str()));
+    if (is_as_before(last_key, kernel, machine) && !o.counters && !o.prints_json) return void(std::printf("%s after %s: agrees, as it is unchanged\n", label.c_str(), std::string(what).c_str()));
     for (interp::Completion completion : completions(o, kernel.form)) {
       Run run = execute(kernel, *given, dims, o, numeric, &machine, completion);
+      if (o.prints_json) {
+        print_json(session, label, ir::name(kernel.form), exported.kernel, run);
+        if (run.result.fault) code = kSaidNo;
+        continue;
+      }
       bool is_second = o.completion == "both" && completion == interp::Completion::Early;
       if (!tell_agreement(session, exported.kernel, label + " after " + std::string(what) + (is_second ? ", completed early" : ""), run, reference, numeric)) code = kSaidNo;
     }
   };
   if (o.form == "typed" && !o.after_each) {
-    std::printf("%s: done\n", label.c_str());
+    if (o.prints_json) print_json(session, label, "typed", exported.kernel, reference);
+    else std::printf("%s: done\n", label.c_str());
     if (o.counters) print_counters(reference.result.counters);
     return kDone;
   }
@@ -275,6 +278,21 @@ bool is_made(const Session& session, const ExportInstance& exported, const Machi
   return run_passes(kernel, machine, own, session.passes()) || is_missed(exported, own);
 }
 
+// What --dim and --data say of all kernels; nothing where that cannot be: it has been said.
+std::optional<Asked> asked_for(const Session& session, const std::vector<const ir::Kernel*>& kernels) {
+  const Options& options = session.options;
+  auto dims = given_dims(options, session.program);
+  if (!dims || options.data.empty()) return dims ? std::optional(Asked{*dims, {}}) : std::nullopt;
+  std::string error;
+  auto text = read_file(options.data, error);
+  auto file = text ? Json::parse(*text) : std::nullopt;
+  std::string problem = !text ? error : !file ? "this is not JSON" : !file->as_object() ? "an object of names and numbers is expected" : "";
+  if (std::string name = problem.empty() ? unknown_name(*file, kernels) : ""; !name.empty()) problem = "no kernel has a parameter or a dim `" + name + "`";
+  if (problem.empty()) return Asked{*dims, file};
+  std::fprintf(stderr, "tilec: --data %s: %s\n", options.data.c_str(), problem.c_str());
+  return std::nullopt;
+}
+
 }  // namespace
 
 int run_command(const Options& options) {
@@ -288,12 +306,15 @@ int run_command(const Options& options) {
     std::fprintf(stderr, options.kernel.empty() ? "tilec: the file exports nothing\n" : "tilec: no export is named '%s'\n", options.kernel.c_str());
     return kUsage;
   }
-  auto said = given_dims(options, session.program);
-  if (!said) return kUsage;
+  std::vector<const ir::Kernel*> kernels;
+  for (const ExportInstance& e : session.program.exports)
+    if (is_asked(e)) kernels.push_back(&e.kernel);
+  auto asked = asked_for(session, kernels);
+  if (!asked) return kUsage;
   int code = kDone;
   const Machine& machine = *machines->machines.front();
   for (const ExportInstance& e : session.program.exports)
-    if (is_asked(e) && is_made(session, e, machine)) code = std::max(code, run_export(session, e, machine, *said));
+    if (is_asked(e) && is_made(session, e, machine)) code = std::max(code, run_export(session, e, machine, *asked));
   return code;
 }
 
