@@ -61,6 +61,7 @@ class Evaluator {
   std::vector<std::pair<Module*, const ast::Fn*>> functions_named(std::string_view name, Module& module);
   Type type_of(const ast::Type& type);
   std::optional<Scalar> scalar_of(const ast::Expr& expr);  // without evaluating anything; none of literals
+  std::optional<Shape> shape_of_tile(const ast::Expr& expr);  // without evaluating anything; none of numbers
   std::optional<Scalar> scalar_of_call(const ast::Call& call);
   std::optional<Scalar> scalar_of_value(const Value& value);
 
@@ -101,6 +102,7 @@ class Evaluator {
   Region all_of(const View& view);
   Region region_of(const View& view, const ast::Index& index);
   Value part_of(const Value& base, const ast::Index& index, Span span);
+  Region within(const Region& region, const ast::Index& index);  // a part of a part
   View element_of(const Region& region, Span span);
   View new_memory(const std::string& name, Scalar element, const Shape& shape, Kind kind);
   struct Place {

@@ -109,8 +109,12 @@ Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {
   const ast::Expr &taken = takes_first ? *choice.then_value : *choice.else_value, &other = takes_first ? *choice.else_value : *choice.then_value;
   Value value = operand(taken);
   auto* number = std::get_if<Number>(&value);
-  if (!number || !number->is_literal) return value;
-  if (auto type = scalar_of(other)) return convert(*number, *type, span);
+  if (!number) return value;
+  auto type = number->is_literal ? scalar_of(other) : std::nullopt;
+  if (type) *number = convert(*number, *type, span);
+  // A number beside a tile is every element of one.
+  if (auto shape = shape_of_tile(other)) return tile_of(value, *shape, span);
+  if (type || !number->is_literal) return value;
   if (!number->is_real() && is_float_literal(other)) number->f = double(number->i), number->type = Scalar::F64;
   return value;
 }

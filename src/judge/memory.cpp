@@ -190,6 +190,21 @@ Region Evaluator::open_region(const View& view, const std::vector<Wide>& index, 
   return out;
 }
 
+Region Evaluator::within(const Region& region, const ast::Index& index) {
+  View shape = region.view;
+  shape.axes.clear();
+  for (int64_t extent : region.shape()) shape.axes.push_back({extent, 1});
+  Region part = region_of(shape, index), out = region;
+  size_t axis = 0;
+  for (size_t d = 0; d < region.length.size(); ++d) {
+    if (!region.is_kept[d]) continue;
+    out.start[d] += part.start[axis];
+    out.length[d] = part.length[axis];
+    out.is_kept[d] = part.is_kept[axis++];
+  }
+  return out;
+}
+
 Evaluator::Place Evaluator::place_of(const ast::Expr& expr) {
   Place out;
   if (auto* name = expr.as<ast::NameRef>()) {
@@ -201,6 +216,12 @@ Evaluator::Place Evaluator::place_of(const ast::Expr& expr) {
     return out;
   }
   if (auto* index = expr.as<ast::Index>()) {
+    if (index->base->as<ast::Call>()) {
+      Place whole = place_of(*index->base);
+      if (!whole.region) unknown(expr.span, "a part of a tile without a shape");
+      out.region = within(*whole.region, *index);
+      return out;
+    }
     Value base = eval(*index->base);
     auto* view = std::get_if<View>(&base);
     if (!view) unknown(expr.span, "this place");

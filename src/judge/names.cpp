@@ -174,4 +174,26 @@ std::optional<Scalar> Evaluator::scalar_of(const ast::Expr& expr) {
   return expr.as<ast::BoolLiteral>() ? std::optional(Scalar::Bool) : std::nullopt;
 }
 
+std::optional<Shape> Evaluator::shape_of_tile(const ast::Expr& expr) {
+  auto either = [&](const ast::Expr& a, const ast::Expr& b) {
+    auto x = shape_of_tile(a);
+    return x ? x : shape_of_tile(b);
+  };
+  if (auto* name = expr.as<ast::NameRef>()) {
+    Binding* binding = find(name->name.text);
+    if (!binding) return std::nullopt;
+    if (auto* tile = std::get_if<TilePtr>(&binding->value)) return (*tile)->shape;
+    auto* view = std::get_if<View>(&binding->value);
+    return view && view->kind != Kind::Tensor && !view->axes.empty() ? std::optional(view->extents()) : std::nullopt;
+  }
+  if (auto* unary = expr.as<ast::Unary>()) return shape_of_tile(*unary->operand);
+  if (auto* cast = expr.as<ast::Cast>()) return shape_of_tile(*cast->operand);
+  if (auto* choice = expr.as<ast::IfExpr>()) return either(*choice->then_value, *choice->else_value);
+  if (auto* binary = expr.as<ast::Binary>(); binary && binary->op != ast::BinaryOp::MatrixMultiply) return either(*binary->lhs, *binary->rhs);
+  auto* call = expr.as<ast::Call>();
+  auto* member = call ? call->callee->as<ast::Member>() : nullptr;
+  if (member && member->name.text == "tile" && !call->generics.empty()) return shape_of(call->generics);
+  return std::nullopt;
+}
+
 }  // namespace tilec::judge
