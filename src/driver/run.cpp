@@ -224,7 +224,7 @@ std::optional<Given> given_to(const ExportInstance& exported, const std::string&
   return std::nullopt;
 }
 
-constexpr uint64_t kMostSourceSteps = 1ull << 36, kMostComparedSteps = 1ull << 26;
+constexpr uint64_t kMostSourceSteps = 1ull << 36, kMostComparedSteps = 1ull << 22;
 constexpr int kSourceLanes = 32;  // of a machine that does not say
 
 void print_not_judged(const Session& session, const std::string& label, const std::string& what) {
