@@ -25,7 +25,7 @@ ALLOWED = ROOT / "tools/check_allowed.txt"
 # Folders of src by floor; the longest name that fits counts. Folders on one floor do not include each other.
 FLOORS = {
     "base": 0, "layout": 1, "diag": 2, "machine": 3, "syntax": 3, "ir": 4, "prove": 5, "prove/z3": 6, "ops": 6,
-    "sema": 7, "interp": 7, "passes": 7, "lower": 7, "check": 7,
+    "sema": 7, "interp": 7, "passes": 7, "lower": 7, "check": 7, "judge": 8,
     "target/abi": 8, "target/launch_support": 8, "target/native": 9, "target/llvm": 10, "target/c_family": 9, "target": 10,
     "host": 11, "pipeline": 12, "explain": 13, "lsp": 13, "tune": 13, "driver": 14, "": 15,
 }

@@ -128,7 +128,7 @@ void add_run_options(CLI::App& app, Options& o) {
   add_target_options(app, o);
   app.add_option("--kernel", o.kernel, "the export to run, where there are several");
   app.add_option("--dim", o.dims, "NAME=VALUE, of a dim or an integer parameter; else a default that meets the contract")->delimiter(',');
-  app.add_option("--form", o.form, "typed, placed, staged or thread")->check(CLI::IsMember({"typed", "placed", "staged", "thread"}));
+  app.add_option("--form", o.form, "source, typed, placed, staged or thread")->check(CLI::IsMember({"source", "typed", "placed", "staged", "thread"}));
   app.add_option("--numeric", o.numeric, "wide (floats in f64) or typed (as declared)")->check(CLI::IsMember({"wide", "typed"}));
   app.add_option("--completion", o.completion, "of asynchronous operations: late, early or both")->check(CLI::IsMember({"late", "early", "both"}));
   app.add_flag("--after-each", o.after_each, "run after every pass and name the first that changes a result");

@@ -5,6 +5,7 @@
 #include "driver/files.h"
 #include "driver/run_data.h"
 #include "driver/run_dims.h"
+#include "driver/run_source.h"
 #include "driver/session.h"
 #include "interp/interp.h"
 #include "ir/attribute_text.h"
@@ -223,6 +224,42 @@ std::optional<Given> given_to(const ExportInstance& exported, const std::string&
   return std::nullopt;
 }
 
+constexpr uint64_t kMostSourceSteps = 1ull << 36, kMostComparedSteps = 1ull << 22;
+constexpr int kSourceLanes = 32;  // of a machine that does not say
+
+void print_not_judged(const Session& session, const std::string& label, const std::string& what) {
+  if (session.options.prints_json) std::printf("%s\n", Json::object().set("kernel", label).set("form", "source").set("not_judged", what).text().c_str());
+  else std::printf("%s: not judged: %s\n", label.c_str(), what.c_str());
+}
+
+// --form=source: what the text itself means.
+int run_text(Session& session, const ExportInstance& exported, const std::string& label, const RunDims& dims, const Data& given, const Machine& machine) {
+  const Options& o = session.options;
+  interp::Numeric numeric = o.numeric == "wide" ? interp::Numeric::Wide : interp::Numeric::Typed;
+  SourceRun source = run_source(session, exported, given, dims.dims, numeric, machine.lanes ? machine.lanes : kSourceLanes, kMostSourceSteps);
+  if (!source.not_judged.empty()) return print_not_judged(session, label, source.not_judged), kDone;
+  Run run{{source.fault, {}, {}}, copy_of(source.data)};
+  if (o.prints_json) print_json(session, label, "source", exported.kernel, run);
+  else if (run.result.fault) tell_fault(session, exported.kernel, dims, run);
+  else std::printf("%s: done\n", label.c_str());
+  return run.result.fault ? kSaidNo : kDone;
+}
+
+// --after-each begins here: does what analysis made of the text mean what the text says?
+bool agrees_with_text(Session& session, const ExportInstance& exported, const std::string& label, const Dims& dims, const Data& given, const Run& typed,
+                      interp::Numeric numeric, const Machine& machine) {
+  SourceRun source = run_source(session, exported, given, dims, numeric, machine.lanes ? machine.lanes : kSourceLanes, kMostComparedSteps);
+  bool is_too_long = source.fault && source.fault->kind == interp::FaultKind::StepLimit;
+  if (is_too_long) source.not_judged = "it takes too many steps; `--form=source` runs it all";
+  if (!source.not_judged.empty()) return print_not_judged(session, label, source.not_judged), true;
+  if (source.fault) {
+    std::printf("%s: DIFFERS from the text, which has a fault: ", label.c_str());
+    print_fault(session, *source.fault);
+    return false;
+  }
+  return tell_agreement(session, exported.kernel, label + " after analysis", typed, Run{{}, copy_of(source.data)}, numeric);
+}
+
 int run_export(Session& session, const ExportInstance& exported, const Machine& machine, const Asked& asked) {
   const Options& o = session.options;
   // Of several instances, the first goes by the name of the export.
@@ -232,6 +269,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   const RunDims& chosen = all_given->dims;
   const Dims& dims = chosen.dims;
   const Data* given = &all_given->data;
+  if (o.form == "source" && !o.after_each) return run_text(session, exported, label, chosen, *given, machine);
   interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;
   const ir::Kernel meant = with_masks(exported.kernel);
   Run reference = execute(meant, *given, dims, o, numeric, &machine, completions(o, exported.kernel.form)[0]);
@@ -241,6 +279,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
     return kSaidNo;
   }
   int code = kDone;
+  if (o.after_each && !agrees_with_text(session, exported, label, dims, *given, reference, numeric, machine)) return kSaidNo;
   std::string last_key;
   auto judge = [&](std::string_view what, const ir::Kernel& kernel) {
     if (is_as_before(last_key, kernel, machine) && !o.counters && !o.prints_json) return void(std::printf("%s after %s: agrees, as it is unchanged\n", label.c_str(), std::string(what).c_str()));

@@ -14,11 +14,10 @@
 
 namespace tilec {
 
-namespace {
-
-SourceProvider provider_for(Session& session) {
+SourceProvider Session::provider() {
+  Session& session = *this;
   SourceProvider provider = embedded_library();
-  if (!session.options.stdlib.empty())
+  if (!options.stdlib.empty())
     provider.module = [&session](std::string_view path) -> std::optional<SourceProvider::Source> {
       std::string file = stdlib_path(path), name = session.options.stdlib + "/" + file, error;
       auto text = file.empty() ? std::nullopt : read_file(name, error);
@@ -35,6 +34,8 @@ SourceProvider provider_for(Session& session) {
   };
   return provider;
 }
+
+namespace {
 
 std::string help_for_target(std::string_view name) {
   std::vector<std::string_view> names;
@@ -66,7 +67,7 @@ int Session::parse_only(const std::string& input) {
 
 int Session::load(const std::string& input, const std::function<void(const ir::Kernel&)>& made) {
   if (int code = parse_only(input)) return code;
-  program = analyse(ast, sources, provider_for(*this), diagnostics, made);
+  program = analyse(ast, sources, provider(), diagnostics, made);
   check_targets();
   return kDone;
 }

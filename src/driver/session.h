@@ -42,6 +42,7 @@ struct Session {
   // `analyse` has it.
   int load(const std::string& input, const std::function<void(const ir::Kernel&)>& made = {});
   int parse_only(const std::string& input);
+  SourceProvider provider();  // of what is imported
   // Reports exports whose names C does not leave to them.
   void check_names();
   // Warns of kernels none of which is exported.

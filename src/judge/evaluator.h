@@ -1,0 +1,195 @@
+// Walks the tree: statements from top to bottom, operands from left to right, values as the reference names them.
+#pragma once
+#include <map>
+#include <optional>
+
+#include "judge/judge.h"
+#include "judge/value.h"
+
+namespace tilec::judge {
+
+// These end the walk; none of them leaves `run`.
+struct Stopped { interp::Fault fault; };
+struct Unknown { Unjudged unjudged; };
+
+enum class Flow : uint8_t { Next, Break, Continue, Return };
+
+// Modules by the names of their files; the prelude stands behind all of them.
+class Modules {
+ public:
+  Modules(const Ast& root, SourceMap& sources, const SourceProvider& provider);
+  Module* root() { return root_; }
+  Module* prelude() { return prelude_; }
+
+ private:
+  Module* add(const Ast& ast, std::string name);
+  Module* load(std::optional<SourceProvider::Source> source);
+  SourceMap& sources_;
+  const SourceProvider& provider_;
+  std::map<std::string, std::unique_ptr<Module>> modules_;
+  std::vector<std::unique_ptr<Ast>> asts_;
+  Module *root_ = nullptr, *prelude_ = nullptr;
+};
+
+// The names of one call: those of its module stand behind its scopes.
+struct Frame {
+  Module* module;
+  std::vector<Scope> scopes;
+  Value result = None{};
+  const ast::Type* result_type = nullptr;
+};
+
+struct Type {
+  Scalar scalar = Scalar::F32;
+  ast::Space space = ast::Space::None;
+  bool is_tile = false;
+  Shape shape;
+  std::optional<Value> other;  // an enumeration, `type` and the like: the value itself is taken
+};
+
+class Evaluator {
+ public:
+  Evaluator(Modules& modules, SourceMap& sources, const Options& options) : modules_(modules), sources_(sources), options_(options) {}
+  void run_export(const std::string& name, size_t number, std::span<const interp::Argument> arguments);
+
+ private:
+  // ---- names (names.cpp)
+  Binding* find(std::string_view name);
+  void bind(std::string_view name, Value value);
+  Value name_value(const ast::Name& name);
+  std::optional<Value> value_in(Module& module, std::string_view name);
+  std::vector<std::pair<Module*, const ast::Fn*>> functions_named(std::string_view name, Module& module);
+  Type type_of(const ast::Type& type);
+  std::optional<Scalar> scalar_of(const ast::Expr& expr);  // without evaluating anything; none of literals
+  std::optional<Shape> shape_of_tile(const ast::Expr& expr);  // without evaluating anything; none of numbers
+  std::optional<Scalar> scalar_of_call(const ast::Call& call);
+  std::optional<Scalar> scalar_of_value(const Value& value);
+
+  // ---- numbers (numbers.cpp)
+  Number convert(const Number& x, Scalar to, Span span);  // where a value flows into a type
+  Number cast(const Number& x, Scalar to, ir::ConvertMode mode);
+  Number settle(const Number& x);  // a literal that meets nothing
+  Number arithmetic(ast::BinaryOp op, Number a, Number b, Span span);
+  Number whole(ast::BinaryOp op, const Number& a, const Number& b, Span span);  // of `int`s, exact
+  Number negated(ast::UnaryOp op, const Number& x, Span span);
+  Number unary_function(ir::UnaryFn fn, Number x, Span span);
+  Number binary_function(ir::BinaryFn fn, Number a, Number b, Span span);
+  void unite(Number& a, Number& b, Span span);
+  Number from(Scalar type, const std::optional<ir::Number>& n, bool is_padding);
+  Number faulty(interp::FaultKind kind, Span span, std::string text, Scalar type);  // under a mask: some number
+
+  // ---- tiles (tiles.cpp)
+  using Each = std::function<Number(std::span<const Number>)>;
+  Value map(const std::vector<Value>& operands, Scalar type_hint, const Each& each, Span span);
+  Value tile_or_number(const Value& value, Span span);  // what a name stands for, read
+  TilePtr tile_of(const Value& value, const Shape& shape, Span span);
+  Number number_of(const Value& value, Span span);
+  Value operand(const ast::Expr& expr) { return tile_or_number(eval(expr), expr.span); }
+  Number number(const ast::Expr& expr) { return number_of(eval(expr), expr.span); }
+  Wide whole_number(const ast::Expr& expr);
+  bool condition(const ast::Expr& expr);
+  Value converted(const Value& value, Scalar to, Span span, bool is_cast, ir::ConvertMode mode = ir::ConvertMode::Nearest);
+  Value product(const Value& a, const Value& b, const TilePtr& acc, Span span);
+  Value reduce(const std::string& fn, const TilePtr& tile, int64_t axis, Span span);
+  Value scan(const std::string& fn, const TilePtr& tile, int64_t axis, Span span);
+  Value turned(const Value& value, Span span);
+  Value reshaped(const Value& value, const Shape& shape, Span span);
+
+  // ---- memory (memory.cpp)
+  Number load(const View& view, int64_t offset, Span span, const Memory::Old* old = nullptr);
+  TilePtr read(const Region& region, Span span, const Memory::Old* old = nullptr);
+  void write(const Region& region, const Value& value, Span span);
+  Region all_of(const View& view);
+  Region region_of(const View& view, const ast::Index& index);
+  Value part_of(const Value& base, const ast::Index& index, Span span);
+  Region within(const Region& region, const ast::Index& index);  // a part of a part
+  View element_of(const Region& region, Span span);
+  View new_memory(const std::string& name, Scalar element, const Shape& shape, Kind kind);
+  struct Place {
+    Binding* variable = nullptr;
+    std::optional<Region> region;
+    std::optional<std::pair<View, std::vector<Wide>>> open;  // a tile that takes its shape from the value
+  };
+  Place place_of(const ast::Expr& expr);
+  Value place_value(const Place& place, Span span, const Shape& open_shape = {});
+  void assign(Place& place, const Value& value, Span span);
+  Region open_region(const View& view, const std::vector<Wide>& index, const Shape& shape);
+
+  // ---- expressions (expr.cpp)
+  Value eval(const ast::Expr& expr);
+  Value eval_binary(const ast::Binary& binary, Span span);
+  Value eval_logic(const ast::Binary& binary, Span span);
+  Value eval_if(const ast::IfExpr& choice, Span span);
+  Value eval_member(const ast::Member& member, Span span);
+  Value eval_index(const ast::Index& index, Span span);
+  Value choose(const Value& condition, const Value& a, const Value& b, Span span);
+  Value unary(ast::UnaryOp op, const Value& x, Span span);
+  Value binary(ast::BinaryOp op, const Value& a, const Value& b, Span span);
+  Value compare_others(ast::BinaryOp op, const Value& a, const Value& b, Span span);
+  template <class F> Value masked(const TilePtr& mask, bool wanted, F&& f);
+
+  // ---- calls (call.cpp, library.cpp)
+  struct Given {
+    const ast::Argument* written = nullptr;  // none: the receiver
+    const ast::Expr* expr = nullptr;
+    std::optional<Value> value;
+    std::optional<Place> place;
+  };
+  struct Call {
+    Module* module;
+    const ast::Fn* fn;
+    std::vector<Given> arguments;         // as written
+    std::vector<int> position;            // of each parameter the argument, or -1
+    std::vector<std::pair<std::string_view, Value>> generics;
+  };
+  Value eval_call(const ast::Call& call, Span span);
+  const ast::Expr* receiver_of(const ast::Call& call, std::vector<std::pair<Module*, const ast::Fn*>>& functions, std::string_view& name);
+  bool suits(const ast::Fn& fn, const ast::Call& call, bool has_receiver);
+  Call matched(Module* module, const ast::Fn& fn, const ast::Call& call, const ast::Expr* receiver);
+  void evaluate_arguments(Call& call);
+  void take_generics(Call& c, const ast::Call& call);
+  Value run_function(Call& call, Span span);
+  Value enter(Call& call, const std::vector<Value>& values, Span span);
+  void infer(const ast::Fn& fn, const ast::Type& type, const Value& value);
+  void infer_shape(const ast::Fn& fn, const ast::ShapedType& shaped, const Shape& shape);
+  Value parameter_value(const ast::Parameter& parameter, const Value& value, Span span);
+  Value run_operation(const std::string& op, Call& call, Span span);
+  std::optional<Value> run_on_tiles(const std::string& op, Call& call, Span span);
+  std::optional<Value> run_on_numbers(const std::string& op, Call& call, Span span);
+  Value run_atomic(const std::string& op, Call& call, Span span);
+  Value tile_at(Call& call, Span span);
+  Shape shape_of(const std::vector<ast::Argument>& generics);
+
+  // ---- statements (stmt.cpp, launch.cpp)
+  Flow execute(const ast::Block& block);
+  Flow execute(const ast::Stmt& stmt);
+  Flow run_for(const ast::For& loop);
+  Flow run_turn(const ast::For& loop, const std::vector<Value>& indices);
+  Flow run_range(const ast::For& loop);
+  Flow run_parallel(const ast::For& loop);
+  void run_assign(const ast::Assign& assign, Span span);
+  void declare(const ast::Name& name, const ast::Type* type, const ast::Expr* value, bool is_var, Span span);
+  void declare_tile(const ast::Name& name, const Type& type, const ast::Expr* value, Span span);
+  void launch(const ast::Launch& launch, Span span);
+  void simt(const ast::Simt& simt, Span span);
+  void bind_parameters(const ast::Kernel& kernel, std::span<const interp::Argument> arguments);
+  void check_contract(const ast::Kernel& kernel);
+  void step(Span span);
+
+  [[noreturn]] void stop(interp::FaultKind kind, Span span, std::string text);
+  [[noreturn]] void unknown(Span span, std::string what);
+
+  Modules& modules_;
+  SourceMap& sources_;
+  const Options& options_;
+  Frame* frame_ = nullptr;
+  uint64_t steps_ = 0;
+  int depth_ = 0;
+  bool is_exact_ = false;   // in contracts: numbers beyond 64 bits stay numbers
+  bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults
+  std::vector<std::pair<TilePtr, bool>> masks_;
+  const ast::Launch* launch_ = nullptr;
+  int64_t threads_ = 0, thread_ = -1;
+};
+
+}  // namespace tilec::judge

@@ -1,0 +1,284 @@
+// Parts of memory: what is read, what is written, and places that assignments name.
+#include "judge/evaluator.h"
+
+namespace tilec::judge {
+
+namespace {
+
+// Row-major places of a shape: calls f(index) for each.
+template <class F>
+void each_index(const Shape& shape, F&& f) {
+  Shape index(shape.size(), 0);
+  for (int64_t k = 0, n = count_of(shape); k < n; ++k) {
+    f(index);
+    for (size_t d = shape.size(); d-- > 0;) {
+      if (++index[d] < shape[d]) break;
+      index[d] = 0;
+    }
+  }
+}
+
+// Where an element of the region lies; nothing beyond an edge.
+std::optional<int64_t> offset_of(const Region& region, const Shape& index) {
+  int64_t at = region.view.offset;
+  for (size_t d = 0; d < index.size(); ++d) {
+    Wide i = region.start[d] + index[d];
+    if (i < 0 || i >= region.view.axes[d].extent) return std::nullopt;
+    at += int64_t(i) * region.view.axes[d].stride;
+  }
+  return at;
+}
+
+}  // namespace
+
+View Evaluator::new_memory(const std::string& name, Scalar element, const Shape& shape, Kind kind) {
+  View view;
+  view.kind = kind;
+  view.memory = std::make_shared<Memory>(name, element, count_of(shape), kind != Kind::Fragment);
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    view.axes.insert(view.axes.begin(), {shape[d], stride});
+    stride *= shape[d];
+  }
+  return view;
+}
+
+Number Evaluator::load(const View& view, int64_t offset, Span span, const Memory::Old* old) {
+  if (old)
+    if (auto found = old->find(offset); found != old->end()) return found->second;
+  if (!view.memory->is_written(offset))
+    stop(interp::FaultKind::Uninitialised, span, "`" + view.memory->name + "` is read where it was never written");
+  return view.memory->get(offset);
+}
+
+Region Evaluator::all_of(const View& view) {
+  Region out{view, std::vector<Wide>(view.axes.size(), 0), view.extents(), std::vector<bool>(view.axes.size(), true), {}};
+  out.pad.type = view.memory->element;
+  return out;
+}
+
+TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old) {
+  auto out = std::make_shared<Tile>();
+  out->type = region.view.memory->element;
+  out->shape = region.shape();
+  Number pad = region.pad;
+  pad.is_padding = true;
+  each_index(region.length, [&](const Shape& index) {
+    for (size_t d = 0; d < index.size(); ++d)
+      if (!region.is_kept[d] && (region.start[d] < 0 || region.start[d] >= region.view.axes[d].extent))
+        stop(interp::FaultKind::OutOfBounds, span, "an index lies outside `" + region.view.memory->name + "`");
+    auto at = offset_of(region, index);
+    out->elements.push_back(at ? load(region.view, *at, span, old) : pad);
+  });
+  return out;
+}
+
+void Evaluator::write(const Region& region, const Value& value, Span span) {
+  Memory& memory = *region.view.memory;
+  TilePtr tile = tile_of(value, region.shape(), span);
+  for (size_t d = 0; d < region.start.size(); ++d)
+    if (!region.is_kept[d] && (region.start[d] < 0 || region.start[d] >= region.view.axes[d].extent))
+      stop(interp::FaultKind::OutOfBounds, span, "an index lies outside `" + memory.name + "`");
+  size_t k = 0;
+  each_index(region.length, [&](const Shape& index) {
+    const Number& x = tile->elements[k++];
+    if (auto at = offset_of(region, index)) memory.set(*at, convert(x, memory.element, span));
+  });
+}
+
+Region Evaluator::region_of(const View& view, const ast::Index& index) {
+  Region out = all_of(view);
+  size_t axis = 0;
+  for (const ast::Subscript& s : index.subscripts) {
+    if (s.kind == ast::SubscriptKind::NewAxis || axis >= view.axes.size()) unknown(s.span, "this subscript of memory");
+    if (s.kind == ast::SubscriptKind::Index) {
+      out.start[axis] = whole_number(*s.lo);
+      out.length[axis] = 1;
+      out.is_kept[axis] = false;
+    } else if (s.kind == ast::SubscriptKind::Length) {
+      out.start[axis] = whole_number(*s.lo);
+      out.length[axis] = int64_t(whole_number(*s.hi));
+    } else if (s.kind == ast::SubscriptKind::Bounds) {
+      out.start[axis] = s.lo ? whole_number(*s.lo) : 0;
+      Wide end = s.hi ? whole_number(*s.hi) : Wide(view.axes[axis].extent);
+      out.length[axis] = int64_t(end - out.start[axis]);
+    }
+    ++axis;
+  }
+  for (const ast::Argument& option : index.options)
+    if (option.name.text == "pad") out.pad = convert(number(*option.value), view.memory->element, option.span);
+  return out;
+}
+
+View Evaluator::element_of(const Region& region, Span span) {
+  View out = region.view;
+  out.axes.clear();
+  for (size_t d = 0; d < region.start.size(); ++d) {
+    const Axis& axis = region.view.axes[d];
+    Wide last = region.start[d] + region.length[d];
+    if (region.start[d] < 0 || last > axis.extent)
+      stop(interp::FaultKind::OutOfBounds, span, "an index lies outside `" + out.memory->name + "`");
+    out.offset += int64_t(region.start[d]) * axis.stride;
+    if (region.is_kept[d]) out.axes.push_back({region.length[d], axis.stride});
+  }
+  return out;
+}
+
+namespace {
+
+bool is_row(const ast::Index& index, const View& view) {
+  for (const ast::Subscript& s : index.subscripts)
+    if (s.kind != ast::SubscriptKind::Index) return false;
+  return index.subscripts.size() <= view.axes.size();
+}
+
+bool has_new_axis(const ast::Index& index) {
+  for (const ast::Subscript& s : index.subscripts)
+    if (s.kind == ast::SubscriptKind::NewAxis) return true;
+  return false;
+}
+
+}  // namespace
+
+// `base[...]` as a value: an element, a row that stands for memory, or a tile that is read here.
+Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) {
+  if (auto* view = std::get_if<View>(&base); view && !has_new_axis(index)) {
+    Region region = region_of(*view, index);
+    if (!is_row(index, *view)) return read(region, span);
+    View element = element_of(region, span);
+    return element.axes.empty() ? Value(load(element, element.offset, span)) : Value(element);
+  }
+  Value held = tile_or_number(base, span);
+  auto* tile = std::get_if<TilePtr>(&held);
+  if (!tile) unknown(span, "subscripts of this");
+  ast::Index plain = index;
+  std::vector<size_t> added;
+  for (size_t i = 0; i < index.subscripts.size(); ++i)
+    if (index.subscripts[i].kind == ast::SubscriptKind::NewAxis) added.push_back(i);
+  std::erase_if(plain.subscripts, [](const ast::Subscript& s) { return s.kind == ast::SubscriptKind::NewAxis; });
+  View copy = new_memory("the tile", (*tile)->type, (*tile)->shape, Kind::Fragment);
+  bool is_whole = true;
+  for (const ast::Subscript& s : plain.subscripts) is_whole &= s.kind == ast::SubscriptKind::All;
+  TilePtr cut = *tile;
+  if (!is_whole) {
+    Region region = region_of(copy, plain);
+    if (is_row(plain, copy) && plain.subscripts.size() == copy.axes.size()) {
+      int64_t at = element_of(region, span).offset;
+      return (*tile)->elements[size_t(at)];
+    }
+    size_t k = 0;
+    for (const Number& x : (*tile)->elements) copy.memory->set(int64_t(k++), x);
+    cut = read(region, span);
+  }
+  if (added.empty()) return cut;
+  // Axes of one element go where they are written; those that an index drops do not count.
+  auto out = std::make_shared<Tile>(*cut);
+  size_t axis = 0;
+  for (const ast::Subscript& s : index.subscripts) {
+    if (s.kind == ast::SubscriptKind::NewAxis) out->shape.insert(out->shape.begin() + int64_t(axis), 1);
+    axis += s.kind != ast::SubscriptKind::Index;
+  }
+  return TilePtr(out);
+}
+
+Region Evaluator::open_region(const View& view, const std::vector<Wide>& index, const Shape& shape) {
+  Region out = all_of(view);
+  for (size_t d = 0; d < index.size(); ++d) {
+    out.length[d] = shape[d];
+    out.start[d] = index[d] * shape[d];
+  }
+  return out;
+}
+
+Region Evaluator::within(const Region& region, const ast::Index& index) {
+  View shape = region.view;
+  shape.axes.clear();
+  for (int64_t extent : region.shape()) shape.axes.push_back({extent, 1});
+  Region part = region_of(shape, index), out = region;
+  size_t axis = 0;
+  for (size_t d = 0; d < region.length.size(); ++d) {
+    if (!region.is_kept[d]) continue;
+    out.start[d] += part.start[axis];
+    out.length[d] = part.length[axis];
+    out.is_kept[d] = part.is_kept[axis++];
+  }
+  return out;
+}
+
+Evaluator::Place Evaluator::place_of(const ast::Expr& expr) {
+  Place out;
+  if (auto* name = expr.as<ast::NameRef>()) {
+    Binding* binding = find(name->name.text);
+    if (!binding) unknown(expr.span, "this place");
+    auto* view = std::get_if<View>(&binding->value);
+    if (view) out.region = all_of(*view);
+    else out.variable = binding;
+    return out;
+  }
+  if (auto* index = expr.as<ast::Index>()) {
+    if (index->base->as<ast::Call>()) {
+      Place whole = place_of(*index->base);
+      if (!whole.region) unknown(expr.span, "a part of a tile without a shape");
+      out.region = within(*whole.region, *index);
+      return out;
+    }
+    Value base = eval(*index->base);
+    auto* view = std::get_if<View>(&base);
+    if (!view) unknown(expr.span, "this place");
+    out.region = region_of(*view, *index);
+    return out;
+  }
+  if (auto* member = expr.as<ast::Member>(); member && member->name.text == "T") {
+    Value base = eval(expr);
+    if (auto* view = std::get_if<View>(&base)) {
+      out.region = all_of(*view);
+      return out;
+    }
+  }
+  auto* call = expr.as<ast::Call>();
+  auto* member = call ? call->callee->as<ast::Member>() : nullptr;
+  if (!member || member->name.text != "tile") unknown(expr.span, "this place");
+  Value base = eval(*member->base);
+  auto* view = std::get_if<View>(&base);
+  if (!view) unknown(expr.span, "this place");
+  std::vector<Wide> indices;
+  for (const ast::Argument& a : call->arguments)
+    if (!a.is_named()) indices.push_back(whole_number(*a.value));
+  if (call->generics.empty()) out.open = {*view, indices};
+  else out.region = open_region(*view, indices, shape_of(call->generics));
+  return out;
+}
+
+Value Evaluator::place_value(const Place& place, Span span, const Shape& shape) {
+  if (place.variable) {
+    if (!place.variable->is_set) stop(interp::FaultKind::Uninitialised, span, "a variable is read before it is written");
+    return place.variable->value;
+  }
+  if (place.open) return read(open_region(place.open->first, place.open->second, shape), span);
+  if (place.region->shape().empty()) {
+    View element = element_of(*place.region, span);
+    return load(element, element.offset, span);
+  }
+  return read(*place.region, span);
+}
+
+void Evaluator::assign(Place& place, const Value& given, Span span) {
+  Value value = tile_or_number(given, span);
+  if (place.variable) {
+    auto type = scalar_of_value(place.variable->value);
+    if (std::holds_alternative<Number>(value) && type) value = convert(std::get<Number>(value), *type, span);
+    place.variable->value = value;
+    place.variable->is_set = true;
+    return;
+  }
+  if (place.open) {
+    auto* tile = std::get_if<TilePtr>(&value);
+    if (!tile) unknown(span, "a tile whose shape neither side gives");
+    return write(open_region(place.open->first, place.open->second, (*tile)->shape), value, span);
+  }
+  if (!place.region->shape().empty()) return write(*place.region, value, span);
+  View element = element_of(*place.region, span);
+  element.memory->set(element.offset, convert(number_of(value, span), element.memory->element, span));
+}
+
+}  // namespace tilec::judge

@@ -1,0 +1,188 @@
+// Statements, from top to bottom.
+#include "judge/evaluator.h"
+
+namespace tilec::judge {
+
+void Evaluator::step(Span span) {
+  if (++steps_ > options_.step_limit) stop(interp::FaultKind::StepLimit, span, "the program takes more steps than it may");
+}
+
+Flow Evaluator::execute(const ast::Block& block) {
+  frame_->scopes.emplace_back();
+  Flow flow = Flow::Next;
+  for (const ast::Stmt* stmt : block.statements)
+    if ((flow = execute(*stmt)) != Flow::Next) break;
+  frame_->scopes.pop_back();
+  return flow;
+}
+
+Flow Evaluator::execute(const ast::Stmt& stmt) {
+  step(stmt.span);
+  if (auto* block = stmt.as<ast::Block>()) return execute(*block);
+  if (auto* let = stmt.as<ast::Let>()) {
+    if (let->pattern.is_tuple) unknown(stmt.span, "several names at once");
+    declare(let->pattern.names[0], let->type, let->value, false, stmt.span);
+  } else if (auto* var = stmt.as<ast::Var>()) {
+    declare(var->name, var->type, var->value, true, stmt.span);
+  } else if (auto* assign = stmt.as<ast::Assign>()) {
+    run_assign(*assign, stmt.span);
+  } else if (auto* expr = stmt.as<ast::ExprStmt>()) {
+    eval(*expr->value);
+  } else if (auto* choice = stmt.as<ast::If>()) {
+    if (condition(*choice->condition)) return execute(choice->then_block);
+    if (choice->else_branch) return execute(*choice->else_branch);
+  } else if (auto* loop = stmt.as<ast::For>()) {
+    return run_for(*loop);
+  } else if (auto* loop = stmt.as<ast::While>()) {
+    while (condition(*loop->condition)) {
+      step(stmt.span);
+      Flow flow = execute(loop->body);
+      if (flow == Flow::Break) break;
+      if (flow == Flow::Return) return flow;
+    }
+  } else if (stmt.as<ast::Break>()) {
+    return Flow::Break;
+  } else if (stmt.as<ast::Continue>()) {
+    return Flow::Continue;
+  } else if (auto* back = stmt.as<ast::Return>()) {
+    if (!back->value) return Flow::Return;
+    Value value = operand(*back->value);
+    if (frame_->result_type) {
+      Type type = type_of(*frame_->result_type);
+      if (!type.other && type.is_tile) value = tile_of(value, type.shape, stmt.span);
+      if (!type.other) value = converted(value, type.scalar, stmt.span, false);
+    }
+    frame_->result = value;
+    return Flow::Return;
+  } else if (auto* launched = stmt.as<ast::Launch>()) {
+    launch(*launched, stmt.span);
+  } else if (auto* threads = stmt.as<ast::Simt>()) {
+    simt(*threads, stmt.span);
+  } else if (!stmt.as<ast::StaticAssert>()) {
+    unknown(stmt.span, stmt.as<ast::Sync>() ? "`sync` in a loop, a condition or a call" : "this statement");
+  }
+  return Flow::Next;
+}
+
+void Evaluator::declare_tile(const ast::Name& name, const Type& type, const ast::Expr* value, Span span) {
+  constexpr std::pair<ast::Space, Kind> kKinds[] = {
+      {ast::Space::Fragment, Kind::Fragment}, {ast::Space::Shared, Kind::Shared}, {ast::Space::Local, Kind::Local}, {ast::Space::Workspace, Kind::Workspace}};
+  Kind kind = Kind::Fragment;
+  for (auto& [space, k] : kKinds)
+    if (space == type.space) kind = k;
+  Value given = value ? operand(*value) : Value(None{});
+  View view = new_memory(std::string(name.text), type.scalar, type.shape, kind);
+  if (value) write(all_of(view), given, span);
+  bind(name.text, view);
+}
+
+void Evaluator::declare(const ast::Name& name, const ast::Type* written, const ast::Expr* value, bool is_var, Span span) {
+  std::optional<Type> type = written ? std::optional(type_of(*written)) : std::nullopt;
+  if (type && type->is_tile) return declare_tile(name, *type, value, span);
+  if (type && type->other) type.reset();
+  if (!value) {
+    Number blank;
+    blank.type = type ? type->scalar : Scalar::Index;
+    bind(name.text, blank);
+    if (Binding* binding = find(name.text)) binding->is_set = false;
+    return;
+  }
+  Value held = eval(*value);
+  auto* view = std::get_if<View>(&held);
+  bool is_name = view && !view->axes.empty() && view->kind != Kind::Fragment && view->kind != Kind::Shared && !is_var;
+  if (!is_name) held = tile_or_number(held, span);
+  if (auto* number = std::get_if<Number>(&held)) return bind(name.text, type ? convert(*number, type->scalar, span) : settle(*number));
+  if (std::holds_alternative<Pending>(held)) unknown(span, "a tile whose shape nothing gives");
+  auto* tile = std::get_if<TilePtr>(&held);
+  if (!tile || !is_var) return bind(name.text, held);
+  View own = new_memory(std::string(name.text), (*tile)->type, (*tile)->shape, Kind::Fragment);
+  write(all_of(own), *tile, span);
+  bind(name.text, own);
+}
+
+void Evaluator::run_assign(const ast::Assign& assign_stmt, Span span) {
+  if (auto* name = assign_stmt.target->as<ast::NameRef>(); name && name->name.text == "_" && !find("_")) {
+    eval(*assign_stmt.value);
+    return;
+  }
+  Place place = place_of(*assign_stmt.target);
+  if (!assign_stmt.op) {
+    Value value = operand(*assign_stmt.value);
+    return assign(place, value, span);
+  }
+  if (place.open) {
+    Value value = operand(*assign_stmt.value);
+    auto* tile = std::get_if<TilePtr>(&value);
+    if (!tile) unknown(span, "a tile whose shape neither side gives");
+    return assign(place, binary(*assign_stmt.op, place_value(place, span, (*tile)->shape), value, span), span);
+  }
+  Value before = place_value(place, assign_stmt.target->span);
+  auto* product_of = assign_stmt.value->as<ast::Binary>();
+  bool is_product = product_of && product_of->op == ast::BinaryOp::MatrixMultiply && *assign_stmt.op == ast::BinaryOp::Add;
+  if (is_product && std::holds_alternative<TilePtr>(before)) {
+    Value left = operand(*product_of->lhs), right = operand(*product_of->rhs);
+    return assign(place, product(left, right, std::get<TilePtr>(before), span), span);
+  }
+  Value value = operand(*assign_stmt.value);
+  assign(place, binary(*assign_stmt.op, before, value, span), span);
+}
+
+Flow Evaluator::run_turn(const ast::For& loop, const std::vector<Value>& indices) {
+  step(loop.domain_span);
+  frame_->scopes.emplace_back();
+  for (size_t i = 0; i < loop.pattern.names.size() && i < indices.size(); ++i) bind(loop.pattern.names[i].text, indices[i]);
+  Flow flow = execute(loop.body);
+  frame_->scopes.pop_back();
+  return flow;
+}
+
+Flow Evaluator::run_range(const ast::For& loop) {
+  std::vector<Wide> ends;
+  for (const ast::Argument& a : loop.arguments) {
+    if (!a.is_named()) ends.push_back(whole_number(*a.value));
+    else if (a.name.text != "stages") eval(*a.value);
+  }
+  if (ends.empty() || ends.size() > 3) unknown(loop.domain_span, "these ends of a loop");
+  Wide from = ends.size() == 1 ? 0 : ends[0], to = ends.size() == 1 ? ends[0] : ends[1], by = ends.size() == 3 ? ends[2] : 1;
+  if (by <= 0) stop(interp::FaultKind::Loop, loop.domain_span, "the step of a loop is not positive");
+  for (Wide i = from; i < to; i += by) {
+    Flow flow = run_turn(loop, {integer_of(i)});
+    if (flow == Flow::Break) break;
+    if (flow == Flow::Return) return flow;
+  }
+  return Flow::Next;
+}
+
+Flow Evaluator::run_parallel(const ast::For& loop) {
+  Shape shape;
+  for (const ast::Argument& a : loop.arguments)
+    if (!a.is_named()) shape.push_back(int64_t(whole_number(*a.value)));
+  for (int64_t k = 0, n = count_of(shape); k < n; ++k) {
+    std::vector<Value> indices(shape.size());
+    int64_t rest = k;
+    for (size_t d = shape.size(); d-- > 0;) {
+      indices[d] = integer_of(rest % shape[d]);
+      rest /= shape[d];
+    }
+    Flow flow = run_turn(loop, indices);
+    if (flow == Flow::Break) break;
+    if (flow == Flow::Return) return flow;
+  }
+  return Flow::Next;
+}
+
+Flow Evaluator::run_for(const ast::For& loop) {
+  if (loop.kind == ast::LoopKind::Parallel) return run_parallel(loop);
+  if (loop.kind != ast::LoopKind::Each) return run_range(loop);
+  Value value = eval(*loop.arguments.at(0).value);
+  auto* list = std::get_if<std::shared_ptr<List>>(&value);
+  if (!list) unknown(loop.domain_span, "a loop over this");
+  for (const Value& item : (*list)->items) {
+    Flow flow = run_turn(loop, {item});
+    if (flow == Flow::Break) break;
+    if (flow == Flow::Return) return flow;
+  }
+  return Flow::Next;
+}
+
+}  // namespace tilec::judge

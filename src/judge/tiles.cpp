@@ -1,0 +1,308 @@
+// Whole tiles: element by element, products, reductions, scans.
+#include <cmath>
+
+#include "judge/evaluator.h"
+
+namespace tilec::judge {
+
+namespace {
+
+// The shape that operands have together: an axis of one element is repeated.
+Shape common_shape(const std::vector<TilePtr>& tiles) {
+  Shape out;
+  for (const TilePtr& tile : tiles) {
+    if (!tile) continue;
+    if (out.size() < tile->shape.size()) out.resize(tile->shape.size(), 1);
+    for (size_t d = 0; d < tile->shape.size(); ++d) out[d] = std::max(out[d], tile->shape[d]);
+  }
+  return out;
+}
+
+// The element of `tile` that stands at place `k` of `shape`.
+int64_t place_in(const Tile& tile, const Shape& shape, int64_t k) {
+  if (tile.shape == shape) return k;
+  int64_t at = 0, step = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    int64_t index = k % shape[d];
+    k /= shape[d];
+    if (d < tile.shape.size() && tile.shape[d] != 1) at += index * step;
+    if (d < tile.shape.size()) step *= tile.shape[d];
+  }
+  return at;
+}
+
+ir::Number to_ir(const Number& x) { return x.is_real() ? ir::Number::real(x.f) : ir::Number::integer(int64_t(x.i)); }
+
+Scalar sum_type(Scalar type) {
+  if (is_float(type)) return type == Scalar::F64 ? type : Scalar::F32;
+  return bit_width(type) <= 16 ? Scalar::I32 : Scalar::I64;
+}
+
+// Padding that changes nothing, such as 0 in a sum, leaves the element that it meets: that is data.
+bool leaves_other(const Number& a, const Number& b, const Number& result) {
+  if (a.is_padding == b.is_padding) return false;
+  const Number& data = a.is_padding ? b : a;
+  return data.type == result.type && data.i == result.i && data.f == result.f;
+}
+
+// A line along an axis: its first element, the step, and how many there are.
+struct Lines {
+  Shape rest;
+  int64_t outer = 1, length, inner = 1;
+  Lines(const Shape& shape, size_t axis) : length(shape[axis]) {
+    for (size_t d = 0; d < shape.size(); ++d) {
+      if (d != axis) rest.push_back(shape[d]);
+      if (d < axis) outer *= shape[d];
+      if (d > axis) inner *= shape[d];
+    }
+  }
+  int64_t first(int64_t line) const { return line / inner * length * inner + line % inner; }
+  int64_t count() const { return outer * inner; }
+};
+
+}  // namespace
+
+Number Evaluator::number_of(const Value& value, Span span) {
+  Value read = tile_or_number(value, span);
+  if (auto* n = std::get_if<Number>(&read)) return *n;
+  unknown(span, "a value that is no number here");
+}
+
+Wide Evaluator::whole_number(const ast::Expr& expr) {
+  Number n = number(expr);
+  if (n.is_real()) unknown(expr.span, "an index that is no whole number");
+  return n.i;
+}
+
+bool Evaluator::condition(const ast::Expr& expr) {
+  Value value = eval(expr);
+  if (std::holds_alternative<Absent>(value)) return false;
+  if (auto* view = std::get_if<View>(&value); view && view->memory->element != Scalar::Bool) return true;
+  return number_of(value, expr.span).truth();
+}
+
+Value Evaluator::tile_or_number(const Value& value, Span span) {
+  auto* view = std::get_if<View>(&value);
+  if (!view) return value;
+  if (view->axes.empty()) return load(*view, view->offset, span);
+  return read(all_of(*view), span);
+}
+
+TilePtr Evaluator::tile_of(const Value& given, const Shape& shape, Span span) {
+  Value value = tile_or_number(given, span);
+  if (auto* pending = std::get_if<Pending>(&value)) return pending->make(shape);
+  auto out = std::make_shared<Tile>();
+  out->shape = shape;
+  if (auto* n = std::get_if<Number>(&value)) {
+    out->type = n->type;
+    out->elements.assign(size_t(count_of(shape)), *n);
+    return out;
+  }
+  auto* tile = std::get_if<TilePtr>(&value);
+  if (!tile) unknown(span, "a value that is no tile here");
+  if ((*tile)->shape == shape) return *tile;
+  if ((*tile)->shape.size() > shape.size()) unknown(span, "tiles of different shapes");
+  out->type = (*tile)->type;
+  for (int64_t k = 0; k < count_of(shape); ++k) out->elements.push_back((*tile)->elements[size_t(place_in(**tile, shape, k))]);
+  return out;
+}
+
+Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each& each, Span span) {
+  std::vector<Value> values;
+  std::vector<TilePtr> tiles;
+  bool is_open = false, has_tile = false;
+  for (const Value& operand : operands) {
+    values.push_back(tile_or_number(operand, span));
+    auto* tile = std::get_if<TilePtr>(&values.back());
+    tiles.push_back(tile ? *tile : nullptr);
+    has_tile |= tile != nullptr;
+    is_open |= std::holds_alternative<Pending>(values.back());
+  }
+  if (is_open && !has_tile) {
+    auto make = [this, values, hint, each, span](const Shape& shape) -> TilePtr {
+      std::vector<Value> closed;
+      for (const Value& v : values) closed.push_back(std::holds_alternative<Pending>(v) ? Value(tile_of(v, shape, span)) : v);
+      return std::get<TilePtr>(map(closed, hint, each, span));
+    };
+    return Pending{hint, 0, make};
+  }
+  std::vector<Number> numbers(values.size());
+  if (!has_tile) {
+    for (size_t i = 0; i < values.size(); ++i) numbers[i] = number_of(values[i], span);
+    return each(numbers);
+  }
+  Shape shape = common_shape(tiles);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::holds_alternative<Pending>(values[i])) tiles[i] = tile_of(values[i], shape, span);
+    else if (!tiles[i]) numbers[i] = number_of(values[i], span);
+  }
+  auto out = std::make_shared<Tile>();
+  out->shape = shape;
+  out->type = hint;
+  steps_ += uint64_t(count_of(shape));
+  const bool was_muted = is_muted_;
+  for (int64_t k = 0; k < count_of(shape); ++k) {
+    for (size_t i = 0; i < values.size(); ++i)
+      if (tiles[i]) numbers[i] = tiles[i]->elements[size_t(place_in(*tiles[i], shape, k))];
+    for (auto& [mask, wanted] : masks_)
+      if (mask->shape == shape && mask->elements[size_t(k)].truth() != wanted) is_muted_ = true;
+    out->elements.push_back(each(numbers));
+    bool are_whole = numbers.size() == 2 && tiles[0] && tiles[1] && tiles[0]->shape == shape && tiles[1]->shape == shape;
+    if (are_whole && leaves_other(numbers[0], numbers[1], out->elements.back())) out->elements.back().is_padding = false;
+    is_muted_ = was_muted;
+  }
+  if (!out->elements.empty()) out->type = out->elements[0].type;
+  return TilePtr(out);
+}
+
+Value Evaluator::converted(const Value& value, Scalar to, Span span, bool is_cast, ir::ConvertMode mode) {
+  return map({value}, to, [this, to, span, is_cast, mode](std::span<const Number> x) { return is_cast ? cast(x[0], to, mode) : convert(x[0], to, span); }, span);
+}
+
+Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Span span) {
+  Value left = tile_or_number(x, span), right = tile_or_number(y, span);
+  auto *a_ptr = std::get_if<TilePtr>(&left), *b_ptr = std::get_if<TilePtr>(&right);
+  if (!a_ptr || !b_ptr || (*a_ptr)->shape.size() != 2 || (*b_ptr)->shape.size() != 2) unknown(span, "a product of other than two tiles of two axes");
+  const Tile &a = **a_ptr, &b = **b_ptr;
+  int64_t rows = a.shape[0], inner = a.shape[1], columns = b.shape[1];
+  auto out = std::make_shared<Tile>();
+  out->type = acc ? acc->type : sum_type(a.type);
+  out->shape = {rows, columns};
+  bool is_real = is_float(out->type);
+  steps_ += uint64_t(rows * columns * inner / 8);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c) {
+      double sum = 0;
+      uint64_t whole = 0;
+      bool is_padding = inner > 0;
+      for (int64_t k = 0; k < inner; ++k) {
+        const Number &p = a.elements[size_t(r * inner + k)], &q = b.elements[size_t(k * columns + c)];
+        if (p.is_padding || q.is_padding) continue;
+        is_padding = false;
+        if (is_real) sum += p.f * q.f;
+        else whole += uint64_t(int64_t(p.i)) * uint64_t(int64_t(q.i));
+      }
+      Number n;
+      n.type = out->type;
+      n.is_padding = is_padding;
+      if (acc) is_real ? void(sum += acc->elements[out->elements.size()].f) : void(whole += uint64_t(int64_t(acc->elements[out->elements.size()].i)));
+      if (is_real) n.f = options_.numeric == ir::Numeric::Wide ? sum : round_to(n.type, sum);
+      else n.i = out->type == Scalar::U64 ? Wide(whole) : Wide(wrap(n.type, int64_t(whole)));
+      out->elements.push_back(n);
+    }
+  return TilePtr(out);
+}
+
+namespace {
+
+std::optional<ir::ReduceFn> function_named(std::string_view fn) {
+  constexpr std::pair<std::string_view, ir::ReduceFn> kRows[] = {
+      {"sum", ir::ReduceFn::Sum}, {"prod", ir::ReduceFn::Prod}, {"max", ir::ReduceFn::Max}, {"min", ir::ReduceFn::Min},
+      {"absmax", ir::ReduceFn::AbsMax}, {"any", ir::ReduceFn::Any}, {"all", ir::ReduceFn::All}};
+  for (auto& [name, value] : kRows)
+    if (name == fn) return value;
+  return std::nullopt;
+}
+
+// The lowest index of the greatest or least number that is no NaN and no padding.
+Number best_index(const Tile& tile, const Lines& lines, int64_t line, bool takes_greatest) {
+  Number out;
+  out.type = Scalar::I32;
+  out.is_padding = lines.length > 0;
+  const Number* best = nullptr;
+  for (int64_t k = 0; k < lines.length; ++k) {
+    const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
+    if (x.is_padding) continue;
+    out.is_padding = false;
+    if (x.is_real() && std::isnan(x.f)) continue;
+    bool is_better = !best || (x.is_real() ? (takes_greatest ? x.f > best->f : x.f < best->f) : takes_greatest ? x.i > best->i : x.i < best->i);
+    if (is_better) best = &x, out.i = k;
+  }
+  return out;
+}
+
+bool is_all_padding(const Tile& tile, const Lines& lines, int64_t line) {
+  for (int64_t k = 0; k < lines.length; ++k)
+    if (!tile.elements[size_t(lines.first(line) + k * lines.inner)].is_padding) return false;
+  return lines.length > 0;
+}
+
+bool sums_wide(ir::ReduceFn fn, Scalar type) { return is_narrow_float(type) && (fn == ir::ReduceFn::Sum || fn == ir::ReduceFn::Prod); }
+
+}  // namespace
+
+Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis, Span span) {
+  Lines lines(tile->shape, size_t(axis));
+  auto out = std::make_shared<Tile>();
+  out->shape = lines.rest;
+  bool is_index = fn == "argmax" || fn == "argmin";
+  auto function = function_named(fn);
+  if (!function && !is_index) unknown(span, "the reduction `" + fn + "`");
+  out->type = is_index ? Scalar::I32 : tile->type;
+  Scalar type = function && sums_wide(*function, tile->type) ? Scalar::F32 : tile->type;
+  for (int64_t line = 0; line < lines.count(); ++line) {
+    if (is_index) {
+      out->elements.push_back(best_index(*tile, lines, line, fn == "argmax"));
+      continue;
+    }
+    bool is_padding = is_all_padding(*tile, lines, line);
+    ir::Number total = ir::identity(*function, type);
+    for (int64_t k = 0; k < lines.length; ++k) {
+      const Number& x = tile->elements[size_t(lines.first(line) + k * lines.inner)];
+      if (!x.is_padding || is_padding) total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
+    }
+    Number sum = from(type, total, is_padding);
+    out->elements.push_back(type == tile->type ? sum : cast(sum, tile->type, ir::ConvertMode::Nearest));
+    if (type != tile->type && options_.numeric == ir::Numeric::Wide) out->elements.back().f = sum.f;
+    out->elements.back().is_padding = is_padding;
+  }
+  return out->shape.empty() ? Value(out->elements[0]) : Value(TilePtr(out));
+}
+
+Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, Span span) {
+  Lines lines(tile->shape, size_t(axis));
+  auto function = function_named(fn);
+  if (!function) unknown(span, "the scan `" + fn + "`");
+  auto out = std::make_shared<Tile>(*tile);
+  Scalar type = sums_wide(*function, tile->type) ? Scalar::F32 : tile->type;
+  for (int64_t line = 0; line < lines.count(); ++line) {
+    ir::Number total = ir::identity(*function, type);
+    for (int64_t k = 0; k < lines.length; ++k) {
+      Number& x = out->elements[size_t(lines.first(line) + k * lines.inner)];
+      total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
+      Number sum = from(type, total, x.is_padding);
+      if (type != tile->type && options_.numeric == ir::Numeric::Typed) sum = cast(sum, tile->type, ir::ConvertMode::Nearest);
+      sum.type = tile->type;
+      sum.is_padding = x.is_padding;
+      x = sum;
+    }
+  }
+  return TilePtr(out);
+}
+
+Value Evaluator::turned(const Value& value, Span span) {
+  if (auto* view = std::get_if<View>(&value)) {
+    View out = *view;
+    std::reverse(out.axes.begin(), out.axes.end());
+    return out;
+  }
+  auto* tile = std::get_if<TilePtr>(&value);
+  if (!tile || (*tile)->shape.size() != 2) unknown(span, "`.T` of this");
+  auto out = std::make_shared<Tile>();
+  out->type = (*tile)->type;
+  out->shape = {(*tile)->shape[1], (*tile)->shape[0]};
+  for (int64_t r = 0; r < out->shape[0]; ++r)
+    for (int64_t c = 0; c < out->shape[1]; ++c) out->elements.push_back((*tile)->elements[size_t(c * out->shape[0] + r)]);
+  return TilePtr(out);
+}
+
+Value Evaluator::reshaped(const Value& value, const Shape& shape, Span span) {
+  Value read = tile_or_number(value, span);
+  auto* tile = std::get_if<TilePtr>(&read);
+  if (!tile) unknown(span, "a reshape of this");
+  auto out = std::make_shared<Tile>(**tile);
+  out->shape = shape;
+  return TilePtr(out);
+}
+
+}  // namespace tilec::judge

@@ -1,0 +1,129 @@
+// The values of a program that is evaluated: numbers, tiles, memory, and what stands for types, shapes and modules.
+#pragma once
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "interp/tensor.h"
+#include "ir/scalar_eval.h"
+#include "syntax/ast.h"
+
+namespace tilec::judge {
+
+using Wide = __int128;  // contracts may leave 64 bits on their way
+using Shape = std::vector<int64_t>;
+
+// A literal is an `int` or an f64 until it meets a type. `is_padding`: it comes from beyond an edge.
+struct Number {
+  Wide i = 0;
+  double f = 0;
+  Scalar type = Scalar::Index;
+  bool is_literal = false, is_padding = false;
+
+  bool is_real() const { return is_float(type); }
+  bool truth() const { return i != 0; }
+};
+Number integer_of(Wide value);
+Number truth_of(bool value);
+
+struct Tile {
+  Scalar type;
+  Shape shape;
+  std::vector<Number> elements;  // row-major
+};
+using TilePtr = std::shared_ptr<const Tile>;
+int64_t count_of(const Shape& shape);
+
+// A tile whose shape comes from the other side. What it reads is what stood there when it was evaluated.
+struct Pending {
+  Scalar type;
+  size_t rank = 0;  // 0: open
+  std::function<TilePtr(const Shape&)> make;
+};
+
+// What holds elements: a tensor of the caller's, or memory of the program's own.
+class Memory {
+ public:
+  using Old = std::unordered_map<int64_t, Number>;  // what stood there since somebody looked
+
+  Memory(std::string name, interp::Tensor* tensor, bool is_written);
+  Memory(std::string name, Scalar element, int64_t count, bool rounds);
+
+  Scalar element;
+  std::string name;
+  bool is_written(int64_t offset) const;
+  Number get(int64_t offset) const;
+  void set(int64_t offset, const Number& value);
+  std::shared_ptr<Old> look();
+
+ private:
+  interp::Tensor* tensor_ = nullptr;
+  std::vector<Number> own_;
+  std::vector<bool> written_;
+  bool rounds_ = true;  // to the element's type: not of fragments, whose numbers are values
+  std::vector<std::weak_ptr<Old>> lookers_;
+};
+
+enum class Kind : uint8_t { Tensor, Fragment, Shared, Workspace, Local };
+
+struct Axis {
+  int64_t extent, stride;
+};
+// Memory by its name, or a part of it.
+struct View {
+  std::shared_ptr<Memory> memory;
+  Kind kind = Kind::Tensor;
+  int64_t offset = 0;
+  std::vector<Axis> axes;
+
+  Shape extents() const;
+};
+
+// A part of a view that may hang over its edges: `start` on each axis, `length` elements, kept or dropped as an axis.
+struct Region {
+  View view;
+  std::vector<Wide> start;
+  Shape length;
+  std::vector<bool> is_kept;
+  Number pad;
+
+  Shape shape() const;
+};
+
+struct Absent {};  // NULL
+struct None {};    // of a function without a result
+struct TypeValue { Scalar scalar; };
+struct ShapeValue { Shape extents; };
+struct EnumValue { const ast::Enum* of; size_t index; };
+struct EnumType { const ast::Enum* of; };
+struct Module;
+struct ModuleValue { Module* module; };
+struct List;
+
+using Value = std::variant<None, Number, TilePtr, Pending, View, Absent, TypeValue, ShapeValue, EnumValue, EnumType, ModuleValue,
+                           std::shared_ptr<List>>;
+struct List { std::vector<Value> items; };
+
+// A name: what it stands for, and of a variable of numbers the type that it holds.
+struct Binding {
+  Value value;
+  bool is_set = true;
+};
+struct Scope {
+  std::vector<std::pair<std::string_view, std::shared_ptr<Binding>>> names;
+};
+
+// A file: its declarations by name.
+struct Module {
+  const Ast* ast;
+  std::string name;
+  std::unordered_map<std::string_view, std::vector<const ast::Decl*>> declarations;
+  std::unordered_map<std::string_view, Module*> imports;
+  std::unordered_map<const ast::Decl*, Value> constants;
+};
+
+}  // namespace tilec::judge
