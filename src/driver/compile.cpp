@@ -119,13 +119,22 @@ std::string emitted_form(const Options& options, const target::Target& target) {
   return std::find(target.emits.begin(), target.emits.end(), options.emit) == target.emits.end() ? "" : options.emit;
 }
 
+// Forms that the target's own speller makes hold the launcher.
+bool needs_launcher(const Chosen& chosen, const std::string& emit) {
+  return std::ranges::find(chosen.target->emits, emit) != chosen.target->emits.end();
+}
+
+std::string stream_of(const Chosen& chosen);
+
 CompileRequest request_of(const Options& options, const Chosen& chosen, std::string name) {
   // Tables list the plainest machine first; the launcher takes the first instance that runs.
   std::vector<const Machine*> best_first;
   std::vector<const Machine*> all = all_machines();
   for (size_t i = all.size(); i-- > 0;)
     if (std::ranges::find(chosen.machines, all[i]) != chosen.machines.end()) best_first.push_back(all[i]);
-  return {std::move(best_first), options.prefix, std::string("tilec ") + kVersion, std::move(name)};
+  CompileRequest request{std::move(best_first), options.prefix, std::string("tilec ") + kVersion, std::move(name)};
+  request.stream_struct = stream_of(chosen);
+  return request;
 }
 
 // The text of kernels between passes, as --stop-after and --emit ask for it.
@@ -268,9 +277,7 @@ int compile_command(const Options& options) {
     return session.not_yet("`--emit=" + options.emit + "`");
   std::string emit = emitted_form(options, *chosen->target);
   if (emit.empty()) return session.cannot_emit(*chosen, options.emit);
-  // Forms that its own speller makes hold the launcher.
-  bool is_spelled = std::ranges::find(chosen->target->emits, emit) != chosen->target->emits.end();
-  if (is_spelled && lacks_launcher(*chosen->target)) return session.cannot_emit(*chosen, emit);
+  if (needs_launcher(*chosen, emit) && lacks_launcher(*chosen->target)) return session.cannot_emit(*chosen, emit);
   if (!is_for_machines(emit, *chosen)) return kUsage;
   bool is_image = chosen->target->assemble && emit == chosen->target->image;
   Outputs paths{path_of(emit, is_image), options.header};
@@ -289,7 +296,6 @@ int compile_command(const Options& options) {
     if (pass.name == options.print_after) std::fputs(ir::print(kernel, {}).c_str(), stderr);
   };
   CompileRequest request = request_of(options, *chosen, name);
-  request.stream_struct = stream_of(*chosen);
   if (stops_early(options)) return print_kernels(session, request, passes);
   if (emit == "schedule") return print_schedules(session, *chosen, paths);
   std::optional<Compiled> compiled = compile(session.program, request, session.sources, session.diagnostics, passes);

@@ -7,6 +7,8 @@ namespace tilec::judge {
 
 namespace {
 
+constexpr int kDeepest = 200;  // calls within calls
+
 using Functions = std::vector<std::pair<Module*, const ast::Fn*>>;
 
 bool is_option(std::string_view name) { return name == "order" || name == "rounding"; }
@@ -242,24 +244,21 @@ bool are_all_literals(const std::vector<Value>& values) {
 
 }  // namespace
 
-Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
-  const ast::Fn& fn = *call.fn;
-  if (!fn.body && !fn.value) unknown(span, "a function without a body");
-  if (++depth_ > 200) unknown(span, "calls so deep");
-  const bool is_literal = are_all_literals(given);
-  const auto& parameters = fn.signature.parameters;
-  std::vector<Value> values = given;
+// Memory that the caller hands over to be written.
+void Evaluator::take_places(Call& call, std::vector<Value>& values, Span span) {
+  const auto& parameters = call.fn->signature.parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
     Given* argument = call.position[i] < 0 ? nullptr : &call.arguments[size_t(call.position[i])];
     if (!argument || !argument->place || is_number(parameters[i])) continue;
     if (!argument->place->region) unknown(span, "this argument of a parameter that is written");
     values[i] = element_of(*argument->place->region, span);
   }
-  Frame frame{call.module, {Scope{}}, None{}, fn.signature.result};
-  Frame* before = frame_;
-  frame_ = &frame;
+}
+
+void Evaluator::bind_generics(const Call& call, const std::vector<Value>& values) {
+  const ast::Fn& fn = *call.fn;
   for (auto& [name, value] : call.generics) bind(name, value);
-  for (size_t i = 0; i < parameters.size(); ++i) infer(fn, *parameters[i].type, values[i]);
+  for (size_t i = 0; i < values.size(); ++i) infer(fn, *fn.signature.parameters[i].type, values[i]);
   bool has_real = std::ranges::any_of(values, [](const Value& v) { return std::holds_alternative<Number>(v) && std::get<Number>(v).is_real(); });
   for (const ast::GenericParameter& g : fn.signature.generics) {
     if (find(g.name.text)) continue;
@@ -267,40 +266,70 @@ Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
     if (g.default_value) bind(g.name.text, eval(*g.default_value));
     else bind(g.name.text, TypeValue{has_real || is_float_kind ? Scalar::F64 : Scalar::Index});
   }
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const ast::Parameter& p = parameters[i];
-    if (call.position[i] < 0) {
-      if (!p.default_value) unknown(span, "a call without the argument `" + std::string(p.name.text) + "`");
-      bind(p.name.text, parameter_value(p, operand(*p.default_value), span));
-    } else if (is_changed(p)) {
-      bool is_unset = std::holds_alternative<None>(values[i]);
-      Number blank;
-      if (is_unset) blank.type = type_of(*p.type).scalar;
-      bind(p.name.text, is_unset ? Value(blank) : is_number(p) ? parameter_value(p, values[i], span) : values[i]);
-      find(p.name.text)->is_set = !is_unset;
-    } else {
-      bind(p.name.text, parameter_value(p, values[i], span));
-    }
+}
+
+void Evaluator::bind_arguments(const Call& call, const std::vector<Value>& values, Span span) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ast::Parameter& p = call.fn->signature.parameters[i];
+    if (call.position[i] < 0 || !is_changed(p)) continue;
+    bool is_unset = std::holds_alternative<None>(values[i]);
+    Number blank;
+    if (is_unset) blank.type = type_of(*p.type).scalar;
+    bind(p.name.text, is_unset ? Value(blank) : is_number(p) ? parameter_value(p, values[i], span) : values[i]);
+    find(p.name.text)->is_set = !is_unset;
   }
-  if (fn.body) execute(*fn.body);
-  else frame.result = operand(*fn.value);
-  if (fn.signature.result && !fn.body) {
-    Type type = type_of(*fn.signature.result);
-    if (!type.other && type.is_tile) frame.result = tile_of(frame.result, type.shape, span);
-    if (!type.other) frame.result = converted(frame.result, type.scalar, span, false);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ast::Parameter& p = call.fn->signature.parameters[i];
+    if (call.position[i] >= 0 && !is_changed(p)) bind(p.name.text, parameter_value(p, values[i], span));
   }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ast::Parameter& p = call.fn->signature.parameters[i];
+    if (call.position[i] >= 0) continue;
+    if (!p.default_value) unknown(span, "a call without the argument `" + std::string(p.name.text) + "`");
+    bind(p.name.text, parameter_value(p, operand(*p.default_value), span));
+  }
+}
+
+// The result in the declared type; a body's has been converted at its `return`.
+Value Evaluator::result_of(const ast::Fn& fn, Span span) {
+  if (fn.body) {
+    execute(*fn.body);
+    return frame_->result;
+  }
+  Value result = operand(*fn.value);
+  if (!fn.signature.result) return result;
+  Type type = type_of(*fn.signature.result);
+  if (type.other) return result;
+  if (type.is_tile) result = tile_of(result, type.shape, span);
+  return converted(result, type.scalar, span, false);
+}
+
+Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
+  const ast::Fn& fn = *call.fn;
+  if (!fn.body && !fn.value) unknown(span, "a function without a body");
+  if (++depth_ > kDeepest) unknown(span, "calls so deep");
+  const bool is_literal = are_all_literals(given);
+  const auto& parameters = fn.signature.parameters;
+  std::vector<Value> values = given;
+  take_places(call, values, span);
+  Frame frame{call.module, {Scope{}}, None{}, fn.signature.result};
+  Frame* before = frame_;
+  frame_ = &frame;
+  bind_generics(call, values);
+  bind_arguments(call, values, span);
+  Value result = result_of(fn, span);
   std::vector<Binding> changed(parameters.size());
+  auto is_copied_back = [&](size_t i) { return is_changed(parameters[i]) && is_number(parameters[i]); };
   for (size_t i = 0; i < parameters.size(); ++i)
-    if (is_changed(parameters[i]) && is_number(parameters[i])) changed[i] = *find(parameters[i].name.text);
+    if (is_copied_back(i)) changed[i] = *find(parameters[i].name.text);
   frame_ = before;
   --depth_;
   for (size_t i = 0; i < parameters.size(); ++i)
-    if (is_changed(parameters[i]) && is_number(parameters[i]) && changed[i].is_set) assign(*call.arguments[size_t(call.position[i])].place, changed[i].value, span);
-  auto* number = std::get_if<Number>(&frame.result);
-  if (number && is_literal && number->type != Scalar::Bool) {
-    if (number->is_real() ? number->type == Scalar::F64 : number->type == Scalar::Index) number->is_literal = true;
-  }
-  return frame.result;
+    if (is_copied_back(i) && changed[i].is_set) assign(*call.arguments[size_t(call.position[i])].place, changed[i].value, span);
+  auto* number = std::get_if<Number>(&result);
+  bool is_literal_type = number && (number->type == Scalar::F64 || number->type == Scalar::Index);
+  if (is_literal && is_literal_type) number->is_literal = true;
+  return result;
 }
 
 }  // namespace tilec::judge

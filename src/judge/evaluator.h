@@ -149,6 +149,10 @@ class Evaluator {
   void evaluate_arguments(Call& call);
   void take_generics(Call& c, const ast::Call& call);
   Value run_function(Call& call, Span span);
+  void take_places(Call& call, std::vector<Value>& values, Span span);
+  void bind_generics(const Call& call, const std::vector<Value>& values);
+  void bind_arguments(const Call& call, const std::vector<Value>& values, Span span);
+  Value result_of(const ast::Fn& fn, Span span);
   Value enter(Call& call, const std::vector<Value>& values, Span span);
   void infer(const ast::Fn& fn, const ast::Type& type, const Value& value);
   void infer_shape(const ast::Fn& fn, const ast::ShapedType& shaped, const Shape& shape);

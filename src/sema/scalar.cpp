@@ -46,6 +46,21 @@ void add_cast_fix(Instance& in, Report& report, Span span, Scalar to) {
   else report.fix({{begin, "("}, {end, ")" + cast}}, "convert it with `as`");
 }
 
+bool holds_all_of(Scalar to, Scalar from) { return integer_min(to) <= integer_min(from) && uint64_t(integer_max(to)) >= uint64_t(integer_max(from)); }
+
+// Of two integers of which neither holds the other's numbers: what holds both, and no fix that changes numbers.
+bool advise_wider(Report& report, Scalar a, Scalar b) {
+  if (!is_integer(a) || !is_integer(b) || holds_all_of(a, b) || holds_all_of(b, a)) return false;
+  for (Scalar wide : {Scalar::I16, Scalar::I32, Scalar::I64})
+    if (holds_all_of(wide, a) && holds_all_of(wide, b)) {
+      std::string name(tilec::name(wide));
+      report.help("neither holds all numbers of the other: convert both with `as " + name + "`, which does");
+      return true;
+    }
+  report.help("neither holds all numbers of the other, and no integer holds those of both: say with `as` what becomes of them");
+  return true;
+}
+
 void report_mixed(Instance& in, const Operand& a, Scalar type_a, const Operand& b, Scalar type_b) {
   bool a_gives_way = width_rank(type_a) < width_rank(type_b);
   const Operand& narrow = a_gives_way ? a : b;
@@ -53,6 +68,7 @@ void report_mixed(Instance& in, const Operand& a, Scalar type_a, const Operand& 
   auto report = in.at(narrow.span).error(diag::ImplicitConversion, name(from), name(to));
   report.label("this is " + std::string(name(from)))
       .mark(a_gives_way ? b.span : a.span, "this is " + std::string(name(to)));
+  if (!narrow.is_target && advise_wider(report, from, to)) return;
   if (narrow.is_target) report.help("declare it as `" + std::string(name(to)) + "`, or convert the other side with `as " + std::string(name(from)) + "`");
   else add_cast_fix(in, report, narrow.span, to);
 }
