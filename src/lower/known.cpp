@@ -55,9 +55,11 @@ bool Lowering::derive_nonnegative(ValueId v) const {
   if (auto c = target_.constant(v)) return c->i >= 0 && c->i <= INT32_MAX;
   const ir::Op* op = target_.definition(v);
   if (!op) {
-    // A dim (the host checks extents), a launch index, or the index of a loop that starts at or above zero.
+    // An extent (the host checks them), a launch index, or the index of a loop that starts at or above zero. A stride may be negative.
     RegionId region = target_.value(v).region;
-    if (region == target_.body) return std::any_of(target_.dims.begin(), target_.dims.end(), [&](const ir::Dim& d) { return d.value == v; });
+    auto is_it = [&](ValueId extent) { return !source_.definition(extent) && scalar(extent) == v; };
+    auto names = [&](const ir::Param& p) { return std::any_of(p.extents.begin(), p.extents.end(), is_it); };
+    if (region == target_.body) return std::any_of(source_.params.begin(), source_.params.end(), names);
     return !signed_args_.contains(v.index);
   }
   if (op->is<ir::op::LaneIndex>() || op->is<ir::op::ThreadIndex>() || op->is<ir::op::WarpIndex>() || op->is<ir::op::Extent>()) return true;
