@@ -173,6 +173,8 @@ class Evaluator {
   Flow run_parallel(const ast::For& loop);
   void run_assign(const ast::Assign& assign, Span span);
   void declare(const ast::Name& name, const ast::Type* type, const ast::Expr* value, bool is_var, Span span);
+  void declare_each(const ast::Pattern& pattern, const Value& all, Span span);
+  void hold(const ast::Name& name, const std::optional<Type>& type, Value held, bool is_var, Span span);
   void declare_tile(const ast::Name& name, const Type& type, const ast::Expr* value, Span span);
   void launch(const ast::Launch& launch, Span span);
   void simt(const ast::Simt& simt, Span span);

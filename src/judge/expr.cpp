@@ -161,6 +161,7 @@ Value Evaluator::eval(const ast::Expr& expr) {
     Number n;
     n.type = Scalar::F64;
     n.f = literal->value;
+    n.odd = literal->odd;
     n.is_literal = true;
     return n;
   }

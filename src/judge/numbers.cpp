@@ -68,9 +68,17 @@ Number Evaluator::from(Scalar type, const std::optional<ir::Number>& n, bool is_
   return out;
 }
 
+namespace {
+
+// A literal's number, for a type that it flows into.
+double digits_for(Scalar to, const Number& x) { return x.odd && to != Scalar::F64 ? *x.odd : x.f; }
+
+}  // namespace
+
 Number Evaluator::convert(const Number& x, Scalar to, Span span) {
   if (x.type == to) {
     Number same = x;
+    same.odd.reset();
     if (same.is_literal && is_float(to)) same.f = round_to(to, x.f);
     same.is_literal = false;
     return same;
@@ -82,7 +90,8 @@ Number Evaluator::convert(const Number& x, Scalar to, Span span) {
   Number out = x;
   out.type = to;
   out.is_literal = false;
-  if (is_float(to)) out.f = round_to(to, x.is_real() ? x.f : double(x.i));
+  out.odd.reset();
+  if (is_float(to)) out.f = round_to(to, x.is_real() ? digits_for(to, x) : double(x.i));
   return out;
 }
 
@@ -90,7 +99,7 @@ Number Evaluator::cast(const Number& x, Scalar to, ir::ConvertMode mode) {
   Number out;
   if (x.is_literal && !x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, double(x.i));
   else if (x.is_literal && to == Scalar::U64 && !x.is_real() && x.i > INT64_MAX) out.i = x.i;
-  else if (x.is_literal && x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, x.f);
+  else if (x.is_literal && x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, digits_for(to, x));
   else return from(to, ir::evaluate_convert(x.type, to, mode, to_ir(x), options_.numeric), x.is_padding);
   out.type = to;
   return out;
@@ -174,6 +183,7 @@ Number Evaluator::negated(ast::UnaryOp op, const Number& x, Span span) {
   }
   Number out = from(x.type, ir::evaluate(op == ast::UnaryOp::Negate ? ir::UnaryFn::Neg : ir::UnaryFn::Not, x.type, to_ir(x), options_.numeric), x.is_padding);
   out.is_literal = x.is_literal;
+  if (op == ast::UnaryOp::Negate && x.odd) out.odd = -*x.odd;
   return out;
 }
 

@@ -20,8 +20,8 @@ Flow Evaluator::execute(const ast::Stmt& stmt) {
   step(stmt.span);
   if (auto* block = stmt.as<ast::Block>()) return execute(*block);
   if (auto* let = stmt.as<ast::Let>()) {
-    if (let->pattern.is_tuple) unknown(stmt.span, "several names at once");
-    declare(let->pattern.names[0], let->type, let->value, false, stmt.span);
+    if (let->pattern.is_tuple) declare_each(let->pattern, eval(*let->value), stmt.span);
+    else declare(let->pattern.names[0], let->type, let->value, false, stmt.span);
   } else if (auto* var = stmt.as<ast::Var>()) {
     declare(var->name, var->type, var->value, true, stmt.span);
   } else if (auto* assign = stmt.as<ast::Assign>()) {
@@ -87,7 +87,16 @@ void Evaluator::declare(const ast::Name& name, const ast::Type* written, const a
     if (Binding* binding = find(name.text)) binding->is_set = false;
     return;
   }
-  Value held = eval(*value);
+  hold(name, type, eval(*value), is_var, span);
+}
+
+void Evaluator::declare_each(const ast::Pattern& pattern, const Value& all, Span span) {
+  auto* list = std::get_if<std::shared_ptr<List>>(&all);
+  if (!list || (*list)->items.size() != pattern.names.size()) unknown(span, "names for parts of this");
+  for (size_t i = 0; i < pattern.names.size(); ++i) hold(pattern.names[i], {}, (*list)->items[i], false, span);
+}
+
+void Evaluator::hold(const ast::Name& name, const std::optional<Type>& type, Value held, bool is_var, Span span) {
   auto* view = std::get_if<View>(&held);
   bool is_name = view && !view->axes.empty() && view->kind != Kind::Fragment && view->kind != Kind::Shared && !is_var;
   if (!is_name) held = tile_or_number(held, span);

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -17,10 +18,12 @@ namespace tilec::judge {
 using Wide = __int128;  // contracts may leave 64 bits on their way
 using Shape = std::vector<int64_t>;
 
-// A literal is an `int` or an f64 until it meets a type. `is_padding`: it comes from beyond an edge.
+// A literal is an `int` or an f64 until it meets a type; narrower ones are rounded from `odd`, its digits rounded to odd. `is_padding`:
+// it comes from beyond an edge.
 struct Number {
   Wide i = 0;
   double f = 0;
+  std::optional<double> odd = {};
   Scalar type = Scalar::Index;
   bool is_literal = false, is_padding = false;
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Random programs against their meaning in Python: generate.py TILEC FIRST COUNT [ENGINE...]
 
-Every number names a program. Engines: `native` (a level of the CPU by chance), `gcc` and `clang` (C text), and machines of the interpreter, which
-compares every form with the source. What is printed is a program whose result is another one, with the first element that differs.
+Every number names a program. Engines: `native` (a level of the CPU by chance), `gcc` and `clang` (C text), and forms of the interpreter: `source`,
+`typed`, `thread`. What is printed is a program whose result is another one, with the first element that differs.
 """
 import copy
 import ctypes

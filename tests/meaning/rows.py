@@ -80,6 +80,8 @@ class Tilec:
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         if len(lines) != 1:
             return f"{done.stdout}{done.stderr}"
+        if "not_judged" in lines[0]:
+            return f"not judged: {lines[0]['not_judged']}"
         fault = lines[0]["fault"] or lines[0]["guard"]
         if bool(fault) != case.get("bounds", False):
             return f"fault: {fault}"
