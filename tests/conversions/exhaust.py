@@ -20,7 +20,9 @@ import tempfile
 
 import numpy as np
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import kernels
+from memory import Device, Host
 from arguments import pairs, sources, triples
 from formats import FLOATS, INFINITE, INTEGERS, NAN, TYPES, U, bits_of, converted, differing, fused, is_nan, is_signed, parts, rounded, special, word
 from interpreter import Interpreter, words_of
@@ -29,44 +31,6 @@ LEVELS = {"x86-64": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
 TEXTS = ("gcc", "clang-19")
 FLAGS = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fPIC", "-shared"]
 BOUNDS = 11  # TILE_BOUNDS
-
-
-class Host:
-    """Tensors in this process's memory."""
-    def place(self, array):
-        return array.ctypes.data, array
-
-    def fetch(self, placed):
-        return placed[1]
-
-
-class Device:
-    """Tensors in the memory of the first GPU, by its driver alone."""
-    def __init__(self):
-        self.driver = ctypes.CDLL("libcuda.so.1")
-        context = ctypes.c_void_p()
-        for name, arguments in (("cuInit", [0]), ("cuDevicePrimaryCtxRetain", [ctypes.byref(context), 0]), ("cuCtxSetCurrent", [context])):
-            self.call(name, *arguments)
-
-    def call(self, name, *arguments):
-        code = getattr(self.driver, name)(*arguments)
-        if code:
-            raise RuntimeError(f"{name}: {code}")
-
-    def place(self, array):
-        at = ctypes.c_uint64()
-        self.call("cuMemAlloc_v2", ctypes.byref(at), ctypes.c_size_t(max(array.nbytes, 1)))
-        self.call("cuMemcpyHtoD_v2", at, ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes))
-        return at.value, array
-
-    def fetch(self, placed):
-        at, array = placed
-        self.call("cuCtxSynchronize")
-        self.call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), ctypes.c_uint64(at), ctypes.c_size_t(array.nbytes))
-        return array
-
-    def free(self, placed):
-        self.call("cuMemFree_v2", ctypes.c_uint64(placed[0]))
 
 
 def build(compiler, engine, folder, text):
@@ -91,9 +55,10 @@ class Library:
         placed = [self.memory.place(np.ascontiguousarray(x)) for x in inputs] + [self.memory.place(np.full(n, 1, word(t))) for t in types]
         status = getattr(self.library, name)(*[ctypes.c_void_p(at) for at, _ in placed], ctypes.c_int64(n), ctypes.c_void_p(None))
         results = [self.memory.fetch(p) for p in placed[len(inputs):]]
-        if isinstance(self.memory, Device):
-            for p in placed:
-                self.memory.free(p)
+        if isinstance(self.memory, Device) and not status:
+            status = getattr(self.library, f"{name}_check")(ctypes.c_void_p(None))
+        for p in placed:
+            self.memory.free(p)
         if status not in (0, BOUNDS):
             print(f"{name}: status {status}: {self.library.tile1_last_message().decode()}")
         return status, results

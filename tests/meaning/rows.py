@@ -5,6 +5,8 @@ A kernel of rows/*.tile stands behind a line for each call of it:
     //! {"given": {"x": [1, 2], "n": 3}, "want": {"y": [2, 4]}}
 with `"bounds": true` where the call reports TILE_BOUNDS. Engines: forms of the interpreter (`source`, `typed`, `thread`), levels of the CPU, C text by
 `gcc` and `clang-19`. Without any, all that run here.
+    rows.py TILEC build FOLDER [MACHINE]     compiles for a GPU, sm_90a, which another machine may have: FOLDER goes there together with `tests`
+    rows.py - run FOLDER                     runs what was compiled
 """
 import ctypes
 import json
@@ -16,6 +18,9 @@ import sys
 import tempfile
 
 import numpy as np
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+from memory import Device, Host
 
 TYPES = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
          "f16": np.float16, "f32": np.float32, "f64": np.float64, "bool": np.bool_}
@@ -89,15 +94,24 @@ class Tilec:
 
     def library(self, path, engine):
         """The functions of a file, and what they take."""
-        made = self.folder / f"{path.stem}-{engine}.so"
+        made = self.compiled(path, engine, self.folder / f"{path.stem}-{engine}.so")
+        return opened(made)
+
+    def compiled(self, path, engine, made):
         if engine in COMPILERS:
             self.done(self.compiler, path, "-w", "--emit=c", "-o", "k.c", "--header", "k.h", "--manifest", "k.json")
             self.done(engine, "-std=c11", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fPIC", "-shared", "-o", made, "k.c", "-lm", "-lpthread")
         else:
-            self.done(self.compiler, path, "-w", f"--target={engine}", "-o", "k.o", "--header", "k.h", "--manifest", "k.json")
+            target = f"x86-64-v3,{engine}" if engine.startswith("sm_") else engine
+            self.done(self.compiler, path, "-w", f"--target={target}", "-o", "k.o", "--header", "k.h", "--manifest", "k.json")
             self.done("cc", "-shared", "-o", made, "k.o", "-lpthread")
-        kernels = json.loads((self.folder / "k.json").read_text())["kernels"]
-        return ctypes.CDLL(str(made)), {k["name"]: k for k in kernels}
+        made.with_suffix(".json").write_text((self.folder / "k.json").read_text())
+        return made
+
+
+def opened(made):
+    kernels = json.loads(made.with_suffix(".json").read_text())["kernels"]
+    return ctypes.CDLL(str(made)), {k["name"]: k for k in kernels}
 
 
 def extents(parameter, case):
@@ -107,7 +121,7 @@ def extents(parameter, case):
     return len(case["given"].get(name, case["want"].get(name, [0] * (stated[0] if stated else 0))))
 
 
-def called(library, kernel, case):
+def called(library, kernel, case, memory):
     parameters = {p["name"]: p for p in kernel["parameters"]}
     tensors, dims, arguments = {}, {}, []
     for p in parameters.values():
@@ -118,10 +132,11 @@ def called(library, kernel, case):
         tensors[p["name"]] = np.array(values, dtype=TYPES[p["element"]])
         if len(p["shape"]) == 1 and isinstance(p["shape"][0], str):
             dims.setdefault(p["shape"][0], count)
+    placed = {name: memory.place(t) for name, t in tensors.items()}
     for a in kernel["arguments"]:
         name = a["name"]
         if name in tensors:
-            arguments.append(ctypes.c_void_p(tensors[name].ctypes.data))
+            arguments.append(ctypes.c_void_p(placed[name][0]))
         elif name in parameters:
             x = np.array(number(case["given"][name]), dtype=TYPES[parameters[name]["element"]])
             arguments.append({"f": lambda: ctypes.c_float(float(x)), "d": lambda: ctypes.c_double(float(x))}.get(x.dtype.char, lambda: ctypes.c_int64(int(x)))())
@@ -130,18 +145,51 @@ def called(library, kernel, case):
         else:
             arguments.append(ctypes.c_void_p(None))  # the stream
     status = getattr(library, kernel["name"])(*arguments)
+    if isinstance(memory, Device) and not status:
+        status = getattr(library, kernel["name"] + "_check")(ctypes.c_void_p(None))
+    tensors = {name: memory.fetch(p) for name, p in placed.items()}
+    for p in placed.values():
+        memory.free(p)
     if status != (BOUNDS if case.get("bounds") else 0):
         library.tile1_last_message.restype = ctypes.c_char_p
         return f"status {status}: {library.tile1_last_message().decode()}"
     return difference({n: t.tolist() for n, t in tensors.items()}, case["want"])
 
 
+FILES = sorted((pathlib.Path(__file__).parent / "rows").glob("*.tile"))
+
+
+def build_for_gpu(compiler, folder, machine="sm_90a"):
+    folder = pathlib.Path(folder).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in FILES:
+        Tilec(pathlib.Path(compiler).resolve(), folder).compiled(path, machine, folder / f"{path.stem}.so")
+
+
+def run_on_gpu(folder):
+    passed = failed = 0
+    memory = Device()
+    for path in FILES:
+        library, kernels = opened(pathlib.Path(folder).resolve() / f"{path.stem}.so")
+        for kernel, case in cases(path):
+            said = called(library, kernels[kernel], case, memory)
+            passed, failed = passed + (not said), failed + bool(said)
+            if said:
+                print(f"{path.name}: {kernel}, gpu: {said}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return failed
+
+
 def main():
+    if sys.argv[2:3] == ["build"]:
+        return build_for_gpu(sys.argv[1], *sys.argv[3:])
+    if sys.argv[2:3] == ["run"]:
+        sys.exit(run_on_gpu(sys.argv[3]) != 0)
     compiler, engines = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2:] or [*FORMS, *LEVELS, *COMPILERS]
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         tilec = Tilec(compiler, pathlib.Path(folder))
-        for path in sorted((pathlib.Path(__file__).parent / "rows").glob("*.tile")):
+        for path in FILES:
             for engine in engines:
                 try:
                     library, kernels = (None, {}) if engine in FORMS else tilec.library(path, engine)
@@ -150,7 +198,7 @@ def main():
                     print(f"{path.name}, {engine}: {said}", flush=True)
                     continue
                 for kernel, case in cases(path):
-                    said = called(library, kernels[kernel], case) if library else tilec.interpreted(path, kernel, case, engine)
+                    said = called(library, kernels[kernel], case, Host()) if library else tilec.interpreted(path, kernel, case, engine)
                     passed, failed = passed + (not said), failed + bool(said)
                     if said:
                         print(f"{path.name}: {kernel}, {engine}: {said}", flush=True)
