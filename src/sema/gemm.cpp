@@ -104,7 +104,7 @@ std::optional<Product> product(Instance& in, const Operand& x, const Operand& y,
     return std::nullopt;
   }
   if (a->element != b->element) {
-    report_implicit(in, y.span, b->element, a->element);
+    report_factors(in, y.span, b->element, a->element);
     return std::nullopt;
   }
   if (a->element == Scalar::Bool) {

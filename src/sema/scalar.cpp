@@ -80,6 +80,11 @@ void report_implicit(Instance& in, Span span, Scalar from, Scalar to) {
   if (from != Scalar::Bool && to != Scalar::Bool) add_cast_fix(in, report, span, to);
 }
 
+void report_factors(Instance& in, Span span, Scalar from, Scalar to) {
+  auto report = in.at(span).error(diag::ImplicitConversion, name(from), name(to));
+  if (!advise_wider(report, from, to) && from != Scalar::Bool && to != Scalar::Bool) add_cast_fix(in, report, span, to);
+}
+
 Scalar element_of(const Instance& in, const Value& value) {
   if (auto* c = value.as<Const>()) return c->type;
   if (auto* d = value.as<Dynamic>()) return in.type(d->id).element;

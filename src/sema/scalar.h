@@ -30,6 +30,8 @@ std::optional<Scalar> common_type(Instance& in, std::span<const Operand> operand
 // `operand` as `to`, by implicit conversions alone; Poison when there is none (reported).
 Value implicitly(Instance& in, const Operand& operand, Scalar to);
 // Reports `ImplicitConversion` at `span`, with `as` as the fix-it.
+// The same of two factors, either of which may give way.
+void report_factors(Instance& in, Span span, Scalar from, Scalar to);
 void report_implicit(Instance& in, Span span, Scalar from, Scalar to);
 // `operand as to` and its relatives, on a number.
 Value convert(Instance& in, const Value& number, Scalar to, ir::ConvertMode mode, Span span);
