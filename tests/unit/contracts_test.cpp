@@ -20,7 +20,7 @@ export kernel blocks(n: int, inout B: u8[64]) { launch (i in n * n) { if i == 0 
 export kernel step(A: f32[N, M; s, 1], inout B: u8[64]) requires s < 64, s >= -3 { launch (i in 1) { if s >= 0 { B[s] = 1; } else { B[0] = 2; } } }
 export kernel tested(n: u8, A: f32[N, M; s, 1]?, inout B: u8[64]) requires n < n * n * n { launch (i in 2) { if i == 0 { if s >= -5 && s < 64 { B[s] = 4; } } } }
 export kernel turned(n: int, A: f32[N, M; 1, if n > 2 { N } else { n }]?, inout B: u8[64]) requires n > 0, n < 9 { launch (i in 1) { B[n] = 3; } }
-export kernel far(s: int, t: int, A: f32[N, M; s * t, 1], inout B: u8[64]) { launch (i in 1) { B[0] = 1; } }
+export kernel far_off(s: int, t: int, A: f32[N, M; s * t, 1], inout B: u8[64]) { launch (i in 1) { B[0] = 1; } }
 )";
 
 constexpr const char* kEndsCaller = R"c(
@@ -42,8 +42,8 @@ int main(void) {
   CHECK(step(a, b, 1, 1, 63, 0) == TILE_OK && step(a, b, 1, 1, -3, 0) == TILE_OK && b[0] == 2 && step(a, b, 1, 1, -4, 0) == TILE_SHAPE);
   CHECK(tested(3, NULL, b, 1, 1, 4, 0) == TILE_OK && b[4] == 4 && tested(3, NULL, b, 1, 1, -1, 0) == TILE_BOUNDS && room[63] == 0);
   CHECK(turned(3, NULL, b, 2, 2, 0) == TILE_OK && b[3] == 3 && turned(0, NULL, b, 2, 2, 0) == TILE_SHAPE);
-  CHECK(far(2, 1, a, b, 2, 1, 0) == TILE_OK && far(root, root, a, b, 2, 1, 0) == TILE_SHAPE && PART("s * t to fit in 64 bits"));
-  CHECK(far(half, 1, a, b, 2, 1, 0) == TILE_SHAPE && far(-half, 1, a, b, 2, 1, 0) == TILE_SHAPE && PART("reaches"));
+  CHECK(far_off(2, 1, a, b, 2, 1, 0) == TILE_OK && far_off(root, root, a, b, 2, 1, 0) == TILE_SHAPE && PART("s * t to fit in 64 bits"));
+  CHECK(far_off(half, 1, a, b, 2, 1, 0) == TILE_SHAPE && far_off(-half, 1, a, b, 2, 1, 0) == TILE_SHAPE && PART("reaches"));
   CHECK(far(-((int64_t)1 << 48), 1, a, b, 2, 1, 0) == TILE_SHAPE && PART("reaches beyond the addresses that there are"));
   for (int i = 0; i < 64; i++) CHECK(room[i] == 0 && room[128 + i] == 0);
   puts("fine");
