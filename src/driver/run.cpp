@@ -300,11 +300,13 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
     if (o.counters) print_counters(reference.result.counters);
     return kDone;
   }
-  ir::Kernel kernel = meant;
-  kernel.schedule = schedule_for(exported, machine);
+  ir::Kernel kernel = kernel_for(exported, machine);
   PassOptions passes = session.passes();
+  // Before it has its masks the kernel is not what it means.
+  bool is_meant = meant.ops.size() == exported.kernel.ops.size();
   passes.after = [&](const Pass& pass, const ir::Kernel& now) {
-    if (code != kDone && o.after_each) return;
+    is_meant = is_meant || pass.name == "check-padding";
+    if (!is_meant || (code != kDone && o.after_each)) return;
     bool is_last_of_form = ir::name(now.form) == o.form && (&pass == &pass_list().back() || (&pass + 1)->gives != now.form);
     if (o.after_each || is_last_of_form) judge(pass.name, now);
   };

@@ -193,7 +193,15 @@ struct ScalarNumbers {
   Known of(ValueId v) {
     if (auto at = given.find(v); at != given.end()) return at->second;
     if (auto at = found.find(v); at != found.end()) return at->second;
-    return found.insert_or_assign(v, known([&](Belief belief) { return derive(v, belief); })).first->second;
+    Known made = known([&](Belief belief) { return derive(v, belief); });
+    return found.insert_or_assign(v, is_made_of_product(v) ? of_product(made) : made).first->second;
+  }
+
+  bool is_made_of_product(ValueId v) {
+    const Op* op = kernel.definition(v);
+    bool found_one = false;
+    if (op && table(op->kind()) == OpTable::Scalar) each_operand(op->data, [&](ValueId x) { found_one = found_one || of(x).is_of_product; });
+    return found_one;
   }
 
   Numbers derive(ValueId v, Belief belief) {

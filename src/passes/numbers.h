@@ -38,9 +38,11 @@ Numbers folded(ir::ReduceFn fn, Scalar type, const Numbers& x, Belief belief);
 bool is_identity(ir::ReduceFn fn, Scalar type, const Numbers& x);
 std::string text_of(const Numbers& x);
 
-// Of one number: what is sure, and what is hoped for.
+// Of one number: what is sure, and what is hoped for. Where it is made of the result of a matrix product, what is hoped counts as sure: masks
+// in a loop of products cost up to a third of its time, and such a result is spoilt by an infinity in most of its elements anyway.
 struct Known {
   Numbers sure, hoped;
+  bool is_of_product = false;
   const Numbers& under(Belief belief) const { return belief == Belief::None ? sure : hoped; }
   bool is_some() const { return sure.kinds != 0; }
   friend bool operator==(const Known&, const Known&) = default;
@@ -50,7 +52,10 @@ template <class F> Known known(F&& f) { return {f(Belief::None), f(Belief::Finit
 inline Known known_exactly(Scalar type, ir::Number number) { return {exactly(type, number), exactly(type, number)}; }
 inline Known known_data(Scalar type) { return known([&](Belief b) { return data(type, b); }); }
 inline Known known_anything(Scalar type) { return {anything(type), anything(type)}; }
-inline Known ordinary(const Known& a) { return {a.sure, ordinary(a.hoped)}; }
-inline Known joined(const Known& a, const Known& b) { return {joined(a.sure, b.sure), joined(a.hoped, b.hoped)}; }
+inline Known ordinary(const Known& a) { return {a.sure, ordinary(a.hoped), a.is_of_product}; }
+inline Known joined(const Known& a, const Known& b) {
+  return {joined(a.sure, b.sure), joined(a.hoped, b.hoped), a.is_of_product || b.is_of_product};
+}
+inline Known of_product(const Known& a) { return {a.hoped, a.hoped, true}; }
 
 }  // namespace tilec::passes

@@ -164,7 +164,7 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
   }
   if (result.axes[0].is_padded && result.axes[1].is_padded)
     result.corner = sum(facing(a, a.axes[row]), facing(b, b.axes[column]), joined(acc.inside, acc.corner));
-  tiles_[at.result()] = std::move(result);
+  tiles_[at.result()] = of_product(std::move(result));
 }
 
 void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
@@ -193,6 +193,7 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
     other.is_as_read = false;
     if (x.corner.is_some()) result.corner = fold(x.corner);
   }
+  if (x.inside.is_of_product) result = of_product(std::move(result));
   if (kernel_.type(at.result()).is_tile()) tiles_[at.result()] = std::move(result);
   else scalars_[at.result()] = result.inside;
 }
@@ -261,12 +262,15 @@ void PaddingFlow::run_shape(const Op& op) {
 bool PaddingFlow::is_refused(const Entry& entry) const {
   const AxisPadding& axis = entry.padding;
   bool is_asked_for = axis.kind == PaddingKind::Set || (axis.is_as_read && axis.origin.pad.valid());
-  return (is_asked_for && !entry.is_meant) || !axis.can_be_masked() || !masks_.can_stand(region_, axis.edges);
+  return !entry.is_meant && (is_asked_for || !has_place(axis));
 }
 
+bool PaddingFlow::has_place(const AxisPadding& axis) const { return axis.can_be_masked() && masks_.can_stand(region_, axis.edges); }
+
+// What is neutral as long as memory holds finite numbers is left where no mask can stand.
 bool PaddingFlow::keep_out(const Entry& entry, const Op& at) {
   if (is_refused(entry)) return report(entry.padding, entry.operand, entry.where, entry.wanted, at), false;
-  masks_.add(OperandMask{region_, op_, entry.operand, entry.axis, entry.padding.edges, entry.identity});
+  if (has_place(entry.padding)) masks_.add(OperandMask{region_, op_, entry.operand, entry.axis, entry.padding.edges, entry.identity});
   return true;
 }
 

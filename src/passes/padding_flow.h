@@ -96,6 +96,7 @@ class PaddingFlow {
   // Masks it, or tells why not. False: it was told of.
   bool keep_out(const Entry& entry, const ir::Op& at);
   bool is_refused(const Entry& entry) const;
+  bool has_place(const AxisPadding& axis) const;  // is it known where it lies, where a mask would stand?
   void enter_product(const ir::op::Gemm& gemm, const AxisPadding& a, const AxisPadding& b, const ir::Op& at);
 
   // The state of a tile, of a buffer, or of a view of one.

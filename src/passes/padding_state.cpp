@@ -39,6 +39,14 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b) {
 
 }  // namespace
 
+TileState of_product(TileState state) {
+  state.inside = of_product(state.inside);
+  if (state.corner.is_some()) state.corner = of_product(state.corner);
+  for (AxisPadding& axis : state.axes)
+    if (axis.is_padded) axis.numbers = of_product(axis.numbers);
+  return state;
+}
+
 TileState joined(const TileState& a, const TileState& b) {
   if (a.axes.size() != b.axes.size()) return a.inside.is_some() ? a : b;
   TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), a.axes};

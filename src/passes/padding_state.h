@@ -55,6 +55,8 @@ struct TileState {
 };
 
 TileState plain_state(const Known& inside, int rank);
+// The same of a tile that a matrix product gave, or that is made of one.
+TileState of_product(TileState state);
 // One or the other.
 TileState joined(const TileState& a, const TileState& b);
 // What grew from `before` to `now` may be anything; an axis whose padding is new keeps its numbers.

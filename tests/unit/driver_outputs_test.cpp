@@ -324,7 +324,7 @@ TEST_CASE("parts of the compiler are loaded when they are needed, and missed wit
   CHECK(ran.code == 3);
   CHECK(folder.run("ls copy.o").code != 0);
 
-  const std::string hard = "bin/tilec check '" TILEC_TESTS "/proofs/in_bounds.tile'";  // questions for the solver
+  const std::string hard = "bin/tilec check '" TILEC_TESTS "/proofs/lanes.tile'";  // questions for the solver
   ran = folder.run(hard);
   CHECK_MESSAGE(ran.says("lib/tilec/libtilec-solver.so: cannot open shared object file"), ran.out);
   CHECK(ran.code == 3);

@@ -30,13 +30,13 @@ TEST_CASE("nothing but what was asked for goes to standard output") {
   CHECK(folder.run(kTilec + " copy.tile --emit=header -o - 2> /dev/null; true").says("tile_status copy("));
 }
 
-TEST_CASE("-o names the primary output alone, an unchanged header keeps its time stamp, and nothing is left beside them") {
+TEST_CASE("-o names the object, beside which the header stands, an unchanged header keeps its time stamp, and nothing is left beside them") {
   Folder folder;
   std::filesystem::create_directory(folder.path / "outputs");
   folder.write("outputs/copy.tile", kUnused);
-  CHECK(folder.run("cd outputs && " + kTilec + " -w copy.tile -o some.o && ls").out == "copy.tile\nsome.o\n");
+  CHECK(folder.run("cd outputs && " + kTilec + " -w copy.tile -o some.o && ls").out == "copy.tile\nsome.h\nsome.o\n");
   CHECK(folder.run("cd outputs && " + kTilec + " -w copy.tile && touch -d '2 hours ago' copy.h && cp -p copy.h old.h && " + kTilec +
-                   " -w copy.tile && [ ! copy.h -nt old.h ] && [ copy.o -nt copy.h ] && ls").out == "copy.h\ncopy.o\ncopy.tile\nold.h\nsome.o\n");
+                   " -w copy.tile && [ ! copy.h -nt old.h ] && [ copy.o -nt copy.h ] && ls").out == "copy.h\ncopy.o\ncopy.tile\nold.h\nsome.h\nsome.o\n");
   CHECK(folder.run("cd outputs && " + kTilec + " -w copy.tile --prefix my_ && [ copy.h -nt old.h ] && cmp -s copy.o some.o").code == 1);
   std::filesystem::remove_all(folder.path / "outputs");
 }
@@ -134,9 +134,9 @@ TEST_CASE("a library of one's own is read, and is a dependency with -MD but not 
   folder.write("copy.tile", "import std.math;\nexport kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in ceildiv(N, 64)) { B.tile(i) = math.relu(A.tile[64](i)); }\n}\n");
   REQUIRE(folder.run("rm -rf own && cp -r '" TILEC_TESTS "/../stdlib' own").code == 0);
   CHECK(folder.tilec("-w copy.tile -o k.o -MD --stdlib own").code == 0);
-  CHECK_MESSAGE(folder.read("k.d").starts_with("k.o: copy.tile own/core"), folder.read("k.d"));
+  CHECK_MESSAGE(folder.read("k.d").starts_with("k.o k.h: copy.tile own/core"), folder.read("k.d"));
   CHECK(folder.tilec("-w copy.tile -o k.o -MMD --stdlib own").code == 0);
-  CHECK(folder.read("k.d") == "k.o: copy.tile\n");
+  CHECK(folder.read("k.d") == "k.o k.h: copy.tile\n");
   std::filesystem::remove_all(folder.path / "own");
 }
 

@@ -129,7 +129,7 @@ TEST_CASE("an export does not take the place of a function that every program ha
                            "fmaxf", "aligned_alloc", "snprintf", "strlen", "select", "atomic_load", "thrd_create", "exit", "read", "clock_gettime"}) {
     folder.write("a.tile", "export kernel " + std::string(name) + "(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n");
     Ran ran = folder.tilec("check a.tile");
-    CHECK_MESSAGE((ran.code == 1 && ran.says("a.tile:1:15: error: `" + std::string(name) + "` is not allowed as the name of an export, because C has it already")), ran.out);
+    CHECK_MESSAGE((ran.code == 1 && ran.says("a.tile:1:15: error: `" + std::string(name) + "` is not allowed as the name of an export, because C or its headers have it already")), ran.out);
     CHECK_MESSAGE(folder.tilec("a.tile --prefix my_").code == 0, name);
   }
   folder.write("b.tile", "kernel k(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\nexport k as puts;\nexport k as scale;\nexport k as softmax;\n");
@@ -141,11 +141,11 @@ TEST_CASE("an export does not take the place of a function that every program ha
 TEST_CASE("exports get names that C leaves to them") {
   Folder folder;
   const std::string rest = "(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n";
-  folder.write("a.tile", "export kernel int" + rest + "export kernel f" + rest + "export kernel f_load" + rest + "export kernel tile1_x" + rest);
+  folder.write("a.tile", "export kernel round" + rest + "export kernel f" + rest + "export kernel f_load" + rest + "export kernel tile1_x" + rest);
   for (const char* words : {"check a.tile", "a.tile"}) {
     Ran ran = folder.tilec(words);
     CHECK(ran.code == 1);
-    CHECK_MESSAGE(ran.out.find("a.tile:1:15: error: `int` is not allowed as the name of an export, because C has it already [T0123]") != std::string::npos, ran.out);
+    CHECK_MESSAGE(ran.out.find("a.tile:1:15: error: `round` is not allowed as the name of an export, because C or its headers have it already [T0123]") != std::string::npos, ran.out);
     CHECK_MESSAGE(ran.out.find("a.tile:7:15: error: two exports are named `f_load` [T0604]") != std::string::npos, ran.out);
     CHECK_MESSAGE(ran.out.find("a.tile:10:15: error: `tile1_x` is not allowed") != std::string::npos, ran.out);
   }

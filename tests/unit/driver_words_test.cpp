@@ -153,7 +153,7 @@ TEST_CASE("more arguments than a launch can be handed are an error of the machin
 
 TEST_CASE("arrays that a lane cannot have are an error of the machine") {
   Folder folder;
-  folder.write("far.tile", "export kernel far(x: i32[N], inout y: f32[N]) {\n    launch (i in ceildiv(N, 32)) threads 32 {\n        simt (t) {\n"
+  folder.write("far.tile", "export kernel far_off(x: i32[N], inout y: f32[N]) {\n    launch (i in ceildiv(N, 32)) threads 32 {\n        simt (t) {\n"
                            "            var l: local f32[200000];\n            for k in 0..200000 { l[k] = k as f32; }\n"
                            "            if i * 32 + t < N { let q = x[i * 32 + t] as int; y[i * 32 + t] = if q >= 0 && q < 200000 { l[q] } else { 0 }; }\n"
                            "        }\n    }\n}\n");
@@ -343,7 +343,7 @@ TEST_CASE("words of C are answered with ours") {
   says("import std.math;\n" + head, "y[i] = relu(x[i]) + math.Silu(x[i]);", {"y[i] = math.relu(x[i])", "did you mean `silu`?"});
   says(head, "y[i] = x[n];", {"`n` is not declared", "y[i] = x[N];"});
   CHECK(!says(head, "y[i] = x[q];", {"`q` is not declared"}).says("did you mean"));
-  says(head, "float s = x[i]; y[i] = s;", {"a declaration begins with `let` or `var`"});
+  says(head, "float s = x[i]; y[i] = s;", {"expected `var s: f32` but found `float s`", "var s: f32 = x[i]; y[i] = s;"});
   says(head, "shared float s[4]; y[i] = x[i];", {"a declaration begins with `let` or `var`"});
   Ran loops = says(head, "var s: f32 = 0;\n        for (int j = 0; j < N; j++) { s += x[j]; }\n        for (j = 1; j <= N / (1 + 1); j += 2) { s += x[j] * wrong; }\n        y[i] = s;",
                    {"for j in 0..N { s", "for j in range(1, N / (1 + 1) + 1, 2) { s", "`wrong` is not declared", "3 errors"});
