@@ -44,7 +44,7 @@ int main(void) {
   CHECK(turned(3, NULL, b, 2, 2, 0) == TILE_OK && b[3] == 3 && turned(0, NULL, b, 2, 2, 0) == TILE_SHAPE);
   CHECK(far_off(2, 1, a, b, 2, 1, 0) == TILE_OK && far_off(root, root, a, b, 2, 1, 0) == TILE_SHAPE && PART("s * t to fit in 64 bits"));
   CHECK(far_off(half, 1, a, b, 2, 1, 0) == TILE_SHAPE && far_off(-half, 1, a, b, 2, 1, 0) == TILE_SHAPE && PART("reaches"));
-  CHECK(far(-((int64_t)1 << 48), 1, a, b, 2, 1, 0) == TILE_SHAPE && PART("reaches beyond the addresses that there are"));
+  CHECK(far_off(-((int64_t)1 << 48), 1, a, b, 2, 1, 0) == TILE_SHAPE && PART("reaches beyond the addresses that there are"));
   for (int i = 0; i < 64; i++) CHECK(room[i] == 0 && room[128 + i] == 0);
   puts("fine");
   return 0;

@@ -63,7 +63,7 @@ export two as it;
 )";
 
 // Loops that choose which turn an index stands for.
-int turned(const std::string& text, const Machine& machine = target::model::asynchronous()) { return Made(text, machine).count(" = select ", "persist"); }
+int turned(const std::string& text, const Machine& machine = target::model::asynchronous()) { return Made(text, machine).count(" = select %back", "persist"); }
 
 using testing::replaced;
 

@@ -274,8 +274,8 @@ TEST_CASE("interp: an endless loop is stopped, a step must be positive") {
   Vectors v;
   RunOptions options;
   options.step_limit = 10'000;
-  check_fault(run_64("%yes = constant 1 : bool\n%z = constant 0 : int\n%o = constant 1 : int\n%a = while [%z] : int { (%c: int)\nyield [%yes, %c]\n} body { (%d: int)\n"
-                     "%more = binary.add %d, %o : int\nyield [%more]\n}", v.x, v.z, options),
+  check_fault(run_64("%yes = constant 1 : bool\n%a_loop = while [%zero] : int { (%c: int)\nyield [%yes, %c]\n} body { (%d: int)\n"
+                     "%more = binary.add %d, %one : int\nyield [%more]\n}", v.x, v.z, options),
               FaultKind::StepLimit, "10000 steps");
   check_fault(run_64("%yes = constant 1 : bool\nwhile {\nyield [%yes]\n} body {\nyield\n}", v.x, v.z, options),
               FaultKind::Deadlock, "turns here for ever");
