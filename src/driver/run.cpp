@@ -266,16 +266,15 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   const std::string label = exported.number ? exported.name + " (" + exported.instance + ")" : exported.name;
   const std::optional<Given> all_given = given_to(exported, label, asked, o);
   if (!all_given) return kUsage;
-  const RunDims& chosen = all_given->dims;
-  const Dims& dims = chosen.dims;
+  const Dims& dims = all_given->dims.dims;
   const Data* given = &all_given->data;
-  if (o.form == "source" && !o.after_each) return run_text(session, exported, label, chosen, *given, machine);
+  if (o.form == "source" && !o.after_each) return run_text(session, exported, label, all_given->dims, *given, machine);
   interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;
   const ir::Kernel meant = with_masks(exported.kernel);
   Run reference = execute(meant, *given, dims, o, numeric, &machine, completions(o, exported.kernel.form)[0]);
   if (reference.result.fault) {
     if (o.prints_json) print_json(session, label, "typed", exported.kernel, reference);
-    else tell_fault(session, exported.kernel, chosen, reference);
+    else tell_fault(session, exported.kernel, all_given->dims, reference);
     return kSaidNo;
   }
   int code = kDone;
@@ -302,8 +301,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   }
   ir::Kernel kernel = kernel_for(exported, machine);
   PassOptions passes = session.passes();
-  // Before it has its masks the kernel is not what it means.
-  bool is_meant = meant.ops.size() == exported.kernel.ops.size();
+  bool is_meant = meant.ops.size() == exported.kernel.ops.size();  // it means what it does with its masks
   passes.after = [&](const Pass& pass, const ir::Kernel& now) {
     is_meant = is_meant || pass.name == "check-padding";
     if (!is_meant || (code != kDone && o.after_each)) return;
