@@ -55,6 +55,7 @@ ValueId unchanged(BinaryFn fn, ValueId left, ValueId right, const Numbers& a, co
 
 struct Run {
   prove::Prover& prover;
+  Decisions& decisions;
   const Kernel& kernel;
   NumbersOf known;
   std::map<ValueId, Taint> taint_of;
@@ -110,13 +111,19 @@ struct Run {
     Known n = of(condition);
     Taint from = taint(condition);
     if (n.sure.exact && from == Taint::Clean) return Decision{n.sure.exact->i != 0, from};
-    if (!assumption.is_true()) {
-      prove::Facts facts = prover.facts(region).with(assumption);
-      prove::Formula f = prover.condition(condition);
-      if (prover.proves(facts, f, prove::Effort::Quick)) return Decision{true, Taint::Clean};
-      if (prover.proves(facts, negation(f), prove::Effort::Quick)) return Decision{false, Taint::Clean};
-    }
+    if (auto side = assumption.is_true() ? std::nullopt : proved(condition, region)) return Decision{*side, Taint::Clean};
     return n.sure.exact ? std::optional(Decision{n.sure.exact->i != 0, from}) : std::nullopt;
+  }
+  std::optional<bool> proved(ValueId condition, RegionId region) {
+    std::string key;
+    append_key(key, assumption);
+    auto [at, is_new] = decisions.try_emplace({condition, std::move(key)});
+    if (!is_new) return at->second;
+    prove::Facts facts = prover.facts(region).with(assumption);
+    prove::Formula f = prover.condition(condition);
+    if (prover.proves(facts, f, prove::Effort::Quick)) at->second = true;
+    else if (prover.proves(facts, negation(f), prove::Effort::Quick)) at->second = false;
+    return at->second;
   }
   struct Yielded {
     std::vector<Known> numbers;
@@ -227,9 +234,9 @@ struct ScalarNumbers {
 
 Known scalar_numbers(const Kernel& kernel, ValueId v, const NumbersOf& known) { return ScalarNumbers{kernel, known}.of(v); }
 
-MapResults run_on_numbers(prove::Prover& prover, const Kernel& kernel, RegionId body, NumbersOf known,
+MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const Kernel& kernel, RegionId body, NumbersOf known,
                           std::map<ValueId, Taint> taints, std::set<ValueId> carried, const prove::Formula& assumption) {
-  Run run{prover, kernel, std::move(known), std::move(taints), std::move(carried), assumption};
+  Run run{prover, decisions, kernel, std::move(known), std::move(taints), std::move(carried), assumption};
   Run::Yielded yielded = run.region(body);
   return {std::move(yielded.numbers), std::move(yielded.taints), std::move(yielded.sure), std::move(yielded.hoped), std::move(yielded.left), std::move(run.known),
           std::move(run.taint_of)};

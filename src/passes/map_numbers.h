@@ -23,10 +23,13 @@ struct MapResults {
   std::map<ir::ValueId, Taint> taint_of;
 };
 
+// What conditions were found to be under an assumption, which is asked again in every round of a loop and for every set of padded inputs.
+using Decisions = std::map<std::pair<ir::ValueId, std::string>, std::optional<bool>>;
+
 // `known` holds the numbers of values around and of the body's element arguments, `taints` those of arguments that are not clean,
 // `carried` the arguments that loops carry.
 // Where the prover decides a condition under `assumption`, only the side that is taken counts.
-MapResults run_on_numbers(prove::Prover& prover, const ir::Kernel& kernel, ir::RegionId body, NumbersOf known,
+MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const ir::Kernel& kernel, ir::RegionId body, NumbersOf known,
                           std::map<ir::ValueId, Taint> taints, std::set<ir::ValueId> carried, const prove::Formula& assumption);
 
 // A scalar outside of maps: a constant, arithmetic on them, or a parameter with what the contracts say of its sign.

@@ -3,6 +3,8 @@
 #include "passes/numbers.h"
 
 #include <limits>
+#include <map>
+#include <tuple>
 
 #include "base/small_vector.h"
 #include "ir/attribute_text.h"
@@ -100,6 +102,30 @@ struct Gathered {
   }
 };
 
+// What becomes of kinds alone is asked over and over, and takes hundreds of samples.
+template <class Fn, class Make>
+Numbers remembered(Fn fn, Scalar type, const Numbers& a, const Numbers& b, Belief belief, Make&& make) {
+  if (a.exact || b.exact) return make();
+  thread_local std::map<std::tuple<Fn, Scalar, uint8_t, uint8_t, Belief>, Numbers> known;
+  auto [at, is_new] = known.try_emplace({fn, type, a.kinds, b.kinds, belief});
+  if (is_new) at->second = make();
+  return at->second;
+}
+
+Numbers applied(BinaryFn fn, Scalar type, const Numbers& a, const Numbers& b, Belief belief) {
+  if (belief == Belief::None && is_float(type) && fn == BinaryFn::Rem && !(a.exact && b.exact)) return anything(type);
+  Gathered all{type};
+  auto of_b = samples(type, b, belief);
+  for (Number x : samples(type, a, belief))
+    for (Number y : of_b) {
+      if (belief == Belief::None) all.add(evaluate(fn, type, x, y));
+      all.add(evaluate(fn, type, x, y, Numeric::Wide));
+    }
+  bool is_rough = belief == Belief::None && is_float(type) && fn == BinaryFn::Pow;
+  if (is_rough || !a.exact || !b.exact) all.numbers.exact.reset();
+  return all.numbers;
+}
+
 }  // namespace
 
 Numbers exactly(Scalar type, Number x) {
@@ -139,17 +165,7 @@ Numbers apply(UnaryFn fn, Scalar type, const Numbers& x, Belief belief) {
 }
 
 Numbers apply(BinaryFn fn, Scalar type, const Numbers& a, const Numbers& b, Belief belief) {
-  if (belief == Belief::None && is_float(type) && fn == BinaryFn::Rem && !(a.exact && b.exact)) return anything(type);
-  Gathered all{type};
-  auto of_b = samples(type, b, belief);
-  for (Number x : samples(type, a, belief))
-    for (Number y : of_b) {
-      if (belief == Belief::None) all.add(evaluate(fn, type, x, y));
-      all.add(evaluate(fn, type, x, y, Numeric::Wide));
-    }
-  bool is_rough = belief == Belief::None && is_float(type) && fn == BinaryFn::Pow;
-  if (is_rough || !a.exact || !b.exact) all.numbers.exact.reset();
-  return all.numbers;
+  return remembered(fn, type, a, b, belief, [&] { return applied(fn, type, a, b, belief); });
 }
 
 Numbers apply(CompareFn fn, Scalar type, const Numbers& a, const Numbers& b, Belief belief) {
@@ -172,7 +188,9 @@ Numbers apply_convert(Scalar from, Scalar to, ConvertMode mode, const Numbers& x
   return all.numbers;
 }
 
-Numbers folded(ReduceFn fn, Scalar type, const Numbers& x, Belief belief) {
+namespace {
+
+Numbers fold(ReduceFn fn, Scalar type, const Numbers& x, Belief belief) {
   constexpr int kMostRounds = 6;  // a round adds a kind, and there are six
   Numbers all = x;
   // A line of NaN alone begins, and ends, with the identity.
@@ -189,6 +207,12 @@ Numbers folded(ReduceFn fn, Scalar type, const Numbers& x, Belief belief) {
     all = {kinds, stays ? x.exact : std::nullopt};
   }
   return all;
+}
+
+}  // namespace
+
+Numbers folded(ReduceFn fn, Scalar type, const Numbers& x, Belief belief) {
+  return remembered(fn, type, x, {}, belief, [&] { return fold(fn, type, x, belief); });
 }
 
 bool is_identity(ReduceFn fn, Scalar type, const Numbers& x) {

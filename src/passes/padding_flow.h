@@ -119,6 +119,7 @@ class PaddingFlow {
   const ir::Kernel& kernel_;
   Diagnostics& diagnostics_;
   prove::Prover& prover_;
+  Decisions decisions_;
   Masks masks_;
   std::map<ir::ValueId, TileState> tiles_;
   NumbersOf scalars_;  // results of reductions of whole tiles

@@ -18,7 +18,7 @@ void PaddingFlow::note_first(const op::Map& map, const Op& at) {
     known[args[map.shape.size() + i]] = carries[i] ? first->second.state.inside : state(map.inputs[i]).inside;
   }
   if (!loop.valid()) return;
-  MapResults results = run_on_numbers(prover_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true));
+  MapResults results = run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true));
   const auto& yielded = kernel_.terminator(map.body).as<op::Yield>().values;
   for (size_t r = 0; r < at.results.size(); ++r)
     for (size_t i = 0; i < map.inputs.size(); ++i)

@@ -107,7 +107,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, int64_t axis, const std:
     if (may_begin && first_values_.contains(map.inputs[i])) carried.insert(arg);
     known[arg] = numbers;
   }
-  return run_on_numbers(prover_, kernel_, map.body, std::move(known), std::move(taints), std::move(carried), prove::all_of(std::move(places)));
+  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(taints), std::move(carried), prove::all_of(std::move(places)));
 }
 
 // What an input that has no padding holds where those of the set do: it may be made by the places of its elements.
@@ -123,7 +123,7 @@ Known PaddingFlow::met_there(const op::Map& map, size_t input, int64_t axis, con
   NumbersOf known = scalars_;
   for (size_t i = 0; i < inner->inputs.size(); ++i) known[args[inner->shape.size() + i]] = state(inner->inputs[i]).inside;
   if (places.empty() || std::any_of(inner->inputs.begin(), inner->inputs.end(), [&](ValueId v) { return state(v).is_padded(); })) return otherwise;
-  MapResults results = run_on_numbers(prover_, kernel_, inner->body, std::move(known), {}, {}, prove::all_of(std::move(places)));
+  MapResults results = run_on_numbers(prover_, decisions_, kernel_, inner->body, std::move(known), {}, {}, prove::all_of(std::move(places)));
   return results.numbers[size_t(std::find(made->results.begin(), made->results.end(), map.inputs[input]) - made->results.begin())];
 }
 
@@ -208,7 +208,7 @@ Known PaddingFlow::corner_of(const op::Map& map, size_t r) {
     bool is_sure = input.is_padded() && map.shape.size() == 2;
     known[args[map.shape.size() + i]] = is_sure ? numbers : joined(numbers, input.inside);
   }
-  return run_on_numbers(prover_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true)).numbers[r];
+  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true)).numbers[r];
 }
 
 // Has the map padding along another axis, along which its result has none, or other than that of a read? What is outside there as well
