@@ -230,7 +230,7 @@ class Program:
 
     def guarded_division(self, scope):
         d = typed(self.variable(scope, "i32"))
-        a = self.expr(scope, "i32", 0)
+        a = self.variable(scope, "i32")  # what has an effect might set the divisor
         return Expr(f"({d.text} != 0 && {a.text} / {d.text} > 1)", "bool", lambda e: d.run(e) != 0 and wrap("i32", a.run(e) // d.run(e)) > 1)
 
     def choice(self, scope, t, depth):
