@@ -38,8 +38,8 @@ Numbers folded(ir::ReduceFn fn, Scalar type, const Numbers& x, Belief belief);
 bool is_identity(ir::ReduceFn fn, Scalar type, const Numbers& x);
 std::string text_of(const Numbers& x);
 
-// Of one number: what is sure, and what is hoped for. Where it is made of the result of a matrix product, what is hoped counts as sure: masks
-// in a loop of products cost up to a third of its time, and such a result is spoilt by an infinity in most of its elements anyway.
+// Of one number: what is sure, and what is hoped for. Where it is made of the result of a matrix product, what is hoped counts as sure: with
+// masks there the gradient of attention took up to 1.56 times as long on an H100.
 struct Known {
   Numbers sure, hoped;
   bool is_of_product = false;

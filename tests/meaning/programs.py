@@ -113,6 +113,17 @@ class Scope:
         return [n for n, of in self.memories if of == t]
 
 
+def goes_on(body, e):
+    """A turn of a loop; whether others may follow."""
+    try:
+        body(e)
+    except Break:
+        return False
+    except Continue:
+        pass
+    return True
+
+
 class Cell:
     """A variable: what `inout` hands over."""
 
@@ -391,12 +402,8 @@ class Program:
             a = low.run(e) & 3
             b = high.run(e) & 7
             for _ in range(a, b):
-                try:
-                    body[1](e)
-                except Break:
+                if not goes_on(body[1], e):
                     break
-                except Continue:
-                    pass
         return [f"for {n} in ({low.text} & 3) as int..({high.text} & 7) as int {{", *body[0], "}"], run
 
     def endless(self, scope, depth, result):
@@ -410,14 +417,8 @@ class Program:
             turns = 0
             while c.run(e):
                 turns += 1
-                if turns > FUEL:
+                if turns > FUEL or not goes_on(body[1], e):
                     break
-                try:
-                    body[1](e)
-                except Break:
-                    break
-                except Continue:
-                    pass
         return lines, run
 
     def leave(self, scope, loop, result):
