@@ -65,10 +65,10 @@ Value aligned(Instance& in, const Value& value, Span span, Scalar type, bool kee
   return Const{type, ir::evaluate_convert(c.type, type, ir::ConvertMode::Nearest, c.number), true, c.odd};
 }
 
-// Is the count, where it is known, one that the type has bits for?
+// Is the count, where the text says it, one that the type has bits for? One of a stored type may be known because a call is inlined.
 bool has_bits_for(Instance& in, Scalar type, const Value& count, Span span) {
   auto* c = count.as<Const>();
-  if (!c || (c->number.i >= 0 && c->number.i < bit_width(type))) return true;
+  if (!c || (!is_literal(count) && c->type != Scalar::Index) || (c->number.i >= 0 && c->number.i < bit_width(type))) return true;
   not_allowed(in, span, "a shift by " + std::to_string(c->number.i), "here: `" + std::string(name(type)) + "` has " + std::to_string(bit_width(type)) + " bits");
   return false;
 }

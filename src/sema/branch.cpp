@@ -116,7 +116,8 @@ void run_if(Instance& in, const ast::If& node, std::span<const ast::Stmt* const>
   // After a mistake in the condition both branches are still looked at.
   ir::ValueId value = test.is_poison() ? in.builder.boolean(true) : emit(in, test);
   // A `return` between launches is a mistake, and what follows it is read as if it were not there.
-  bool may_leave = in.level != Level::Host || !in.loops.empty();
+  bool is_function = in.frame().decl && in.frame().decl->as<ast::Fn>();
+  bool may_leave = in.level != Level::Host || is_function || !in.loops.empty();
   bool then_leaves = may_leave && always_exits(node.then_block.statements);
   bool else_leaves = may_leave && node.else_branch && always_exits(*node.else_branch);
   Exits then_exits = may_leave ? exits_of(node.then_block.statements) : Exits{};

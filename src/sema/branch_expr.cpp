@@ -267,6 +267,23 @@ Value combine_elements(Instance& in, const Operand& a, const ast::Binary& node, 
   });
 }
 
+// A literal that is chosen now has the type, and the shape, of the other side, as it would if the condition were known later: whether an
+// argument is known where a call is inlined does not change what is computed. What the other side emits and says goes with the attempt.
+Value as_beside(Instance& in, const Operand& taken, const ast::Expr& expr, const ast::Expr& other, Hint hint) {
+  const Diagnostics said = in.session.diagnostics;
+  Restore<size_t> calls(in.calls, size_t(in.calls)), rounds(in.rounds, size_t(in.rounds));
+  const std::vector<ir::ValueId> before = in.snapshot();
+  Side a, b;
+  a.operand = taken;
+  a.arm.region = in.builder.region();
+  b = side(in, in.present, [&] { return operand(in, other, hint); });
+  in.restore(before);
+  bool settles = (b.operand.value.is_scalar() && !is_literal(b.operand.value)) || (b.operand.value.is_tile_like() && !b.operand.value.is<Shapeless>());
+  const std::optional<ir::Type> type = settles ? unify(in, a, b, expr.span) : std::nullopt;
+  in.session.diagnostics = said;
+  return type ? a.operand.value : taken.value;
+}
+
 }  // namespace
 
 Value evaluate_if(Instance& in, const ast::Expr& expr, const ast::IfExpr& node, Hint hint) {
@@ -275,7 +292,11 @@ Value evaluate_if(Instance& in, const ast::Expr& expr, const ast::IfExpr& node, 
     return choose_elements(in, first, node, hint, expr.span);
   Value test = as_condition(in, first);
   if (test.is_poison()) return test;
-  if (auto* c = test.as<Const>()) return evaluate(in, c->number.i ? *node.then_value : *node.else_value, hint);
+  if (auto* c = test.as<Const>()) {
+    const ast::Expr &taken = c->number.i ? *node.then_value : *node.else_value, &other = c->number.i ? *node.else_value : *node.then_value;
+    Operand value = operand(in, taken, hint);
+    return is_literal(value.value) ? as_beside(in, value, expr, other, hint) : value.value;
+  }
   Choice c{.condition = emit(in, test), .a = {}, .b = {}, .before = in.snapshot(), .span = expr.span};
   Moment start = now(in);
   c.a = side(in, present_where(in, *node.condition, true), [&] { return operand(in, *node.then_value, hint); });

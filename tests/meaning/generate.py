@@ -22,7 +22,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 import programs
 from memory import Device, Host
 
-CTYPES = {"A": np.int32, "B": np.int32, "F": np.float32, "D": np.float64}
+DTYPES = {"i32": np.int32, "i64": np.int64, "u8": np.uint8, "f16": np.float16, "f32": np.float32, "f64": np.float64}
+CTYPES = {m: DTYPES[t] for m, t in programs.TENSORS.items()}
 FLAGS = {"x86-64": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512f"}
 HERE = set(re.search(r"^flags\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)[1].split())
 LEVELS = [level for level, flag in FLAGS.items() if flag in HERE]
