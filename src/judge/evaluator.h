@@ -62,6 +62,7 @@ class Evaluator {
   Type type_of(const ast::Type& type);
   std::optional<Scalar> scalar_of(const ast::Expr& expr);  // without evaluating anything; none of literals
   std::optional<Shape> shape_of_tile(const ast::Expr& expr);  // without evaluating anything; none of numbers
+  std::optional<Shape> shape_of_part(const ast::Index& index);
   std::optional<Scalar> scalar_of_call(const ast::Call& call);
   std::optional<Scalar> scalar_of_value(const Value& value);
 
@@ -75,7 +76,9 @@ class Evaluator {
   Number unary_function(ir::UnaryFn fn, Number x, Span span);
   Number binary_function(ir::BinaryFn fn, Number a, Number b, Span span);
   void unite(Number& a, Number& b, Span span);
-  Number from(Scalar type, const std::optional<ir::Number>& n, bool is_padding);
+  Number from(Scalar type, const std::optional<ir::Number>& n, Padding padding);
+  std::optional<Number> kept(const Number& a, const Number& b);       // by what a loop carries, where padding meets it
+  void reach(Number& out, const Number& a, const Number& b, bool is_of_turn);
   Number faulty(interp::FaultKind kind, Span span, std::string text, Scalar type);  // under a mask: some number
 
   // ---- tiles (tiles.cpp)
@@ -104,6 +107,7 @@ class Evaluator {
   Value part_of(const Value& base, const ast::Index& index, Span span);
   Region within(const Region& region, const ast::Index& index);  // a part of a part
   View element_of(const Region& region, Span span);
+  Number written_pad(const Number& x, Scalar element, Span span);
   View new_memory(const std::string& name, Scalar element, const Shape& shape, Kind kind);
   struct Place {
     Binding* variable = nullptr;
@@ -167,7 +171,10 @@ class Evaluator {
   // ---- statements (stmt.cpp, launch.cpp)
   Flow execute(const ast::Block& block);
   Flow execute(const ast::Stmt& stmt);
+  template <class F> Flow carrying(const ast::Block& body, F&& loop);
+  Flow run_while(const ast::While& loop, Span span);
   Flow run_for(const ast::For& loop);
+  Flow run_each(const ast::For& loop);
   Flow run_turn(const ast::For& loop, const std::vector<Value>& indices);
   Flow run_range(const ast::For& loop);
   Flow run_parallel(const ast::For& loop);
@@ -192,8 +199,10 @@ class Evaluator {
   uint64_t steps_ = 0;
   int depth_ = 0;
   bool is_exact_ = false;   // in contracts: numbers beyond 64 bits stay numbers
+  bool is_scalar_beside_tile_ = false;  // of the two numbers at hand one is of every element
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults
   std::vector<std::pair<TilePtr, bool>> masks_;
+  std::vector<const Memory*> carried_;  // by the loops around this place
   const ast::Launch* launch_ = nullptr;
   int64_t threads_ = 0, thread_ = -1;
 };

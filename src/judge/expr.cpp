@@ -70,7 +70,7 @@ Value Evaluator::eval_logic(const ast::Binary& logic, Span span) {
   Value right = masked(*tile, is_and, [&] { return operand(*logic.rhs); });
   auto each = [is_and](std::span<const Number> n) {
     Number out = truth_of(is_and ? n[0].truth() && n[1].truth() : n[0].truth() || n[1].truth());
-    out.is_padding = n[0].is_padding || n[1].is_padding;
+    out.padding = n[0].beyond() | n[1].beyond();
     return out;
   };
   return map({left, right}, Scalar::Bool, each, span);
@@ -88,7 +88,7 @@ Value Evaluator::choose(const Value& condition, const Value& a, const Value& b, 
     Number x = n[1], y = n[2];
     unite(x, y, span);
     Number out = n[0].truth() ? x : y;
-    out.is_padding |= n[0].is_padding;
+    out.padding |= n[0].beyond();
     return out;
   };
   return map({condition, a, b}, scalar_of_value(a).value_or(scalar_of_value(b).value_or(Scalar::F32)), each, span);

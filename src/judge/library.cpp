@@ -37,7 +37,7 @@ Value Evaluator::tile_at(Call& call, Span span) {
   for (size_t i = 1; i < call.arguments.size(); ++i) {
     Number n = number_of(*call.arguments[i].value, span);
     bool is_pad = call.arguments[i].written->is_named();
-    if (is_pad) pad = convert(n, pad.type, span);
+    if (is_pad) pad = written_pad(n, pad.type, span);
     else indices.push_back(n.i);
   }
   if (indices.size() != view->axes.size()) unknown(span, "a tile with fewer indices than axes");
@@ -70,7 +70,8 @@ std::optional<Value> Evaluator::run_on_tiles(const std::string& op, Call& call, 
   if (op == "reshape") return reshaped(value(0), std::get<ShapeValue>(call.generics.at(0).second).extents, span);
   bool is_scan = op.starts_with("scan_");
   if (is_scan || op.starts_with("reduce_")) {
-    Value held = tile_or_number(value(0), span);
+    // Elements that choose between literals have the type that literals have by themselves.
+    Value held = map({value(0)}, Scalar::F32, [this](std::span<const Number> x) { return settle(x[0]); }, span);
     auto* tile = std::get_if<TilePtr>(&held);
     if (!tile) unknown(span, "a reduction of this");
     int64_t axis = int64_t(number_of(value(1), span).i);
@@ -119,8 +120,8 @@ std::optional<Value> Evaluator::run_on_numbers(const std::string& op, Call& call
     auto each = [this, span](std::span<const Number> x) {
       Number a = x[0], b = x[1], c = x[2];
       unite(a, b, span), unite(b, c, span), unite(a, b, span);
-      bool is_padding = a.is_padding || b.is_padding || c.is_padding;
-      return from(a.type, ir::evaluate_fma(a.type, to_ir(a), to_ir(b), to_ir(c), options_.numeric), is_padding);
+      const Padding padding = a.beyond() | b.beyond() | c.beyond();
+      return from(a.type, ir::evaluate_fma(a.type, to_ir(a), to_ir(b), to_ir(c), options_.numeric), padding);
     };
     return map(values, hint, each, span);
   }

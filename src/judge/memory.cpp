@@ -37,7 +37,7 @@ View Evaluator::new_memory(const std::string& name, Scalar element, const Shape&
   view.memory = std::make_shared<Memory>(name, element, count_of(shape), kind != Kind::Fragment);
   int64_t stride = 1;
   for (size_t d = shape.size(); d-- > 0;) {
-    view.axes.insert(view.axes.begin(), {shape[d], stride});
+    view.axes.insert(view.axes.begin(), {shape[d], stride, d});
     stride *= shape[d];
   }
   return view;
@@ -61,14 +61,29 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
   auto out = std::make_shared<Tile>();
   out->type = region.view.memory->element;
   out->shape = region.shape();
-  Number pad = region.pad;
-  pad.is_padding = true;
+  // Where the axes of the memory are in the tile, and those of the region.
+  std::vector<std::optional<size_t>> places, kept;
+  for (size_t d = 0, axis = 0; d < region.length.size(); ++d) {
+    kept.push_back(region.is_kept[d] ? std::optional(axis++) : std::nullopt);
+    places.resize(std::max(places.size(), region.view.axes[d].of + 1));
+    places[region.view.axes[d].of] = kept.back();
+  }
+  const bool is_carried = std::ranges::find(carried_, region.view.memory.get()) != carried_.end();
+  auto beyond = [&](const Shape& index) {
+    Number pad = region.pad;
+    for (size_t d = 0; d < index.size(); ++d) {
+      const Wide i = region.start[d] + index[d];
+      if (kept[d] && (i < 0 || i >= region.view.axes[d].extent)) pad.padding |= Padding(1 << *kept[d]);
+    }
+    return pad;
+  };
   each_index(region.length, [&](const Shape& index) {
     for (size_t d = 0; d < index.size(); ++d)
       if (!region.is_kept[d] && (region.start[d] < 0 || region.start[d] >= region.view.axes[d].extent))
         stop(interp::FaultKind::OutOfBounds, span, "an index lies outside `" + region.view.memory->name + "`");
     auto at = offset_of(region, index);
-    out->elements.push_back(at ? load(region.view, *at, span, old) : pad);
+    out->elements.push_back(at ? moved(load(region.view, *at, span, old), places) : beyond(index));
+    out->elements.back().is_carried = at && is_carried;
   });
   return out;
 }
@@ -80,10 +95,19 @@ void Evaluator::write(const Region& region, const Value& value, Span span) {
     if (!region.is_kept[d] && (region.start[d] < 0 || region.start[d] >= region.view.axes[d].extent))
       stop(interp::FaultKind::OutOfBounds, span, "an index lies outside `" + memory.name + "`");
   size_t k = 0;
+  std::vector<std::optional<size_t>> places;
+  for (size_t d = 0; d < region.length.size(); ++d)
+    if (region.is_kept[d]) places.push_back(region.view.axes[d].of);
   each_index(region.length, [&](const Shape& index) {
     const Number& x = tile->elements[k++];
-    if (auto at = offset_of(region, index)) memory.set(*at, convert(x, memory.element, span));
+    if (auto at = offset_of(region, index)) memory.set(*at, moved(convert(x, memory.element, span), places));
   });
+}
+
+Number Evaluator::written_pad(const Number& x, Scalar element, Span span) {
+  Number pad = convert(x, element, span);
+  pad.padding = kAsRead;
+  return pad;
 }
 
 Region Evaluator::region_of(const View& view, const ast::Index& index) {
@@ -106,7 +130,7 @@ Region Evaluator::region_of(const View& view, const ast::Index& index) {
     ++axis;
   }
   for (const ast::Argument& option : index.options)
-    if (option.name.text == "pad") out.pad = convert(number(*option.value), view.memory->element, option.span);
+    if (option.name.text == "pad") out.pad = written_pad(number(*option.value), view.memory->element, option.span);
   return out;
 }
 
@@ -119,7 +143,7 @@ View Evaluator::element_of(const Region& region, Span span) {
     if (region.start[d] < 0 || last > axis.extent)
       stop(interp::FaultKind::OutOfBounds, span, "an index lies outside `" + out.memory->name + "`");
     out.offset += int64_t(region.start[d]) * axis.stride;
-    if (region.is_kept[d]) out.axes.push_back({region.length[d], axis.stride});
+    if (region.is_kept[d]) out.axes.push_back({region.length[d], axis.stride, axis.of});
   }
   return out;
 }
@@ -146,7 +170,7 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
     Region region = region_of(*view, index);
     if (!is_row(index, *view)) return read(region, span);
     View element = element_of(region, span);
-    return element.axes.empty() ? Value(load(element, element.offset, span)) : Value(element);
+    return element.axes.empty() ? tile_or_number(element, span) : Value(element);
   }
   Value held = tile_or_number(base, span);
   auto* tile = std::get_if<TilePtr>(&held);
@@ -164,7 +188,7 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
     Region region = region_of(copy, plain);
     if (is_row(plain, copy) && plain.subscripts.size() == copy.axes.size()) {
       int64_t at = element_of(region, span).offset;
-      return (*tile)->elements[size_t(at)];
+      return moved((*tile)->elements[size_t(at)], {(*tile)->shape.size(), std::nullopt});
     }
     size_t k = 0;
     for (const Number& x : (*tile)->elements) copy.memory->set(int64_t(k++), x);
@@ -174,10 +198,14 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
   // Axes of one element go where they are written; those that an index drops do not count.
   auto out = std::make_shared<Tile>(*cut);
   size_t axis = 0;
+  std::vector<std::optional<size_t>> places;
   for (const ast::Subscript& s : index.subscripts) {
     if (s.kind == ast::SubscriptKind::NewAxis) out->shape.insert(out->shape.begin() + int64_t(axis), 1);
+    else if (s.kind != ast::SubscriptKind::Index) places.push_back(axis);
     axis += s.kind != ast::SubscriptKind::Index;
   }
+  while (places.size() < cut->shape.size()) places.push_back(axis++);
+  for (Number& x : out->elements) x = moved(x, places);
   return TilePtr(out);
 }
 
@@ -193,7 +221,7 @@ Region Evaluator::open_region(const View& view, const std::vector<Wide>& index, 
 Region Evaluator::within(const Region& region, const ast::Index& index) {
   View shape = region.view;
   shape.axes.clear();
-  for (int64_t extent : region.shape()) shape.axes.push_back({extent, 1});
+  for (int64_t extent : region.shape()) shape.axes.push_back({extent, 1, shape.axes.size()});
   Region part = region_of(shape, index), out = region;
   size_t axis = 0;
   for (size_t d = 0; d < region.length.size(); ++d) {
@@ -255,10 +283,7 @@ Value Evaluator::place_value(const Place& place, Span span, const Shape& shape) 
     return place.variable->value;
   }
   if (place.open) return read(open_region(place.open->first, place.open->second, shape), span);
-  if (place.region->shape().empty()) {
-    View element = element_of(*place.region, span);
-    return load(element, element.offset, span);
-  }
+  if (place.region->shape().empty()) return tile_or_number(element_of(*place.region, span), span);
   return read(*place.region, span);
 }
 

@@ -174,6 +174,23 @@ std::optional<Scalar> Evaluator::scalar_of(const ast::Expr& expr) {
   return expr.as<ast::BoolLiteral>() ? std::optional(Scalar::Bool) : std::nullopt;
 }
 
+// Lengths are known at compile time, and evaluating them changes nothing.
+std::optional<Shape> Evaluator::shape_of_part(const ast::Index& index) {
+  auto* name = index.base->as<ast::NameRef>();
+  Binding* binding = name ? find(name->name.text) : nullptr;
+  auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+  if (!view || index.subscripts.size() != view->axes.size()) return std::nullopt;
+  Shape out;
+  for (size_t d = 0; d < index.subscripts.size(); ++d) {
+    const ast::Subscript& s = index.subscripts[d];
+    if (s.kind == ast::SubscriptKind::Index) continue;
+    if (s.kind == ast::SubscriptKind::Length) out.push_back(int64_t(whole_number(*s.hi)));
+    else if (s.kind == ast::SubscriptKind::All) out.push_back(view->axes[d].extent);
+    else return std::nullopt;
+  }
+  return out.empty() ? std::nullopt : std::optional(out);
+}
+
 std::optional<Shape> Evaluator::shape_of_tile(const ast::Expr& expr) {
   auto either = [&](const ast::Expr& a, const ast::Expr& b) {
     auto x = shape_of_tile(a);
@@ -190,6 +207,7 @@ std::optional<Shape> Evaluator::shape_of_tile(const ast::Expr& expr) {
   if (auto* cast = expr.as<ast::Cast>()) return shape_of_tile(*cast->operand);
   if (auto* choice = expr.as<ast::IfExpr>()) return either(*choice->then_value, *choice->else_value);
   if (auto* binary = expr.as<ast::Binary>(); binary && binary->op != ast::BinaryOp::MatrixMultiply) return either(*binary->lhs, *binary->rhs);
+  if (auto* index = expr.as<ast::Index>()) return shape_of_part(*index);
   auto* call = expr.as<ast::Call>();
   auto* member = call ? call->callee->as<ast::Member>() : nullptr;
   if (member && member->name.text == "tile" && !call->generics.empty()) return shape_of(call->generics);

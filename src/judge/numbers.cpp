@@ -59,10 +59,10 @@ Number Evaluator::faulty(interp::FaultKind kind, Span span, std::string text, Sc
   return zero;
 }
 
-Number Evaluator::from(Scalar type, const std::optional<ir::Number>& n, bool is_padding) {
+Number Evaluator::from(Scalar type, const std::optional<ir::Number>& n, Padding padding) {
   Number out;
   out.type = type;
-  out.is_padding = is_padding;
+  out.padding = padding;
   if (n && n->is_float) out.f = n->f;
   else if (n) out.i = type == Scalar::U64 ? Wide(uint64_t(n->i)) : Wide(n->i);
   return out;
@@ -98,9 +98,9 @@ Number Evaluator::convert(const Number& x, Scalar to, Span span) {
 Number Evaluator::cast(const Number& x, Scalar to, ir::ConvertMode mode) {
   Number out;
   if (x.is_literal && !x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, double(x.i));
-  else if (x.is_literal && to == Scalar::U64 && !x.is_real() && x.i > INT64_MAX) out.i = x.i;
+  else if (x.is_literal && !x.is_real() && x.i > INT64_MAX && mode == ir::ConvertMode::Nearest) out.i = std::min<Wide>(x.i, to == Scalar::U64 ? Wide(UINT64_MAX) : Wide(ir::evaluate_convert(Scalar::Index, to, mode, ir::Number::integer(INT64_MAX)).i));
   else if (x.is_literal && x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, digits_for(to, x));
-  else return from(to, ir::evaluate_convert(x.type, to, mode, to_ir(x), options_.numeric), x.is_padding);
+  else return from(to, ir::evaluate_convert(x.type, to, mode, to_ir(x), options_.numeric), x.beyond());
   out.type = to;
   return out;
 }
@@ -149,9 +149,61 @@ Number Evaluator::whole(BinaryOp op, const Number& a, const Number& b, Span span
   return out;
 }
 
+namespace {
+
+// Arithmetic of padding has no faults.
+class Muted {
+ public:
+  Muted(bool& is_muted, bool is_padding) : is_muted_(is_muted), was_muted_(is_muted) { is_muted |= is_padding; }
+  ~Muted() { is_muted_ = was_muted_; }
+  Muted(const Muted&) = delete;
+
+ private:
+  bool &is_muted_, was_muted_;
+};
+
+// What may keep what a loop carries: the first operand is the carried one of a difference.
+bool may_keep(BinaryOp op, const Number& a) {
+  switch (op) {
+    case BinaryOp::Add: case BinaryOp::Multiply: case BinaryOp::BitAnd: case BinaryOp::BitOr: case BinaryOp::BitXor: return true;
+    case BinaryOp::Subtract: return a.is_carried;
+    default: return false;
+  }
+}
+
+bool may_keep(ir::BinaryFn fn) {
+  return fn == ir::BinaryFn::Min || fn == ir::BinaryFn::Max || fn == ir::BinaryFn::Minimum || fn == ir::BinaryFn::Maximum;
+}
+
+}  // namespace
+
+// It is padding until a turn brings it something else.
+std::optional<Number> Evaluator::kept(const Number& a, const Number& b) {
+  const Number &carried = a.is_carried ? a : b, &other = a.is_carried ? b : a;
+  if (a.is_carried == b.is_carried || !other.is_padding() || (other.padding & kAsRead)) return std::nullopt;
+  Number out = carried;
+  if (!out.is_reached) out.waiting |= other.beyond();
+  return out;
+}
+
+void Evaluator::reach(Number& out, const Number& a, const Number& b, bool is_of_turn) {
+  const Number &carried = a.is_carried ? a : b, &other = a.is_carried ? b : a;
+  if (a.is_carried == b.is_carried || other.is_padding()) return;
+  out.is_carried = true;
+  out.is_reached = carried.is_reached || is_of_turn;
+  out.waiting = is_of_turn ? Padding(0) : carried.waiting;
+  out.padding = carried.padding & ~kAsRead;
+}
+
 Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {
-  bool is_padding = a.is_padding || b.is_padding;
+  const Padding padding = a.beyond() | b.beyond();
+  const bool is_of_turn = !is_scalar_beside_tile_ && !a.is_literal && !b.is_literal;
   unite(a, b, span);
+  const bool keeps = may_keep(op, a);
+  if (keeps)
+    if (auto same = kept(a, b)) return *same;
+  Muted muted(is_muted_, padding);
+  if ((op == BinaryOp::Divide || op == BinaryOp::Remainder) && b.is_padding() && !b.is_real()) b.i = 1;
   Number out;
   if (is_comparison(op)) {
     out = truth_of(a.is_real() ? compares(op, a.f, b.f) : compares(op, a.i, b.i));
@@ -162,14 +214,16 @@ Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {
     if (!fn) unknown(span, "this operator between numbers");
     auto result = ir::evaluate(*fn, a.type, to_ir(a), to_ir(b), options_.numeric);
     bool is_literal = a.is_literal && b.is_literal;
-    out = result ? from(a.type, result, false) : faulty(interp::FaultKind::DivisionByZero, span, "an integer is divided by 0", a.type);
+    out = result ? from(a.type, result, 0) : faulty(interp::FaultKind::DivisionByZero, span, "an integer is divided by 0", a.type);
     out.is_literal = is_literal;
   }
-  out.is_padding = is_padding;
+  out.padding = padding;
+  if (keeps) reach(out, a, b, is_of_turn);
   return out;
 }
 
 Number Evaluator::negated(ast::UnaryOp op, const Number& x, Span span) {
+  Muted muted(is_muted_, x.is_padding());
   if (op == ast::UnaryOp::Negate && x.type == Scalar::Index) {
     Number out = x;
     out.i = -x.i;
@@ -181,7 +235,7 @@ Number Evaluator::negated(ast::UnaryOp op, const Number& x, Span span) {
     out.i = ~x.i;
     return out;
   }
-  Number out = from(x.type, ir::evaluate(op == ast::UnaryOp::Negate ? ir::UnaryFn::Neg : ir::UnaryFn::Not, x.type, to_ir(x), options_.numeric), x.is_padding);
+  Number out = from(x.type, ir::evaluate(op == ast::UnaryOp::Negate ? ir::UnaryFn::Neg : ir::UnaryFn::Not, x.type, to_ir(x), options_.numeric), x.beyond());
   out.is_literal = x.is_literal;
   if (op == ast::UnaryOp::Negate && x.odd) out.odd = -*x.odd;
   return out;
@@ -195,26 +249,32 @@ Number Evaluator::unary_function(ir::UnaryFn fn, Number x, Span span) {
   bool counts_bits = fn == ir::UnaryFn::PopCount || fn == ir::UnaryFn::LeadingZeros;
   if (x.is_literal && !x.is_real() && !counts_bits) x.f = double(x.i), x.type = Scalar::F64;
   Scalar type = fn == ir::UnaryFn::IsNan ? Scalar::Bool : x.type;
-  Number out = from(type, ir::evaluate(fn, x.type, to_ir(x), options_.numeric), x.is_padding);
+  Number out = from(type, ir::evaluate(fn, x.type, to_ir(x), options_.numeric), x.beyond());
   out.is_literal = x.is_literal && type != Scalar::Bool;
   return out;
 }
 
 Number Evaluator::binary_function(ir::BinaryFn fn, Number a, Number b, Span span) {
   unite(a, b, span);
-  bool is_literal = a.is_literal && b.is_literal, is_padding = a.is_padding || b.is_padding;
+  const bool is_literal = a.is_literal && b.is_literal;
+  const Padding padding = a.beyond() | b.beyond();
+  const bool is_of_turn = !is_scalar_beside_tile_ && !a.is_literal && !b.is_literal;
+  if (may_keep(fn))
+    if (auto same = kept(a, b)) return *same;
+  Muted muted(is_muted_, padding);
   if (a.type == Scalar::Index && fn != ir::BinaryFn::Pow) {
     bool takes_less = fn == ir::BinaryFn::Min || fn == ir::BinaryFn::Minimum;
     Number out = takes_less == (a.i < b.i) ? a : b;
-    out.is_padding = is_padding;
+    out.padding = padding;
     return out;
   }
   if (is_literal && !a.is_real())
     for (Number* n : {&a, &b}) n->f = double(n->i), n->type = Scalar::F64;
   auto result = ir::evaluate(fn, a.type, to_ir(a), to_ir(b), options_.numeric);
   if (!result) return faulty(interp::FaultKind::Overflow, span, "an `int` leaves 64 bits", a.type);
-  Number out = from(a.type, result, is_padding);
+  Number out = from(a.type, result, padding);
   out.is_literal = is_literal;
+  if (may_keep(fn)) reach(out, a, b, is_of_turn);
   return out;
 }
 

@@ -34,12 +34,7 @@ Flow Evaluator::execute(const ast::Stmt& stmt) {
   } else if (auto* loop = stmt.as<ast::For>()) {
     return run_for(*loop);
   } else if (auto* loop = stmt.as<ast::While>()) {
-    while (condition(*loop->condition)) {
-      step(stmt.span);
-      Flow flow = execute(loop->body);
-      if (flow == Flow::Break) break;
-      if (flow == Flow::Return) return flow;
-    }
+    return run_while(*loop, stmt.span);
   } else if (stmt.as<ast::Break>()) {
     return Flow::Break;
   } else if (stmt.as<ast::Continue>()) {
@@ -180,9 +175,68 @@ Flow Evaluator::run_parallel(const ast::For& loop) {
   return Flow::Next;
 }
 
+namespace {
+
+// Names that statements assign to, as wholes or in part.
+void add_assigned(const ast::Stmt& stmt, std::vector<std::string_view>& names) {
+  auto add_all = [&](const ast::Block& block) {
+    for (const ast::Stmt* s : block.statements) add_assigned(*s, names);
+  };
+  if (auto* block = stmt.as<ast::Block>()) add_all(*block);
+  if (auto* loop = stmt.as<ast::For>()) add_all(loop->body);
+  if (auto* loop = stmt.as<ast::While>()) add_all(loop->body);
+  if (auto* choice = stmt.as<ast::If>()) {
+    add_all(choice->then_block);
+    if (choice->else_branch) add_assigned(*choice->else_branch, names);
+  }
+  auto* assign = stmt.as<ast::Assign>();
+  const ast::Expr* place = assign ? assign->target : nullptr;
+  while (place && !place->as<ast::NameRef>()) {
+    auto* index = place->as<ast::Index>();
+    auto* member = place->as<ast::Member>();
+    place = index ? index->base : member ? member->base : nullptr;
+  }
+  if (place) names.push_back(place->as<ast::NameRef>()->name.text);
+}
+
+}  // namespace
+
+// Runs a loop that carries the fragments of which its body assigns to the names.
+template <class F>
+Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
+  std::vector<std::string_view> names;
+  for (const ast::Stmt* stmt : body.statements) add_assigned(*stmt, names);
+  const size_t before = carried_.size();
+  for (std::string_view name : names) {
+    Binding* binding = find(name);
+    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+    if (!view || view->kind != Kind::Fragment || std::ranges::find(carried_, view->memory.get()) != carried_.end()) continue;
+    view->memory->begin_loop();
+    carried_.push_back(view->memory.get());
+  }
+  Flow flow = loop();
+  carried_.resize(before);
+  return flow;
+}
+
+Flow Evaluator::run_while(const ast::While& loop, Span span) {
+  return carrying(loop.body, [&] {
+    while (condition(*loop.condition)) {
+      step(span);
+      Flow flow = execute(loop.body);
+      if (flow == Flow::Break) break;
+      if (flow == Flow::Return) return flow;
+    }
+    return Flow::Next;
+  });
+}
+
 Flow Evaluator::run_for(const ast::For& loop) {
   if (loop.kind == ast::LoopKind::Parallel) return run_parallel(loop);
-  if (loop.kind != ast::LoopKind::Each) return run_range(loop);
+  return carrying(loop.body, [&] { return loop.kind == ast::LoopKind::Each ? run_each(loop) : run_range(loop); });
+}
+
+Flow Evaluator::run_each(const ast::For& loop) {
   Value value = eval(*loop.arguments.at(0).value);
   auto* list = std::get_if<std::shared_ptr<List>>(&value);
   if (!list) unknown(loop.domain_span, "a loop over this");

@@ -38,13 +38,6 @@ Scalar sum_type(Scalar type) {
   return bit_width(type) <= 16 ? Scalar::I32 : Scalar::I64;
 }
 
-// Padding that changes nothing, such as 0 in a sum, leaves the element that it meets: that is data.
-bool leaves_other(const Number& a, const Number& b, const Number& result) {
-  if (a.is_padding == b.is_padding) return false;
-  const Number& data = a.is_padding ? b : a;
-  return data.type == result.type && data.i == result.i && data.f == result.f;
-}
-
 // A line along an axis: its first element, the step, and how many there are.
 struct Lines {
   Shape rest;
@@ -84,7 +77,11 @@ bool Evaluator::condition(const ast::Expr& expr) {
 Value Evaluator::tile_or_number(const Value& value, Span span) {
   auto* view = std::get_if<View>(&value);
   if (!view) return value;
-  if (view->axes.empty()) return load(*view, view->offset, span);
+  if (view->axes.empty()) {
+    Number element = moved(load(*view, view->offset, span), std::vector<std::optional<size_t>>(6));
+    element.is_carried = std::ranges::find(carried_, view->memory.get()) != carried_.end();
+    return element;
+  }
   return read(all_of(*view), span);
 }
 
@@ -146,11 +143,11 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
       if (tiles[i]) numbers[i] = tiles[i]->elements[size_t(place_in(*tiles[i], shape, k))];
     for (auto& [mask, wanted] : masks_)
       if (mask->shape == shape && mask->elements[size_t(k)].truth() != wanted) is_muted_ = true;
+    is_scalar_beside_tile_ = std::ranges::find(tiles, nullptr) != tiles.end();
     out->elements.push_back(each(numbers));
-    bool are_whole = numbers.size() == 2 && tiles[0] && tiles[1] && tiles[0]->shape == shape && tiles[1]->shape == shape;
-    if (are_whole && leaves_other(numbers[0], numbers[1], out->elements.back())) out->elements.back().is_padding = false;
     is_muted_ = was_muted;
   }
+  is_scalar_beside_tile_ = false;
   if (!out->elements.empty()) out->type = out->elements[0].type;
   return TilePtr(out);
 }
@@ -174,17 +171,15 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
     for (int64_t c = 0; c < columns; ++c) {
       double sum = 0;
       uint64_t whole = 0;
-      bool is_padding = inner > 0;
       for (int64_t k = 0; k < inner; ++k) {
         const Number &p = a.elements[size_t(r * inner + k)], &q = b.elements[size_t(k * columns + c)];
-        if (p.is_padding || q.is_padding) continue;
-        is_padding = false;
+        if (p.beyond() & (kLost | 2) || q.beyond() & (kLost | 1)) continue;
         if (is_real) sum += p.f * q.f;
         else whole += uint64_t(int64_t(p.i)) * uint64_t(int64_t(q.i));
       }
       Number n;
       n.type = out->type;
-      n.is_padding = is_padding;
+      if (inner > 0) n.padding = Padding((a.elements[size_t(r * inner)].beyond() & 1) | (b.elements[size_t(c)].beyond() & 2));
       if (acc) is_real ? void(sum += acc->elements[out->elements.size()].f) : void(whole += uint64_t(int64_t(acc->elements[out->elements.size()].i)));
       if (is_real) n.f = options_.numeric == ir::Numeric::Wide ? sum : round_to(n.type, sum);
       else n.i = out->type == Scalar::U64 ? Wide(whole) : Wide(wrap(n.type, int64_t(whole)));
@@ -204,27 +199,45 @@ std::optional<ir::ReduceFn> function_named(std::string_view fn) {
   return std::nullopt;
 }
 
+// The padding of a result along an axis: where its whole line lies beyond an edge along another one.
+Padding of_line(const Tile& tile, const Lines& lines, int64_t line, size_t axis) {
+  Padding all = lines.length > 0 ? Padding(0xff) : Padding(0);
+  for (int64_t k = 0; k < lines.length; ++k) all &= tile.elements[size_t(lines.first(line) + k * lines.inner)].beyond();
+  std::vector<std::optional<size_t>> places;
+  for (size_t d = 0; d < tile.shape.size(); ++d) places.push_back(d < axis ? d : d - 1);
+  return moved(Padding(all & ~(1 << axis)), places);
+}
+
+// Is it no part of its line along the axis?
+bool is_left_out(const Number& x, size_t axis) { return x.beyond() & (kLost | 1 << axis); }
+
 // The lowest index of the greatest or least number that is no NaN and no padding.
-Number best_index(const Tile& tile, const Lines& lines, int64_t line, bool takes_greatest) {
+Number best_index(const Tile& tile, const Lines& lines, int64_t line, size_t axis, bool takes_greatest) {
   Number out;
   out.type = Scalar::I32;
-  out.is_padding = lines.length > 0;
+  out.padding = of_line(tile, lines, line, axis);
   const Number* best = nullptr;
   for (int64_t k = 0; k < lines.length; ++k) {
     const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
-    if (x.is_padding) continue;
-    out.is_padding = false;
-    if (x.is_real() && std::isnan(x.f)) continue;
+    if (is_left_out(x, axis) || (x.is_real() && std::isnan(x.f))) continue;
     bool is_better = !best || (x.is_real() ? (takes_greatest ? x.f > best->f : x.f < best->f) : takes_greatest ? x.i > best->i : x.i < best->i);
     if (is_better) best = &x, out.i = k;
   }
   return out;
 }
 
-bool is_all_padding(const Tile& tile, const Lines& lines, int64_t line) {
-  for (int64_t k = 0; k < lines.length; ++k)
-    if (!tile.elements[size_t(lines.first(line) + k * lines.inner)].is_padding) return false;
-  return lines.length > 0;
+// Axes of one shape that another one has as well: as long, and over as many elements.
+std::vector<std::optional<size_t>> kept_axes(const Shape& from, const Shape& to) {
+  std::vector<std::optional<size_t>> places(from.size());
+  auto inner = [](const Shape& shape, size_t d) {
+    int64_t count = 1;
+    while (++d < shape.size()) count *= shape[d];
+    return count;
+  };
+  for (size_t d = 0; d < from.size(); ++d)
+    for (size_t e = 0; e < to.size(); ++e)
+      if (from[d] == to[e] && inner(from, d) == inner(to, e)) places[d] = e;
+  return places;
 }
 
 bool sums_wide(ir::ReduceFn fn, Scalar type) { return is_narrow_float(type) && (fn == ir::ReduceFn::Sum || fn == ir::ReduceFn::Prod); }
@@ -242,19 +255,19 @@ Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis
   Scalar type = function && sums_wide(*function, tile->type) ? Scalar::F32 : tile->type;
   for (int64_t line = 0; line < lines.count(); ++line) {
     if (is_index) {
-      out->elements.push_back(best_index(*tile, lines, line, fn == "argmax"));
+      out->elements.push_back(best_index(*tile, lines, line, size_t(axis), fn == "argmax"));
       continue;
     }
-    bool is_padding = is_all_padding(*tile, lines, line);
+    const Padding padding = of_line(*tile, lines, line, size_t(axis));
     ir::Number total = ir::identity(*function, type);
     for (int64_t k = 0; k < lines.length; ++k) {
       const Number& x = tile->elements[size_t(lines.first(line) + k * lines.inner)];
-      if (!x.is_padding || is_padding) total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
+      if (!is_left_out(x, size_t(axis))) total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
     }
-    Number sum = from(type, total, is_padding);
+    Number sum = from(type, total, padding);
     out->elements.push_back(type == tile->type ? sum : cast(sum, tile->type, ir::ConvertMode::Nearest));
     if (type != tile->type && options_.numeric == ir::Numeric::Wide) out->elements.back().f = sum.f;
-    out->elements.back().is_padding = is_padding;
+    out->elements.back().padding = padding;
   }
   return out->shape.empty() ? Value(out->elements[0]) : Value(TilePtr(out));
 }
@@ -270,10 +283,10 @@ Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, 
     for (int64_t k = 0; k < lines.length; ++k) {
       Number& x = out->elements[size_t(lines.first(line) + k * lines.inner)];
       total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
-      Number sum = from(type, total, x.is_padding);
+      Number sum = from(type, total, x.beyond());
       if (type != tile->type && options_.numeric == ir::Numeric::Typed) sum = cast(sum, tile->type, ir::ConvertMode::Nearest);
       sum.type = tile->type;
-      sum.is_padding = x.is_padding;
+      sum.padding = x.beyond();
       x = sum;
     }
   }
@@ -292,7 +305,7 @@ Value Evaluator::turned(const Value& value, Span span) {
   out->type = (*tile)->type;
   out->shape = {(*tile)->shape[1], (*tile)->shape[0]};
   for (int64_t r = 0; r < out->shape[0]; ++r)
-    for (int64_t c = 0; c < out->shape[1]; ++c) out->elements.push_back((*tile)->elements[size_t(c * out->shape[0] + r)]);
+    for (int64_t c = 0; c < out->shape[1]; ++c) out->elements.push_back(moved((*tile)->elements[size_t(c * out->shape[0] + r)], {1, 0}));
   return TilePtr(out);
 }
 
@@ -302,6 +315,8 @@ Value Evaluator::reshaped(const Value& value, const Shape& shape, Span span) {
   if (!tile) unknown(span, "a reshape of this");
   auto out = std::make_shared<Tile>(**tile);
   out->shape = shape;
+  const auto places = kept_axes((*tile)->shape, shape);
+  for (Number& x : out->elements) x = moved(x, places);
   return TilePtr(out);
 }
 

@@ -23,6 +23,19 @@ int64_t count_of(const Shape& shape) {
   return count;
 }
 
+Padding moved(Padding padding, const std::vector<std::optional<size_t>>& places) {
+  Padding out = padding & (kLost | kAsRead);
+  for (size_t d = 0; d < places.size(); ++d)
+    if (padding >> d & 1) out |= places[d] ? Padding(1 << *places[d]) : kLost;
+  return out;
+}
+
+Number moved(Number x, const std::vector<std::optional<size_t>>& places) {
+  x.padding = moved(x.padding, places);
+  x.waiting = moved(x.waiting, places);
+  return x;
+}
+
 Shape View::extents() const {
   Shape out;
   for (const Axis& axis : axes) out.push_back(axis.extent);
@@ -71,6 +84,10 @@ void Memory::set(int64_t offset, const Number& value) {
   Number& own = own_[size_t(offset)];
   own = value;
   if (rounds_ && is_float(element)) own.f = ir::from_bits(element, bits).f;
+}
+
+void Memory::begin_loop() {
+  for (Number& x : own_) x.is_reached = false;
 }
 
 std::shared_ptr<Memory::Old> Memory::look() {

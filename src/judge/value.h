@@ -18,15 +18,23 @@ namespace tilec::judge {
 using Wide = __int128;  // contracts may leave 64 bits on their way
 using Shape = std::vector<int64_t>;
 
-// A literal is an `int` or an f64 until it meets a type; narrower ones are rounded from `odd`, its digits rounded to odd. `is_padding`:
-// it comes from beyond an edge.
+// Along which axes of its tile an element lies beyond an edge: a bit each.
+using Padding = uint8_t;
+inline constexpr Padding kLost = 1 << 6;    // along one that the tile does not have
+inline constexpr Padding kAsRead = 1 << 7;  // and it holds what `pad =` says, as it was read
+
+// A literal is an `int` or an f64 until it meets a type; narrower ones are rounded from `odd`, its digits rounded to odd.
 struct Number {
   Wide i = 0;
   double f = 0;
   std::optional<double> odd = {};
   Scalar type = Scalar::Index;
-  bool is_literal = false, is_padding = false;
+  bool is_literal = false;
+  Padding padding = 0, waiting = 0;              // `waiting`: of what a loop carries, until a turn brings it something else than padding
+  bool is_carried = false, is_reached = false;  // by a loop; by a turn of it
 
+  Padding beyond() const { return Padding((padding & ~kAsRead) | waiting); }
+  bool is_padding() const { return beyond() != 0; }
   bool is_real() const { return is_float(type); }
   bool truth() const { return i != 0; }
 };
@@ -39,6 +47,9 @@ struct Tile {
   std::vector<Number> elements;  // row-major
 };
 using TilePtr = std::shared_ptr<const Tile>;
+// The padding of an element whose tile's axes have other places now; none: the axis is gone.
+Padding moved(Padding padding, const std::vector<std::optional<size_t>>& places);
+Number moved(Number x, const std::vector<std::optional<size_t>>& places);
 int64_t count_of(const Shape& shape);
 
 // A tile whose shape comes from the other side. What it reads is what stood there when it was evaluated.
@@ -62,6 +73,7 @@ class Memory {
   Number get(int64_t offset) const;
   void set(int64_t offset, const Number& value);
   std::shared_ptr<Old> look();
+  void begin_loop();  // which carries it: nothing has reached its elements
 
  private:
   interp::Tensor* tensor_ = nullptr;
@@ -75,6 +87,7 @@ enum class Kind : uint8_t { Tensor, Fragment, Shared, Workspace, Local };
 
 struct Axis {
   int64_t extent, stride;
+  size_t of = 0;  // the axis of the memory
 };
 // Memory by its name, or a part of it.
 struct View {

@@ -49,6 +49,9 @@ Value evaluate_binary(Instance& in, const ast::Expr& expr, const ast::Binary& no
 }
 
 Value evaluate_unary(Instance& in, const ast::Expr& expr, const ast::Unary& node, Hint hint) {
+  // The least number of 64 bits: without its sign it is none of `int`.
+  auto* digits = node.op == ast::UnaryOp::Negate ? node.operand->as<ast::IntLiteral>() : nullptr;
+  if (digits && digits->value == uint64_t(INT64_MAX) + 1) return integer_literal(INT64_MIN);
   Operand x = operand(in, *node.operand, hint);
   if (node.op == ast::UnaryOp::Not && nullable(in, x.value)) x.value = as_condition(in, x);
   if (x.value.is_poison()) return Poison{};

@@ -315,23 +315,31 @@ bool may_stay_literal(const Invocation& call) {
   return has_open_type && !call.arguments.empty() && std::ranges::all_of(call.arguments, [&](const BoundArgument& a) {
     auto* c = a.operand.value.as<Const>();
     bool is_default = a.operand.value.is<Nothing>() && signature.parameters[&a - call.arguments.data()].default_value;
-    return is_default || (c && c->is_literal);
+    return is_default || (c && (c->is_literal || c->type == Scalar::Bool));
   });
 }
 
-// The call in f64, where that is a number known now; none where it needs code, which is then made for the type that literals have by
-// themselves. What it emitted and said goes with the attempt.
+// Is the result of a type that the arguments decide?
+bool has_open_result(const Invocation& call) {
+  const ast::Signature& signature = call.fn.fn().signature;
+  auto* type = signature.result ? signature.result->as<ast::ShapedType>() : nullptr;
+  return type && type->path.size() == 1 &&
+         std::ranges::any_of(signature.generics, [&](const auto& generic) { return generic.name.text == type->path[0].text; });
+}
+
+// The call in `int`, or in f64 where a literal is a float: a literal as well, where that is a number known now. None where it needs code,
+// which is then made for the type that literals have by themselves. What it emitted and said goes with the attempt.
 std::optional<Value> run_on_literals(Instance& in, Invocation call) {
   const Diagnostics before = in.session.diagnostics;
   RegionGuard region(in, in.kernel.new_region());
   call.keeps_literals = true;
   Value value = run_call(in, call);
   auto* c = value.as<Const>();
-  if (!c || !is_float(c->type)) {
+  if (!c || c->type == Scalar::Bool) {
     in.session.diagnostics = before;
     return std::nullopt;
   }
-  bool is_open = c->type == Scalar::F64;
+  bool is_open = has_open_result(call) && (c->type == Scalar::F64 || c->type == Scalar::Index);
   return Value(Const{c->type, c->number, is_open, is_open ? c->odd : std::nullopt});
 }
 

@@ -165,6 +165,26 @@ void bind_pattern(Instance& in, const ast::Pattern& pattern, const Value& value)
   for (size_t i = 0; i < pattern.names.size(); ++i) in.declare(pattern.names[i], tuple->elements[i], "a loop index");
 }
 
+// A turn of a loop over a list. False: no further one follows, as this one has left the loop for certain.
+bool run_turn(Instance& in, const ast::For& node, const Value& element) {
+  const Exits exits = exits_of(node.body.statements);
+  auto turn = [&] {
+    ScopeGuard scope(in);
+    bind_pattern(in, node.pattern, element);
+    in.loops.back().in_turn = {};
+    if (needs_flag(node.body.statements, &Exits::continues)) in.loops.back().in_turn = new_flag(in, "in_turn");
+    run_scoped(in, node.body);
+  };
+  const ir::ValueId here = still_here(in, {.breaks = exits.breaks, .continues = false, .returns = exits.returns});
+  const auto known = here.valid() ? in.kernel.constant(here) : std::nullopt;
+  if (known && !known->i) return false;
+  if (!here.valid() || known) turn();
+  else branch(in, here, turn, [&] { in.is_dead = true; });
+  const bool goes_on = !in.is_dead || exits.continues || exits.breaks;
+  if (goes_on) in.is_dead = false;
+  return goes_on;
+}
+
 // `for x in [a, b]`: the body once for each, at compile time.
 void run_each(Instance& in, const ast::For& node) {
   if (node.arguments.empty()) return;
@@ -176,13 +196,14 @@ void run_each(Instance& in, const ast::For& node) {
         .help("write a range: `0..n`, `range(lo, hi, step)`, `parallel(M, N)`");
     return;
   }
-  in.loops.push_back({.goes_on = {}, .in_turn = {}, .allows_exits = false});
+  ScopeGuard outer(in);
+  Loop loop;
+  if (exits_of(node.body.statements).breaks) loop.goes_on = new_flag(in, "goes_on");
+  in.loops.push_back(loop);
   for (const Value& element : tuple->elements) {
     ++in.rounds;
     if (is_too_long(in, list.span, "the body of a loop over a list is written out for each of its elements")) break;
-    ScopeGuard scope(in);
-    bind_pattern(in, node.pattern, element);
-    run_scoped(in, node.body);
+    if (!run_turn(in, node, element)) break;
   }
   in.loops.pop_back();
 }

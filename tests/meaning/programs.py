@@ -17,7 +17,7 @@ SHARED = {"s": "i32", "z": "u16"}
 class Program(Expressions, Statements, Calls, tiles.Tiles, Threads):
     def __init__(self, number):
         self.rng = random.Random(number)
-        self.number, self.names = number, 0
+        self.number, self.names, self.nested = number, 0, 0
         self.functions = []
         for _ in range(self.rng.randint(1, 5)):
             self.functions.append(self.function())

@@ -8,7 +8,8 @@ import numpy as np
 from values import BINARY, COMPARE, FLOATS, INTEGERS, converted, greater, greatest, kept, least, smaller, wrap
 
 COMMON = ["i32", "i32", "i32", "i64", "u8", "i8", "u32", "i16", "u16", "u64", "f32", "f64", "f16", "bf16", "bool", "bool"]
-FUEL = 4   # turns of a `while`
+FUEL = 4      # turns of a `while`
+DEEPEST = 14  # expressions in expressions
 
 
 class Break(Exception):
@@ -237,6 +238,13 @@ class Expressions:
         return Expr(f"(-{a.text})", t, lambda e: kept(t, -a.run(e))) if not t.startswith("u") else Expr(f"(~{a.text})", t, lambda e: wrap(t, ~a.run(e)))
 
     def expr(self, scope, t, depth=2):
+        """Arguments and indices begin anew with a depth, but not for ever."""
+        self.nested += 1
+        x = self.expr_of(scope, t, depth) if self.nested < DEEPEST else self.variable(scope, t)
+        self.nested -= 1
+        return x
+
+    def expr_of(self, scope, t, depth):
         rng = self.rng
         if t == "bool":
             return self.condition(scope, depth)
@@ -329,8 +337,11 @@ class Statements:
 
     def counted(self, scope, depth, result):
         rng = self.rng
-        if rng.random() < 0.2:
+        kind = rng.random()
+        if kind < 0.2:
             return self.listed(scope, depth, result)
+        if kind < 0.35:
+            return self.spread(scope, depth, result)
         inner, n = scope.inner(), Key(self.name("j"))
         low, high = typed(self.expr(scope, "i32", 1)), typed(self.expr(scope, "i32", 1))
         step = typed(self.expr(scope, "u8", 1)) if rng.random() < 0.3 else None
@@ -354,13 +365,28 @@ class Statements:
         inner, n = scope.inner(), Key(self.name("j"))
         values = [self.rng.randint(0, 9) for _ in range(self.rng.randint(1, 3))]
         inner.add(n, "int", True)
-        body = self.block(inner, depth - 1, False, result)
+        body = self.block(inner, depth - 1, True, result)
 
         def run(e):
             for v in values:
                 e[n] = Cell(v)
-                body[1](e)
+                if not goes_on(body[1], e):
+                    break
         return [f"for {n.text} in [{', '.join(map(str, values))}] {{", *body[0], "}"], run
+
+    def spread(self, scope, depth, result):
+        """A loop that says how to compile it."""
+        inner, n = scope.inner(), Key(self.name("j"))
+        kind, turns = self.rng.choice(["unroll", "vectorized", "pipelined"]), self.rng.randint(0, 4)
+        inner.add(n, "int", True)
+        body = self.block(inner, depth - 1, True, result)
+
+        def run(e):
+            for i in range(turns):
+                e[n] = Cell(i)
+                if not goes_on(body[1], e):
+                    break
+        return [f"for {n.text} in {kind}({turns}) {{", *body[0], "}"], run
 
     def endless(self, scope, depth, result):
         n = self.name("fuel")
