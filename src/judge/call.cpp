@@ -249,7 +249,12 @@ void Evaluator::take_places(Call& call, std::vector<Value>& values, Span span) {
   const auto& parameters = call.fn->signature.parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
     Given* argument = call.position[i] < 0 ? nullptr : &call.arguments[size_t(call.position[i])];
-    if (!argument || !argument->place || is_number(parameters[i])) continue;
+    if (!argument || !argument->place) continue;
+    if (is_number(parameters[i])) {
+      // What it holds when the function begins: an argument behind it may have changed that.
+      if (!std::holds_alternative<None>(values[i])) values[i] = place_value(*argument->place, span);
+      continue;
+    }
     if (!argument->place->region) unknown(span, "this argument of a parameter that is written");
     values[i] = element_of(*argument->place->region, span);
   }

@@ -77,7 +77,7 @@ class Evaluator {
   Number binary_function(ir::BinaryFn fn, Number a, Number b, Span span);
   void unite(Number& a, Number& b, Span span);
   Number from(Scalar type, const std::optional<ir::Number>& n, Padding padding);
-  std::optional<Number> kept(const Number& a, const Number& b);       // by what a loop carries, where padding meets it
+  std::optional<Number> kept(const Number& a, const Number& b, const Number* result);  // by what a loop carries, where padding meets it
   void reach(Number& out, const Number& a, const Number& b, bool is_of_turn);
   Number faulty(interp::FaultKind kind, Span span, std::string text, Scalar type);  // under a mask: some number
 
@@ -90,7 +90,7 @@ class Evaluator {
   Value operand(const ast::Expr& expr) { return tile_or_number(eval(expr), expr.span); }
   Number number(const ast::Expr& expr) { return number_of(eval(expr), expr.span); }
   Wide whole_number(const ast::Expr& expr);
-  bool condition(const ast::Expr& expr);
+  Number condition(const ast::Expr& expr);
   Value converted(const Value& value, Scalar to, Span span, bool is_cast, ir::ConvertMode mode = ir::ConvertMode::Nearest);
   Value product(const Value& a, const Value& b, const TilePtr& acc, Span span);
   Value reduce(const std::string& fn, const TilePtr& tile, int64_t axis, Span span);
@@ -172,6 +172,8 @@ class Evaluator {
   Flow execute(const ast::Block& block);
   Flow execute(const ast::Stmt& stmt);
   template <class F> Flow carrying(const ast::Block& body, F&& loop);
+  Flow run_if(const ast::If& choice);
+  void lose_assigned(const ast::Stmt& stmt);
   Flow run_while(const ast::While& loop, Span span);
   Flow run_for(const ast::For& loop);
   Flow run_each(const ast::For& loop);
@@ -200,6 +202,7 @@ class Evaluator {
   int depth_ = 0;
   bool is_exact_ = false;   // in contracts: numbers beyond 64 bits stay numbers
   bool is_scalar_beside_tile_ = false;  // of the two numbers at hand one is of every element
+  bool is_parallel_ = false;
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults
   std::vector<std::pair<TilePtr, bool>> masks_;
   std::vector<const Memory*> carried_;  // by the loops around this place

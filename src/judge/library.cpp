@@ -107,12 +107,13 @@ std::optional<Value> Evaluator::run_on_numbers(const std::string& op, Call& call
   if (op == "select" && values.size() == 3) return choose(values[0], values[1], values[2], span);
   if (op == "ceildiv" || op == "round_up") {
     auto each = [this, span, is_up = op == "round_up"](std::span<const Number> x) {
-      const Wide a = x[0].i, b = x[1].i;
+      // Multiples of a number are those of its negative.
+      const Wide a = x[0].i, b = is_up && x[1].i < 0 ? -x[1].i : x[1].i;
       if (b == 0) return whole(ast::BinaryOp::Divide, x[0], x[1], span);
-      Number none = integer_of(0), up = integer_of(a / b + (a % b != 0 && (a < 0) == (b < 0)));
-      none.is_literal = up.is_literal = x[0].is_literal && x[1].is_literal;
+      Number none = integer_of(0), by = integer_of(b), up = integer_of(a / b + (a % b != 0 && (a < 0) == (b < 0)));
+      none.is_literal = by.is_literal = up.is_literal = x[0].is_literal && x[1].is_literal;
       // What leaves 64 bits is told by what is made of it.
-      return is_up ? whole(ast::BinaryOp::Multiply, up, x[1], span) : whole(ast::BinaryOp::Add, up, none, span);
+      return is_up ? whole(ast::BinaryOp::Multiply, up, by, span) : whole(ast::BinaryOp::Add, up, none, span);
     };
     return map({converted(values[0], Scalar::Index, span, false), converted(values[1], Scalar::Index, span, false)}, Scalar::Index, each, span);
   }

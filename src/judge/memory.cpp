@@ -188,7 +188,7 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
     Region region = region_of(copy, plain);
     if (is_row(plain, copy) && plain.subscripts.size() == copy.axes.size()) {
       int64_t at = element_of(region, span).offset;
-      return moved((*tile)->elements[size_t(at)], {(*tile)->shape.size(), std::nullopt});
+      return moved((*tile)->elements[size_t(at)], std::vector<std::optional<size_t>>((*tile)->shape.size()));
     }
     size_t k = 0;
     for (const Number& x : (*tile)->elements) copy.memory->set(int64_t(k++), x);

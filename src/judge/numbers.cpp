@@ -177,10 +177,13 @@ bool may_keep(ir::BinaryFn fn) {
 
 }  // namespace
 
-// It is padding until a turn brings it something else.
-std::optional<Number> Evaluator::kept(const Number& a, const Number& b) {
+// It is padding until a turn brings it something else. Padding that was written, and is combined as it was read, counts where `result`
+// is another number.
+std::optional<Number> Evaluator::kept(const Number& a, const Number& b, const Number* result) {
   const Number &carried = a.is_carried ? a : b, &other = a.is_carried ? b : a;
-  if (a.is_carried == b.is_carried || !other.is_padding() || (other.padding & kAsRead)) return std::nullopt;
+  if (a.is_carried == b.is_carried || !other.is_padding()) return std::nullopt;
+  const bool counts = (other.padding & kAsRead) && !(result && result->type == carried.type && result->i == carried.i && result->f == carried.f);
+  if (counts) return std::nullopt;
   Number out = carried;
   if (!out.is_reached) out.waiting |= other.beyond();
   return out;
@@ -188,7 +191,7 @@ std::optional<Number> Evaluator::kept(const Number& a, const Number& b) {
 
 void Evaluator::reach(Number& out, const Number& a, const Number& b, bool is_of_turn) {
   const Number &carried = a.is_carried ? a : b, &other = a.is_carried ? b : a;
-  if (a.is_carried == b.is_carried || other.is_padding()) return;
+  if (a.is_carried == b.is_carried || (other.is_padding() && !(other.padding & kAsRead))) return;
   out.is_carried = true;
   out.is_reached = carried.is_reached || is_of_turn;
   out.waiting = is_of_turn ? Padding(0) : carried.waiting;
@@ -201,7 +204,7 @@ Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {
   unite(a, b, span);
   const bool keeps = may_keep(op, a);
   if (keeps)
-    if (auto same = kept(a, b)) return *same;
+    if (auto same = kept(a, b, nullptr)) return *same;
   Muted muted(is_muted_, padding);
   if ((op == BinaryOp::Divide || op == BinaryOp::Remainder) && b.is_padding() && !b.is_real()) b.i = 1;
   Number out;
@@ -218,7 +221,10 @@ Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {
     out.is_literal = is_literal;
   }
   out.padding = padding;
-  if (keeps) reach(out, a, b, is_of_turn);
+  if (keeps) {
+    if (auto same = kept(a, b, &out)) return *same;
+    reach(out, a, b, is_of_turn);
+  }
   return out;
 }
 
@@ -260,7 +266,7 @@ Number Evaluator::binary_function(ir::BinaryFn fn, Number a, Number b, Span span
   const Padding padding = a.beyond() | b.beyond();
   const bool is_of_turn = !is_scalar_beside_tile_ && !a.is_literal && !b.is_literal;
   if (may_keep(fn))
-    if (auto same = kept(a, b)) return *same;
+    if (auto same = kept(a, b, nullptr)) return *same;
   Muted muted(is_muted_, padding);
   if (a.type == Scalar::Index && fn != ir::BinaryFn::Pow) {
     bool takes_less = fn == ir::BinaryFn::Min || fn == ir::BinaryFn::Minimum;
@@ -274,7 +280,10 @@ Number Evaluator::binary_function(ir::BinaryFn fn, Number a, Number b, Span span
   if (!result) return faulty(interp::FaultKind::Overflow, span, "an `int` leaves 64 bits", a.type);
   Number out = from(a.type, result, padding);
   out.is_literal = is_literal;
-  if (may_keep(fn)) reach(out, a, b, is_of_turn);
+  if (may_keep(fn)) {
+    if (auto same = kept(a, b, &out)) return *same;
+    reach(out, a, b, is_of_turn);
+  }
   return out;
 }
 

@@ -29,8 +29,7 @@ Flow Evaluator::execute(const ast::Stmt& stmt) {
   } else if (auto* expr = stmt.as<ast::ExprStmt>()) {
     eval(*expr->value);
   } else if (auto* choice = stmt.as<ast::If>()) {
-    if (condition(*choice->condition)) return execute(choice->then_block);
-    if (choice->else_branch) return execute(*choice->else_branch);
+    return run_if(*choice);
   } else if (auto* loop = stmt.as<ast::For>()) {
     return run_for(*loop);
   } else if (auto* loop = stmt.as<ast::While>()) {
@@ -177,35 +176,65 @@ Flow Evaluator::run_parallel(const ast::For& loop) {
 
 namespace {
 
-// Names that statements assign to, as wholes or in part.
-void add_assigned(const ast::Stmt& stmt, std::vector<std::string_view>& names) {
-  auto add_all = [&](const ast::Block& block) {
-    for (const ast::Stmt* s : block.statements) add_assigned(*s, names);
+// Calls f(target) for every assignment in a statement.
+template <class F>
+void each_target(const ast::Stmt& stmt, const F& f) {
+  auto each = [&](const ast::Block& block) {
+    for (const ast::Stmt* s : block.statements) each_target(*s, f);
   };
-  if (auto* block = stmt.as<ast::Block>()) add_all(*block);
-  if (auto* loop = stmt.as<ast::For>()) add_all(loop->body);
-  if (auto* loop = stmt.as<ast::While>()) add_all(loop->body);
-  if (auto* choice = stmt.as<ast::If>()) {
-    add_all(choice->then_block);
-    if (choice->else_branch) add_assigned(*choice->else_branch, names);
-  }
-  auto* assign = stmt.as<ast::Assign>();
-  const ast::Expr* place = assign ? assign->target : nullptr;
+  if (auto* block = stmt.as<ast::Block>()) each(*block);
+  if (auto* loop = stmt.as<ast::For>()) each(loop->body);
+  if (auto* loop = stmt.as<ast::While>()) each(loop->body);
+  if (auto* assign = stmt.as<ast::Assign>()) f(*assign->target);
+  auto* choice = stmt.as<ast::If>();
+  if (!choice) return;
+  each(choice->then_block);
+  if (choice->else_branch) each_target(*choice->else_branch, f);
+}
+
+// The name of which all or a part is assigned to; empty where there is none.
+std::string_view root_of(const ast::Expr* place) {
   while (place && !place->as<ast::NameRef>()) {
     auto* index = place->as<ast::Index>();
     auto* member = place->as<ast::Member>();
     place = index ? index->base : member ? member->base : nullptr;
   }
-  if (place) names.push_back(place->as<ast::NameRef>()->name.text);
+  return place ? place->as<ast::NameRef>()->name.text : std::string_view();
 }
 
 }  // namespace
+
+// In `parallel` a condition that is padding makes padding of the elements that are set under it, or are not.
+void Evaluator::lose_assigned(const ast::Stmt& stmt) {
+  each_target(stmt, [&](const ast::Expr& target) {
+    auto* index = target.as<ast::Index>();
+    Binding* binding = index ? find(root_of(&target)) : nullptr;
+    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+    if (!view || view->kind != Kind::Fragment) return;
+    View element = element_of(region_of(*view, *index), target.span);
+    if (!element.axes.empty() || !element.memory->is_written(element.offset)) return;
+    Number x = element.memory->get(element.offset);
+    x.padding |= kLost;
+    element.memory->set(element.offset, x);
+  });
+}
+
+Flow Evaluator::run_if(const ast::If& choice) {
+  const Number test = condition(*choice.condition);
+  Flow flow = Flow::Next;
+  if (test.truth()) flow = execute(choice.then_block);
+  else if (choice.else_branch) flow = execute(*choice.else_branch);
+  if (!is_parallel_ || !test.is_padding()) return flow;
+  for (const ast::Stmt* s : choice.then_block.statements) lose_assigned(*s);
+  if (choice.else_branch) lose_assigned(*choice.else_branch);
+  return flow;
+}
 
 // Runs a loop that carries the fragments of which its body assigns to the names.
 template <class F>
 Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
   std::vector<std::string_view> names;
-  for (const ast::Stmt* stmt : body.statements) add_assigned(*stmt, names);
+  for (const ast::Stmt* stmt : body.statements) each_target(*stmt, [&](const ast::Expr& target) { names.push_back(root_of(&target)); });
   const size_t before = carried_.size();
   for (std::string_view name : names) {
     Binding* binding = find(name);
@@ -221,7 +250,7 @@ Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
 
 Flow Evaluator::run_while(const ast::While& loop, Span span) {
   return carrying(loop.body, [&] {
-    while (condition(*loop.condition)) {
+    while (condition(*loop.condition).truth()) {
       step(span);
       Flow flow = execute(loop.body);
       if (flow == Flow::Break) break;
@@ -232,7 +261,12 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
 }
 
 Flow Evaluator::run_for(const ast::For& loop) {
-  if (loop.kind == ast::LoopKind::Parallel) return run_parallel(loop);
+  if (loop.kind == ast::LoopKind::Parallel) {
+    is_parallel_ = true;
+    Flow flow = run_parallel(loop);
+    is_parallel_ = false;
+    return flow;
+  }
   return carrying(loop.body, [&] { return loop.kind == ast::LoopKind::Each ? run_each(loop) : run_range(loop); });
 }
 

@@ -67,11 +67,11 @@ Wide Evaluator::whole_number(const ast::Expr& expr) {
   return n.i;
 }
 
-bool Evaluator::condition(const ast::Expr& expr) {
+Number Evaluator::condition(const ast::Expr& expr) {
   Value value = eval(expr);
-  if (std::holds_alternative<Absent>(value)) return false;
-  if (auto* view = std::get_if<View>(&value); view && view->memory->element != Scalar::Bool) return true;
-  return number_of(value, expr.span).truth();
+  if (std::holds_alternative<Absent>(value)) return truth_of(false);
+  if (auto* view = std::get_if<View>(&value); view && view->memory->element != Scalar::Bool) return truth_of(true);
+  return number_of(value, expr.span);
 }
 
 Value Evaluator::tile_or_number(const Value& value, Span span) {

@@ -73,11 +73,8 @@ class Calls:
             used.add(n)
             return n.text, lambda e, after: e[n]
         place = self.place(scope, of)
-        # Elements that may be one, or lie in memory that is handed over, are refused.
-        memory = place and place[0].split("[")[0]
-        if not place or memory in used:
+        if not place:
             return None
-        used.add(memory)
 
         def hand_over(e, after):
             memory, i = place[1](e)
