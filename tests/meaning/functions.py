@@ -73,8 +73,10 @@ class Calls:
             used.add(n)
             return n.text, lambda e, after: e[n]
         place = self.place(scope, of)
-        if not place:
+        if not place or place[0] in used:
             return None
+        if not scope.has_order:  # elements of fragments are variables, which go to one parameter
+            used.add(place[0])
 
         def hand_over(e, after):
             memory, i = place[1](e)
