@@ -3,21 +3,52 @@ from scalars import Cell, Expr
 from values import BINARY, wrap
 
 
+ROWS, COLUMNS = 2, 4
+REDUCTIONS = {"sum": lambda v: wrap("i32", sum(v)), "max": max, "min": min, "argmax": lambda v: v.index(max(v)), "argmin": lambda v: v.index(min(v))}
+
+
+def rows_of(v):
+    return [v[r * COLUMNS:(r + 1) * COLUMNS] for r in range(ROWS)]
+
+
 class Tiles:
+    """Tiles t of 8 elements, u of 2 x 4, w of 2; of u Python has the elements row by row."""
+
     def tiles(self):
-        statements = [self.tile_statement() for _ in range(self.rng.randint(1, 4))]
-        lines = ["var t: fragment i32[8] = A.tile(0);", *(line for ls, _ in statements for line in ls), "B.tile(0) = t;"]
+        self.lets = []
+        statements = self.tile_block(2)
+        lines = ["{", "    var t: fragment i32[8] = A.tile(0);", "    var u: fragment i32[2, 4] = 1;", "    var w: fragment i32[2] = B[2 +: 2];", *statements[0],
+                 "    B.tile(0) = t ^ u.reshape[8];", "    A[3 +: 2] = w;", "}"]
 
         def run(e):
-            e["t"] = Cell(list(e["A"]))
-            for _, go in statements:
-                go(e)
-            e["B"][:] = e["t"].value
+            e["t"], e["u"], e["w"] = Cell(list(e["A"])), Cell([1] * 8), Cell(list(e["B"][2:4]))
+            statements[1](e)
+            e["B"][:] = [p ^ q for p, q in zip(e["t"].value, e["u"].value)]
+            e["A"][3:5] = e["w"].value
         return lines, run
 
-    def tile_statement(self):
-        x = self.tile_expr(2)
+    def tile_block(self, depth):
+        outer = list(self.lets)
+        all_ = [self.tile_statement(depth) for _ in range(self.rng.randint(1, 4))]
+        self.lets = outer
+
+        def run(e):
+            for _, go in all_:
+                go(e)
+        return ["    " + line for lines, _ in all_ for line in lines], run
+
+    def tile_statement(self, depth):
         rng = self.rng
+        kind = rng.random()
+        if depth and kind < 0.12:
+            return self.tile_branch(depth)
+        if depth and kind < 0.24:
+            return self.tile_loop(depth)
+        if kind < 0.34:
+            return self.tile_let()
+        if kind < 0.48:
+            return self.square_statement()
+        x = self.tile_expr(2)
         where = rng.choice(["t", "t", "s", "A", "part"])
         if where == "part":
             y = self.tile_expr(1)
@@ -41,15 +72,17 @@ class Tiles:
         rng = self.rng
         kind = rng.random()
         if depth == 0 or kind < 0.25:
-            n = rng.choice(["t", "s", "A[0 +: 8]", "B.tile[8](0)"])
-            m = n[0]
-            return Expr(n, "tile", lambda e: list(e[m].value if m == "t" else e[m]))
+            n = rng.choice(["t", "s", "A[0 +: 8]", "B.tile[8](0)", "u.reshape[8]", *self.lets])
+            m = n if n in self.lets else n[0]
+            return Expr(n, "tile", lambda e: list(e[m].value if m[0] in "tuk" else e[m]))
         if kind < 0.33:
             return self.turned(depth)
         if kind < 0.41:
             return self.reduced(depth)
         a, b = self.tile_expr(depth - 1), self.tile_expr(depth - 1)
-        if kind < 0.58:
+        if kind < 0.47:
+            return self.open_tile(a)
+        if kind < 0.6:
             op = rng.choice("+-^")
             return Expr(f"({a.text} {op} {b.text})", "tile", lambda e: [BINARY[op]("i32", p, q) for p, q in zip(a.run(e), b.run(e))])
         if kind < 0.7:
@@ -91,7 +124,7 @@ class Tiles:
         """A line's sum, maximum or index beside each of its elements."""
         x, rng = self.tile_expr(depth - 1), self.rng
         fn = rng.choice(["sum", "max", "min", "argmax", "cumsum"])
-        of = {"sum": lambda v: wrap("i32", sum(v)), "max": max, "min": min, "argmax": lambda v: v.index(max(v))}.get(fn)
+        of = REDUCTIONS.get(fn)
 
         def run(e):
             v = x.run(e)
@@ -107,6 +140,90 @@ class Tiles:
             x.run(e)
             return run(e)
         return Expr(whole, "tile", run_twice)
+
+    def open_tile(self, a):
+        """A tile whose shape the other side gives: it is read where it stands."""
+        m, op = self.rng.choice("AB"), self.rng.choice("+-^")
+        if self.rng.random() < 0.3:
+            return Expr(f"(if n > 1 {{ {m}.tile(0) }} else {{ {a.text} }})", "tile", lambda e: list(e[m]) if e["n"].value > 1 else a.run(e))
+        if self.rng.random() < 0.5:
+            return Expr(f"({a.text} {op} {m}.tile(0))", "tile", lambda e: [BINARY[op]("i32", p, q) for p, q in zip(a.run(e), list(e[m]))])
+        return Expr(f"({m}.tile(0) {op} {a.text})", "tile", lambda e: [BINARY[op]("i32", p, q) for p, q in zip(list(e[m]), a.run(e))])
+
+    # ---- statements around others
+
+    def tile_condition(self):
+        c, rng = self.rng.randint(-1, 8), self.rng
+        x = self.tile_expr(1)
+        if rng.random() < 0.5:
+            return Expr(f"n > {c}", "bool", lambda e: e["n"].value > c)
+        word, of = rng.choice([("any", any), ("all", all)])
+        return Expr(f"(({x.text}) > {c}).{word}(axis = 0)", "bool", lambda e: of(v > c for v in x.run(e)))
+
+    def tile_branch(self, depth):
+        c, a, b = self.tile_condition(), self.tile_block(depth - 1), self.tile_block(depth - 1)
+        return [f"if {c.text} {{", *a[0], "} else {", *b[0], "}"], lambda e: a[1](e) if c.run(e) else b[1](e)
+
+    def tile_loop(self, depth):
+        body, c = self.tile_block(depth - 1), self.tile_condition()
+        head, turns = self.rng.choice([("for _ in 0..3", 3), ("for _ in 0..(n & 3) as int", None), ("for _ in [1, 2]", 2), ("for _ in pipelined(2)", 2)])
+
+        def run(e):
+            for _ in range(e["n"].value & 3 if turns is None else turns):
+                if c.run(e):
+                    break
+                body[1](e)
+        return [f"{head} {{", f"    if {c.text} {{ break; }}", *body[0], "}"], run
+
+    def tile_let(self):
+        x, n = self.tile_expr(2), self.name("k")
+        self.lets.append(n)
+
+        def run(e):
+            e[n] = Cell(x.run(e))
+        return [f"let {n}: fragment i32[8] = {x.text};" if self.rng.random() < 0.5 else f"let {n} = ({x.text}) + 0;"], run
+
+    def square_statement(self):
+        x = self.square(2)
+        if self.rng.random() < 0.3:
+            fn = self.rng.choice(list(REDUCTIONS))
+
+            def run_rows(e):
+                e["w"].value = [REDUCTIONS[fn](row) for row in rows_of(x.run(e))]
+            return [f"w = ({x.text}).{fn}(axis = 1){' as i32' if fn.startswith('arg') else ''};"], run_rows
+        op = self.rng.choice(["", "+", "^"])
+
+        def run(e):
+            old, new = e["u"].value, x.run(e)
+            e["u"].value = [BINARY[op]("i32", p, q) for p, q in zip(old, new)] if op else new
+        return [f"u {op}= {x.text};"], run
+
+    def square(self, depth):
+        """An expression of 2 x 4."""
+        kind = self.rng.random()
+        if depth == 0 or kind < 0.2:
+            return Expr("u", "square", lambda e: list(e["u"].value))
+        if kind < 0.4:
+            x = self.tile_expr(1)
+            return Expr(f"({x.text}).reshape[2, 4]", "square", x.run)
+        a, op = self.square(depth - 1), self.rng.choice("+-^*")
+        if kind < 0.6:
+            return Expr(f"({a.text} {op} w[:, _])", "square", lambda e: [BINARY[op]("i32", v, e["w"].value[i // COLUMNS]) for i, v in enumerate(a.run(e))])
+        if kind < 0.75:
+            fn = self.rng.choice(["max", "sum"])
+
+            def run(e):
+                v, w = a.run(e), a.run(e)
+                return [BINARY["-"]("i32", p, REDUCTIONS[fn](rows_of(w)[i // COLUMNS])) for i, p in enumerate(v)]
+            return Expr(f"({a.text} - ({a.text}).{fn}(axis = 1)[:, _])", "square", run)
+        b = self.square(depth - 1)
+        if kind < 0.85:
+            return Expr(f"select({a.text} > {b.text}, {a.text}, {b.text})", "square", lambda e: self.selected(e, a, b))
+        return Expr(f"({a.text} {op} {b.text})", "square", lambda e: [BINARY[op]("i32", p, q) for p, q in zip(a.run(e), b.run(e))])
+
+    def selected(self, e, a, b):
+        chosen = [p > q for p, q in zip(a.run(e), b.run(e))]
+        return [p if c else q for c, p, q in zip(chosen, a.run(e), b.run(e))]
 
     def early(self, m):
         """A function that changes its tile and returns early."""
