@@ -159,6 +159,8 @@ bool Lowering::turn_matrices(const layout::RegLayout& source, const layout::RegL
 
 bool Lowering::convert_within_warps(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to) {
   if (source.warps() != target.warps() || source.lanes() != target.lanes()) return false;
+  // What a lane gets from others is its own number; one number of all lanes is read from memory.
+  if (is_uniform(target) && !is_uniform(source)) return false;
   Finder finder(source, target);
   std::vector<Origin> origins;
   for (int64_t r = 0; r < target.registers(); ++r) {

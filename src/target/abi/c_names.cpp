@@ -134,7 +134,9 @@ constexpr std::string_view kDeclared =
     "hcreate hdestroy hsearch htonl htons iconv iconv_close iconv_open if_nametoindex inet_addr inet_ntoa inet_ntop inet_pton initgroups insque "
     "ioctl lfind lsearch memalign mount mq_open msgget nftw nl_langinfo ntohl ntohs opendir openlog prctl preadv ptrace pwritev readdir readv "
     "reboot regcomp regerror regexec regfree remque rewinddir scandir semget semop sendfile setgroups shmat shmctl shmdt shmget statfs statvfs "
-    "strlcat strlcpy sysinfo syslog tcgetattr tcsetattr tdelete tfind times tsearch twalk umount uname utime warn warnx wordexp writev ";
+    "strlcat strlcpy sysinfo syslog tcgetattr tcsetattr tdelete tfind times tsearch twalk umount uname utime warn warnx wordexp writev "
+    "gnu_dev_major gnu_dev_makedev gnu_dev_minor major makedev minor "
+    "tile tile1 ";  // what the header declares begins so and goes on with `_`
 // What functions of threads, atomics and scheduling begin with.
 constexpr std::string_view kFunctionBeginnings = "atomic_ cnd_ mtx_ posix_ pthread_ sched_ thrd_ tss_ ";
 constexpr std::array<std::string_view, 8> kFloatEndings = {"", "f", "l", "f32", "f64", "f128", "f32x", "f64x"};
