@@ -23,9 +23,12 @@ std::string where(const View& view, int64_t d) {
          ", whose extent is " + std::to_string(view.extents[d]);
 }
 
+// Where nothing of a region lies inside, it is some number that nobody uses.
+int64_t moved(int64_t base, int64_t offset, int64_t stride) { return int64_t(uint64_t(base) + uint64_t(offset) * uint64_t(stride)); }
+
 // A dimension that no tile axis runs along is an element access; 0 when it may go on.
 bool resolve_element(Run& run, uint32_t op, Region& r, int64_t d, int64_t offset, Bounds bounds) {
-  r.base += offset * r.view.strides[d];
+  r.base = moved(r.base, offset, r.view.strides[d]);
   if (offset >= 0 && offset < r.view.extents[d]) return true;
   if (bounds != Bounds::Guarded) {
     fail(run, FaultKind::OutOfBounds, op, "index " + std::to_string(offset) + " leaves its tensor" + where(r.view, d));
@@ -38,11 +41,11 @@ bool resolve_element(Run& run, uint32_t op, Region& r, int64_t d, int64_t offset
 
 bool resolve_axis(Run& run, uint32_t op, Region& r, int axis, int64_t d, int64_t offset, int64_t extent,
                   Bounds bounds) {
-  r.base += offset * r.view.strides[d];
+  r.base = moved(r.base, offset, r.view.strides[d]);
   r.shape[axis] = extent;
   r.stride[axis] = r.view.strides[d];
-  r.low[axis] = std::clamp<int64_t>(-offset, 0, extent);
-  r.high[axis] = std::clamp<int64_t>(r.view.extents[d] - offset, r.low[axis], extent);
+  r.low[axis] = offset >= 0 ? 0 : offset <= -extent ? extent : -offset;
+  r.high[axis] = r.low[axis] == extent ? extent : std::clamp<int64_t>(r.view.extents[d] - offset, r.low[axis], extent);
   bool leaves = r.low[axis] > 0 || r.high[axis] < extent;
   if (!leaves || bounds != Bounds::Inside) return true;
   fail(run, FaultKind::OutOfBounds, op,

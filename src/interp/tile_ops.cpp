@@ -119,9 +119,9 @@ std::optional<Part> part_of(Strand& s, const Instr& i, const TileData& data, std
     int64_t offset = s.regs[data.first.offsets[d]].i;
     auto axis = size_t(std::find(data.axes.begin(), data.axes.end(), int64_t(d)) - data.axes.begin());
     int64_t extent = axis < data.axes.size() ? shape[axis] : 1;
-    if (offset < 0 || offset + extent > tile[d]) {
+    if (offset < 0 || offset > tile[d] - extent) {
       fail(s, FaultKind::OutOfBounds, i,
-           "a part from " + std::to_string(offset) + " to " + std::to_string(offset + extent) + " along axis " +
+           "a part of " + std::to_string(extent) + " from " + std::to_string(offset) + " along axis " +
                std::to_string(d) + " leaves its tile of extent " + std::to_string(tile[d]));
       return std::nullopt;
     }

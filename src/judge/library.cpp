@@ -41,7 +41,11 @@ Value Evaluator::tile_at(Call& call, Span span) {
     else indices.push_back(n.i);
   }
   if (indices.size() != view->axes.size()) unknown(span, "a tile with fewer indices than axes");
-  auto region = [this, view = *view, indices, pad](const Shape& shape) {
+  auto begins = [this, indices, span](const Shape& shape) {
+    for (size_t d = 0; d < indices.size(); ++d) whole(ast::BinaryOp::Multiply, integer_of(indices[d]), integer_of(shape[d]), span);
+  };
+  auto region = [this, view = *view, indices, pad, begins](const Shape& shape) {
+    begins(shape);
     Region out = open_region(view, indices, shape);
     out.pad = pad;
     return out;

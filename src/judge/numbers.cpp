@@ -135,7 +135,11 @@ Number Evaluator::whole(BinaryOp op, const Number& a, const Number& b, Span span
     case BinaryOp::BitAnd: out.i = a.i & b.i; break;
     case BinaryOp::BitOr: out.i = a.i | b.i; break;
     case BinaryOp::BitXor: out.i = a.i ^ b.i; break;
-    case BinaryOp::ShiftLeft: case BinaryOp::ShiftRight: out.i = shifted(a.i, b.i, op == BinaryOp::ShiftLeft); break;
+    case BinaryOp::ShiftLeft:
+      // What moves out leaves 64 bits, whichever way the count says.
+      if ((b.i < 0 || b.i >= 64) && a.i != 0 && !is_exact_) return faulty(interp::FaultKind::Overflow, span, "an `int` leaves 64 bits", out.type);
+      [[fallthrough]];
+    case BinaryOp::ShiftRight: out.i = shifted(a.i, b.i, op == BinaryOp::ShiftLeft); break;
     case BinaryOp::Divide: case BinaryOp::Remainder: {
       if (b.i == 0) return faulty(interp::FaultKind::DivisionByZero, span, "an integer is divided by 0", out.type);
       Wide quotient = floor_quotient(a.i, b.i);
