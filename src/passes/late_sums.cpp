@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "layout/transform.h"
 #include "passes/cleanup.h"
 #include "passes/rewrite.h"
+#include "passes/within_lanes.h"
 
 namespace tilec::passes {
 
@@ -15,26 +15,13 @@ namespace {
 
 constexpr int64_t kAxis = 1;  // the sums go along rows
 
-// How a row falls apart: runs of neighbouring bits of the column that registers hold, or lanes and warps. The first steps least.
-struct Run {
-  int64_t extent = 1;
-  bool is_held = false;  // by the registers of a lane
-};
-
-// None where no warps share it: lanes of one take little longer to add up each turn than behind the loop, and loops whose products were
+// Do warps share a row? Lanes of one take little longer to add up each turn than behind the loop, and loops whose products were
 // under way over that are slower without it (attention: 1 to 7 %).
-std::optional<std::vector<Run>> runs_of(const layout::RegLayout& tile) {
-  if (tile.shape.rank != 2 || !tile.grids.empty() || tile.is_padded()) return std::nullopt;
-  std::vector<Run> runs;
-  bool is_shared = false;
-  for (int bit = 0; bit < tile.bits(kAxis); ++bit) {
-    const layout::Vec moves = layout::coordinate_bit(2, kAxis, bit);
-    bool is_held = std::ranges::find(tile.reg, moves) != tile.reg.end();
-    is_shared |= std::ranges::find(tile.warp, moves) != tile.warp.end();
-    if (runs.empty() || runs.back().is_held != is_held) runs.push_back({1, is_held});
-    runs.back().extent *= 2;
-  }
-  return is_shared ? std::optional(runs) : std::nullopt;
+bool is_shared(const layout::RegLayout& tile) {
+  if (tile.shape.rank != 2 || !runs_along(tile, kAxis)) return false;
+  for (int bit = 0; bit < tile.bits(kAxis); ++bit)
+    if (std::ranges::find(tile.warp, layout::coordinate_bit(2, kAxis, bit)) != tile.warp.end()) return true;
+  return false;
 }
 
 // A sum along rows, and the map that adds it to a loop's total.
@@ -86,7 +73,7 @@ class Lateness {
     if (!update || made->results.size() != 1 || update->shape.size() != 1) return false;
     for (ValueId input : update->inputs) {
       const op::Reduce* sum = kernel_.defined_by<op::Reduce>(input);
-      if (!sum || sum->fn != ReduceFn::Sum || sum->axis != kAxis || !runs_of(kernel_.layouts.reg(kernel_.type(sum->x).layout))) continue;
+      if (!sum || sum->fn != ReduceFn::Sum || sum->axis != kAxis || !is_shared(kernel_.layouts.reg(kernel_.type(sum->x).layout))) continue;
       Addition addition{region, kernel_.value(input).op, kernel_.value(after).op};
       if (!stands_in(region, addition.update)) addition.region = body_;
       if (!stands_in(addition.region, addition.sum) || !stands_in(addition.region, addition.update) || users(input) != 1 || !adds(*update, before, input)) continue;
@@ -160,7 +147,7 @@ class Lateness {
     const op::Map update = kernel_.op(addition.update).as<op::Map>();
     const ValueId summed = kernel_.op(addition.sum).result();
     ValueId part;
-    insert_before(kernel_, addition.region, addition.sum, [&](Builder& b) { part = sum_within_lanes(b, sum.x); });
+    insert_before(kernel_, addition.region, addition.sum, [&](Builder& b) { part = *reduced_within_lanes(b, ReduceFn::Sum, sum.x, kAxis); });
     const Type parts = kernel_.type(part);
     become_part(kernel_.op(addition.update).result(), parts, before);
     widen(addition.update, update, before, summed, part);
@@ -172,41 +159,6 @@ class Lateness {
   void become_part(ValueId v, const Type& parts, ValueId before) {
     retype(kernel_, v, parts);
     if (kernel_.value(v).hint != kernel_.value(before).hint) kernel_.value(v).hint.clear();
-  }
-
-  // One number for each place that lanes and warps have along a row.
-  ValueId sum_within_lanes(Builder& b, ValueId x) {
-    const std::vector<Run> runs = *runs_of(kernel_.layouts.reg(kernel_.type(x).layout));
-    Ints shape{kernel_.type(x).shape[0]};
-    for (size_t i = runs.size(); i-- > 0;) shape.push_back(runs[i].extent);
-    ValueId v = reshaped(b, x, shape);
-    for (size_t i = 0; i < runs.size(); ++i) {
-      if (!runs[i].is_held) continue;
-      const auto axis = int64_t(runs.size() - i);
-      auto reduction = layout::reduce(kernel_.layouts.reg(kernel_.type(v).layout), int(axis));
-      INVARIANT(reduction.has_value(), "registers step along one axis with each bit");
-      shape.erase(shape.begin() + axis);
-      v = b.value(op::Reduce{ReduceFn::Sum, v, axis}, placed(x, shape, layout::normalized(reduction->result)));
-      // What is left keeps its number of axes, so that the next run is found by it.
-      shape.insert(shape.begin() + axis, 1);
-      v = reshaped(b, v, shape);
-    }
-    int64_t columns = 1;
-    for (size_t i = 1; i < shape.size(); ++i) columns *= shape[i];
-    return reshaped(b, v, {shape[0], columns});
-  }
-
-  ValueId reshaped(Builder& b, ValueId v, const Ints& shape) {
-    auto same = layout::reshape(kernel_.layouts.reg(kernel_.type(v).layout), layout::Shape(std::vector<int>(shape.begin(), shape.end())));
-    INVARIANT(same.has_value(), "bits of columns fall apart anywhere");
-    return b.value(op::Reshape{v}, placed(v, shape, layout::normalized(*same)));
-  }
-
-  Type placed(ValueId like, const Ints& shape, layout::RegLayout layout) {
-    Type type = kernel_.type(like);
-    type.shape.assign(shape.begin(), shape.end());
-    type.layout = kernel_.layouts.intern(std::move(layout));
-    return type;
   }
 
   // The update for each part of a row, with the same factors.

@@ -122,7 +122,9 @@ Numbers applied(BinaryFn fn, Scalar type, const Numbers& a, const Numbers& b, Be
       all.add(evaluate(fn, type, x, y, Numeric::Wide));
     }
   bool is_rough = belief == Belief::None && is_float(type) && fn == BinaryFn::Pow;
-  if (is_rough || !a.exact || !b.exact) all.numbers.exact.reset();
+  // Which zero is the smaller one machines do not agree on.
+  bool is_either = (fn == BinaryFn::Min || fn == BinaryFn::Max || fn == BinaryFn::Minimum || fn == BinaryFn::Maximum) && a.is_within(kZero) && b.is_within(kZero);
+  if (is_rough || !a.exact || !b.exact || (is_either && *a.exact != *b.exact)) all.numbers.exact.reset();
   return all.numbers;
 }
 
@@ -190,6 +192,12 @@ Numbers apply_convert(Scalar from, Scalar to, ConvertMode mode, const Numbers& x
 
 namespace {
 
+// Any number of it is the number itself, also behind what a reduction begins with: the sum of zeros below 0 is one above.
+bool stays(ReduceFn fn, Scalar type, const Numbers& x) {
+  return x.exact && x.is_within(kZero | kNegativeInfinity | kPositiveInfinity) && combine(fn, type, *x.exact, *x.exact) == *x.exact &&
+         combine(fn, type, exactly(type, identity(fn, type)).exact.value(), *x.exact) == *x.exact;
+}
+
 Numbers fold(ReduceFn fn, Scalar type, const Numbers& x, Belief belief) {
   constexpr int kMostRounds = 6;  // a round adds a kind, and there are six
   Numbers all = x;
@@ -203,8 +211,7 @@ Numbers fold(ReduceFn fn, Scalar type, const Numbers& x, Belief belief) {
         kinds |= kind_of(type, combine(fn, type, a, b, Numeric::Wide));
         if (belief == Belief::None) kinds |= kind_of(type, combine(fn, type, a, b));
       }
-    bool stays = kinds == x.kinds && x.is_within(kZero | kNegativeInfinity | kPositiveInfinity);
-    all = {kinds, stays ? x.exact : std::nullopt};
+    all = {kinds, kinds == x.kinds && stays(fn, type, x) ? x.exact : std::nullopt};
   }
   return all;
 }

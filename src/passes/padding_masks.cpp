@@ -132,24 +132,6 @@ ValueId masked(prove::Prover& prover, Builder& b, const OperandMask& mask) {
   return b.value(std::move(map), type, kernel.value(tile).hint);
 }
 
-// Whether any element of a tile is true, or all are, asked along one axis after the other, is one question (`tile-votes`): the mask goes
-// in front of both.
-std::optional<OperandMask> in_front_of_votes(const Kernel& kernel, const OperandMask& mask) {
-  auto* outer = kernel.op(mask.op).get<op::Reduce>();
-  auto* inner = outer ? kernel.defined_by<op::Reduce>(mask.operand) : nullptr;
-  if (!inner || inner->fn != outer->fn || (inner->fn != ReduceFn::Any && inner->fn != ReduceFn::All)) return std::nullopt;
-  OperandMask moved = mask;
-  moved.op = kernel.value(mask.operand).op, moved.operand = inner->x;
-  moved.axis += mask.axis >= inner->axis;
-  const auto& ops = kernel.region(mask.region).ops;
-  bool is_beside = std::find(ops.begin(), ops.end(), moved.op) != ops.end();
-  int uses = 0;
-  each_op(kernel, kernel.body, [&](OpId id) {
-    each_operand(kernel.op(id).data, [&](ValueId v) { uses += v == mask.operand; });
-  });
-  return is_beside && uses == 1 ? std::optional(moved) : std::nullopt;
-}
-
 // A shared tile that nothing but this product reads is masked where it is written: it would have to be copied else.
 std::optional<OperandMask> at_its_store(const Kernel& kernel, const OperandMask& mask) {
   if (!kernel.type(mask.operand).is_buffer()) return std::nullopt;
@@ -176,7 +158,6 @@ std::optional<OperandMask> at_its_store(const Kernel& kernel, const OperandMask&
 
 void insert_mask(prove::Prover& prover, Kernel& kernel, const OperandMask& mask) {
   if (auto moved = at_its_store(kernel, mask)) return insert_mask(prover, kernel, *moved);
-  if (auto moved = in_front_of_votes(kernel, mask)) return insert_mask(prover, kernel, *moved);
   ValueId by;
   insert_before(kernel, mask.region, mask.op, [&](Builder& b) { by = masked(prover, b, mask); });
   each_operand(kernel.op(mask.op).data, [&](ValueId& v) {

@@ -1,30 +1,70 @@
-"""Random kernels over tiles that hang over an edge. Each is written once, with the extents of its tiles as parameters: as an instance whose
-tiles reach beyond the tensors, and as one whose tiles end where the tensors do."""
+"""Random kernels over tiles that hang over an edge. Each text has two readings, `Text.over` and `Text.masked`: in the second one tensors are as
+large as the tiles, and what would be padding is kept out of every reduction, scan and product by hand."""
+import re
 
-PADS = ["", "", "", ", pad = 0", ", pad = 1", ", pad = -inf", ", pad = inf", ", pad = nan", ", pad = -2.5"]
-WHOLE_PADS = ["", "", ", pad = 1", ", pad = -1", ", pad = 2147483647", ", pad = -2147483648"]
-UNARY = ["-{0}", "abs({0})", "exp({0})", "exp2({0})", "sqrt({0})", "floor({0})", "1 / {0}", "tanh({0})", "({0} as f16 as f32)", "({0} as i8 as f32)",
-         "rsqrt({0})", "log2({0})"]
+PADS = ["", "", "", ", pad = 0", ", pad = 1", ", pad = -inf", ", pad = inf", ", pad = nan", ", pad = -2.5", ", pad = -0.0", ", pad = BIG"]
+BIG = {"f32": "3.0e38", "f64": "1.0e308", "f16": "65504", "bf16": "3.0e38"}
+LEAST = {"i32": (-2147483648, 2147483647), "i16": (-32768, 32767), "i8": (-128, 127), "u8": (0, 255)}
+UNARY = ["-{0}", "abs({0})", "exp({0})", "exp2({0})", "sqrt({0})", "floor({0})", "1 / {0}", "tanh({0})", "({0} as f16 as F)", "({0} as i8 as F)",
+         "rsqrt({0})", "log2({0})", "({0} as i32 as F)", "({0} as I as F)", "({0} as bool as F)", "({0} as u8 as F)"]
 BINARY = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} * {1}", "{0} / {1}", "min({0}, {1})", "max({0}, {1})", "minimum({0}, {1})", "maximum({0}, {1})",
           "pow({0}, {1})", "select({0} > {1}, {0}, {1})", "(if {0} < {1} {{ {0} }} else {{ 0 }})", "(if {0} == {1} {{ {1} }} else {{ 1 / {0} }})",
           "fma({0}, {1}, {0})", "select(is_nan({0}), {1}, {0})"]
-WHOLE_BINARY = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "min({0}, {1})", "max({0}, {1})", "{0} / {1}", "{0} % {1}", "(if {0} == 0 {{ -1 }} else {{ 100 / {0} }})",
-                "select({0} > {1}, {0}, {1})", "({0} << ({1} & 7))", "({0} & {1})"]
+# Divisors are kept from being 0 where padding would stand.
+WHOLE_BINARY = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "min({0}, {1})", "max({0}, {1})", "{0} / {d}", "{0} % {d}", "(if {0} == 0 {{ -ONE }} else {{ 100 / {0} }})",
+                "select({0} > {1}, {0}, {1})", "({0} << ({1} & 7))", "({0} & {1})", "(if {0} != 0 && {1} > 2 {{ {1} }} else {{ {0} }})"]
 REDUCTIONS = ["sum", "sum", "sum", "prod", "max", "min", "absmax", "argmax", "argmin"]
-SCANS = ["cumsum", "cumprod", "cummax", "cummin"]
+SCANS = {"cumsum": "sum", "cumprod": "prod", "cummax": "max", "cummin": "min"}
+EITHER = re.compile("⟦(.*?)¦(.*?)⟧", re.S)
+
+
+def either(over, masked):
+    return f"⟦{over}¦{masked}⟧"
+
+
+class Frame:
+    """What kernels share that stand in one function: types, extents of tiles, and whether their second reading is that of `masked` or of tiles
+    that end exactly where the tensors do."""
+
+    exact_text = ""  # further parameters of `exact`
+
+    def __init__(self, rng):
+        self.is_exact = rng.random() < 0.2
+        self.resize(*rng.choice([(4, 8, 4)] * 5 + [(4, 16, 4)] * 2 + [(8, 32, 8)]))
+        self.m = rng.choice([1, self.bm - 1, self.bm - 1, rng.randint(1, self.bm)])
+        self.n = rng.choice([1, self.bn - 1, self.bk - 1, rng.randint(1, self.bn), rng.randint(1, self.bn)])
+        self.float = "f32" if self.is_exact else rng.choice(["f32", "f32", "f32", "f64", "f16", "bf16"])
+        self.whole = "i32" if self.is_exact else rng.choice(["i32", "i32", "i16", "i8", "u8"])
+
+    def resize(self, bm, bn, bk):
+        self.bm, self.bn, self.bk = bm, bn, bk
+        self.text = f"[BM: int = {bm}, BN: int = {bn}, BK: int = {bk}]"
+
+    def identity(self, fn, kind):
+        if fn in ("any", "all"):
+            return {"any": "false", "all": "true"}[fn]
+        if kind in LEAST:
+            least, greatest = LEAST[kind]
+            return str({"sum": 0, "prod": 1, "absmax": 0, "max": least, "argmax": least, "min": greatest, "argmin": greatest}[fn])
+        return {"sum": "0", "prod": "1", "absmax": "0", "max": "-inf", "min": "inf", "argmax": "nan", "argmin": "nan"}[fn]
+
+    def typed(self, text):
+        return re.sub(r"\bF\b", self.float, re.sub(r"\bI\b", self.whole, text)).replace("BIG", BIG[self.float]).replace("-ONE", "1" if self.whole == "u8" else "-1")
 
 
 class Program:
-    """`text` is the kernel; `outs` its results as (name, type, axes of the shape)."""
+    """`lines` are those of a launch, `outs` its results as (name, type, axes of the shape, whether it is hoped that numbers are
+    finite, the axis that it is an index along, or BK where it is of a part)."""
 
-    def __init__(self, number, rng):
-        self.rng, self.name = rng, f"k{number}"
-        self.lines, self.outs, self.tiles, self.wholes, self.rows = [], [], [], [], []
-        self.count = 0
+    def __init__(self, number, rng, frame):
+        self.rng, self.name, self.frame = rng, f"k{number}", frame
+        self.lines, self.outs, self.tiles, self.wholes, self.rows, self.columns = [], [], [], [], [], []
+        self.count, self.has_places = 0, False  # does it hang on where numbers stand?
         self.body()
-        outs = "".join(f", out {n}: {t}[{', '.join(axes)}]" for n, t, axes in self.outs)
-        self.text = (f"kernel {self.name}[BM: int = 8, BN: int = 32, BK: int = 8](x: f32[M, N], y: f32[M, N], n: i32[M, N], w: f32[M], v: f32[N], s: f32{outs}) {{\n"
-                     "    launch (i in 1) {\n" + "".join(f"        {line}\n" for line in self.lines) + "    }\n}\n")
+        text = "".join(f"        {line}\n" for line in self.lines)
+        self.over = frame.typed("    launch (i in 1) {\n" + EITHER.sub(r"\1", text) + "    }\n")
+        self.masked = frame.typed("    launch (i in 1) {\n        let in_mn = inside.tile[BM, BN](0, 0) > 0;\n        let in_m = inside_m.tile[BM](0) > 0;\n"
+                                  "        let in_n = inside_n.tile[BN](0) > 0;\n" + EITHER.sub(r"\2", text) + "    }\n")
 
     def new(self, letter):
         self.count += 1
@@ -33,139 +73,254 @@ class Program:
     def add(self, line):
         self.lines.append(line)
 
-    def read(self):
-        r = self.rng.random()
-        pad = self.rng.choice(PADS)
-        if r < 0.6:
-            return f"{self.rng.choice('xy')}.tile[BM, BN](0, 0{pad})"
-        if r < 0.75:
-            return f"v.tile[BN](0{pad})[_, :]"
-        if r < 0.9:
-            return f"w.tile[BM](0{pad})[:, _]"
-        return f"({self.rng.choice('xy')}[0 +: BM, 0 +: BN{pad}])"
+    def let(self, letter, value):
+        name = self.new(letter)
+        self.add(f"let {name} = {value};")
+        return name
+
+    def one(self, *choices):
+        return self.rng.choice(choices)
+
+    def kept(self, tile, fn, kind="F", mask="in_mn"):
+        """What enters a reduction, a scan or a product."""
+        kind = {"F": self.frame.float, "I": self.frame.whole}.get(kind, kind)
+        return either(tile, f"select({mask}, {tile}, {self.frame.identity(fn, kind)})")
+
+    def result(self, value, kind, axes, is_hoped=False, index=None):
+        out = f"{self.name}{self.new('o')}"
+        self.add(f"{out}.tile({', '.join('0' for _ in axes)}) = {value};" if axes != ("1",) else f"{out}[0] = {value};")
+        self.outs.append((out, self.frame.typed(kind), axes, is_hoped, "BK" if "BK" in value else index))
+
+    # ---- operands
+
+    def read_tile(self, kind="F"):
+        if kind == "I":
+            pads = ["", "", ", pad = 1", ", pad = 3"] + [f", pad = {p}" for p in LEAST[self.frame.whole]]
+            return f"n.tile[BM, BN](0, 0{self.rng.choice(pads)})"
+        read = "({0}[0 +: BM, 0 +: BN{1}])" if self.rng.random() < 0.2 else "{0}.tile[BM, BN](0, 0{1})"
+        return read.format(self.rng.choice("xy"), self.rng.choice(PADS))
 
     def operand(self):
+        """Something that goes with a tile."""
         r = self.rng.random()
-        if r < 0.55 and self.tiles:
+        if r < 0.5 and self.tiles:
             return self.rng.choice(self.tiles)
-        if r < 0.7:
-            return self.read()
-        if r < 0.8 and self.rows:
-            return self.rng.choice(self.rows)
-        if r < 0.9:
-            return "s"
-        return self.rng.choice(["2", "0.5", "-1", "0"])
+        if r < 0.6:
+            return self.let("p", self.read_tile())
+        if r < 0.75:
+            self.vector()
+            return f"{self.rows[-1]}[:, _]" if self.rows and self.rng.random() < 0.5 or not self.columns else f"{self.columns[-1]}[_, :]"
+        if r < 0.85 and self.rows + self.columns:
+            return f"{self.rng.choice(self.rows)}[:, _]" if self.rows and (not self.columns or self.rng.random() < 0.5) else f"{self.rng.choice(self.columns)}[_, :]"
+        return self.one("s", "2", "0.5", "-1", "0")
+
+    def any_tile(self):
+        return self.rng.choice(self.tiles) if self.tiles and self.rng.random() < 0.7 else self.let("p", self.read_tile())
+
+    def condition(self):
+        def compared():
+            return f"{self.any_tile()} {self.one('<', '>', '>=', '==', '!=')} {self.operand()}"
+        r = self.rng.random()
+        if r < 0.4:
+            return compared()
+        if r < 0.5:
+            return f"!({compared()})"
+        return f"({compared()} {self.one('&&', '||')} {compared()})"
+
+    def unary(self):
+        # Sums of what infinity becomes are not exact.
+        return [u for u in UNARY if not self.frame.is_exact or ("as i32" not in u and "as I" not in u)]
+
+    def computed(self):
+        r, first = self.rng.random(), self.any_tile()
+        if r < 0.3:
+            return self.rng.choice(self.unary()).format(first)
+        if r < 0.85:
+            return self.rng.choice(BINARY).format(first, self.operand())
+        return f"if {self.condition()} {{ {self.rng.choice(BINARY).format(first, self.operand())} }} else {{ {self.rng.choice(self.unary()).format(self.any_tile())} }}"
+
+    # ---- steps
 
     def tile(self):
-        """The name of a tile; the operand that makes it one stands first."""
-        name, first = self.new("t"), self.rng.choice(self.tiles) if self.tiles and self.rng.random() < 0.7 else f"{self.rng.choice('xy')}.tile[BM, BN](0, 0{self.rng.choice(PADS)})"
-        r = self.rng.random()
-        if r < 0.15:
-            self.add(f"let {name} = {first};")
-        elif r < 0.35:
-            self.add(f"let {name} = {self.rng.choice(UNARY).format(first)};")
-        else:
-            self.add(f"let {name} = {self.rng.choice(BINARY).format(*self.named(first, self.operand()))};")
-        self.tiles.append(name)
-        return name
-
-    def named(self, *operands):
-        """Names for what is read in place, which stands twice in some expressions."""
-        names = []
-        for operand in operands:
-            if "tile[" in operand or "+:" in operand:
-                name = self.new("p")
-                base, view = (operand[:operand.index(")[") + 1], operand[operand.index(")[") + 1:]) if ")[" in operand else (operand, "")
-                self.add(f"let {name} = {base};")
-                operand = name + view
-            names.append(operand)
-        return names
+        self.tiles.append(self.let("t", self.read_tile() if self.rng.random() < 0.15 else self.computed()))
+        return self.tiles[-1]
 
     def whole(self):
-        name, first = self.new("n"), self.rng.choice(self.wholes) if self.wholes and self.rng.random() < 0.6 else f"n.tile[BM, BN](0, 0{self.rng.choice(WHOLE_PADS)})"
-        second = self.rng.choice(self.wholes + ["3", "-2"]) if self.rng.random() < 0.7 else f"n.tile[BM, BN](0, 0{self.rng.choice(WHOLE_PADS)})"
-        self.add(f"let {name} = {self.rng.choice(WHOLE_BINARY).format(*self.named(first, second))};")
-        self.wholes.append(name)
-        return name
+        if self.rng.random() < 0.1:
+            value = f"({self.any_tile()} as I)"
+        else:
+            first = self.rng.choice(self.wholes) if self.wholes and self.rng.random() < 0.6 else self.let("n", self.read_tile("I"))
+            second = self.rng.choice(self.wholes + ["3", "2"]) if self.rng.random() < 0.7 else self.let("n", self.read_tile("I"))
+            divisor = self.kept(second, "prod", "I") if second[0] == "n" else second
+            value = self.rng.choice(WHOLE_BINARY).format(first, second, d=divisor)
+        self.wholes.append(self.let("n", value))
+        if self.rng.random() < 0.15:
+            self.tiles.append(self.let("t", f"{self.wholes[-1]} as F"))
+        return self.wholes[-1]
+
+    def vector(self):
+        """A row or a column: read, reduced, or computed of others."""
+        is_row, r = self.rng.random() < 0.6, self.rng.random()
+        known = self.rows if is_row else self.columns
+        if r < 0.35 and known:
+            first, second = self.rng.choice(known), self.rng.choice(known + ["s", "2"])
+            value = self.rng.choice(BINARY + self.unary()).format(first, second)
+        elif r < 0.55:
+            value = f"w.tile[BM](0{self.rng.choice(PADS)})" if is_row else f"v.tile[BN](0{self.rng.choice(PADS)})"
+        else:
+            fn = self.one("max", "min", "sum", "absmax", "prod")
+            value = f"{self.kept(self.any_tile(), fn)}.{fn}(axis = {int(is_row)})"
+        known.append(self.let("m", value))
+        return known[-1]
 
     def parallel(self):
         name, t, u = self.new("q"), self.tile(), self.tile()
-        self.add(f"var {name}: fragment f32[BM, BN] = {self.rng.choice(['0', '-inf', '1', t])};")
-        value = self.rng.choice(BINARY).format(f"{t}[r, c]", self.rng.choice([f"{u}[r, c]", "s", "2"]))
-        guard = self.rng.choice(["", "", f"if {u}[r, c] > 0 ", "if c >= r ", "if c < N ", f"if !(0 < {t}[r, c]) "])
+        self.add(f"var {name}: fragment F[BM, BN] = {self.one('0', '-inf', '1', t)};")
+        value = self.rng.choice(BINARY).format(f"{t}[r, c]", self.one(f"{u}[r, c]", "s", "2"))
+        guard = self.one("", "", f"if {u}[r, c] > 0 ", "if c >= r ", "if c < N ", f"if !(0 < {t}[r, c]) ", f"if {u}[r, c] > 0 && r < M ", f"if c > 1 || {t}[r, c] == 1 ")
         statement = f"{name}[r, c] = {value};"
+        self.has_places |= "c >" in guard
         self.add(f"for (r, c) in parallel(BM, BN) {{ {guard + '{ ' + statement + ' }' if guard else statement} }}")
         self.tiles.append(name)
 
     def shared(self):
         name = self.new("h")
-        self.add(f"var {name}: shared f32[BM, BN] = {self.rng.choice([self.tile(), self.read_whole()])};")
-        self.add(f"let {name}_ = {name};")
-        self.tiles.append(name + "_")
+        self.add(f"var {name}: shared F[BM, BN] = {self.one(self.tile(), self.read_tile())};")
+        self.tiles.append(self.let("h", name))
+        if self.rng.random() < 0.4 and not self.frame.is_exact:
+            self.part(name)
 
-    def read_whole(self):
-        return f"{self.rng.choice('xy')}.tile[BM, BN](0, 0{self.rng.choice(PADS)})"
+    def part(self, tile):
+        """A part of a tile, which is reduced; of two of its turns along the columns."""
+        place, fn = self.rng.randrange(2), self.one("sum", "max", "min", "absmax", "argmin", "prod")
+        part = self.let("g", f"{tile}[:, {place} * BK +: BK]")
+        mask = f"(inside.tile[BM, BK](0, {place}) > 0)"
+        value = part
+        if self.rng.random() < 0.6:
+            value = self.let("g", self.rng.choice(self.unary() + ["{0} * s", "{0} + s"]).format(part))
+        self.result(f"{self.kept(value, fn, mask=mask)}.{fn}(axis = 1)", "i32" if fn.startswith("arg") else "F", ("M",))
 
     def scan(self):
-        name, t = self.new("c"), self.tile()
-        self.add(f"let {name} = {t}.{self.rng.choice(SCANS)}(axis = {self.rng.randrange(2)});")
-        self.tiles.append(name)
+        fn = self.rng.choice(sorted(SCANS))
+        self.tiles.append(self.let("c", f"{self.kept(self.tile(), SCANS[fn])}.{fn}(axis = {self.rng.randrange(2)})"))
 
-    def row(self):
-        name, t = self.new("m"), self.tile()
-        self.add(f"let {name} = {t}.{self.rng.choice(['max', 'min', 'sum', 'absmax'])}(axis = 1);")
-        self.rows.append(f"{name}[:, _]")
+    # ---- loops
 
     def loop(self):
         """Over tiles, what it carries being rows, or a tile that is reduced behind it."""
-        name, j = self.new("a"), self.new("j")
-        read = f"{self.rng.choice('xy')}.tile[BM, BK](0, {j}{self.rng.choice(PADS)})"
-        other = f"{self.rng.choice('xy')}.tile[BM, BK](0, {j}{self.rng.choice(PADS)})"
-        value = self.rng.choice(["p", "p * s", "p * q", "exp(p)", "p + s", "p * w.tile[BM](0)[:, _]", "p / q", "p - q", "abs(p)"])
-        way = self.rng.choice(["{a} += {v}", "{a} += {v}", "{a} = max({a}, {v})", "{a} = min({a}, {v})"])
-        start = {"max": "-inf", "min": "inf"}.get(way[6:9], "0")
-        is_tile = self.rng.random() < 0.5
-        reduce = {"max": "max", "min": "min"}.get(way[6:9], "sum")
-        shape = "BM, BK" if is_tile else "BM"
-        inner = value if is_tile else f"({value}).{reduce}(axis = 1)"
-        self.add(f"var {name}: fragment f32[{shape}] = {start};")
-        self.add(f"for {j} in 0..ceildiv(N, BK) {{ let p = {read}; let q = {other}; {way.format(a=name, v=inner)}; }}")
-        out = self.new("o")
+        name, j, rng = self.new("a"), self.new("j"), self.rng
+        fn, is_tile = self.one("sum", "sum", "max", "min"), rng.random() < 0.5
+        starts = {"max": ["-inf", "-inf", "0"], "min": ["inf", "inf", "1"], "sum": ["0", "0", "1", "-2"]}[fn]
+        # Of `exact`, what is carried has more elements, which all begin so.
+        start = starts[0] if self.frame.is_exact else rng.choice(starts)
+        value = self.one("p", "p * s", "p * q", "exp(p)", "p + s", "p * z[:, _]", "p / q", "p - q", "abs(p)", "select(p > q, p, s)", "if p > 0 && q > 0 { p } else { q }")
+        reads = [f"{rng.choice('xy')}.tile[BM, BK](0, {j}{rng.choice(PADS)})" for _ in "pq"]
+        inside = f"(inside.tile[BM, BK](0, {j}) > 0)"
+        combined = {"sum": "{0} + {1}", "max": "max({0}, {1})", "min": "min({0}, {1})"}[fn]
+        self.add(f"var {name}: fragment F[{'BM, BK' if is_tile else 'BM'}] = {start};")
+        self.add(f"for {j} in 0..ceildiv(N, BK) {{ let z = w.tile[BM](0); let p = {reads[0]}; let q = {reads[1]}; let e = {value};")
         if is_tile:
-            self.add(f"{out}.tile(0) = {name}.{reduce}(axis = 1);")
+            now = combined.format(name, "e")
+            self.add(f"    {name} = {either(now, f'select({inside}, {now}, {name})')}; }}")
+            self.result(f"{self.kept(name, fn, mask='(inside.tile[BM, BK](0, 0) > 0)')}.{fn}(axis = 1)", "F", ("M",))
         else:
-            self.add(f"{out}.tile(0) = {name};")
-        self.outs.append((out, "f32", ("M",)))
+            row = f"{self.kept('e', fn, mask=inside)}.{fn}(axis = 1)"
+            self.add(f"    {name} = {combined.format(name, row)}; }}")
+            self.rows.append(name)
+            self.result(name, "F", ("M",))
 
-    def result(self):
-        r, out = self.rng.random(), self.new("o")
+    def product_loop(self):
+        """Sums of products over tiles, of which the last one is partial."""
+        name, j, rng = self.new("a"), self.new("j"), self.rng
+        inside = f"(inside.tile[BM, BK](0, {j}) > 0)"
+        sides = [self.one("{0}", "{0}", "{0} * s", "{0} + 1", "exp({0})", "max({0}, 0)").format(letter) for letter in "pq"]
+        self.add(f"var {name}: fragment {self.summed()}[BM, BM] = 0;")
+        self.add(f"for {j} in 0..ceildiv(N, BK) {{")
+        for letter, side in zip("pq", sides):
+            self.add(f"    let {letter} = {rng.choice('xy')}.tile[BM, BK](0, {j}{rng.choice(PADS)}); let {letter}_ = {side};")
+        self.add(f"    {name} += {self.kept('p_', 'sum', mask=inside)} @ {either('q_', f'(select({inside}, q_, 0))')}.T; }}")
+        self.result(name, self.summed(), ("M", "M"))
+
+    def summed(self):
+        return "f64" if self.frame.float == "f64" else "f32"
+
+    # ---- results
+
+    def reduced(self):
+        fn, axis = self.rng.choice(REDUCTIONS), self.one(1, 1, 0)
+        is_whole = self.wholes and self.rng.random() < 0.3
+        tile = self.rng.choice(self.wholes) if is_whole else self.tile()
+        value, kind = self.kept(tile, fn, "I" if is_whole else "F"), "i32" if fn.startswith("arg") else "I" if is_whole else "F"
+        if self.rng.random() < 0.15:
+            value, axis = value + ".T", 1 - axis
+        axes = ("M",) if axis == (".T" not in value) else ("N",)
+        self.result(f"{value}.{fn}(axis = {axis})", kind, axes, index={"M": "N", "N": "M"}[axes[0]] if kind == "i32" and fn.startswith("arg") else None)
+
+    def reduced_twice(self):
+        axis, inner, outer = self.rng.randrange(2), self.one("sum", "max", "min", "absmax", "prod"), self.one("sum", "max", "min", "prod", "argmax")
+        name = self.let("m", f"{self.kept(self.tile(), inner)}.{inner}(axis = {axis})")
+        if self.rng.random() < 0.6:
+            name = self.let("m", self.rng.choice(self.unary() + BINARY).format(name, self.one("s", "2", name)))
+        self.result(f"{self.kept(name, outer, mask='in_m' if axis else 'in_n')}.{outer}(axis = 0)", "i32" if outer == "argmax" else "F", ("1",), index=("N", "M")[axis] if outer == "argmax" else None)
+
+    def reshaped(self):
+        fn, shape, axes = self.one("sum", "max", "min"), *self.one(("BM, 1, BN", (2, 1)), ("1, BM, BN", (2, 0)), ("BM, 2, BN / 2", (2, 1)), ("BM * BN", (0,)))
+        if self.frame.is_exact and "2" in shape:
+            return self.reduced()
+        ways = "".join(f".{fn}(axis = {axis})" for axis in axes)
+        self.result(f"{self.kept(self.tile(), fn)}.reshape[{shape}]{ways}", "F", ("M",) if len(axes) == 2 else ("1",))
+
+    def product(self):
+        a, b, turned = self.tile(), self.tile(), self.rng.random() < 0.4
+        a, b = self.kept(a, "sum"), self.kept(b, "sum")
+        self.result(f"{a}.T @ {b}" if turned else f"{a} @ {b}.T", self.summed(), ("N", "N") if turned else ("M", "M"))
+
+    def made_of_product(self):
+        """Results of products are taken as finite: judged on finite numbers alone."""
+        a, b = (self.let("p", self.one("{0}", "{0} * 2", "{0} - 1", "max({0}, 0)").format(self.one("x", "y") + ".tile[BM, BN](0, 0)")) for _ in "ab")
+        name = self.let("d", f"{self.kept(a, 'sum')} @ {self.kept(b, 'sum')}.T")
+        name = self.let("d", self.one("{0} + 1", "{0} * 0.5", "max({0}, 1)", "exp(min({0}, 3))", "select({0} > 0, {0}, 2)", "-{0}").format(name))
+        fn, axis = self.one("sum", "max", "min", "absmax", "prod", "argmin"), self.rng.randrange(2)
+        kept = self.kept(name, fn, self.summed(), "(inside_m.tile[BM](0)[:, _] * inside_m.tile[BM](0)[_, :] > 0)")
+        self.result(f"{kept}.{fn}(axis = {axis})", "i32" if fn == "argmin" else self.summed(), ("M",), True, "M" if fn == "argmin" else None)
+
+    def vote(self):
+        fn, axis, c = self.one("any", "all"), self.rng.randrange(2), self.let("b", self.condition())
+        value = f"{self.kept(c, fn, 'bool')}.{fn}(axis = {axis})"
+        r = self.rng.random()
+        if r < 0.4:
+            return self.result(f"if {value} {{ 1 }} else {{ 0 }}", "i32", ("M",) if axis else ("N",))
         if r < 0.6:
-            fn, axis = self.rng.choice(REDUCTIONS), self.rng.choice([1, 1, 0])
-            t = self.rng.choice(self.wholes) if self.wholes and self.rng.random() < 0.3 else self.tile()
-            kind = "i32" if fn.startswith("arg") or t[0] == "n" else "f32"
-            turned = self.rng.random() < 0.15
-            self.add(f"{out}.tile(0) = {t}{'.T' if turned else ''}.{fn}(axis = {1 - axis if turned else axis});")
-            self.outs.append((out, kind, ("M",) if axis == 1 else ("N",)))
-        elif r < 0.7:
-            first, second = self.rng.sample([0, 1], 2)
-            self.add(f"{out}[0] = {self.tile()}.{self.rng.choice(['sum', 'max', 'min', 'absmax'])}(axis = {first}).{self.rng.choice(['sum', 'max', 'min'])}(axis = 0);")
-            self.outs.append((out, "f32", ("1",)))
-        elif r < 0.85:
-            a, b, turned = self.tile(), self.tile(), self.rng.random() < 0.5
-            self.add(f"{out}.tile(0, 0) = {a}.T @ {b};" if turned else f"{out}.tile(0, 0) = {a} @ {b}.T;")
-            self.outs.append((out, "f32", ("N", "N") if turned else ("M", "M")))
-        elif r < 0.93:
-            self.add(f"{out}.tile(0) = if ({self.tile()} > {self.rng.choice(['0', 's', '-1'])}).{self.rng.choice(['any', 'all'])}(axis = 1) {{ 1 }} else {{ 0 }};")
-            self.outs.append((out, "i32", ("M",)))
+            kept = either(f"({c} as i32)", f"select(in_mn, {c} as i32, 0)")
+            return self.result(f"{kept}.sum(axis = {axis})", "i32", ("M",) if axis else ("N",))
+        other, mask = self.one(fn, fn, "any", "all"), "in_m" if axis else "in_n"
+        b = self.let("b", value)
+        self.result(f"if {self.kept(b, other, 'bool', mask)}.{other}(axis = 0) {{ 1 }} else {{ 0 }}", "i32", ("1",))
+
+    def atomic(self):
+        fn = self.one("max", "min", "sum")
+        out, is_whole = f"{self.name}{self.new('o')}", self.rng.random() < 0.4 or self.frame.float not in ("f32", "f64")
+        if is_whole:
+            tile = f"({self.rng.choice(self.wholes or [self.whole()])} as i32)"
+            row = self.let("m", either(tile, f"select(in_mn, {tile}, {self.frame.identity(fn, 'i32')})") + f".{fn}(axis = 1)")
         else:
-            self.add(f"{out}.tile(0, 0) = {self.tile()};")
-            self.outs.append((out, "f32", ("M", "N")))
+            row = self.let("m", f"{self.kept(self.tile(), fn)}.{fn}(axis = 1)")
+        way = {"sum": "add"}.get(fn, fn)
+        self.add(f"for r in parallel(BM) {{ if r < M {{ atomic_{way}({out}[r], {row}[r], order = relaxed); }} }}")
+        self.outs.append((out, "i32" if is_whole else self.frame.float, ("M",), False, None))
+
+    def stored(self):
+        self.result(self.tile(), "F", ("M", "N"))
 
     def body(self):
-        steps = [self.tile, self.tile, self.parallel, self.shared, self.scan, self.row, self.row, self.whole]
+        steps = [self.tile, self.tile, self.parallel, self.shared, self.scan, self.vector, self.vector, self.whole]
         for _ in range(self.rng.randrange(4)):
             self.rng.choice(steps)()
-        if self.rng.random() < 0.25:
+        r = self.rng.random()
+        if r < 0.2:
             self.loop()
-        for _ in range(1 + self.rng.randrange(3)):
-            self.result()
+        elif r < 0.25:
+            self.product_loop()
+        ends = [self.reduced] * 9 + [self.reduced_twice] * 2 + [self.product] * 2 + [self.vote] * 2 + [self.reshaped, self.made_of_product, self.atomic, self.stored]
+        for _ in range(1 + self.rng.randrange(2)):
+            self.rng.choice(ends)()

@@ -155,6 +155,14 @@ TEST_CASE("sets of numbers") {
   CHECK(apply(CompareFn::Gt, Scalar::F32, low, all, kNone).is_within(kZero));
   CHECK(apply(CompareFn::Eq, Scalar::I32, of_kinds(kPositive), exactly(Scalar::I32, Number::integer(77)), kNone).kinds == (kZero | kPositive));
   CHECK(folded(ReduceFn::Max, Scalar::F32, of_kinds(kNan), kNone).kinds == (kNan | kNegativeInfinity));
+  // Of zeros the sign is known only where each way to combine them keeps it.
+  const Numbers zero = exactly(Scalar::F32, Number::real(0.0)), below = exactly(Scalar::F32, Number::real(-0.0));
+  for (ReduceFn fn : {ReduceFn::Sum, ReduceFn::Prod, ReduceFn::AbsMax}) {
+    CHECK(folded(fn, Scalar::F32, zero, kNone) == zero);
+    CHECK(folded(fn, Scalar::F32, below, kNone) == of_kinds(kZero));
+  }
+  CHECK(folded(ReduceFn::Max, Scalar::F32, below, kNone) == below);
+  CHECK(apply(BinaryFn::Min, Scalar::F32, zero, below, kNone) == of_kinds(kZero));
   CHECK(is_identity(ReduceFn::Sum, Scalar::I32, exactly(Scalar::I32, Number::integer(0))));
   CHECK(is_identity(ReduceFn::Min, Scalar::F32, of_kinds(kNan)));
   CHECK_FALSE(is_identity(ReduceFn::Max, Scalar::I32, exactly(Scalar::I32, Number::integer(0))));
