@@ -29,7 +29,11 @@ class Search {
   bool case_holds(const Linear& goal, AtomId atom, const Linear& by, const Formula& condition, int splits);
   void add_products(const Linear& goal);
   template <class Push> void reduce_quotient(const Linear& goal, const Linear::Part& part, Push&& push);
-  template <class Push> void use_products(const Linear& goal, std::map<AtomId, bool>& positive, Push&& push);
+  struct Products {
+    std::vector<AtomId> all;
+    std::map<AtomId, bool> positive, never_negative;  // what was found of factors
+  };
+  template <class Push> void use_products(const Linear& goal, Products& known, Push&& push);
   bool cancels(const Linear& start);
   bool is_positive(const Linear& x);
   bool is_at_least(const Linear& x, int64_t least);

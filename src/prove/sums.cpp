@@ -79,35 +79,35 @@ template <class Push> void Search::reduce_quotient(const Linear& goal, const Lin
 
 // x - 1 >= 0 follows from x * y * ... - 1 >= 0 where y and the others are >= 0; a - x >= 0 from a - x * y >= 0 where x >= 0 and y >= 1.
 // A factor may be a product itself. a + x * y >= 0 follows from a >= 0 where x and y are >= 0.
-template <class Push> void Search::use_products(const Linear& goal, std::map<AtomId, bool>& positive, Push&& push) {
-  auto factors_of = [&](AtomId id) { return terms_[id].kind == AtomKind::Product ? terms_[id].factors : std::vector{id}; };
+template <class Push> void Search::use_products(const Linear& goal, Products& known, Push&& push) {
   auto is_no_less_than_zero = [&](AtomId id) { return terms_[id].range.low >= 0; };
-  auto is_one_or_more = [&](AtomId id) {
-    auto [at, is_new] = positive.try_emplace(id, false);
-    if (is_new) at->second = is_inside_ ? terms_[id].range.low >= 1 || is_known(at_least(Linear(id), 1)) : is_positive(Linear(id));
+  auto found = [&](std::map<AtomId, bool>& answers, AtomId id, int64_t least) {
+    auto [at, is_new] = answers.try_emplace(id, terms_[id].range.low >= least);
+    if (is_new && !at->second) at->second = is_inside_ ? is_known(at_least(Linear(id), least)) : is_at_least(Linear(id), least);
     return at->second;
   };
   bool is_one = goal.parts.size() == 1 && goal.parts[0].factor == 1 && goal.constant == -1;
   for (const Linear::Part& part : goal.parts) {
-    if (part.factor > 0 && terms_[part.atom].kind == AtomKind::Product && !is_no_less_than_zero(part.atom) && !is_inside_ &&
-        std::ranges::all_of(terms_[part.atom].factors, [&](AtomId f) { return is_at_least(Linear(f), 0); }))
+    bool is_product = terms_[part.atom].kind == AtomKind::Product;
+    if (part.factor > 0 && is_product && !is_inside_ && !is_no_less_than_zero(part.atom) &&
+        std::ranges::all_of(terms_[part.atom].factors, [&](AtomId f) { return found(known.never_negative, f, 0); }))
       push(goal - Linear(part.atom) * part.factor);
     if (!is_one && (!widens_ || part.factor > 0 || !is_no_less_than_zero(part.atom))) continue;
-    std::vector<AtomId> factors = factors_of(part.atom);
-    for (AtomId product : products()) {
+    std::vector<AtomId> factors = is_product ? terms_[part.atom].factors : std::vector{part.atom};
+    for (AtomId product : known.all) {
       std::vector<AtomId> more;
       const std::vector<AtomId>& all = terms_[product].factors;
       if (product == part.atom || !std::ranges::includes(all, factors)) continue;
       std::ranges::set_difference(all, factors, std::back_inserter(more));
       if (is_one && std::ranges::all_of(more, is_no_less_than_zero)) push(Linear(product) - 1);
-      if (!is_one && std::ranges::all_of(more, is_one_or_more)) push(substitute(goal, part.atom, Linear(product)));
+      if (!is_one && std::ranges::all_of(more, [&](AtomId f) { return found(known.positive, f, 1); })) push(substitute(goal, part.atom, Linear(product)));
     }
   }
 }
 
 bool Search::cancels(const Linear& start) {
   std::vector<Linear> open{tightened(start)};
-  std::map<AtomId, bool> positive;
+  Products known{products(), {}, {}};
   size_t at = 0;
   std::unordered_set<uint64_t> seen;  // two sums of one hash lose a way to a proof, nothing else
   bool is_found = terms_.is_never_negative(start);
@@ -131,7 +131,7 @@ bool Search::cancels(const Linear& start) {
       }
       reduce_quotient(goal, part, push);
     }
-    use_products(goal, positive, push);
+    use_products(goal, known, push);
   }
   return is_found;
 }
