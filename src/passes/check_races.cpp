@@ -20,6 +20,8 @@ namespace {
 // Pairs of touches that are compared in a kernel. Their number grows with the square of its length, and programs that were
 // written by programs have thousands in one block: what is left there counts as not proved.
 constexpr int64_t kMostPairs = 1 << 16;
+// Turns of threads are alike: where nothing was found of two touches in so many of them, the others get a glance.
+constexpr int kMostUnknown = 1;
 
 enum class Use : uint8_t { Read, Write, Atomic };
 
@@ -54,6 +56,7 @@ struct Check {
   Diagnostics& diagnostics;
   prove::Prover& prover;
   int64_t pairs = 0;  // of touches that were compared
+  std::map<std::pair<const Touch*, const Touch*>, int> unknown = {};  // turns in which nothing is known of two touches of threads
 
   // The distance of neighbours along each dimension, in elements.
   std::vector<Linear> strides(ValueId buffer) {
@@ -211,6 +214,7 @@ struct Check {
   void check_threads(const op::Simt& simt) {
     Executions runs{simt.body, kernel.region(simt.body).args, Runner::Thread};
     std::map<OpId, std::vector<Touch>> known;
+    unknown.clear();
     std::set<ValueId> reported;
     auto touches_of = [&](const Passage& passage) -> const std::vector<Touch>& {
       auto [at, is_new] = known.try_emplace(passage.op);
@@ -243,8 +247,12 @@ struct Check {
         facts.is_exact &= prover.is_free(condition);
         facts.formulas.push_back(condition);
       }
-    return compare(runs, a, {one, of_a.turn->names}, b, {other, of_b.turn->names}, is_same, facts,
-                   of_a.turn->names.empty() ? prove::Effort::Full : prove::Effort::Quick);
+    int& unknown_turns = unknown[{&a, &b}];
+    bool is_glance = unknown_turns >= kMostUnknown;
+    prove::Effort effort = of_a.turn->names.empty() ? prove::Effort::Full : is_glance ? prove::Effort::Glance : prove::Effort::Quick;
+    Finding finding = compare(runs, a, {one, of_a.turn->names}, b, {other, of_b.turn->names}, is_same, facts, effort);
+    unknown_turns += finding.verdict == Verdict::Unknown;
+    return finding;
   }
 };
 

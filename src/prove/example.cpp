@@ -16,6 +16,24 @@ struct Trial {
   std::vector<AtomId> variables = {};
   std::vector<int64_t> numbers = {};
   Model model = {};
+  // By the place of a variable: the facts that hang on it, and those that bound it by sums. Others say what they said before it had a value.
+  std::vector<std::vector<const Formula*>> facts_of = {}, bounds_of = {};
+
+  void sort_facts() {
+    facts_of.resize(variables.size()), bounds_of.resize(variables.size());
+    std::vector<size_t> places(terms.size(), SIZE_MAX);
+    for (size_t i = 0; i < variables.size(); ++i) places[variables[i].index] = i;
+    for (const Formula& fact : problem.facts) {
+      std::vector<bool> seen;
+      std::vector<AtomId> atoms;
+      terms.each_atom(fact, seen, atoms);
+      for (AtomId id : atoms) {
+        if (places[id.index] == SIZE_MAX) continue;
+        facts_of[places[id.index]].push_back(&fact);
+        if (fact.kind == Formula::Kind::AtLeastZero && fact.linear.factor_of(id) != 0) bounds_of[places[id.index]].push_back(&fact);
+      }
+    }
+  }
 
   void collect_numbers(const Formula& f) {
     auto add = [&](int64_t x) {
@@ -29,12 +47,12 @@ struct Trial {
   }
 
   // What the facts leave to a variable, given the values of those before it.
-  Interval bounds(AtomId variable) const {
+  Interval bounds(size_t place) const {
+    AtomId variable = variables[place];
     Interval range = terms[variable].range;
-    for (const Formula& fact : problem.facts) {
-      int64_t factor = fact.linear.factor_of(variable);
-      if (fact.kind != Formula::Kind::AtLeastZero || factor == 0) continue;
-      auto rest = terms.evaluate_without(variable, fact.linear, model);
+    for (const Formula* fact : bounds_of[place]) {
+      int64_t factor = fact->linear.factor_of(variable);
+      auto rest = terms.evaluate_without(variable, fact->linear, model);
       if (!rest) continue;
       // factor * x + rest >= 0
       if (factor > 0) range.low = std::max(range.low, -floor_divide(*rest, factor));
@@ -43,8 +61,8 @@ struct Trial {
     return range;
   }
 
-  std::vector<int64_t> candidates(AtomId variable) const {
-    Interval range = bounds(variable);
+  std::vector<int64_t> candidates(size_t place) const {
+    Interval range = bounds(place);
     std::vector<int64_t> values;
     auto add = [&](int64_t x) {
       if (range.holds(x) && std::find(values.begin(), values.end(), x) == values.end()) values.push_back(x);
@@ -60,10 +78,9 @@ struct Trial {
     return values;
   }
 
-  bool is_possible() const {
-    for (const Formula& fact : problem.facts)
-      if (terms.evaluate(fact, model) == false) return false;
-    return true;
+  // As far as the facts hang on this variable.
+  bool is_possible(size_t place) const {
+    return std::ranges::none_of(facts_of[place], [&](const Formula* fact) { return terms.evaluate(*fact, model) == false; });
   }
   bool is_counterexample() const {
     for (const Formula& fact : problem.facts)
@@ -73,10 +90,10 @@ struct Trial {
 
   bool assign(size_t next) {
     if (next == variables.size()) return is_counterexample();
-    for (int64_t x : candidates(variables[next])) {
+    for (int64_t x : candidates(next)) {
       if (--steps < 0) return false;
       model.set(variables[next], x);
-      if (is_possible() && terms.evaluate(problem.goal, model) != true && assign(next + 1)) return true;
+      if (is_possible(next) && terms.evaluate(problem.goal, model) != true && assign(next + 1)) return true;
       model.clear(variables[next]);
     }
     return false;
@@ -92,6 +109,7 @@ std::optional<Model> counterexample(const Terms& terms, const Problem& problem, 
   std::sort(trial.variables.begin(), trial.variables.end());
   trial.collect_numbers(problem.goal);
   for (const Formula& fact : problem.facts) trial.collect_numbers(fact);
+  trial.sort_facts();
   return trial.assign(0) ? std::optional(std::move(trial.model)) : std::nullopt;
 }
 

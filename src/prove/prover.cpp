@@ -1,5 +1,7 @@
 #include "prove/prover.h"
 
+#include "prove/digits.h"
+
 namespace tilec::prove {
 
 namespace {
@@ -15,6 +17,12 @@ constexpr size_t kRoundsOfGlance = 2;
 constexpr int kShortTrial = 40, kLongTrial = 1500;
 constexpr int kContradictionSearch = 60;
 constexpr size_t kMostNames = 6;
+
+Finding example_of(const Model& model) {
+  Finding found{Finding::Kind::Example, {}};
+  model.each([&](AtomId id, int64_t value) { found.example.push_back({id.index, value}); });
+  return found;
+}
 
 }  // namespace
 
@@ -79,19 +87,29 @@ Finding Prover::finding(const Problem& problem, Effort effort) {
   return found;
 }
 
+// Where digits are in one form the question is asked so. An example is one of the question as it was.
 Finding Prover::answer_to(Question question, Effort effort) {
+  std::optional<Digits> digits = effort >= Effort::Quick ? by_digits(question) : std::nullopt;
+  if (!digits) return search_for(question, effort);
+  Finding found = search_for(digits->question, effort);
+  if (found.kind != Finding::Kind::Example) return found;
+  Model model;
+  for (auto [place, value] : found.example)
+    for (auto [now, before] : digits->variables)
+      if (now.index == place) model.set(before, value);
+  bool holds = question.terms.evaluate(question.problem.goal, model) == false;
+  for (const Formula& fact : question.problem.facts) holds = holds && question.terms.evaluate(fact, model) == true;
+  return holds ? example_of(model) : Finding{};
+}
+
+Finding Prover::search_for(Question& question, Effort effort) {
   auto& [terms, problem] = question;
-  auto example = [](const Model& model) {
-    Finding found{Finding::Kind::Example, {}};
-    model.each([&](AtomId id, int64_t value) { found.example.push_back({id.index, value}); });
-    return found;
-  };
   size_t rounds = effort <= Effort::Glance ? kRoundsOfGlance : std::size(kRounds);
   for (auto [search, cases, trial] : std::span(kRounds).first(rounds)) {
     if (follows(terms, problem, search, cases)) return {Finding::Kind::Proof, {}};
     if (effort == Effort::Sums) continue;
     if (effort == Effort::Full && cases == Cases::Split && is_never_broken(terms, problem, 20 * search)) return {Finding::Kind::Proof, {}};
-    if (auto model = counterexample(terms, problem, trial)) return example(*model);
+    if (auto model = counterexample(terms, problem, trial)) return example_of(*model);
   }
   if (effort != Effort::Full) return {};
   ++solver_questions_;
@@ -104,7 +122,7 @@ Finding Prover::answer_to(Question question, Effort effort) {
   // An example is believed when it evaluates.
   bool holds = terms.evaluate(problem.goal, model) == false;
   for (const Formula& fact : problem.facts) holds = holds && terms.evaluate(fact, model) == true;
-  return holds ? example(model) : Finding{};
+  return holds ? example_of(model) : Finding{};
 }
 
 std::vector<NamedValue> Prover::named(const Model& model) const {

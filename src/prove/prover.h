@@ -93,6 +93,7 @@ class Prover {
   Answer decide(const Facts& facts, const Problem& problem, Effort effort, Wanted wanted);
   Finding finding(const Problem& problem, Effort effort);
   Finding answer_to(Question question, Effort effort);
+  Finding search_for(Question& question, Effort effort);
   Answer broken(const Facts& facts, const Problem& problem, Model model);
   bool is_free(const Problem& problem) const;
 

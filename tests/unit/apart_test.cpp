@@ -23,7 +23,19 @@ TEST_SUITE("apart") {
           " let m = i * 64 + r; if m < B * H * W { y[m / W / H, m / W % H, m % W] = x[m]; } } } }",
           "(x: f32[A, B, C], out y: f32[P]) requires P == A * B * C { launch (i in A, j in B, k in C) { y[(i * B + j) * C + k] = x[i, j, k]; } }",
           "(x: f32[S, 64], out y: f32[S, 64], L: i32) requires L >= 1 { launch (i in ceildiv(L as int, 16), c in ceildiv(S, L as int)) { for r in 0..16 {"
-          " if i * 16 + r < L && c * L + i * 16 + r < S { y[c * L + i * 16 + r, 0 +: 64] = x[c * L + i * 16 + r, 0 +: 64]; } } } }"}) {
+          " if i * 16 + r < L && c * L + i * 16 + r < S { y[c * L + i * 16 + r, 0 +: 64] = x[c * L + i * 16 + r, 0 +: 64]; } } } }",
+          "(x: f32[P], out y: f32[A, B, C, D]) requires P == A * B * C * D { launch (b in ceildiv(P, 64)) { for r in parallel(64) {"
+          " let i = b * 64 + r; if i < P { y[i / (B * C * D), i / (C * D) % B, i / D % C, i % D] = x[i]; } } } }",
+          "(x: f32[P], out y: f32[A, B, C, D]) requires P == A * B * C * D { launch (b in P) { y[b / (B * C * D), b % (B * C * D) / (C * D), b % (C * D) / D, b % D] = x[b]; } }",
+          "(x: f32[P], out y: f32[D, B, A, C]) requires P == A * B * C * D { launch (i in P) { y[i % D, i / (C * D) % B, i / (B * C * D), i / D % C] = x[i]; } }",
+          "(x: f32[M, N], out y: f32[P]) requires P == M * N { launch (b in ceildiv(M * N, 64)) { for r in parallel(64) {"
+          " let i = b * 64 + r; if i < M * N { y[i % N * M + i / N] = x[i / N, i % N]; } } } }",
+          "(x: f32[M, 64], out y: f32[M, 64], G: i32) requires G >= 1 { launch (c in G as int) { let L = ceildiv(M, G as int);"
+          " for r in range(c * L, min(M, (c + 1) * L)) { y[r, :] = x[r, :]; } } }",
+          "(x: f32[M, 64], out y: f32[M, 64], G: i32) requires G >= 1 { launch (c in G as int) { for r in range(M * c / G, M * (c + 1) / G) { y[r, :] = x[r, :]; } } }",
+          "(x: f32[N], out y: f32[N]) { launch (g in 64) threads 128 { simt (t) { for i in range(g * 128 + t, N, 64 * 128) { y[i] = x[i]; } } } }",
+          "(x: f32[B, M, N], out y: f32[B, M, N]) { launch (t in B * ceildiv(M, 16) * ceildiv(N, 64)) { let nt = ceildiv(N, 64); let mt = ceildiv(M, 16);"
+          " let z = t / (mt * nt); let rest = t % (mt * nt); y[z].tile(rest / nt, rest % nt) = x[z].tile[16, 64](rest / nt, rest % nt); } }"}) {
       Ran ran = checked(folder, text);
       CHECK_MESSAGE((ran.code == 0 && !ran.says("T0700") && !ran.says("T0706")), text << "\n" << ran.out);
     }
@@ -32,7 +44,12 @@ TEST_SUITE("apart") {
   TEST_CASE("what is not apart is told") {
     Folder folder;
     for (const char* text :
-         {"(x: f32[M, N], out y: f32[M, N]) { launch (g in 17) { for i in range(g, M, 16) { y[i, 0 +: 64] = x[i, 0 +: 64]; } } }",
+         {"(x: f32[P], out y: f32[A, B, C, D]) requires P == A * B * C * D { launch (i in P) { y[i / (B * C * D), i / (C * D) % B, i / C % C, i % D] = x[i]; } }",
+          "(x: f32[P], out y: f32[A, B, C]) requires P == 2 * A * B * C { launch (i in P) { y[i / (B * C) % A, i / C % B, i % C] = x[i]; } }",
+          "(x: f32[P], out y: f32[A, B, C], D: i32) requires P == A * B * C, D >= 1 { launch (i in P) { if i / D / B < A { y[i / D / B, i / D % B, i % C] = x[i]; } } }",
+          "(x: f32[M, 64], out y: f32[M, 64], G: i32) requires G >= 1 { launch (c in G as int) { for r in range(M * c / G, M * (c + 1) / G + 1) {"
+          " if r < M { y[r, :] = x[r, :]; } } } }",
+          "(x: f32[M, N], out y: f32[M, N]) { launch (g in 17) { for i in range(g, M, 16) { y[i, 0 +: 64] = x[i, 0 +: 64]; } } }",
           "(x: f32[P], out y: f32[B, H]) requires P == B * H, H >= 3 { launch (i in P) { y[i / H, i % 3] = x[i]; } }",
           "(x: f32[P], out y: f32[P], G: i32, Q: i32) requires G >= 1, Q >= 1 { launch (g in G as int) { for t in 0..ceildiv(P, Q as int) {"
           " if g + t * (Q as int) < P { y[g + t * (Q as int)] = x[g]; } } } }",

@@ -1,0 +1,31 @@
+// What equalities, products and quotients say beside their sums: rules for proofs by contradiction.
+#pragma once
+#include <optional>
+
+#include "prove/terms.h"
+
+namespace tilec::prove {
+
+// `distance` times `common` stands in a fact; the latter is zero or more. So their product is 0, or at least `common` away from it.
+struct ProductPair {
+  Linear distance;
+  Linear common;
+};
+
+// A remainder that is less than the step between its neighbours is zero: of 16 * x + y = 0 with y between -15 and 15, y = 0 and x = 0.
+void split_equalities(const Terms& terms, std::vector<Linear>& inequalities);
+
+// The atoms that products of an equality have in common, with what each is multiplied by; those that join most products first.
+std::vector<std::pair<AtomId, Linear>> common_factors(Terms& terms, const std::vector<Linear>& inequalities);
+
+// Quotients by one divisor.
+struct QuotientPair {
+  AtomId lesser, greater;  // of which one would like to know that the first is no more than the second
+};
+std::vector<QuotientPair> quotient_pairs(const Terms& terms, const std::vector<Linear>& inequalities);
+
+// Is there no solution, of rational numbers even? Atoms are eliminated one by one, those first that leave the fewest sums; what becomes too
+// much is left out. True is a proof, false says nothing.
+bool have_no_solution(const Terms& terms, const std::vector<Linear>& inequalities);
+
+}  // namespace tilec::prove
