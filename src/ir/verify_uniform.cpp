@@ -10,8 +10,9 @@ namespace {
 
 class Divergence {
  public:
-  Divergence(Check& check, Level level)
-      : check_(check), kernel_(check.kernel), level_(level), varies_(kernel_.values.size()) {}
+  // A block of one warp has threads that differ where types say so.
+  Divergence(Check& check, Level level, bool is_one_warp = false)
+      : check_(check), kernel_(check.kernel), level_(level), is_one_warp_(is_one_warp), varies_(kernel_.values.size()) {}
 
   void run(RegionId root) {
     if (level_ == Level::Simt)
@@ -32,6 +33,7 @@ class Divergence {
 
   // In simt whatever is loaded may differ; in Thread form the type says what differs within a warp.
   bool is_source(const Op& op) const {
+    if (is_one_warp_) return false;
     return differs_by_thread(op.kind()) || (level_ == Level::Simt && op.is<op::ElementLoad>());
   }
 
@@ -96,6 +98,7 @@ class Divergence {
   Check& check_;
   const Kernel& kernel_;
   Level level_;
+  bool is_one_warp_;
   std::vector<bool> varies_;
   bool changed_ = false;
 };
@@ -107,7 +110,7 @@ void check_barriers(Check& check) {
     const Op& op = check.kernel.op(id);
     if (const auto* simt = op.get<op::Simt>()) Divergence(check, Level::Simt).run(simt->body);
     const auto* launch = op.get<op::Launch>();
-    if (launch && check.form == Form::Thread) Divergence(check, Level::Thread).run(launch->body);
+    if (launch && check.form == Form::Thread) Divergence(check, Level::Thread, launch->warps == 1).run(launch->body);
   });
 }
 

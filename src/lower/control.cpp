@@ -262,10 +262,12 @@ void Lowering::lower_while(const ir::Op& op, const ir::op::While& loop) {
   std::vector<ValueId> inits;
   std::vector<Type> types;
   std::vector<Home> homes;
+  const std::vector<ValueId>& args = source_.region(loop.condition).args;
   for (size_t i = 0; i < loop.inits.size(); ++i) {
     ValueId init = loop.inits[i];
     if (!has_home(source_.type(init))) {
-      inits.push_back(differs(op.results[i]) ? broadcast(scalar(init)) : scalar(init));
+      // In the loop, that is: behind it threads that left it in other turns may differ.
+      inits.push_back(differs(args[i]) ? broadcast(scalar(init)) : scalar(init));
       continue;
     }
     const Home& from = this->home(init);
@@ -317,7 +319,7 @@ RegionId Lowering::lower_while_region(const ir::Op& op, const ir::op::While& loo
   for (size_t i = 0; i < yielded.size(); ++i) {
     ValueId v = yielded[i];
     if (!has_home(source_.type(v))) {
-      bool spreads = i >= tests && differs(op.results[i - tests]);
+      bool spreads = i >= tests && differs(source_.region(loop.condition).args[i - tests]);
       values.push_back(spreads ? broadcast(scalar(v)) : scalar(v));
       continue;
     }

@@ -1,4 +1,6 @@
 // Scalar operations: the same operations, with uniform and varying told apart, and elements at linear addresses.
+#include <bit>
+
 #include "lower/lowering.h"
 
 namespace tilec::lower {
@@ -158,7 +160,38 @@ void Lowering::lower_scalar(const ir::Op& op) {
         exchange(l.source_.type(op.result()).element, [&] { return update(o); });
       }
     }
+    // A thread's own array: nobody comes between reading and writing, and machines have no atomics there.
+    ValueId update_own(const ir::op::Atomic& o) {
+      Element e = element(o.buffer, o.indices, o.bounds);
+      const ValueId buffer = l.scalar_buffer(o.buffer), mask = l.all(e.mask, l.owners_);
+      const Type type = ir::scalar_type(l.source_.type(o.buffer).element, l.is_varying(buffer) || l.is_varying(e.index));
+      const ValueId old = b.value(ir::op::MemLoad{buffer, e.index, mask, l.lane_stride(e.index)}, type);
+      b.add(ir::op::MemStore{buffer, e.index, updated(o, old), mask, l.lane_stride(e.index)});
+      return old;
+    }
+    // Floats are the same where their bits are.
+    ValueId bits(ValueId x) {
+      const Scalar type = l.target_.type(x).element;
+      if (!is_float(type)) return x;
+      const Scalar words[] = {Scalar::U8, Scalar::U16, Scalar::U32, Scalar::U64};
+      return b.convert(x, words[std::countr_zero(unsigned(byte_width(type)))], ir::ConvertMode::Bits);
+    }
+    ValueId updated(const ir::op::Atomic& o, ValueId old) {
+      const ValueId x = l.scalar(o.operands[0]);
+      switch (o.fn) {
+        case ir::AtomicFn::Add: return b.add(old, x);
+        case ir::AtomicFn::Max: return b.binary(ir::BinaryFn::Max, old, x);
+        case ir::AtomicFn::Min: return b.binary(ir::BinaryFn::Min, old, x);
+        case ir::AtomicFn::And: return b.binary(ir::BinaryFn::And, old, x);
+        case ir::AtomicFn::Or: return b.binary(ir::BinaryFn::Or, old, x);
+        case ir::AtomicFn::Xor: return b.binary(ir::BinaryFn::Xor, old, x);
+        case ir::AtomicFn::Exchange: return x;
+        case ir::AtomicFn::CompareExchange: return b.select(b.compare(ir::CompareFn::Eq, bits(old), bits(x)), l.scalar(o.operands[1]), old);
+      }
+      UNREACHABLE("an atomic function");
+    }
     ValueId update(const ir::op::Atomic& o) {
+      if (l.source_.type(o.buffer).space == ir::Space::Private) return update_own(o);
       Element e = element(o.buffer, o.indices, o.bounds);
       std::vector<ValueId> operands = l.scalars(o.operands);
       // Every lane does its own update, so operands and index are given to each.
