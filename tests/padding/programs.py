@@ -30,7 +30,7 @@ class Frame:
 
     def __init__(self, rng):
         self.is_exact = rng.random() < 0.2
-        self.resize(*rng.choice([(4, 8, 4)] * 5 + [(4, 16, 4)] * 2 + [(8, 32, 8)]))
+        self.resize(*rng.choice([(4, 8, 4)] * 12 + [(4, 16, 4)] * 2 + [(8, 32, 8)]))
         self.m = rng.choice([1, self.bm - 1, self.bm - 1, rng.randint(1, self.bm)])
         self.n = rng.choice([1, self.bn - 1, self.bk - 1, rng.randint(1, self.bn), rng.randint(1, self.bn)])
         self.float = "f32" if self.is_exact else rng.choice(["f32", "f32", "f32", "f64", "f16", "bf16"])
@@ -309,8 +309,27 @@ class Program:
         self.add(f"for r in parallel(BM) {{ if r < M {{ atomic_{way}({out}[r], {row}[r], order = relaxed); }} }}")
         self.outs.append((out, "i32" if is_whole else self.frame.float, ("M",), False, None))
 
-    def stored(self):
-        self.result(self.tile(), "F", ("M", "N"))
+    def whole_product(self):
+        a, b = (self.rng.choice(self.wholes or [self.whole()]) for _ in "ab")
+        self.result(f"{self.kept(a, 'sum', 'I')} @ {self.kept(b, 'sum', 'I')}.T", "i32", ("M", "M"))
+
+    def ends_elsewhere(self):
+        """Of operands that end, or begin, at different places, what lies beyond either is padding."""
+        rows, columns = self.one("0, 1", "0, 2", "0, -1", "1, 0", "-1, 0").split(", ")
+        region = f"[{rows} +: BM, {columns} +: BN"
+        other = self.let("p", f"{self.one('x', 'y')}{region}{self.rng.choice(PADS)}]")
+        value = self.one("{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}", "max({0}, {1})", "exp({0} - {1})", "select({0} > {1}, {0}, {1})", "{1} - {0}")
+        # Along the other axis the results themselves would be padding.
+        fn, axis = self.one("sum", "max", "min", "absmax", "prod", "argmin"), int(rows == "0")
+        name = self.let("e", value.format(self.any_tile(), other))
+        kept = self.kept(name, fn, mask=f"in_mn && (inside{region}] > 0)")
+        self.result(f"{kept}.{fn}(axis = {axis})", "i32" if fn == "argmin" else "F", ("M",) if axis else ("N",), index="BK" if fn == "argmin" else None)
+        self.has_places = True
+
+    def stored_or_cut(self):
+        if self.frame.is_exact or self.rng.random() < 0.5:
+            return self.result(self.tile(), "F", ("M", "N"))
+        self.part(self.tile())
 
     def body(self):
         steps = [self.tile, self.tile, self.parallel, self.shared, self.scan, self.vector, self.vector, self.whole]
@@ -321,6 +340,8 @@ class Program:
             self.loop()
         elif r < 0.25:
             self.product_loop()
-        ends = [self.reduced] * 9 + [self.reduced_twice] * 2 + [self.product] * 2 + [self.vote] * 2 + [self.reshaped, self.made_of_product, self.atomic, self.stored]
+        narrow = [self.whole_product] if self.frame.whole != "i32" else []
+        elsewhere = [] if self.frame.is_exact else [self.ends_elsewhere]
+        ends = narrow + elsewhere + [self.reduced] * 9 + [self.reduced_twice] * 2 + [self.product] * 2 + [self.vote] * 2 + [self.reshaped, self.made_of_product, self.atomic, self.stored_or_cut]
         for _ in range(1 + self.rng.randrange(2)):
             self.rng.choice(ends)()
