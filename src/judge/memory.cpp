@@ -61,6 +61,7 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
   auto out = std::make_shared<Tile>();
   out->type = region.view.memory->element;
   out->shape = region.shape();
+  out->is_variable = region.view.kind == Kind::Fragment;
   Number pad = region.pad;
   pad.is_padding = true;
   each_index(region.length, [&](const Shape& index) {

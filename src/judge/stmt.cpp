@@ -1,6 +1,8 @@
 // Statements, from top to bottom.
 #include "judge/evaluator.h"
 
+#include <utility>
+
 namespace tilec::judge {
 
 void Evaluator::step(Span span) {
@@ -32,14 +34,15 @@ Flow Evaluator::execute(const ast::Stmt& stmt) {
     if (condition(*choice->condition)) return execute(choice->then_block);
     if (choice->else_branch) return execute(*choice->else_branch);
   } else if (auto* loop = stmt.as<ast::For>()) {
-    return run_for(*loop);
-  } else if (auto* loop = stmt.as<ast::While>()) {
-    while (condition(*loop->condition)) {
-      step(stmt.span);
-      Flow flow = execute(loop->body);
-      if (flow == Flow::Break) break;
-      if (flow == Flow::Return) return flow;
-    }
+    const int around = std::exchange(loops_, loops_ + (loop->kind != ast::LoopKind::Parallel));
+    Flow flow = run_for(*loop);
+    loops_ = around;
+    return flow;
+  } else if (auto* repeated = stmt.as<ast::While>()) {
+    ++loops_;
+    Flow flow = run_while(*repeated, stmt.span);
+    --loops_;
+    if (flow == Flow::Return) return flow;
   } else if (stmt.as<ast::Break>()) {
     return Flow::Break;
   } else if (stmt.as<ast::Continue>()) {
@@ -134,6 +137,16 @@ void Evaluator::run_assign(const ast::Assign& assign_stmt, Span span) {
   }
   Value value = operand(*assign_stmt.value);
   assign(place, binary(*assign_stmt.op, before, value, span), span);
+}
+
+Flow Evaluator::run_while(const ast::While& loop, Span span) {
+  while (condition(*loop.condition)) {
+    step(span);
+    Flow flow = execute(loop.body);
+    if (flow == Flow::Break) break;
+    if (flow == Flow::Return) return flow;
+  }
+  return Flow::Next;
 }
 
 Flow Evaluator::run_turn(const ast::For& loop, const std::vector<Value>& indices) {

@@ -38,11 +38,14 @@ Scalar sum_type(Scalar type) {
   return bit_width(type) <= 16 ? Scalar::I32 : Scalar::I64;
 }
 
-// Padding that changes nothing, such as 0 in a sum, leaves the element that it meets: that is data.
-bool leaves_other(const Number& a, const Number& b, const Number& result) {
-  if (a.is_padding == b.is_padding) return false;
-  const Number& data = a.is_padding ? b : a;
-  return data.type == result.type && data.i == result.i && data.f == result.f;
+// Padding leaves what a loop carries as it is. In front of it, only where the result says so, as of 0 in a sum: it may be taken away from.
+Number met(const Tile& a, const Tile& b, const Number& x, const Number& y, Number result) {
+  if (x.is_padding == y.is_padding) return result;
+  const Number& data = x.is_padding ? y : x;
+  if (!(x.is_padding ? b : a).is_variable || data.type != result.type) return result;
+  if (y.is_padding) return data;
+  if (data.i == result.i && data.f == result.f) result.is_padding = false;
+  return result;
 }
 
 // A line along an axis: its first element, the step, and how many there are.
@@ -139,6 +142,7 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
   auto out = std::make_shared<Tile>();
   out->shape = shape;
   out->type = hint;
+  for (const TilePtr& tile : tiles) out->is_variable |= tile && tile->is_variable;
   steps_ += uint64_t(count_of(shape));
   const bool was_muted = is_muted_;
   for (int64_t k = 0; k < count_of(shape); ++k) {
@@ -148,7 +152,7 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
       if (mask->shape == shape && mask->elements[size_t(k)].truth() != wanted) is_muted_ = true;
     out->elements.push_back(each(numbers));
     bool are_whole = numbers.size() == 2 && tiles[0] && tiles[1] && tiles[0]->shape == shape && tiles[1]->shape == shape;
-    if (are_whole && leaves_other(numbers[0], numbers[1], out->elements.back())) out->elements.back().is_padding = false;
+    if (are_whole && loops_ > 0) out->elements.back() = met(*tiles[0], *tiles[1], numbers[0], numbers[1], out->elements.back());
     is_muted_ = was_muted;
   }
   if (!out->elements.empty()) out->type = out->elements[0].type;

@@ -37,6 +37,7 @@ struct Tile {
   Scalar type;
   Shape shape;
   std::vector<Number> elements;  // row-major
+  bool is_variable = false;      // what a variable held, or made of that element by element
 };
 using TilePtr = std::shared_ptr<const Tile>;
 int64_t count_of(const Shape& shape);

@@ -78,7 +78,7 @@ class Loops:
             self.result(row, "F", ("M",))
 
     def prefetched_loop(self):
-        """The tile of the next turn is carried."""
+        """The tile of the next turn is carried. Where its padding lies is not known: what is neutral for finite numbers is left."""
         a, p, j, fn = self.new("a"), self.new("p"), self.new("j"), self.one("sum", "sum", "max", "min")
         combined = {"sum": "{0} + {1}", "max": "max({0}, {1})", "min": "min({0}, {1})"}[fn]
         read = self.read_turn("(0)")
@@ -87,4 +87,4 @@ class Loops:
         self.add(f"{head} let e = {self.one('{0}', '{0} * s', '{0} + 1', 'abs({0})').format(p)};")
         row = f"{self.kept('e', fn, mask=self.inside(j))}.{fn}(axis = 1)"
         self.add(f"    {a} = {combined.format(a, row)}; {p} = {read.replace('(0)', f'{j} + 1')}; {end}")
-        self.result(a, "F", ("M",))
+        self.result(a, "F", ("M",), is_hoped=True)
