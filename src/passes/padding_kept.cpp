@@ -25,16 +25,17 @@ void PaddingFlow::note_first(const op::Map& map, const Op& at) {
       if (carries[i] && is_made_of(yielded[r], args[map.shape.size() + i])) first_values_[at.results[r]] = {plain_state(results.numbers[r], int(map.shape.size())), loop};
 }
 
-// Is it a value that has nothing to do with the set, but with what is padded elsewhere, or carried by a loop?
+// Is it a value that has nothing to do with the set, but with what a loop carries? What is padded elsewhere does not count: of operands that
+// end at different places, what lies beyond either is padding, whatever stands there.
 bool PaddingFlow::is_kept(const op::Map& map, const MapAxis& axis, unsigned set, ValueId root) const {
   const auto& args = kernel_.region(map.body).args;
-  unsigned padded = axis.inputs(set), others = axis.inputs(~set);
+  unsigned padded = axis.inputs(set);
   bool is_data = false;
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     if (!is_made_of(root, args[map.shape.size() + i])) continue;
     if (padded >> i & 1) return false;
     Known first;
-    is_data |= (others >> i & 1) || begins_with(map, i, axis.axis, &first);
+    is_data |= begins_with(map, i, axis.axis, &first);
   }
   return is_data;
 }
@@ -82,8 +83,9 @@ void PaddingFlow::keep(const op::Map& map, const MapAxis& axis, Outcome& outcome
   const auto& ops = kernel_.region(map.body).ops;
   auto is_at_hand = [&](ValueId root) { return !kernel_.value(root).op.valid() || std::find(ops.begin(), ops.end(), kernel_.value(root).op) != ops.end(); };
   bool may_leave = group->sample.kind == PaddingKind::Read && !is_asked_for(map, *group, r);
-  ValueId root = is_kept(map, axis, outcome.groups, hoped) ? hoped : left;
-  bool is_kept_root = root == hoped || (may_leave && is_kept(map, axis, outcome.groups, left) && carries(map, axis, outcome.groups, left));
+  bool keeps_hoped = is_kept(map, axis, outcome.groups, hoped);
+  ValueId root = keeps_hoped ? hoped : left;
+  bool is_kept_root = keeps_hoped || (may_leave && is_kept(map, axis, outcome.groups, left) && carries(map, axis, outcome.groups, left));
   if (!is_kept_root || !is_at_hand(root)) return;
   masks_.add(ResultMask{region_, op_, r, axis.axis, group->edges, root});
   outcome.kind = Outcome::Kind::Kept;

@@ -8,7 +8,7 @@ import tempfile
 from judge import Builder, Function, compiled, judged
 from programs import Frame, Program
 
-PER_FUNCTION, PER_OBJECT = 4, 48
+PER_FUNCTION, PER_OBJECT = 8, 96
 
 
 def function(first, count):

@@ -139,6 +139,8 @@ def data(rng, how, frame):
     given = {"x": numbers(rng, (m, n), how, frame), "y": numbers(rng, (m, n), how, frame), "w": numbers(rng, (m,), how, frame), "v": numbers(rng, (n,), how, frame)}
     whole = np.iinfo(TYPES[frame.whole])
     given["n"] = rng.randint(0 if whole.min == 0 else -3, 4, size=(m, n))
+    if how == 0:
+        given["n"][given["n"] == 0] = 2  # no division is reported
     if how == 4:
         given["n"][...] = rng.choice([whole.min, whole.max])
     if how == 2:

@@ -2,7 +2,8 @@
 large as the tiles, and what would be padding is kept out of every reduction, scan and product by hand."""
 import re
 
-PADS = ["", "", "", ", pad = 0", ", pad = 1", ", pad = -inf", ", pad = inf", ", pad = nan", ", pad = -2.5", ", pad = -0.0", ", pad = BIG"]
+from program_loops import EITHER, PADS, Loops, either
+
 BIG = {"f32": "3.0e38", "f64": "1.0e308", "f16": "65504", "bf16": "3.0e38"}
 LEAST = {"i32": (-2147483648, 2147483647), "i16": (-32768, 32767), "i8": (-128, 127), "u8": (0, 255)}
 UNARY = ["-{0}", "abs({0})", "exp({0})", "exp2({0})", "sqrt({0})", "floor({0})", "1 / {0}", "tanh({0})", "({0} as f16 as F)", "({0} as i8 as F)",
@@ -15,13 +16,6 @@ WHOLE_BINARY = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "min({0}, {1})", "max({0}
                 "select({0} > {1}, {0}, {1})", "({0} << ({1} & 7))", "({0} & {1})", "(if {0} != 0 && {1} > 2 {{ {1} }} else {{ {0} }})"]
 REDUCTIONS = ["sum", "sum", "sum", "prod", "max", "min", "absmax", "argmax", "argmin"]
 SCANS = {"cumsum": "sum", "cumprod": "prod", "cummax": "max", "cummin": "min"}
-EITHER = re.compile("⟦(.*?)¦(.*?)⟧", re.S)
-
-
-def either(over, masked):
-    return f"⟦{over}¦{masked}⟧"
-
-
 class Frame:
     """What kernels share that stand in one function: types, extents of tiles, and whether their second reading is that of `masked` or of tiles
     that end exactly where the tensors do."""
@@ -30,7 +24,7 @@ class Frame:
 
     def __init__(self, rng):
         self.is_exact = rng.random() < 0.2
-        self.resize(*rng.choice([(4, 8, 4)] * 5 + [(4, 16, 4)] * 2 + [(8, 32, 8)]))
+        self.resize(*rng.choice([(4, 8, 4)] * 12 + [(4, 16, 4)] * 2 + [(8, 32, 8)]))
         self.m = rng.choice([1, self.bm - 1, self.bm - 1, rng.randint(1, self.bm)])
         self.n = rng.choice([1, self.bn - 1, self.bk - 1, rng.randint(1, self.bn), rng.randint(1, self.bn)])
         self.float = "f32" if self.is_exact else rng.choice(["f32", "f32", "f32", "f64", "f16", "bf16"])
@@ -52,7 +46,7 @@ class Frame:
         return re.sub(r"\bF\b", self.float, re.sub(r"\bI\b", self.whole, text)).replace("BIG", BIG[self.float]).replace("-ONE", "1" if self.whole == "u8" else "-1")
 
 
-class Program:
+class Program(Loops):
     """`lines` are those of a launch, `outs` its results as (name, type, axes of the shape, whether it is hoped that numbers are
     finite, the axis that it is an index along, or BK where it is of a part)."""
 
@@ -204,43 +198,6 @@ class Program:
         fn = self.rng.choice(sorted(SCANS))
         self.tiles.append(self.let("c", f"{self.kept(self.tile(), SCANS[fn])}.{fn}(axis = {self.rng.randrange(2)})"))
 
-    # ---- loops
-
-    def loop(self):
-        """Over tiles, what it carries being rows, or a tile that is reduced behind it."""
-        name, j, rng = self.new("a"), self.new("j"), self.rng
-        fn, is_tile = self.one("sum", "sum", "max", "min"), rng.random() < 0.5
-        starts = {"max": ["-inf", "-inf", "0"], "min": ["inf", "inf", "1"], "sum": ["0", "0", "1", "-2"]}[fn]
-        # Of `exact`, what is carried has more elements, which all begin so.
-        start = starts[0] if self.frame.is_exact else rng.choice(starts)
-        value = self.one("p", "p * s", "p * q", "exp(p)", "p + s", "p * z[:, _]", "p / q", "p - q", "abs(p)", "select(p > q, p, s)", "if p > 0 && q > 0 { p } else { q }")
-        reads = [f"{rng.choice('xy')}.tile[BM, BK](0, {j}{rng.choice(PADS)})" for _ in "pq"]
-        inside = f"(inside.tile[BM, BK](0, {j}) > 0)"
-        combined = {"sum": "{0} + {1}", "max": "max({0}, {1})", "min": "min({0}, {1})"}[fn]
-        self.add(f"var {name}: fragment F[{'BM, BK' if is_tile else 'BM'}] = {start};")
-        self.add(f"for {j} in 0..ceildiv(N, BK) {{ let z = w.tile[BM](0); let p = {reads[0]}; let q = {reads[1]}; let e = {value};")
-        if is_tile:
-            now = combined.format(name, "e")
-            self.add(f"    {name} = {either(now, f'select({inside}, {now}, {name})')}; }}")
-            self.result(f"{self.kept(name, fn, mask='(inside.tile[BM, BK](0, 0) > 0)')}.{fn}(axis = 1)", "F", ("M",))
-        else:
-            row = f"{self.kept('e', fn, mask=inside)}.{fn}(axis = 1)"
-            self.add(f"    {name} = {combined.format(name, row)}; }}")
-            self.rows.append(name)
-            self.result(name, "F", ("M",))
-
-    def product_loop(self):
-        """Sums of products over tiles, of which the last one is partial."""
-        name, j, rng = self.new("a"), self.new("j"), self.rng
-        inside = f"(inside.tile[BM, BK](0, {j}) > 0)"
-        sides = [self.one("{0}", "{0}", "{0} * s", "{0} + 1", "exp({0})", "max({0}, 0)").format(letter) for letter in "pq"]
-        self.add(f"var {name}: fragment {self.summed()}[BM, BM] = 0;")
-        self.add(f"for {j} in 0..ceildiv(N, BK) {{")
-        for letter, side in zip("pq", sides):
-            self.add(f"    let {letter} = {rng.choice('xy')}.tile[BM, BK](0, {j}{rng.choice(PADS)}); let {letter}_ = {side};")
-        self.add(f"    {name} += {self.kept('p_', 'sum', mask=inside)} @ {either('q_', f'(select({inside}, q_, 0))')}.T; }}")
-        self.result(name, self.summed(), ("M", "M"))
-
     def summed(self):
         return "f64" if self.frame.float == "f64" else "f32"
 
@@ -273,7 +230,17 @@ class Program:
     def product(self):
         a, b, turned = self.tile(), self.tile(), self.rng.random() < 0.4
         a, b = self.kept(a, "sum"), self.kept(b, "sum")
+        if self.rng.random() < 0.4:
+            a, b = self.stored_shared(a), self.rng.choice([b, self.stored_shared(b)])
         self.result(f"{a}.T @ {b}" if turned else f"{a} @ {b}.T", self.summed(), ("N", "N") if turned else ("M", "M"))
+
+    def stored_shared(self, value):
+        """A shared tile, which is now and then read by others as well."""
+        name = self.new("h")
+        self.add(f"var {name}: shared F[BM, BN] = {value};")
+        if self.rng.random() < 0.3:
+            self.tiles.append(self.let("h", f"{name} * 1"))
+        return name
 
     def made_of_product(self):
         """Results of products are taken as finite: judged on finite numbers alone."""
@@ -309,18 +276,36 @@ class Program:
         self.add(f"for r in parallel(BM) {{ if r < M {{ atomic_{way}({out}[r], {row}[r], order = relaxed); }} }}")
         self.outs.append((out, "i32" if is_whole else self.frame.float, ("M",), False, None))
 
-    def stored(self):
-        self.result(self.tile(), "F", ("M", "N"))
+    def whole_product(self):
+        a, b = (self.rng.choice(self.wholes or [self.whole()]) for _ in "ab")
+        self.result(f"{self.kept(a, 'sum', 'I')} @ {self.kept(b, 'sum', 'I')}.T", "i32", ("M", "M"))
+
+    def ends_elsewhere(self):
+        """Of operands that end, or begin, at different places, what lies beyond either is padding."""
+        rows, columns = self.one("0, 1", "0, 2", "0, -1", "1, 0", "-1, 0").split(", ")
+        region = f"[{rows} +: BM, {columns} +: BN"
+        other = self.let("p", f"{self.one('x', 'y')}{region}{self.rng.choice(PADS)}]")
+        value = self.one("{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}", "max({0}, {1})", "exp({0} - {1})", "select({0} > {1}, {0}, {1})", "{1} - {0}")
+        # Along the other axis the results themselves would be padding.
+        fn, axis = self.one("sum", "max", "min", "absmax", "prod", "argmin"), int(rows == "0")
+        name = self.let("e", value.format(self.any_tile(), other))
+        kept = self.kept(name, fn, mask=f"in_mn && (inside{region}] > 0)")
+        self.result(f"{kept}.{fn}(axis = {axis})", "i32" if fn == "argmin" else "F", ("M",) if axis else ("N",), index="BK" if fn == "argmin" else None)
+        self.has_places = True
+
+    def stored_or_cut(self):
+        if self.frame.is_exact or self.rng.random() < 0.5:
+            return self.result(self.tile(), "F", ("M", "N"))
+        self.part(self.tile())
 
     def body(self):
         steps = [self.tile, self.tile, self.parallel, self.shared, self.scan, self.vector, self.vector, self.whole]
         for _ in range(self.rng.randrange(4)):
             self.rng.choice(steps)()
-        r = self.rng.random()
-        if r < 0.2:
-            self.loop()
-        elif r < 0.25:
-            self.product_loop()
-        ends = [self.reduced] * 9 + [self.reduced_twice] * 2 + [self.product] * 2 + [self.vote] * 2 + [self.reshaped, self.made_of_product, self.atomic, self.stored]
+        if self.rng.random() < 0.3:
+            self.rng.choice([self.loop] * 5 + [self.product_loop, self.weights_loop, self.prefetched_loop])()
+        narrow = [self.whole_product] if self.frame.whole != "i32" else []
+        elsewhere = [] if self.frame.is_exact else [self.ends_elsewhere]
+        ends = narrow + elsewhere + [self.reduced] * 9 + [self.reduced_twice] * 2 + [self.product] * 2 + [self.vote] * 2 + [self.reshaped, self.made_of_product, self.atomic, self.stored_or_cut]
         for _ in range(1 + self.rng.randrange(2)):
             self.rng.choice(ends)()

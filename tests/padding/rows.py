@@ -12,6 +12,7 @@ def read(tensor, pad=None):
 
 
 X, Y, N, LOW = read("x"), read("y"), read("n"), "x[0 +: BM, D +: BN]"
+EARLY, LATE = "x[0 +: BM, 0 +: BN - S]", "x[0 +: BM, 3 +: BN - S]"  # end at N, and at N - 3
 
 
 # ---- what a kernel does with tiles, and what comes of it: (body, type, axes)
@@ -77,6 +78,12 @@ AGREE = [
     ("elementwise", "moved_maximum", reduced(f"{read('x', '-inf')} + s", "argmax")),
     ("elementwise", "exponentials", with_name(read("x", "-inf"), "exp(p - p.max(axis = 1)[:, _])")),
     ("elementwise", "narrowed", reduced(f"(({X} + 1) as f16) as f32")),
+    ("elementwise", "ends_elsewhere", reduced(f"{EARLY} + ({LATE} + 1)")),
+    ("elementwise", "sum_of_ends", reduced(f"{EARLY} + {LATE}")),
+    ("elementwise", "scaled_ends", reduced(f"{EARLY} + {LATE} * s")),
+    ("elementwise", "maximum_of_ends", reduced(f"max({EARLY}, {LATE})", "max")),
+    ("elementwise", "difference_of_ends", reduced(f"abs({EARLY} - {LATE})", "min")),
+    ("elementwise", "product_of_ends", reduced(f"({EARLY} - 1) * ({LATE} * s)")),
     ("elementwise", "in_parallel", parallel(X, "p[r, c] * s")),
     ("elementwise", "variance", with_name(f"{X}; let d = p - (p.sum(axis = 1) / (N as f32))[:, _]", "d * d")),
     ("select", "chosen", with_name(X, "select(p > s, p, 1)")),
@@ -114,8 +121,9 @@ REFUSE = [
 
 
 class Frame:
-    """Tiles of 8 by 32, and of m by n; regions begin 3 columns before the start, or at it."""
-    is_exact, float, whole, text, exact_text = True, "f32", "i32", "[BM: int = 8, BN: int = 32, BK: int = 8, D: int = -3]", ", D = 0"
+    """Tiles of 8 by 32, and of m by n; regions begin 3 columns before the start, or at it; they go 3 columns beyond the end, or end there."""
+    is_exact, float, whole, exact_text = True, "f32", "i32", ", D = 0, S = 3"
+    text = "[BM: int = 8, BN: int = 32, BK: int = 8, D: int = -3, S: int = 0]"
 
     def __init__(self, m, n):
         self.m, self.n = m, n
