@@ -60,7 +60,7 @@ constexpr Word kNames[] = {
     {"rint", "it is `round`, which goes to the even one of two neighbours"}, {"isnan", "it is `is_nan(x)`"}, {"ceilf", "it is `ceil`"}, {"floorf", "it is `floor`"},
     {"atomicAdd", kAtomic}, {"atomicMax", kAtomic}, {"atomicMin", kAtomic}, {"atomicCAS", kAtomic}, {"atomicExch", kAtomic},
     {"__shfl_sync", kShuffle}, {"__shfl_xor_sync", kShuffle}, {"__shfl_down_sync", kShuffle}, {"__shfl_up_sync", kShuffle}, {"__ballot_sync", kShuffle},
-    {"np", kModule}, {"numpy", kModule}, {"torch", kModule}, {"tl", kModule}, {"std", kModule}, {"jnp", kModule}, {"triton", kModule}, {"cuda", kModule}, {"math", kModule},
+    {"np", kModule}, {"numpy", kModule}, {"torch", kModule}, {"tl", kModule}, {"std", kModule}, {"jnp", kModule}, {"triton", kModule}, {"math", kModule},
     {"lambda", "a function has a name: `fn f(x: f32) -> f32 = x * x;`"}, {"self", "a function takes all that it works on as parameters"},
     {"this", "a function takes all that it works on as parameters"}, {"enumerate", "a loop counts: `for k in 0..n { ... }`"}, {"zip", "a loop counts: `for k in 0..n { ... }`"},
     {"prange", "blocks run at once: `launch (i in n) { ... }`; elements of a tile `for c in parallel(64) { ... }`"},
