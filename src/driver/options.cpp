@@ -1,6 +1,7 @@
 #include "driver/options.h"
 
 #include "driver/manual.h"
+#include "driver/option_advice.h"
 
 #include <CLI/CLI.hpp>
 
@@ -30,11 +31,12 @@ WarningOptions take_warnings(int argc, const char* const* argv, Policy& policy) 
     std::string_view word = argv[i];
     bool known = true;
     if (word == "-w") policy.no_warnings = true;
+    else if (word == "-Wall" || word == "-Wextra") known = true;  // as it is anyway
     else if (word.starts_with("-W") && word.size() > 2) known = apply_warning_option(policy, word.substr(2));
     else if (word == "-R" && i + 1 < argc) known = apply_remark_option(policy, argv[++i]);
     else if (word.starts_with("-R") && word.size() > 2) known = apply_remark_option(policy, word.substr(2));
     else out.rest.emplace_back(word);
-    if (!known && out.error.empty()) out.error = "unknown warning or remark option '" + std::string(argv[i]) + "'";
+    if (!known && out.error.empty()) out.error = "there is no warning or remark '" + std::string(argv[i]) + "'; -Wno-NAME and -Werror=NAME take the name that a warning shows, -R a group, or all";
   }
   return out;
 }
@@ -212,6 +214,19 @@ void with_option_table(const std::function<void(const CLI::App&)>& read) {
   read(app);
 }
 
+namespace {
+
+// The first word that no option is.
+ParsedOptions tell_of_extra(const CLI::App& app, const CLI::ExtrasError& error) {
+  std::string what = error.what(), list = what.substr(what.rfind(": ") == what.npos ? 0 : what.rfind(": ") + 2), word = list.substr(0, list.find(' '));
+  auto chosen = app.get_subcommands();
+  std::string help = help_for_option(word, chosen.empty() ? app : *chosen[0]);
+  std::fprintf(stderr, "tilec: there is no option '%s'%s%s\nRun with --help for those that there are.\n", word.c_str(), help.empty() ? "" : "; ", help.c_str());
+  return {std::nullopt, kUsage};
+}
+
+}  // namespace
+
 ParsedOptions parse_options(int argc, const char* const* argv) {
   Options o;
   WarningOptions words = take_warnings(argc, argv, o.policy);
@@ -229,12 +244,18 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     }
   CLI::App app{kSummary};
   declare_options(app, o);
+  if (rest.empty()) {
+    std::fputs(kWithoutInput, stderr);
+    return {std::nullopt, kUsage};
+  }
   if (is_misread(rest)) return {std::nullopt, kUsage};
   if (rest.empty() || (!is_verb(rest[0]) && rest[0] != "--help" && rest[0] != "-h" && rest[0] != "--version"))
     rest.insert(rest.begin(), "compile");
   try {
     std::reverse(rest.begin(), rest.end());
     app.parse(rest);
+  } catch (const CLI::ExtrasError& error) {
+    return tell_of_extra(app, error);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr), ParsedOptions{std::nullopt, kDone};
     std::fprintf(stderr, "tilec: %s\nRun with --help for more information.\n", error.what());

@@ -1,5 +1,7 @@
 #include "driver/session.h"
 
+#include "driver/option_advice.h"
+
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -38,6 +40,7 @@ SourceProvider Session::provider() {
 namespace {
 
 std::string help_for_target(std::string_view name) {
+  if (std::string_view foreign = help_for_foreign_target(name); !foreign.empty()) return std::string(foreign);
   std::vector<std::string_view> names;
   for (const Machine* m : all_machines()) names.push_back(m->name);
   std::string_view near = nearest(name, names);

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "sema/assign.h"
+#include "sema/foreign_names.h"
 #include "sema/intrinsics.h"
 #include "sema/names.h"
 #include "sema/order.h"
@@ -227,8 +228,9 @@ Value call_method(Instance& in, CallSite site, const ast::Name& name, const Oper
     auto report = in.at(name.span).error(diag::UnknownMember, describe(in.kernel, receiver.value), name.text);
     std::vector<std::string_view> names;
     if (const Module* prelude = in.session.modules.prelude()) in.session.modules.names_of(*prelude, names);
-    if (auto near = nearest(name.text, names); !near.empty())
-      report.fix(name.span, near, "did you mean `" + std::string(near) + "`?");
+    std::string_view help = help_for_member(name.text), near = nearest(name.text, names);
+    if (!help.empty()) report.help(std::string(help));
+    else if (!near.empty()) report.fix(name.span, near, "did you mean `" + std::string(near) + "`?");
     return Poison{};
   }
   site.receiver = receiver;
@@ -270,7 +272,10 @@ Value evaluate_call(Instance& in, const ast::Expr& expr, const ast::Call& call, 
   Value callee = evaluate(in, *call.callee);
   if (auto* set = callee.as<FnSet>()) return call_functions(in, *set, site, in.text(call.callee->span));
   if (callee.is<KernelRef>()) return not_supported(in, expr.span, "a call of a kernel");
-  if (!callee.is_poison()) in.at(call.callee->span).error(diag::NotCallable, in.text(call.callee->span));
+  if (callee.is_poison()) return Poison{};
+  std::string name(in.text(call.callee->span));
+  auto report = in.at(call.callee->span).error(diag::NotCallable, name);
+  if (scalar_named(name) && call.arguments.size() == 1) report.help("a conversion is written `" + std::string(in.text(call.arguments[0].value->span)) + " as " + name + "`");
   return Poison{};
 }
 

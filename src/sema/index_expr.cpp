@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "sema/call.h"
 #include "sema/expr.h"
+#include "sema/foreign_names.h"
 #include "sema/names.h"
 #include "sema/parallel.h"
 #include "sema/shapeless.h"
@@ -165,6 +166,7 @@ Value evaluate_member(Instance& in, const ast::Expr&, const ast::Member& member)
   auto report = in.at(member.name.span).error(diag::UnknownMember, describe(in.kernel, base.value), member.name.text);
   if (!functions_named(in, member.name.text).candidates.empty())
     report.help("call it: `." + std::string(member.name.text) + "(...)`");
+  else if (std::string_view help = help_for_member(member.name.text); !help.empty()) report.help(std::string(help));
   return Poison{};
 }
 

@@ -1,5 +1,6 @@
 // `let` and `var`.
 #include "sema/assign.h"
+#include "sema/foreign_names.h"
 #include "sema/stmt.h"
 #include "sema/types.h"
 #include "sema/view.h"
@@ -59,7 +60,7 @@ struct VarMaker {
   // An array in memory.
   void memory(ir::Space space, const ResolvedType& type) {
     if (space != ir::Space::Workspace && !type.shape()) {
-      in.at(type.span).error(diag::ExtentNotConstant, in.text(type.span));
+      in.at(type.span).error(diag::ExtentNotConstant, in.text(type.span)).help(std::string(kTileExtents));
       return poison();
     }
     in.builder.set_span(span);
@@ -107,7 +108,7 @@ struct VarMaker {
     }
     auto shape = type.shape();
     if (!shape || shape->empty()) {
-      in.at(type.span).error(diag::ExtentNotConstant, in.text(type.span));
+      in.at(type.span).error(diag::ExtentNotConstant, in.text(type.span)).help(std::string(kTileExtents));
       return poison();
     }
     variable(ir::tile_type(type.element, *shape));

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "sema/assign.h"
 #include "sema/expr.h"
+#include "sema/foreign_names.h"
 #include "sema/types.h"
 #include "syntax/foreign_words.h"
 
@@ -30,22 +31,6 @@ std::optional<Value> in_module(Instance& in, const Module& module, std::string_v
   return value_of_declaration(in.session, module, it->second);
 }
 
-// Words of other languages for kernels and of libraries of matrices, and what is written here instead.
-struct ForeignWord {
-  std::string_view word, help;
-};
-constexpr ForeignWord kForeignWords[] = {
-    {"threadIdx", "the threads of a block are the index of `simt (t) { ... }`"},
-    {"blockIdx", "the blocks are the indices of `launch (i in ceildiv(N, 64)) { ... }`"},
-    {"blockDim", "the threads of a block are the number behind `threads`"},
-    {"gridDim", "the blocks are as many as the extents of the `launch` say"},
-    {"__syncthreads", "the threads of a block wait for each other at `sync;`"},
-    {"matmul", "a product of matrices is `a @ b`"},
-    {"dot", "a product of matrices is `a @ b`, one of vectors `(a * b).sum(axis = 0)`"},
-    {"zeros", "a tile of zeros is `var t: fragment f32[64, 64] = 0;`"},
-    {"fabs", "`abs` is for all types"},
-};
-
 constexpr std::string_view kLibraryModules[] = {"math"};
 
 // Words of modules of the library that stand behind an import. `meant` is the word itself, or one like it.
@@ -71,8 +56,7 @@ void suggest(Instance& in, Report report, const ast::Name& name) {
     report.fix(name.span, ours, "the type is called `" + ours + "` here");
     return;
   }
-  for (const ForeignWord& foreign : kForeignWords)
-    if (name.text == foreign.word) return void(report.help(std::string(foreign.help)));
+  if (std::string_view help = help_for_name(name.text); !help.empty()) return void(report.help(std::string(help)));
   if (suggest_import(in, report, name, name.text)) return;
   std::vector<std::string_view> names;
   for (size_t i = in.frame().first_scope; i < in.scopes.size(); ++i)

@@ -1,5 +1,6 @@
 // A program: every export lowered, and what is not exported checked.
 #include "base/check.h"
+#include "base/text.h"
 #include "sema/call.h"
 #include "sema/kernel.h"
 #include "sema/names.h"
@@ -143,7 +144,10 @@ struct Analysis {
   void check_attributes(const ast::Decl& decl) {
     for (const ast::Attribute& a : decl.attributes) {
       bool is_known = decl.as<ast::Kernel>() ? a.name.text == "fast_math" : decl.as<ast::Fn>() && a.name.text == "op";
-      if (a.name.exists() && !is_known) not_yet(a.span, "the attribute `@" + std::string(a.name.text) + "` here");
+      if (!a.name.exists() || is_known) continue;
+      auto report = session.diagnostics.at(a.span).error(diag::NotSupportedYet, "the attribute `@" + std::string(a.name.text) + "` here");
+      constexpr std::string_view kKnown[] = {"fast_math"};
+      if (decl.as<ast::Kernel>() && !nearest(a.name.text, kKnown).empty()) report.fix(a.name.span, "fast_math", "did you mean `@fast_math`?");
     }
   }
 
@@ -197,7 +201,8 @@ Program analyse(const Ast& root, SourceMap& sources, const SourceProvider& provi
   sema::Session session{sources, diagnostics, modules, {}, {}};
   Program program;
   sema::Analysis{session, *module, program, made}.run();
-  sema::warn_unused(root, diagnostics);
+  // What has no value because of a mistake may have been used with it.
+  if (!diagnostics.has_errors()) sema::warn_unused(root, diagnostics);
   program.imported = modules.take_asts();
   return program;
 }

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "sema/foreign_names.h"
 #include "sema/view.h"
 
 namespace tilec::sema {
@@ -250,8 +251,8 @@ std::optional<int64_t> known_int(Instance& in, const Operand& operand, std::stri
   if (c && is_integer(c->type)) return c->number.i;
   if (c || !operand.value.is_scalar())
     in.at(operand.span).error(diag::TypeMismatch, "int", describe(in.kernel, operand.value));
-  else
-    in.at(operand.span).error(diag::NotCompileTime, what);
+  else if (auto report = in.at(operand.span).error(diag::NotCompileTime, what); what == "the extent of a tile")
+    report.help(std::string(kTileExtents));
   return std::nullopt;
 }
 

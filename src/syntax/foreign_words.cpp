@@ -1,5 +1,5 @@
 // Spellings of other languages that mean one thing here: said once, with what to write, and read as that. `(float)x[i]`, `float s = 0;`,
-// `a and b`, `not a`, `elif`.
+// `auto a = 3;`, `a := 3;`, `a and b`, `not a`, `elif`.
 #include "syntax/foreign_words.h"
 
 #include <array>
@@ -39,6 +39,8 @@ class Turner {
       depth_ += (type(i) == TileLexer::LEFT_BRACE) - (type(i) == TileLexer::RIGHT_BRACE);
       turn_cast(i);
       turn_declaration(i);
+      turn_declarator(i);
+      turn_array(i);
       turn_word(i);
     }
   }
@@ -139,6 +141,50 @@ class Turner {
     for (TokenPointer* token : {&first, &list_[at + 1], &colon, &name}) turned.push_back(std::move(*token));
     list_.erase(list_.begin() + ssize_t(i), list_.begin() + ssize_t(at) + 2);
     list_.insert(list_.begin() + ssize_t(i), std::make_move_iterator(turned.begin()), std::make_move_iterator(turned.end()));
+  }
+
+  // `float a[4];` is an array: of a thread, of the block, or a tile. It is left open which.
+  void turn_array(size_t i) {
+    if (depth_ == 0 || !begins_statement(i) || !type_at(i) || !is_name(type(i + 1)) || type(i + 2) != TileLexer::LEFT_BRACKET) return;
+    size_t end = behind_brackets(i + 2), last = end;
+    while (last < list_.size() && type(last) != TileLexer::SEMICOLON && type(last) != TileLexer::EOF) ++last;
+    if (end == i + 2 || (type(end) != TileLexer::SEMICOLON && type(end) != TileLexer::ASSIGN)) return;
+    std::string array = std::string(tilec::name(*type_at(i))) + text(i + 2, end), name = text(i + 1);
+    diagnostics_.at(input_.span(list_[i]->getStartIndex(), list_[end - 1]->getStopIndex() + 1))
+        .error(diag::ExpectedToken, "`var " + name + ": local " + array + "`", "`" + text(i, end) + "`")
+        .help("`local` is memory of a thread, `shared` of the block; a tile that lies in registers is a `fragment`");
+    list_[i] = retyped(std::move(list_[i]), TileLexer::VAR);
+    TokenPointer colon = imagined_before(*list_[i + 2], TileLexer::COLON), open = imagined_before(*list_[i + 2], TileLexer::ID);
+    list_.erase(list_.begin() + ssize_t(i) + 2, list_.begin() + ssize_t(last));
+    list_.insert(list_.begin() + ssize_t(i) + 2, std::move(open));
+    list_.insert(list_.begin() + ssize_t(i) + 2, std::move(colon));
+  }
+
+  bool begins_statement(size_t i) const {
+    size_t before = i > 0 ? type(i - 1) : size_t(TileLexer::SEMICOLON);
+    return before == TileLexer::SEMICOLON || before == TileLexer::LEFT_BRACE || before == TileLexer::RIGHT_BRACE;
+  }
+
+  // `auto a = 3;`, `let mut a = 3;`, `a := 3;`.
+  void turn_declarator(size_t i) {
+    if (depth_ == 0 || !begins_statement(i)) return;
+    auto is_word = [&](size_t at, std::string_view word) { return type(at) == TileLexer::ID && text(at) == word; };
+    auto is_declared = [&](size_t at) { return is_name(type(at)) && (type(at + 1) == TileLexer::ASSIGN || type(at + 1) == TileLexer::COLON); };
+    for (auto [theirs, ours_type, ours] : {std::tuple("auto", size_t(TileLexer::LET), "let"), std::tuple("val", size_t(TileLexer::LET), "let"), std::tuple("mut", size_t(TileLexer::VAR), "var")})
+      if (is_word(i, theirs) && is_declared(i + 1)) return replace(i, ours_type, ours);
+    if (type(i) == TileLexer::LET && is_word(i + 1, "mut") && is_declared(i + 2)) {
+      Span words = input_.span(list_[i]->getStartIndex(), list_[i + 1]->getStopIndex() + 1);
+      report(words, "let mut", "var", {{words, "var"}});
+      list_[i] = retyped(std::move(list_[i]), TileLexer::VAR);
+      list_.erase(list_.begin() + ssize_t(i) + 1);
+      return;
+    }
+    bool is_short = is_name(type(i)) && type(i + 1) == TileLexer::COLON && type(i + 2) == TileLexer::ASSIGN && list_[i + 1]->getStopIndex() + 1 == list_[i + 2]->getStartIndex();
+    if (!is_short) return;
+    Span head = input_.span(list_[i]->getStartIndex(), list_[i + 2]->getStopIndex() + 1);
+    report(head, text(i, i + 3), "var " + text(i) + " =", {{head, "var " + text(i) + " ="}});
+    list_.erase(list_.begin() + ssize_t(i) + 1);
+    list_.insert(list_.begin() + ssize_t(i), imagined_before(*list_[i], TileLexer::VAR));
   }
 
   void replace(size_t i, size_t type, const std::string& ours) {

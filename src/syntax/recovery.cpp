@@ -110,6 +110,14 @@ bool is_increment(Parser& parser, const Token& found) {
   return before && (are_twins(before, found) || are_twins(parser.getTokenStream()->LT(-2), *before));
 }
 
+// Does the line go on as ` // n;` does?
+bool is_quotient(std::string_view rest) {
+  std::string_view line = trim(rest.substr(0, rest.find('\n')));
+  if (!line.starts_with("//")) return false;
+  std::string_view divisor = trim(line.substr(2));
+  return divisor.ends_with(';') && divisor.find(' ') == divisor.npos;
+}
+
 // A word that says where memory lives.
 bool names_memory(const Token* word) {
   constexpr size_t kWords[] = {TileParser::SHARED, TileParser::FRAGMENT, TileParser::LOCAL, TileParser::WORKSPACE};
@@ -181,6 +189,10 @@ void Recovery::report(Parser& parser, const Token& found, const IntervalSet& exp
       said.help("memory is declared with `var`, and where it lives is part of its type: `var w: workspace f32[N];`");
     if (words == "an expression" && found.getType() == TileParser::IF)
       said.help("inside an expression a choice stands in brackets: `x + (if c { 1 } else { 2 })`");
+    if (words == "`;`" && found.getType() == TileParser::IF) said.help("a choice is written `if c { x } else { y }`");
+    const Token* sign = previous(parser);
+    bool is_power = sign && sign->getType() == TileParser::STAR && found.getType() == TileParser::STAR && sign->getStopIndex() + 1 == found.getStartIndex();
+    if (is_power) said.help("there is no `**`: write `pow(x, y)`, or `x * x`");
     if (is_increment(parser, found)) said.help("there is no `++` and no `--`: write `n += 1;`");
     bool is_body = words == "`{`" && parser.getContext()->getRuleIndex() == TileParser::RuleBlock;
     if (is_body) said.help("what a loop or a branch does stands in braces: `{ ... }`");
@@ -199,9 +211,9 @@ void Recovery::report_missing_semicolon(Parser& parser) {
   const Token* before = previous(parser);
   if (before == nullptr || is_damaged(*before) || is_damaged(current(parser))) return;
   Span end = input_.span(before->getStopIndex() + 1, before->getStopIndex() + 1);
-  diagnostics_.at(end)
-      .error(diag::MissingSemicolon, what_ends(parser.getContext()->getRuleIndex()))
-      .fix(end, ";", "end it here");
+  auto said = diagnostics_.at(end).error(diag::MissingSemicolon, what_ends(parser.getContext()->getRuleIndex()));
+  if (is_quotient(input_.text.substr(end.begin))) said.help("`//` begins a comment: integers are divided by `/`, which rounds toward minus infinity");
+  else said.fix(end, ";", "end it here");
   lose_patience(*before);
 }
 

@@ -49,12 +49,26 @@ bool report_encoding(const Input& input, Diagnostics& diagnostics) {
   return false;
 }
 
+// What a file that is no text of ours looks like.
+std::string_view kind_of_file(std::string_view text) {
+  auto has_zeros_from = [&](size_t first) {
+    size_t count = 0, most = std::min<size_t>(text.size(), 64);
+    for (size_t i = first; i < most; i += 2) count += text[i] == 0;
+    return most > 3 && count * 4 >= most;
+  };
+  if (text.starts_with("\x7f" "ELF")) return "an object: `tilec inspect` says what is in it";
+  if (text.starts_with("!<arch>")) return "a library of objects";
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") || has_zeros_from(1) || has_zeros_from(0)) return "UTF-16: save it as UTF-8";
+  return "no text";
+}
+
 // Reports the first character that no text has; true when there is one.
 bool report_control(const Input& input, Diagnostics& diagnostics) {
   auto is_control = [](char c) { return (uint8_t(c) < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f') || c == 0x7f; };
   size_t at = size_t(std::ranges::find_if(input.text, is_control) - input.text.begin());
   if (at == input.text.size()) return false;
-  diagnostics.at(input.span(at, at + 1)).error(diag::UnknownCharacter, hex_byte(input.text[at])).help("the file is not read: it is no text");
+  std::string help = "the file is not read: it is " + std::string(kind_of_file(input.text));
+  diagnostics.at(input.span(at, at + 1)).error(diag::UnknownCharacter, hex_byte(input.text[at])).help(std::move(help));
   return true;
 }
 
@@ -64,6 +78,8 @@ class Reader {
       : input_(input), diagnostics_(diagnostics), out_(out), has_bad_encoding_(report_encoding(input, diagnostics)) {}
 
   void take(TokenPointer token) {
+    bool is_of_dropped_line = token->getStartIndex() < dropped_end_ && token->getType() != antlr4::Token::EOF;
+    if (is_of_dropped_line) return;
     switch (token->getType()) {
       case TileLexer::COMMENT:
       case TileLexer::DOC_COMMENT: return comment(*token);
@@ -94,6 +110,7 @@ class Reader {
   void unknown(const antlr4::Token& token) {
     size_t at = token.getStartIndex();
     bool is_mark = at < 3 && input_.text.starts_with("\xEF\xBB\xBF");
+    if (input_.text[at] == '#') return directive(token);
     bool is_reported = at < unknown_end_ || (has_bad_encoding_ && uint8_t(input_.text[at]) >= 0x80);
     if (is_mark) return;
     damage_line(token);
@@ -101,6 +118,22 @@ class Reader {
     size_t length = std::max<size_t>(1, character_length(input_.text, at));
     unknown_end_ = at + length;
     diagnostics_.at(input_.span(at, at + length)).error(diag::UnknownCharacter, input_.text.substr(at, length));
+  }
+
+  // A line for another compiler, or a comment of Python.
+  void directive(const antlr4::Token& token) {
+    size_t at = token.getStartIndex(), word = std::min(input_.text.find_first_not_of(" \t", at + 1), input_.text.size());
+    std::string_view rest = input_.text.substr(word);
+    dropped_end_ = std::min(input_.text.find('\n', at), input_.text.size());
+    auto said = diagnostics_.at(input_.span(at, at + 1)).error(diag::UnknownCharacter, "#");
+    constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+        {"include", "a module is imported by `import std.math;`, a file beside this one by `import \"file.tile\" as name;`"},
+        {"define", "a constant is `const NAME = 64;`, a function `fn f(x: f32) -> f32 = x * x;`"},
+        {"pragma", "how a loop is compiled is said by its kind: `for k in unroll(4)`, `for k in vectorized(8)`"},
+        {"if", "what is chosen at compile time is an `if` over a parameter in brackets: `kernel k[wide: bool = false](...)`"}};
+    for (auto [name, help] : kWords)
+      if (rest.starts_with(name)) return void(said.help(std::string(help)));
+    said.help("a comment begins with `//`");
   }
 
   void open_string(TokenPointer token) {
@@ -140,7 +173,7 @@ class Reader {
   Diagnostics& diagnostics_;
   Tokens& out_;
   bool has_bad_encoding_;
-  size_t unknown_end_ = 0;
+  size_t unknown_end_ = 0, dropped_end_ = 0;
 };
 
 }  // namespace
@@ -179,6 +212,14 @@ Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& 
     if (!patience.is_over(diagnostics)) continue;
     tokens.is_unreadable = true;
     give_up(patience, diagnostics.at(span), input.name);
+    return tokens;
+  }
+  turn_slips(input, tokens, patience, diagnostics);
+  turn_words_as_names(input, tokens, patience, diagnostics);
+  leave_out_foreign_lines(input, tokens, diagnostics);
+  if (patience.is_over(diagnostics)) {
+    tokens.is_unreadable = true;
+    give_up(patience, diagnostics.at(input.span(*tokens.list.back())), input.name);
     return tokens;
   }
   turn_c_loops(input, tokens, patience, diagnostics);

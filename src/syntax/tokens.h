@@ -59,6 +59,14 @@ TokenPointer imagined_before(const antlr4::Token& token, size_t type);
 // Makes the brackets of `tokens` balance: closers that are missing are put in, those that close nothing taken out.
 void balance_brackets(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
+// Words of the language that are used as names become names, slips in words that begin statements and declarations what was meant; both are
+// reported.
+void turn_words_as_names(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
+void turn_slips(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
+
+// Declarations and statements of other languages are reported and left out.
+void leave_out_foreign_lines(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
+
 // Loops as C writes them become loops over a range, and are reported.
 void turn_c_loops(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 

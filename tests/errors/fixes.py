@@ -43,6 +43,20 @@ y[i] = sigmod(1.0);
 y[i] = 1.;
 y[i] = 2
 y[j] = 2.0;
+var launch = 1.0; launch += 2.0; y[i] = launch;
+let in = x[i]; y[i] = in as f32 + in as f32;
+for if in 0..3 { y[i] = if as f32; }
+let is = 3; y[is] = is as f32;
+auto a = 3; y[i] = a as f32;
+let mut a = 3; a = 4; y[i] = a as f32;
+mut a = 3; a = 4; y[i] = a as f32;
+a := 3; y[i] = a as f32;
+lett a = 3; y[i] = a as f32;
+vra s: f32 = 0; y[i] = s;
+fro j in 0..3 { y[i] = 1.0; }
+whlie x[i] > 3 { y[i] = 1.0; }
+if x[i] > 3 { y[i] = 1.0; } esle { y[i] = 2.0; }
+var t: shraed f32[16] = 0; y[i] = t[0];
 let x2 = x[i]; x2 = 3; y[i] = 1.0;
 var s: f32; s += 1.0; y[i] = s;
 """.strip().split("\n")

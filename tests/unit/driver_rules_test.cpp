@@ -69,11 +69,43 @@ TEST_CASE("warnings are what the options make of them") {
   gives("-Wno-unused-name", 0, "unused", 0);
   gives("-Werror -Wno-unused-name", 0, "unused", 0);
   gives("-w", 0, "unused", 0);
-  gives("-Werror=bogus", 2, "unknown warning or remark option '-Werror=bogus'", 1);
-  gives("-R bogus", 2, "unknown warning or remark option 'bogus'", 1);
+  gives("-Werror=bogus", 2, "there is no warning or remark '-Werror=bogus'", 1);
+  gives("-R bogus", 2, "there is no warning or remark 'bogus'", 1);
   gives("--color=always", 0, "\x1b[", folder.tilec("check copy.tile --color=always").times("\x1b["));
   CHECK(folder.tilec("check copy.tile --color=always").times("\x1b[") > 0);
   CHECK(folder.tilec("check copy.tile --color=never").times("\x1b[") == 0);
+}
+
+TEST_CASE("options and targets of other compilers, and slips, are answered with what is meant") {
+  Folder folder;
+  folder.write("copy.tile", "export kernel copy(A: f32[N], out B: f32[N]) { launch (i in N) { B[i] = A[i]; } }\n");
+  constexpr std::pair<const char*, const char*> kOptions[] = {
+      {"--targt x86-64", "there is no option '--targt'; did you mean '--target'?"}, {"-c", "an object is what tilec makes"},  {"-g", "no debug information"},
+      {"-march=native", "machines are named by --target"}, {"-S", "--emit=asm"}, {"-DX=1", "no preprocessor"}, {"-lm", "linked by the compiler of C"}, {"--qqq", "there is no option '--qqq'\n"}};
+  for (auto [option, part] : kOptions) {
+    Ran ran = folder.tilec("copy.tile " + std::string(option));
+    CHECK_MESSAGE((ran.code == 2 && ran.says(part)), option << "\n" << ran.out);
+  }
+  constexpr std::pair<const char*, const char*> kTargets[] = {
+      {"native", "left out"}, {"avx2", "`x86-64-v3`"}, {"arm64", "`aarch64`"}, {"cuda", "`sm_90a`"}, {"h100", "`sm_90a`"}, {"sm_90b", "sm_90a"}};
+  for (auto [target, part] : kTargets) {
+    Ran ran = folder.tilec("copy.tile --target " + std::string(target));
+    CHECK_MESSAGE((ran.code == 6 && ran.says(part)), target << "\n" << ran.out);
+  }
+  CHECK(folder.tilec("check copy.tile -Wall -Wextra").code == 0);
+  Ran alone = folder.tilec("");
+  CHECK_MESSAGE((alone.code == 2 && alone.says("no file is named") && alone.says("tilec check k.tile")), alone.out);
+}
+
+TEST_CASE("a file that is no text is told by its kind") {
+  Folder folder;
+  std::string text = "export kernel k() { launch (i in 1) { } }\n", wide;
+  for (char c : text) wide += c, wide += '\0';
+  folder.write("wide.tile", wide);
+  folder.write("marked.tile", "\xff\xfe" + wide);
+  folder.write("object.tile", std::string("\x7f" "ELF\2\1\1\0\0\0", 10));
+  for (const char* name : {"wide.tile", "marked.tile"}) CHECK(folder.tilec("check " + std::string(name)).says("it is UTF-16: save it as UTF-8"));
+  CHECK(folder.tilec("check object.tile").says("`tilec inspect`"));
 }
 
 TEST_CASE("no limit of errors shows all of them") {

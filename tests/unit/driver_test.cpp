@@ -79,7 +79,7 @@ TEST_CASE("what keeps the command from its work has a code and an exit code") {
   gives("a.tile --target=x86-64-v9", 6, "`x86-64-v9` is not a target [T0602]");
   gives("a.tile --target=c --emit=asm", 6, "the target `c` cannot emit `asm` [T0603]");
   gives("check a.tile --no-such-option", 2, "--no-such-option");
-  gives("check a.tile -Wno-such", 2, "unknown warning");
+  gives("check a.tile -Wno-such", 2, "there is no warning or remark");
   gives("a.tile --target=x86-64-v3,gfx942", 6, "the target `gfx942` is not supported yet [T0900]");
   gives("a.tile --target=c,sm_90a", 6, "one output for `c` and `sm_90a` is not supported yet [T0900]");
   gives("a.tile --target=x86-64-v3,c", 6, "'c' cannot go into one output with 'x86-64-v3'");

@@ -245,7 +245,8 @@ TEST_CASE("what is no program is refused by its first mistakes, however long it 
   CHECK_MESSAGE(foreign.says("after 3 mistakes the rest of this file is not read [T0021]"), foreign.out);
   CHECK_MESSAGE(foreign.says("is `main.c` a program of this language?"), foreign.out);
   folder.write("main.tile", c);
-  CHECK(folder.tilec("check main.tile").times(": error: ") == 11);
+  Ran ours = folder.tilec("check main.tile");
+  CHECK_MESSAGE(ours.times(": error: ") == 3, ours.out);  // each line for a preprocessor, and that the rest is none of ours
   CHECK(!folder.tilec("check main.tile --error-limit 0").says("T0021"));
 
   std::string bytes = "kernel f() { }\n";
@@ -255,7 +256,7 @@ TEST_CASE("what is no program is refused by its first mistakes, however long it 
   Ran binary = folder.tilec("check bytes.tile");
   CHECK_MESSAGE(binary.times("error: ") == 1, binary.out);
   CHECK_MESSAGE(binary.says("bytes.tile:2:1: error: the character `0x00` has no meaning"), binary.out);
-  for (std::string unit : {"}", "#", "\"a\n", "x = ;\n"}) {
+  for (std::string unit : {"}", "$", "\"a\n", "x = ;\n"}) {
     std::string text = "kernel f() {\n";
     for (int i = 0; i < 2000; ++i) text += unit;
     folder.write("long.tile", text + "\n}\n");

@@ -1,0 +1,149 @@
+// Declarations and statements of other languages that have no like here: said once, with what is written instead, and left out, so that
+// nothing stumbles over what they leave.
+#include "TileLexer.h"
+#include "diag/diag.h"
+#include "syntax/tokens.h"
+
+namespace tilec::syntax {
+namespace {
+
+using L = TileLexer;
+
+constexpr std::string_view kFunctions = "what programs call is `export kernel f(x: f32[N], out y: f32[N]) { launch (i in ceildiv(N, 64)) { ... } }`, "
+                                        "what kernels call `fn f(x: f32) -> f32 { ... }`";
+
+struct Word {
+  std::string_view text, help;
+};
+// What begins a declaration elsewhere; all others are functions.
+constexpr Word kDeclarations[] = {
+    {"struct", "there are no structures: a kernel takes a parameter for each member"},
+    {"class", "there are no structures: a kernel takes a parameter for each member"},
+    {"typedef", "types have no other names"},
+    {"using", "types have no other names; a module is imported by `import std.math;`"},
+    {"namespace", "a file is a module; others import it by `import \"file.tile\" as name;`"},
+    {"from", "a module is imported by `import std.math;`, then its names are `math.gelu`"},
+    {"let", "a constant is `const name = value;`"},
+};
+// What begins a statement elsewhere.
+constexpr Word kStatements[] = {
+    {"do", "a loop whose test comes last is `while true { ...; if !again { break; } }`"},
+    {"switch", "a choice of several is `if x == 0 { ... } else if x == 1 { ... } else { ... }`"},
+    {"match", "a choice of several is `if x == 0 { ... } else if x == 1 { ... } else { ... }`"},
+    {"try", "there are no exceptions: what may go wrong is tested with `if`, or stated in `requires`"},
+    {"throw", "there are no exceptions: what may go wrong is tested with `if`, or stated in `requires`"},
+    {"raise", "there are no exceptions: what may go wrong is tested with `if`, or stated in `requires`"},
+    {"with", "what is declared lives to the end of its block"},
+    {"goto", "a loop is left by `break`, its turn by `continue`"},
+    {"pass", "a block in which nothing is done is `{ }`"},
+    {"loop", "a loop without an end is `while true { ... }`"},
+    {"del", "what is declared lives to the end of its block"},
+    {"delete", "what is declared lives to the end of its block"},
+    {"struct", "there are no structures: each part is a variable"},
+};
+
+std::string_view help_of(std::span<const Word> words, std::string_view text, std::string_view otherwise) {
+  for (const Word& word : words)
+    if (word.text == text) return word.help;
+  return otherwise;
+}
+
+class Lines {
+ public:
+  Lines(const Input& input, Tokens& tokens, Diagnostics& diagnostics) : input_(input), list_(tokens.list), diagnostics_(diagnostics) {}
+
+  void run() {
+    int depth = 0, brackets = 0;
+    for (size_t i = 0; i < list_.size();) {
+      size_t before = list_.size();
+      bool begins = brackets > 0 ? false : i == 0 || type(i - 1) == L::SEMICOLON || type(i - 1) == L::LEFT_BRACE || type(i - 1) == L::RIGHT_BRACE;
+      if (begins && depth <= 0 && is_foreign_declaration(i)) leave_out_declaration(i);
+      else if (begins && depth > 0) leave_out_statement(i);
+      if (list_.size() != before) continue;
+      depth += (type(i) == L::LEFT_BRACE) - (type(i) == L::RIGHT_BRACE);
+      brackets += (type(i) == L::LEFT_PAREN || type(i) == L::LEFT_BRACKET) - (type(i) == L::RIGHT_PAREN || type(i) == L::RIGHT_BRACKET);
+      if (type(i) == L::LEFT_BRACE || type(i) == L::RIGHT_BRACE) brackets = 0;
+      ++i;
+    }
+  }
+
+ private:
+  size_t type(size_t i) const { return i < list_.size() ? list_[i]->getType() : size_t(antlr4::Token::EOF); }
+  std::string_view text(size_t i) const { return input_.spelling(*list_[i]); }
+  bool begins_line(size_t i) const { return i == 0 || list_[i - 1]->getLine() != list_[i]->getLine(); }
+  void erase(size_t from, size_t end) { list_.erase(list_.begin() + ssize_t(from), list_.begin() + ssize_t(std::min(end, list_.size() - 1))); }
+
+  // `@triton.jit` in front of it belongs to it.
+  size_t behind_attributes(size_t i) const {
+    while (type(i) == L::AT && (type(i + 1) == L::ID || type(i + 1) == L::OP)) {
+      i += 2;
+      while (type(i) == L::DOT && type(i + 1) == L::ID) i += 2;
+      if (type(i) == L::LEFT_PAREN) i = behind(i, L::LEFT_PAREN, L::RIGHT_PAREN);
+    }
+    return i;
+  }
+  bool is_foreign_declaration(size_t i) const { return type(behind_attributes(i)) == L::ID; }
+
+  // To the next declaration of ours.
+  void leave_out_declaration(size_t i) {
+    size_t word = behind_attributes(i), end = word;
+    int depth = 0;
+    for (; end + 1 < list_.size(); ++end) {
+      size_t now = type(end);
+      bool is_ours = (now >= L::IMPORT && now <= L::STATIC_ASSERT && now != L::CONST) || (now == L::REFERENCE && type(end + 1) == L::FN);
+      if (depth <= 0 && is_ours && begins_line(end)) break;
+      depth += (now == L::LEFT_BRACE) - (now == L::RIGHT_BRACE);
+    }
+    if (!has_foreign_declarations_)
+      diagnostics_.at(input_.span(*list_[word])).error(diag::ExpectedToken, "a declaration", "`" + std::string(text(word)) + "`").help(std::string(help_of(kDeclarations, text(word), kFunctions)));
+    has_foreign_declarations_ = true;
+    erase(i, end);
+  }
+
+  size_t behind(size_t open, size_t opener, size_t closer) const {
+    int depth = 0;
+    for (size_t i = open; i + 1 < list_.size(); ++i) {
+      depth += (type(i) == opener) - (type(i) == closer);
+      if (depth == 0) return i + 1;
+    }
+    return open;
+  }
+  // Behind the block that begins before the statement ends, or behind the statement.
+  size_t behind_statement(size_t i) const {
+    size_t line = list_[i]->getLine();
+    for (; i + 1 < list_.size() && type(i) != L::RIGHT_BRACE; ++i) {
+      if (type(i) == L::LEFT_BRACE) return behind(i, L::LEFT_BRACE, L::RIGHT_BRACE);
+      if (type(i) == L::SEMICOLON) return i + 1;
+      if (list_[i]->getLine() != line) break;
+    }
+    return i;
+  }
+
+  void leave_out_statement(size_t i) {
+    if (type(i) != L::ID) return;
+    std::string_view word = text(i), help = help_of(kStatements, word, "");
+    size_t next = type(i + 1);
+    bool is_ours = next == L::ASSIGN || next == L::DOT || (next >= L::ADD_ASSIGN && next <= L::SHIFT_RIGHT_ASSIGN) || next == L::LEFT_BRACKET;
+    if (help.empty() || is_ours || (next == L::LEFT_PAREN && type(behind(i + 1, L::LEFT_PAREN, L::RIGHT_PAREN)) == L::SEMICOLON)) return;
+    diagnostics_.at(input_.span(*list_[i])).error(diag::UnexpectedToken, "`" + std::string(word) + "`").help(std::string(help));
+    if (word == "do" && next == L::LEFT_BRACE) {  // what it does is looked at, its test is not
+      size_t test = behind(i + 1, L::LEFT_BRACE, L::RIGHT_BRACE);
+      if (type(test) == L::WHILE) erase(test, behind_statement(test));
+      return erase(i, i + 1);
+    }
+    size_t end = behind_statement(i);
+    while (end < list_.size() && type(end) == L::ID && (text(end) == "catch" || text(end) == "finally" || text(end) == "except")) end = behind_statement(end);
+    erase(i, end);
+  }
+
+  const Input& input_;
+  std::vector<TokenPointer>& list_;
+  Diagnostics& diagnostics_;
+  bool has_foreign_declarations_ = false;
+};
+
+}  // namespace
+
+void leave_out_foreign_lines(const Input& input, Tokens& tokens, Diagnostics& diagnostics) { Lines(input, tokens, diagnostics).run(); }
+
+}  // namespace tilec::syntax

@@ -1,0 +1,114 @@
+// Words of the language that are used as names: said once for each word, with another name, and read as names wherever they stand as such.
+#include <map>
+#include <set>
+
+#include "TileLexer.h"
+#include "base/scalar.h"
+#include "diag/diag.h"
+#include "syntax/tokens.h"
+
+namespace tilec::syntax {
+namespace {
+
+using L = TileLexer;
+
+template <class... T> bool is_one_of(size_t type, T... types) { return ((type == size_t(types)) || ...); }
+bool is_word(size_t type) { return type >= L::IMPORT && type <= L::INOUT; }
+bool is_operator(size_t type) { return type >= L::OR_OR && type <= L::TILDE && type != L::AT; }
+bool is_assignment(size_t type) { return type >= L::ASSIGN && type <= L::SHIFT_RIGHT_ASSIGN; }
+
+class Names {
+ public:
+  Names(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics)
+      : input_(input), list_(tokens.list), patience_(patience), diagnostics_(diagnostics) {}
+
+  void run() {
+    for (size_t i = 0; i < list_.size(); ++i) {
+      if (type(i) == L::ENUM) members_of(i);
+      else if (is_word(type(i)) && (is_declared(i) || is_operand(i))) places_[text(i)].push_back(i), declare(i);
+    }
+    // What begins a statement is a name only where the word is one.
+    for (size_t i = 0; i < list_.size(); ++i)
+      if (is_word(type(i)) && places_.contains(text(i)) && is_part_of_name(i)) places_[text(i)].push_back(i);
+    for (auto& [word, places] : places_)
+      if (!patience_.is_over(diagnostics_)) report(word, places);
+  }
+
+ private:
+  size_t type(size_t i) const { return i < list_.size() ? list_[i]->getType() : size_t(antlr4::Token::EOF); }
+  size_t before(size_t i) const { return i > 0 ? type(i - 1) : size_t(L::SEMICOLON); }
+  std::string_view text(size_t i) const { return input_.spelling(*list_[i]); }
+
+  bool is_declared(size_t i) const {
+    size_t last = before(i), next = type(i + 1);
+    bool is_variable = is_one_of(last, L::LET, L::VAR, L::CONST) && is_one_of(next, L::ASSIGN, L::COLON);
+    bool is_index = is_one_of(last, L::FOR, L::LEFT_PAREN, L::COMMA) && next == L::IN;
+    bool is_function = is_one_of(last, L::FN, L::KERNEL) && is_one_of(next, L::LEFT_PAREN, L::LEFT_BRACKET);
+    bool is_parameter = next == L::COLON && is_one_of(last, L::LEFT_PAREN, L::LEFT_BRACKET, L::COMMA, L::OUT, L::INOUT, L::IN, L::CONST, L::ALIAS);
+    return is_variable || is_index || is_function || is_parameter || (last == L::AS && next == L::SEMICOLON) || (last == L::ENUM && next == L::LEFT_BRACE);
+  }
+  bool begins_operand(size_t i) const {
+    size_t last = before(i);
+    return is_operator(last) || is_assignment(last) ||
+           is_one_of(last, L::LEFT_PAREN, L::LEFT_BRACKET, L::COMMA, L::IN, L::DOT_DOT, L::PLUS_COLON, L::RETURN, L::REQUIRES, L::WHERE);
+  }
+  bool is_operand(size_t i) const {
+    size_t next = type(i + 1);
+    bool ends = is_operator(next) || is_one_of(next, L::RIGHT_PAREN, L::RIGHT_BRACKET, L::COMMA, L::SEMICOLON, L::DOT, L::DOT_DOT, L::PLUS_COLON, L::AS);
+    return begins_operand(i) && ends && next != L::MINUS && next != L::NOT && next != L::TILDE;
+  }
+  bool is_part_of_name(size_t i) const {
+    size_t next = type(i + 1);
+    if (is_declared(i) || is_operand(i)) return false;  // is known
+    bool is_place = is_one_of(before(i), L::SEMICOLON, L::LEFT_BRACE, L::RIGHT_BRACE) && (is_assignment(next) || is_one_of(next, L::LEFT_BRACKET, L::DOT));
+    bool is_call = next == L::LEFT_PAREN && declared_.contains(text(i)) && type(i) != L::IF;
+    return is_place || (begins_operand(i) && (is_call || is_one_of(next, L::LEFT_BRACKET, L::LEFT_BRACE, L::MINUS, L::ASSIGN)));
+  }
+  void members_of(size_t i) {
+    for (size_t k = i + 3; k < list_.size() && type(k - 1) != L::RIGHT_BRACE && type(i + 2) == L::LEFT_BRACE; ++k)
+      if (is_word(type(k)) && is_one_of(before(k), L::LEFT_BRACE, L::COMMA) && is_one_of(type(k + 1), L::COMMA, L::RIGHT_BRACE))
+        places_[text(k)].push_back(k), declared_.insert(text(k));
+  }
+
+  // A dim is declared where it is an extent.
+  void declare(size_t i) {
+    bool is_extent = i > 1 && before(i) == L::LEFT_BRACKET && scalar_named(text(i - 2));
+    if (is_declared(i) || is_extent) declared_.insert(text(i));
+  }
+
+  // A word that nothing else in the file is called.
+  std::string other_name(std::string_view word) const {
+    std::string name(word);
+    do name += '_';
+    while (std::ranges::any_of(list_, [&](const TokenPointer& token) { return input_.spelling(*token) == name; }));
+    return name;
+  }
+
+  void report(std::string_view word, const std::vector<size_t>& places) {
+    size_t first = *std::ranges::min_element(places);
+    std::string name = other_name(word);
+    std::vector<Fix> fixes;
+    for (size_t i : places) fixes.push_back({input_.span(*list_[i]), name});
+    std::ranges::sort(fixes, {}, [](const Fix& fix) { return fix.span.begin; });
+    diagnostics_.at(input_.span(*list_[first])).error(diag::ReservedWord, word).fix(std::move(fixes), "give it another name, such as `" + name + "`");
+    // What nothing declares is read as a name that is left open, which says nothing more.
+    for (size_t i : places)
+      if (declared_.contains(word)) dynamic_cast<antlr4::CommonToken&>(*list_[i]).setType(L::ID);
+      else list_[i] = imagined_before(*list_[i], L::ID);
+  }
+
+  const Input& input_;
+  std::vector<TokenPointer>& list_;
+  const Patience& patience_;
+  Diagnostics& diagnostics_;
+  std::map<std::string_view, std::vector<size_t>> places_;
+  std::set<std::string_view> declared_;
+};
+
+}  // namespace
+
+void turn_words_as_names(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics) {
+  Names(input, tokens, patience, diagnostics).run();
+}
+
+}  // namespace tilec::syntax
