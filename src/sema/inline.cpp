@@ -1,4 +1,5 @@
 // Functions run where they are called: a frame, parameters bound to values or to the caller's variables, the body.
+#include "sema/always_set.h"
 #include "sema/call.h"
 #include "sema/exits.h"
 #include "sema/intrinsics.h"
@@ -301,6 +302,7 @@ Value run_call(Instance& in, Invocation& call) {
     for (size_t i = 0; is_bound && i < parameters.size(); ++i)
       is_bound = binder.bind(parameters[i], call.arguments[i]);
     is_bound = is_bound && keeps_requirements(in, call);
+    if (is_bound) begin_with_zeros_if_always_set(in, call.fn.fn());
     if (is_bound && (!call.fn.fn().body || prepare_returns(in, *call.fn.fn().body))) result = run_body(in, call);
     if (is_bound && !binder.write_back()) result = Poison{};
   }

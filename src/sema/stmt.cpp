@@ -1,5 +1,6 @@
 #include "sema/stmt.h"
 
+#include "sema/always_set.h"
 #include "sema/assign.h"
 #include "sema/exits.h"
 
@@ -75,6 +76,7 @@ void run_statements(Instance& in, std::span<const ast::Stmt* const> statements) 
       return;
     }
     run_statement(in, stmt);
+    if (auto* node = stmt.as<ast::Var>(); node && !node->value) begin_with_zeros_if_always_set(in, *node, rest);
     Exits exits = exits_inside(stmt);
     if (!exits.any() || rest.empty() || in.is_dead) continue;
     ir::ValueId here = still_here(in, exits);
