@@ -88,7 +88,7 @@ Value Evaluator::choose(const Value& condition, const Value& a, const Value& b, 
     Number x = n[1], y = n[2];
     unite(x, y, span);
     Number out = n[0].truth() ? x : y;
-    out.padding |= n[0].beyond();
+    out.padding = Padding((out.padding & ~kAsRead) | n[0].beyond());
     return out;
   };
   return map({condition, a, b}, scalar_of_value(a).value_or(scalar_of_value(b).value_or(Scalar::F32)), each, span);
