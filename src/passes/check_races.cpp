@@ -2,6 +2,7 @@
 
 #include "diag/diag.h"
 #include "ir/overlap.h"
+#include "passes/check_waits.h"
 #include "passes/region.h"
 #include "passes/rewrite.h"
 #include "passes/thread_turns.h"
@@ -260,6 +261,7 @@ struct Check {
 
 void check_races(const Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) {
   Check pass{kernel, diagnostics, prover};
+  check_waits(kernel, diagnostics);
   each_op_in_region(kernel, kernel.body, [&](RegionId, OpId id) {
     const Op& op = kernel.op(id);
     if (auto* launch = op.get<op::Launch>())
