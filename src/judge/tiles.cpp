@@ -38,12 +38,13 @@ Scalar sum_type(Scalar type) {
   return bit_width(type) <= 16 ? Scalar::I32 : Scalar::I64;
 }
 
-// Padding leaves what a loop carries as it is. In front of it, only where the result says so, as of 0 in a sum: it may be taken away from.
-Number met(const Tile& a, const Tile& b, const Number& x, const Number& y, Number result) {
+// Padding leaves what a loop carries as it is, whatever is computed of the two. Other elements are data where the result is what they were,
+// as of 0 in a sum.
+Number met(bool is_carried, const Number& x, const Number& y, Number result) {
   if (x.is_padding == y.is_padding) return result;
   const Number& data = x.is_padding ? y : x;
-  if (!(x.is_padding ? b : a).is_variable || data.type != result.type) return result;
-  if (y.is_padding) return data;
+  if (data.type != result.type) return result;
+  if (is_carried && y.is_padding) return data;
   if (data.i == result.i && data.f == result.f) result.is_padding = false;
   return result;
 }
@@ -152,7 +153,7 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
       if (mask->shape == shape && mask->elements[size_t(k)].truth() != wanted) is_muted_ = true;
     out->elements.push_back(each(numbers));
     bool are_whole = numbers.size() == 2 && tiles[0] && tiles[1] && tiles[0]->shape == shape && tiles[1]->shape == shape;
-    if (are_whole && loops_ > 0) out->elements.back() = met(*tiles[0], *tiles[1], numbers[0], numbers[1], out->elements.back());
+    if (are_whole) out->elements.back() = met(loops_ > 0 && tiles[0]->is_variable, numbers[0], numbers[1], out->elements.back());
     is_muted_ = was_muted;
   }
   if (!out->elements.empty()) out->type = out->elements[0].type;
