@@ -107,6 +107,8 @@ struct Run {
     bool side;
     Taint taint;
   };
+  // What padding chooses is padding, but for what a loop carries.
+  bool is_free(const Decision& decision, ValueId chosen) const { return decision.taint != Taint::Padding || carried.contains(chosen); }
   std::optional<Decision> decided(ValueId condition, RegionId region) {
     Known n = of(condition);
     Taint from = taint(condition);
@@ -167,7 +169,7 @@ struct Run {
     ValueId side = decision && decision->side ? select.a : select.b;
     known.insert_or_assign(v, decision ? of(side) : joined(of(select.a), of(select.b)));
     taint_of[v] = decision ? std::max(decision->taint, taint(side)) : std::max({taint(select.condition), taint(select.a), taint(select.b)});
-    if (decision) equate(v, side);
+    if (decision && is_free(*decision, side)) equate(v, side);
     if (carried.contains(select.a) || carried.contains(select.b)) carried.insert(v);
   }
 
@@ -181,7 +183,7 @@ struct Run {
       for (size_t i = 0; i < result.size(); ++i) {
         result[i] = joined(result[i], yielded.numbers[i]);
         taints[i] = std::max(taints[i], yielded.taints[i]);
-        if (decision) sure[op.results[i]] = yielded.sure[i], hoped[op.results[i]] = yielded.hoped[i], left[op.results[i]] = yielded.left[i];
+        if (decision && is_free(*decision, yielded.sure[i])) sure[op.results[i]] = yielded.sure[i], hoped[op.results[i]] = yielded.hoped[i], left[op.results[i]] = yielded.left[i];
       }
     }
     for (size_t i = 0; i < result.size(); ++i) known[op.results[i]] = result[i], taint_of[op.results[i]] = taints[i];
