@@ -38,13 +38,6 @@ Scalar sum_type(Scalar type) {
   return bit_width(type) <= 16 ? Scalar::I32 : Scalar::I64;
 }
 
-// Padding that changes nothing, such as 0 in a sum, leaves the element that it meets: that is data.
-bool leaves_other(const Number& a, const Number& b, const Number& result) {
-  if (a.is_padding() == b.is_padding() || a.is_carried || b.is_carried) return false;
-  const Number& data = a.is_padding() ? b : a;
-  return data.type == result.type && data.i == result.i && data.f == result.f;
-}
-
 // A line along an axis: its first element, the step, and how many there are.
 struct Lines {
   Shape rest;
@@ -152,8 +145,6 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
       if (mask->shape == shape && mask->elements[size_t(k)].truth() != wanted) is_muted_ = true;
     is_scalar_beside_tile_ = std::ranges::find(tiles, nullptr) != tiles.end();
     out->elements.push_back(each(numbers));
-    const bool are_whole = numbers.size() == 2 && tiles[0] && tiles[1] && tiles[0]->shape == shape && tiles[1]->shape == shape;
-    if (are_whole && leaves_other(numbers[0], numbers[1], out->elements.back())) out->elements.back().padding = 0;
     is_muted_ = was_muted;
   }
   is_scalar_beside_tile_ = false;

@@ -25,16 +25,17 @@ void PaddingFlow::note_first(const op::Map& map, const Op& at) {
       if (carries[i] && is_made_of(yielded[r], args[map.shape.size() + i])) first_values_[at.results[r]] = {plain_state(results.numbers[r], int(map.shape.size())), loop};
 }
 
-// Is it a value that has nothing to do with the set, but with what is padded elsewhere, or carried by a loop?
+// Is it a value that has nothing to do with the set, but with what a loop carries? What is padded elsewhere does not count: of operands that
+// end at different places, what lies beyond either is padding, whatever stands there.
 bool PaddingFlow::is_kept(const op::Map& map, const MapAxis& axis, unsigned set, ValueId root) const {
   const auto& args = kernel_.region(map.body).args;
-  unsigned padded = axis.inputs(set), others = axis.inputs(~set);
+  unsigned padded = axis.inputs(set);
   bool is_data = false;
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     if (!is_made_of(root, args[map.shape.size() + i])) continue;
     if (padded >> i & 1) return false;
     Known first;
-    is_data |= (others >> i & 1) || begins_with(map, i, axis.axis, &first);
+    is_data |= begins_with(map, i, axis.axis, &first);
   }
   return is_data;
 }

@@ -1,7 +1,7 @@
 // How elementwise code carries padding.
 //
 // Along an axis, each set of padded inputs is looked at as if these were padding and the others were not. What is computed of padding
-// is padding. Not so where padding leaves another operand as it is, which is padded elsewhere or carried by a loop: x of x + 0.
+// is padding. Not so where padding leaves another operand as it is, which is carried by a loop: x of x + 0.
 #include "passes/padding_flow.h"
 
 namespace tilec::passes {

@@ -281,12 +281,11 @@ class Program(Loops):
         self.result(f"{self.kept(a, 'sum', 'I')} @ {self.kept(b, 'sum', 'I')}.T", "i32", ("M", "M"))
 
     def ends_elsewhere(self):
-        """Of operands that end, or begin, at different places, what lies beyond either is padding, unless it leaves the other as it is: nothing does
-        that here."""
+        """Of operands that end, or begin, at different places, what lies beyond either is padding."""
         rows, columns = self.one("0, 1", "0, 2", "0, -1", "1, 0", "-1, 0").split(", ")
         region = f"[{rows} +: BM, {columns} +: BN"
         other = self.let("p", f"{self.one('x', 'y')}{region}{self.rng.choice(PADS)}]")
-        value = self.one("exp({0} - {1})", "select({0} > {1}, {0}, {1})", "({0} + {1}) * 0.5", "abs({1} - {0})", "if {0} < {1} {{ {1} }} else {{ 0 }}", "floor({0} * {1})")
+        value = self.one("{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}", "max({0}, {1})", "exp({0} - {1})", "select({0} > {1}, {0}, {1})", "{1} - {0}")
         # Along the other axis the results themselves would be padding.
         fn, axis = self.one("sum", "max", "min", "absmax", "prod", "argmin"), int(rows == "0")
         name = self.let("e", value.format(self.any_tile(), other))
