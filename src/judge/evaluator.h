@@ -168,6 +168,7 @@ class Evaluator {
   Flow execute(const ast::Block& block);
   Flow execute(const ast::Stmt& stmt);
   Flow run_for(const ast::For& loop);
+  Flow run_while(const ast::While& loop, Span span);
   Flow run_turn(const ast::For& loop, const std::vector<Value>& indices);
   Flow run_range(const ast::For& loop);
   Flow run_parallel(const ast::For& loop);
@@ -190,6 +191,7 @@ class Evaluator {
   const Options& options_;
   Frame* frame_ = nullptr;
   uint64_t steps_ = 0;
+  uint64_t changes_ = 0, changes_of_memory_ = 0;  // of variables and memory; of memory alone
   int depth_ = 0;
   bool is_exact_ = false;   // in contracts: numbers beyond 64 bits stay numbers
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults

@@ -34,12 +34,7 @@ Flow Evaluator::execute(const ast::Stmt& stmt) {
   } else if (auto* loop = stmt.as<ast::For>()) {
     return run_for(*loop);
   } else if (auto* loop = stmt.as<ast::While>()) {
-    while (condition(*loop->condition)) {
-      step(stmt.span);
-      Flow flow = execute(loop->body);
-      if (flow == Flow::Break) break;
-      if (flow == Flow::Return) return flow;
-    }
+    return run_while(*loop, stmt.span);
   } else if (stmt.as<ast::Break>()) {
     return Flow::Break;
   } else if (stmt.as<ast::Continue>()) {
@@ -62,6 +57,24 @@ Flow Evaluator::execute(const ast::Stmt& stmt) {
     unknown(stmt.span, stmt.as<ast::Sync>() ? "`sync` in a loop, a condition or a call" : "this statement");
   }
   return Flow::Next;
+}
+
+// A turn that leaves everything as it was is followed by one like it, for ever: blocks do not wait for each other.
+Flow Evaluator::run_while(const ast::While& loop, Span span) {
+  constexpr uint64_t kMostTurns = 1 << 20;
+  uint64_t memory = changes_of_memory_;
+  for (uint64_t turn = 1;; ++turn) {
+    uint64_t before = changes_;
+    if (!condition(*loop.condition)) return Flow::Next;
+    step(span);
+    Flow flow = execute(loop.body);
+    if (flow == Flow::Break) return Flow::Next;
+    if (flow == Flow::Return) return flow;
+    bool is_quiet = changes_of_memory_ == memory;
+    if (changes_ != before && (!is_quiet || turn < kMostTurns)) continue;
+    if (changes_ != before || thread_ >= 0) unknown(loop.condition->span, "a loop that turns and turns, and changes no memory");
+    stop(interp::FaultKind::Deadlock, loop.condition->span, "waits here for ever: a turn of the loop changes nothing, and blocks do not wait for each other");
+  }
 }
 
 void Evaluator::declare_tile(const ast::Name& name, const Type& type, const ast::Expr* value, Span span) {
