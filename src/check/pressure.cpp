@@ -1,5 +1,6 @@
 #include "check/pressure.h"
 
+#include <set>
 #include <unordered_map>
 
 #include "diag/diag.h"
@@ -38,12 +39,24 @@ struct Sweep {
       const Op& op = kernel.op(r.ops[i]);
       int64_t inside = 0;
       each_region(op.data, [&](RegionId inner) { inside = std::max(inside, region(inner)); });
-      most = std::max(most, live + inside);
+      most = std::max(most, live + inside - handed_over(op, i, last));
       live -= ending[i];
       for (ValueId v : op.results) begin(v, i + 1);
       most = std::max(most, live);
     }
     return most;
+  }
+
+  // What a loop begins with and nobody else wants is what it carries: it is the same registers.
+  int64_t handed_over(const Op& op, size_t at, const std::unordered_map<uint32_t, size_t>& last) const {
+    auto* counted = op.get<op::For>();
+    auto* tested = op.get<op::While>();
+    int64_t sum = 0;
+    std::set<ValueId> seen;
+    if (counted || tested)
+      for (ValueId v : counted ? counted->inits : tested->inits)
+        if (last.at(v.index) == at && seen.insert(v).second) sum += width(kernel.type(v));
+    return sum;
   }
 
   void note_uses(OpId id, size_t at, std::unordered_map<uint32_t, size_t>& last) {

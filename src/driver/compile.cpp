@@ -310,6 +310,26 @@ int compile_command(const Options& options) {
   return write_outputs(session, paths, primary, &*compiled);
 }
 
+namespace {
+
+// A shared tile that no machine has the room for: whichever is compiled for, it is an error.
+void check_space(const ir::Kernel& kernel, Diagnostics& diagnostics) {
+  const Machine* largest = nullptr;
+  for (const Machine* m : all_machines())
+    if (!largest || m->shared_bytes > largest->shared_bytes) largest = m;
+  std::set<ir::ValueId> used;
+  ir::each_op(kernel, kernel.body, [&](ir::OpId id) { ir::each_operand(kernel.op(id).data, [&](ir::ValueId v) { used.insert(v); }); });
+  ir::each_op(kernel, kernel.body, [&](ir::OpId id) {
+    const ir::Op& op = kernel.op(id);
+    if (!op.is<ir::op::Alloc>() || kernel.type(op.result()).space != ir::Space::Shared || !used.contains(op.result())) return;
+    int64_t bytes = kernel.type(op.result()).element_count() * bit_width(kernel.type(op.result()).element) / 8;
+    if (bytes > largest->shared_bytes)
+      diagnostics.at(op.span).error(diag::SharedMemoryExceeded, kernel.name, bytes, std::string(largest->name), largest->shared_bytes).help("use smaller tiles: no machine has more");
+  });
+}
+
+}  // namespace
+
 int check_command(const Options& options) {
   int worst = kDone;
   for (const std::string& input : options.inputs) {
@@ -318,7 +338,8 @@ int check_command(const Options& options) {
     int code = session.load(input, [&](const ir::Kernel& kernel) { checks.add(kernel); });
     if (code == kDone) {
       session.check_names();
-      if (!session.diagnostics.has_errors()) checks.finish();
+      if (!session.diagnostics.has_errors())
+        for (const Checked& checked : checks.finish()) check_space(checked.kernel, session.diagnostics);
       code = session.tell();
     }
     worst = std::max(worst, code);

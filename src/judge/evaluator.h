@@ -63,6 +63,7 @@ class Evaluator {
   std::optional<Scalar> scalar_of(const ast::Expr& expr);  // without evaluating anything; none of literals
   std::optional<Shape> shape_of_tile(const ast::Expr& expr);  // without evaluating anything; none of numbers
   std::optional<Shape> shape_of_part(const ast::Index& index);
+  std::optional<Shape> shape_of_result(const ast::Call& call);
   std::optional<Scalar> scalar_of_call(const ast::Call& call);
   std::optional<Scalar> scalar_of_value(const Value& value);
 
@@ -199,6 +200,7 @@ class Evaluator {
   const Options& options_;
   Frame* frame_ = nullptr;
   uint64_t steps_ = 0;
+  uint64_t changes_ = 0, changes_of_memory_ = 0;  // of variables and memory; of memory alone
   int depth_ = 0;
   bool is_exact_ = false;   // in contracts: numbers beyond 64 bits stay numbers
   bool is_scalar_beside_tile_ = false;  // of the two numbers at hand one is of every element

@@ -102,6 +102,7 @@ void Evaluator::write(const Region& region, const Value& value, Span span) {
     const Number& x = tile->elements[k++];
     if (auto at = offset_of(region, index)) memory.set(*at, moved(convert(x, memory.element, span), places));
   });
+  ++changes_, ++changes_of_memory_;
 }
 
 Number Evaluator::written_pad(const Number& x, Scalar element, Span span) {
@@ -287,11 +288,21 @@ Value Evaluator::place_value(const Place& place, Span span, const Shape& shape) 
   return read(*place.region, span);
 }
 
+namespace {
+
+bool are_same(const Number& a, const Number& b) {
+  return a.type == b.type && (a.is_real() ? std::memcmp(&a.f, &b.f, sizeof a.f) == 0 : a.i == b.i);
+}
+
+}  // namespace
+
 void Evaluator::assign(Place& place, const Value& given, Span span) {
   Value value = tile_or_number(given, span);
   if (place.variable) {
     auto type = scalar_of_value(place.variable->value);
     if (std::holds_alternative<Number>(value) && type) value = convert(std::get<Number>(value), *type, span);
+    auto *old = std::get_if<Number>(&place.variable->value), *now = std::get_if<Number>(&value);
+    changes_ += !old || !now || !place.variable->is_set || !are_same(*old, *now);
     place.variable->value = value;
     place.variable->is_set = true;
     return;
@@ -303,7 +314,10 @@ void Evaluator::assign(Place& place, const Value& given, Span span) {
   }
   if (!place.region->shape().empty()) return write(*place.region, value, span);
   View element = element_of(*place.region, span);
-  element.memory->set(element.offset, convert(number_of(value, span), element.memory->element, span));
+  Number number = convert(number_of(value, span), element.memory->element, span);
+  bool changes = !element.memory->is_written(element.offset) || !are_same(element.memory->get(element.offset), number);
+  changes_ += changes, changes_of_memory_ += changes;
+  element.memory->set(element.offset, number);
 }
 
 }  // namespace tilec::judge

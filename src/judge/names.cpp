@@ -176,6 +176,11 @@ std::optional<Scalar> Evaluator::scalar_of(const ast::Expr& expr) {
 
 // Lengths are known at compile time, and evaluating them changes nothing.
 std::optional<Shape> Evaluator::shape_of_part(const ast::Index& index) {
+  if (auto* member = index.base->as<ast::Member>(); member && member->name.text == "reshape") {
+    Shape out;
+    for (const ast::Subscript& s : index.subscripts) out.push_back(int64_t(whole_number(*s.lo)));
+    return out;
+  }
   auto* name = index.base->as<ast::NameRef>();
   Binding* binding = name ? find(name->name.text) : nullptr;
   auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
@@ -211,6 +216,22 @@ std::optional<Shape> Evaluator::shape_of_tile(const ast::Expr& expr) {
   auto* call = expr.as<ast::Call>();
   auto* member = call ? call->callee->as<ast::Member>() : nullptr;
   if (member && member->name.text == "tile" && !call->generics.empty()) return shape_of(call->generics);
+  return call ? shape_of_result(*call) : std::nullopt;
+}
+
+// Of a function whose result says its shape in numbers.
+std::optional<Shape> Evaluator::shape_of_result(const ast::Call& call) {
+  std::string_view name;
+  std::vector<std::pair<Module*, const ast::Fn*>> functions;
+  const ast::Expr* receiver = receiver_of(call, functions, name);
+  for (auto& [module, fn] : functions) {
+    auto* result = fn->signature.result ? fn->signature.result->as<ast::ShapedType>() : nullptr;
+    if (!result || result->extents.empty() || !suits(*fn, call, receiver)) continue;
+    Shape out;
+    for (const ast::Expr* extent : result->extents)
+      if (auto* n = extent->as<ast::IntLiteral>()) out.push_back(int64_t(n->value));
+    if (out.size() == result->extents.size()) return out;
+  }
   return std::nullopt;
 }
 

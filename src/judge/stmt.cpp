@@ -248,15 +248,23 @@ Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
   return flow;
 }
 
+// A turn that leaves everything as it was is followed by one like it, for ever: blocks do not wait for each other.
 Flow Evaluator::run_while(const ast::While& loop, Span span) {
+  constexpr uint64_t kMostTurns = 1 << 20;
+  const uint64_t memory = changes_of_memory_;
   return carrying(loop.body, [&] {
-    while (condition(*loop.condition).truth()) {
+    for (uint64_t turn = 1;; ++turn) {
+      uint64_t before = changes_;
+      if (!condition(*loop.condition).truth()) return Flow::Next;
       step(span);
       Flow flow = execute(loop.body);
-      if (flow == Flow::Break) break;
+      if (flow == Flow::Break) return Flow::Next;
       if (flow == Flow::Return) return flow;
+      bool is_quiet = changes_of_memory_ == memory;
+      if (changes_ != before && (!is_quiet || turn < kMostTurns)) continue;
+      if (changes_ != before || thread_ >= 0) unknown(loop.condition->span, "a loop that turns and turns, and changes no memory");
+      stop(interp::FaultKind::Deadlock, loop.condition->span, "waits here for ever: a turn of the loop changes nothing, and blocks do not wait for each other");
     }
-    return Flow::Next;
   });
 }
 

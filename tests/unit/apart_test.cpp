@@ -67,6 +67,8 @@ TEST_SUITE("apart") {
       folder.write("k.tile", std::string("export kernel k(inout ready: i32[1]) {\n    launch (i in 64) {\n        ") + loop + "\n        atomic_add(ready[0], 1);\n    }\n}\n");
       Ran ran = folder.run("timeout 60 '" TILEC_BINARY "' run -w k.tile");
       CHECK_MESSAGE((ran.code == 5 && ran.says("k.tile:3:") && ran.says("waits here for ever for `ready` to change")), loop << "\n" << ran.code << ran.out);
+      Ran judged = folder.run("timeout 60 '" TILEC_BINARY "' run -w --form=source k.tile");
+      CHECK_MESSAGE((judged.says("k.tile:3:") && (judged.says("waits here for ever") || judged.says("not judged"))), loop << "\n" << judged.code << judged.out);
     }
   }
 

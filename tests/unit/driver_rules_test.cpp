@@ -97,6 +97,19 @@ TEST_CASE("options and targets of other compilers, and slips, are answered with 
   CHECK_MESSAGE((alone.code == 2 && alone.says("no file is named") && alone.says("tilec check k.tile")), alone.out);
 }
 
+TEST_CASE("check refuses a shared tile that no machine has the room for") {
+  Folder folder;
+  auto kernel = [](const char* extents) {
+    return "export kernel k(x: f32[N], out y: f32[N]) {\n    launch (i in ceildiv(N, 64)) {\n        var s: shared f32[" + std::string(extents) +
+           "] = 0;\n        y.tile(i) = x.tile[64](i) + s[0, 0 +: 64];\n    }\n}\n";
+  };
+  folder.write("k.tile", kernel("4096, 512"));
+  Ran large = folder.tilec("check k.tile");
+  CHECK_MESSAGE((large.code == 1 && large.says("k.tile:3:") && large.says("T0500")), large.out);
+  folder.write("k.tile", kernel("32, 512"));
+  CHECK(folder.tilec("check k.tile").code == 0);
+}
+
 TEST_CASE("a file that is no text is told by its kind") {
   Folder folder;
   std::string text = "export kernel k() { launch (i in 1) { } }\n", wide;
