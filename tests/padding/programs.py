@@ -289,7 +289,8 @@ class Program(Loops):
         value = self.one("exp({0} - {1})", "select({0} > {1}, {0}, {1})", "({0} + {1}) * 0.5", "abs({1} - {0})", "if {0} < {1} {{ {1} }} else {{ 0 }}", "floor({0} * {1})")
         # Along the other axis the results themselves would be padding.
         fn, axis = self.one("sum", "max", "min", "absmax", "prod", "argmin"), int(rows == "0")
-        name = self.let("e", value.format(self.any_tile(), other))
+        # What the program set by the place alone stands where it ends.
+        name = self.let("e", value.format(self.let("p", self.read_tile()), other))
         kept = self.kept(name, fn, mask=f"in_mn && (inside{region}] > 0)")
         self.result(f"{kept}.{fn}(axis = {axis})", "i32" if fn == "argmin" else "F", ("M",) if axis else ("N",), index="BK" if fn == "argmin" else None)
         self.has_places = True
