@@ -57,19 +57,25 @@ def built(tilec, folder, text, target="x86-64-v3"):
         return ctypes.CDLL(str(place / "k.so")), ran
 
 
+TURNED = re.compile(r"(select\(in_mn, [^;]*\))\.(sum|prod)\(axis = ([01])\)")
+
+
 class Builder:
-    """Builds a function once more, for another machine or with larger tiles, which add up in another order."""
+    """Builds a function once more, for another machine, with larger tiles, or with tiles turned where they are reduced, which add up in another
+    order."""
 
     def __init__(self, tilec, folder):
         self.tilec, self.folder, self.known = tilec, folder, {}
 
-    def __call__(self, function, target, factor):
-        key = function.name, target, factor
+    def __call__(self, function, target, factor, is_turned):
+        key = function.name, target, factor, is_turned
         if key not in self.known:
             frame = copy.copy(function.frame)
             frame.resize(frame.bm * factor, frame.bn * factor, frame.bk)
             other = Function(function.name, frame, function.programs)
             text = "".join(piece for _, piece in other.parts())
+            if is_turned:
+                text = TURNED.sub(lambda found: f"{found[1]}.T.{found[2]}(axis = {1 - int(found[3])})", text)
             library, ran = built(self.tilec, self.folder, text, target)
             self.known[key] = (library, other)
         return self.known[key]
@@ -233,8 +239,9 @@ def hangs_on_order(function, is_placed, out, kind, how, now, build):
     gives otherwise, when its tiles are larger, its vectors shorter, or the numbers stand elsewhere in them, proves nothing."""
     if function.frame.is_exact or now.status[0] != now.status[1]:
         return False
-    for target, factor in ("x86-64-v3", 2), ("x86-64", 2), ("x86-64", 1), ("x86-64-v3", 4):
-        library, larger = build(function, target, factor)
+    ways = [("x86-64-v3", 2), ("x86-64", 2), ("x86-64", 1), ("x86-64-v3", 4)]
+    for target, factor, is_turned in [(*way, False) for way in ways] + [(*way, True) for way in ways]:
+        library, larger = build(function, target, factor, is_turned)
         # Larger tiles can be refused where tiles were not.
         for turn in range(6 if library else 0):
             spread = np.random.RandomState(turn) if turn and not is_placed else None

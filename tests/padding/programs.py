@@ -205,6 +205,8 @@ class Program(Loops):
 
     def reduced(self):
         fn, axis = self.rng.choice(REDUCTIONS), self.one(1, 1, 0)
+        if self.has_places and fn == "prod":
+            fn = "min"  # whether greatest numbers or zeros are multiplied first could not be tried by moving them
         is_whole = self.wholes and self.rng.random() < 0.3
         tile = self.rng.choice(self.wholes) if is_whole else self.tile()
         value, kind = self.kept(tile, fn, "I" if is_whole else "F"), "i32" if fn.startswith("arg") else "I" if is_whole else "F"
@@ -288,7 +290,8 @@ class Program(Loops):
         value = self.one("{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}", "max({0}, {1})", "exp({0} - {1})", "select({0} > {1}, {0}, {1})", "{1} - {0}")
         # Along the other axis the results themselves would be padding.
         fn, axis = self.one("sum", "max", "min", "absmax", "prod", "argmin"), int(rows == "0")
-        name = self.let("e", value.format(self.any_tile(), other))
+        # What the program set by the place alone stands where it ends.
+        name = self.let("e", value.format(self.let("p", self.read_tile()), other))
         kept = self.kept(name, fn, mask=f"in_mn && (inside{region}] > 0)")
         self.result(f"{kept}.{fn}(axis = {axis})", "i32" if fn == "argmin" else "F", ("M",) if axis else ("N",), index="BK" if fn == "argmin" else None)
         self.has_places = True
