@@ -68,8 +68,8 @@ struct Check {
     if (!prover.terms().range(divisor).holds(0)) return;
     std::string what = binary.fn == BinaryFn::Div ? "division" : "remainder";
     auto at = diagnostics.at(kernel.op(id).span);
-    // Where nothing ever comes by, everything is proved.
-    auto is_reached = [&] { return !prover.prove(prover.facts(region), prove::truth(false), prove::Effort::Quick).is_proved(); };
+    // Where nothing ever comes by, everything is proved, that it is 0 as well.
+    auto is_reached = [&] { return !prover.prove(prover.facts(region).with(equal(divisor, 0)), prove::truth(false), prove::Effort::Quick).is_proved(); };
     if (prover.proves(prover.facts(region), equal(divisor, 0), prove::Effort::Quick) && is_reached())
       return void(at.error(diag::IntegerFault, what, "the divisor is always 0"));
     if (of_host.contains(region) && prover.proves(facts(region), negation(equal(divisor, 0)))) return;
