@@ -186,6 +186,8 @@ def main():
         judge = Judge(compiler, pathlib.Path(folder), sys.argv[4:] or ["native"])
         for numbers in numbers_from(first, count):
             judge.batch(numbers)
+            if judge.ran % 1000 == 0:
+                print(f"... {judge.ran}", file=sys.stderr, flush=True)
     print(f"{judge.ran} programs, {judge.failed} failed")
     sys.exit(judge.failed != 0)
 
