@@ -178,8 +178,10 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
   };
   bool is_neutral = !axis.is_padded || changes_nothing(counted(axis));
   if (!is_neutral) {
-    std::string wanted = identity_text(reduce.fn, type), where(name(reduce.fn));
-    Number neutral = is_index && is_float(type) ? Number::real(std::numeric_limits<double>::quiet_NaN()) : identity(reduce.fn, type);
+    // NaN never wins, whichever end is looked for.
+    const bool may_be_nan = is_index && is_float(type);
+    std::string wanted = may_be_nan ? "nan" : identity_text(reduce.fn, type), where(name(reduce.fn));
+    Number neutral = may_be_nan ? Number::real(std::numeric_limits<double>::quiet_NaN()) : identity(reduce.fn, type);
     // Of equal whole numbers the first wins, and no number is below the least: what lies before the start cannot be hidden.
     if (is_index && !is_float(type) && axis.has_low()) report(axis, reduce.x, where, wanted, at);
     else keep_out({reduce.x, reduce.axis, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped)}, at);
