@@ -140,6 +140,7 @@ std::optional<int64_t> turned_from(const layout::RegLayout& source, const layout
 
 bool Lowering::turn_matrices(const layout::RegLayout& source, const layout::RegLayout& target, const Home& from, Home& to, Scalar element) {
   if (!machine_.has(Cap::MatrixTurns) || bit_width(element) != 16 || layout::move_tier(source, target) < layout::Tier::Lane) return false;
+  if (source.registers() % 2 || target.registers() % 2) return false;
   std::vector<int64_t> origins;
   for (int64_t pair = 0; pair < target.registers() / 2; ++pair) {
     auto origin = turned_from(source, target, pair);

@@ -36,9 +36,21 @@ struct Waits {
     each_source(kernel, v, sources, [&](ValueId x) { look_at(x); });
     for (ValueId x : sources)
       if (auto next = of_turn_before(x); next && is_wait) {
-        is_wait &= !depends_on(kernel, *next, x) || *next == x;
+        is_wait &= !is_made_of(*next, x) || is_passed_on(*next, x);
         if (seen.insert(x).second) follow(*next);
       }
+  }
+  // Through the arguments of the body as well, which are what the condition hands over.
+  bool is_made_of(ValueId v, ValueId x) const {
+    std::set<ValueId> sources;
+    each_source(kernel, v, sources, [](ValueId) {});
+    if (v == x || sources.contains(x)) return true;
+    return std::ranges::any_of(sources, [&](ValueId s) { return handed_over(s) && is_made_of(*handed_over(s), x); });
+  }
+  bool is_passed_on(ValueId v, ValueId x) const { return v == x || (handed_over(v) && is_passed_on(*handed_over(v), x)); }
+  std::optional<ValueId> handed_over(ValueId v) const {
+    const auto& args = kernel.region(loop.body).args;
+    return std::ranges::find(args, v) != args.end() ? of_turn_before(v) : std::nullopt;
   }
   void look_at(ValueId v) {
     const Op* op = kernel.definition(v);

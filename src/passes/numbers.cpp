@@ -252,7 +252,7 @@ std::string text_of(const Numbers& x) {
   if (x.is_within(kZero)) return "0";
   if (x.is_within(kNegativeInfinity)) return "-inf";
   if (x.is_within(kPositiveInfinity)) return "inf";
-  return (x.kinds & kNan) ? "nan" : "(not a constant)";
+  return x.kinds && x.is_within(kNan) ? "nan" : "(not a constant)";
 }
 
 }  // namespace tilec::passes

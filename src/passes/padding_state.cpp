@@ -73,7 +73,7 @@ TileState tainted(TileState state, const Known& by) {
   state.inside = joined(state.inside, by);
   if (state.corner.is_some()) state.corner = joined(state.corner, by);
   for (AxisPadding& axis : state.axes)
-    if (axis.is_padded) axis.lose_edges(), axis.kind = PaddingKind::Read, axis.numbers = joined(axis.numbers, by);
+    if (axis.is_padded) axis.lose_edges(), axis.is_as_read = false, axis.kind = PaddingKind::Read, axis.numbers = joined(axis.numbers, by);
   return state;
 }
 

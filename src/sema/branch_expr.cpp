@@ -278,10 +278,13 @@ Value as_beside(Instance& in, const Operand& taken, const ast::Expr& expr, const
   a.arm.region = in.builder.region();
   b = side(in, in.present, [&] { return operand(in, other, hint); });
   in.restore(before);
-  bool settles = (b.operand.value.is_scalar() && !is_literal(b.operand.value)) || (b.operand.value.is_tile_like() && !b.operand.value.is<Shapeless>());
-  const std::optional<ir::Type> type = settles ? unify(in, a, b, expr.span) : std::nullopt;
+  const bool is_number = b.operand.value.is_scalar() && !is_literal(b.operand.value);
+  const bool is_tile = b.operand.value.is_tile_like() && !b.operand.value.is<Shapeless>();
+  Value value = taken.value;
+  if (is_number) value = implicitly(in, taken, element_of(in, b.operand.value));
+  else if (is_tile && unify(in, a, b, expr.span)) value = a.operand.value;
   in.session.diagnostics = said;
-  return type ? a.operand.value : taken.value;
+  return value.is_poison() ? taken.value : value;
 }
 
 }  // namespace

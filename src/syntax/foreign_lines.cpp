@@ -124,6 +124,9 @@ class Lines {
     std::string_view word = text(i), help = help_of(kStatements, word, "");
     size_t next = type(i + 1);
     bool is_ours = next == L::ASSIGN || next == L::DOT || (next >= L::ADD_ASSIGN && next <= L::SHIFT_RIGHT_ASSIGN) || next == L::LEFT_BRACKET;
+    // A label stands in front of its statement, a member in its enumeration.
+    is_ours |= next == L::COLON && !begins_line(i + 2);
+    is_ours |= next == L::COMMA || (i >= 3 && type(i - 1) == L::LEFT_BRACE && type(i - 3) == L::ENUM);
     if (help.empty() || is_ours || (next == L::LEFT_PAREN && type(behind(i + 1, L::LEFT_PAREN, L::RIGHT_PAREN)) == L::SEMICOLON)) return;
     diagnostics_.at(input_.span(*list_[i])).error(diag::UnexpectedToken, "`" + std::string(word) + "`").help(std::string(help));
     if (word == "do" && next == L::LEFT_BRACE) {  // what it does is looked at, its test is not

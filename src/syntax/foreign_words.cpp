@@ -202,10 +202,16 @@ class Turner {
     if (word == "or" && is_between) return replace(i, TileLexer::OR_OR, "||");
     bool is_prefix = !ends_operand(i - 1) && type(i + 1) != TileLexer::DOT && behind_operand(i + 1) > i + 1;
     bool is_call = type(i + 1) == TileLexer::LEFT_PAREN && behind_operand(i + 1) == i + 1;
-    if (word == "not" && is_prefix && !is_call) return turn_not(i);
+    if (word == "not" && is_prefix && !is_call && !has_function(word)) return turn_not(i);
     if (word != "elif" || type(i - 1) != TileLexer::RIGHT_BRACE) return;
     replace(i, TileLexer::ELSE, "else if");
     list_.insert(list_.begin() + ssize_t(i) + 1, imagined_before(*list_[i + 1], TileLexer::IF));
+  }
+
+  bool has_function(const std::string& name) {
+    for (size_t i = 0; i + 1 < list_.size(); ++i)
+      if (type(i) == TileLexer::FN && text(i + 1) == name) return true;
+    return false;
   }
 
   // It binds looser than a comparison where it comes from, and tighter than all here.
