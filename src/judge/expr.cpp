@@ -89,6 +89,8 @@ Value Evaluator::choose(const Value& condition, const Value& a, const Value& b, 
     unite(x, y, span);
     Number out = n[0].truth() ? x : y;
     out.padding = Padding((out.padding & ~kAsRead) | n[0].beyond());
+    // Of sides that end at different places, what lies beyond either is padding, as in all elementwise code.
+    if (!out.is_carried) out.padding |= x.beyond() | y.beyond();
     return out;
   };
   return map({condition, a, b}, scalar_of_value(a).value_or(scalar_of_value(b).value_or(Scalar::F32)), each, span);
