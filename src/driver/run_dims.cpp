@@ -190,7 +190,11 @@ RunDims dims_of(const Dims& said, const ir::Kernel& kernel) {
 
 namespace {
 
+constexpr int kMostTurns = 1 << 16;  // of a loop that an extent is computed by
+
 struct HostValues {
+  using Values = std::vector<std::optional<int64_t>>;
+
   const ir::Kernel& kernel;
   const Dims& dims;
   std::map<ir::ValueId, std::optional<int64_t>> known = {};
@@ -198,6 +202,50 @@ struct HostValues {
   std::optional<int64_t> of(ir::ValueId v) {
     auto [found, is_new] = known.try_emplace(v);
     return is_new ? known[v] = derive(v) : found->second;
+  }
+
+  // What a region yields for its arguments.
+  Values yielded(ir::RegionId region, const Values& arguments) const {
+    HostValues inside{kernel, dims, known};
+    for (size_t i = 0; i < arguments.size(); ++i) inside.known[kernel.region(region).args[i]] = arguments[i];
+    Values values;
+    for (ir::ValueId v : kernel.terminator(region).as<ir::op::Yield>().values) values.push_back(inside.of(v));
+    return values;
+  }
+  Values all_of(const std::vector<ir::ValueId>& values) {
+    Values all;
+    for (ir::ValueId v : values) all.push_back(of(v));
+    return all;
+  }
+  Values results_of(const ir::op::If& branch) {
+    auto condition = of(branch.condition);
+    return condition ? yielded(*condition ? branch.then_body : branch.else_body, {}) : Values{};
+  }
+  Values results_of(const ir::op::For& loop) {
+    auto low = of(loop.low), high = of(loop.high), step = of(loop.step);
+    if (!low || !high || !step || *step <= 0) return {};
+    Values carried = all_of(loop.inits);
+    int64_t i = *low;
+    for (int turn = 0; i < *high && turn < kMostTurns; ++turn) {
+      Values arguments = carried;
+      arguments.insert(arguments.begin(), i);
+      carried = yielded(loop.body, arguments);
+      if (*step > *high - i) return carried;
+      i += *step;
+    }
+    return i < *high ? Values{} : carried;
+  }
+  Values results_of(const ir::op::While& loop) {
+    Values carried = all_of(loop.inits);
+    for (int turn = 0; turn < kMostTurns; ++turn) {
+      Values passed = yielded(loop.condition, carried);
+      const std::optional<int64_t> goes_on = passed[0];
+      passed.erase(passed.begin());
+      if (!goes_on) return {};
+      if (!*goes_on) return passed;
+      carried = yielded(loop.body, passed);
+    }
+    return {};
   }
 
   std::optional<int64_t> derive(ir::ValueId v) {
@@ -231,6 +279,13 @@ struct HostValues {
       auto c = operand(s->condition);
       return c ? operand(*c ? s->a : s->b) : std::nullopt;
     }
+    auto result = [&](const Values& all) {
+      const size_t at = size_t(std::ranges::find(op->results, v) - op->results.begin());
+      return at < all.size() ? all[at] : std::nullopt;
+    };
+    if (auto* branch = op->get<ir::op::If>()) return result(results_of(*branch));
+    if (auto* loop = op->get<ir::op::For>()) return result(results_of(*loop));
+    if (auto* loop = op->get<ir::op::While>()) return result(results_of(*loop));
     if (auto* c = op->get<ir::op::Compare>()) {
       auto x = operand(c->a), y = operand(c->b);
       if (x && y) return ir::evaluate(c->fn, kernel.type(c->a).element, ir::Number::integer(*x), ir::Number::integer(*y));

@@ -252,7 +252,8 @@ std::string text_of(const Numbers& x) {
   if (x.is_within(kZero)) return "0";
   if (x.is_within(kNegativeInfinity)) return "-inf";
   if (x.is_within(kPositiveInfinity)) return "inf";
-  return x.kinds && x.is_within(kNan) ? "nan" : "(not a constant)";
+  // Of numbers among which there are ordinary ones none is named.
+  return (x.kinds & kNan) && !(x.kinds & (kPositive | kNegative)) ? "nan" : "(not a constant)";
 }
 
 }  // namespace tilec::passes

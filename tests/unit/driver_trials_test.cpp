@@ -129,6 +129,19 @@ TEST_CASE("one run completes copies late and early where there are any") {
   CHECK(folder.tilec("run sums.tile --after-each --completion=early --target=model").times("completed early") == 0);
 }
 
+TEST_CASE("extents that functions make by branches and loops are computed") {
+  Folder folder;
+  folder.write("made.tile", "fn made(a: int) -> int {\n    if a < 0 { return 7; }\n    var s: int = 0;\n    for k in 0..a { s += k; if s > 5 { return s; } }\n    for k in [1, 2] { s += k; }\n"
+                            "    return s;\n}\nexport kernel k(n: int, inout B: i32[made(n)]) {\n    launch (i in made(n)) { B[i] = 1; }\n}\n");
+  for (auto [n, ones] : {std::pair{"-3", 7}, std::pair{"2", 4}, std::pair{"9", 6}})
+    for (const char* form : {"source", "typed"}) {
+      Ran ran = folder.tilec(std::string("run made.tile --print=json --form=") + form + " --dim n=" + n);
+      std::string all = "\"B\":[1";
+      for (int i = 1; i < ones; ++i) all += ",1";
+      CHECK_MESSAGE(ran.says(all + "]"), ran.out);
+    }
+}
+
 TEST_CASE("remarks tell the layouts that change, and registers that do not suffice") {
   Folder folder;
   folder.write("turned.tile", "export kernel turned(A: f32[N, N], out B: f32[N, N]) {\n    launch (i in ceildiv(N, 64), j in ceildiv(N, 64)) threads 128 {\n"
