@@ -70,6 +70,8 @@ Number Evaluator::from(Scalar type, const std::optional<ir::Number>& n, Padding 
 
 namespace {
 
+Wide greatest_of(Scalar type) { return type == Scalar::U64 ? Wide(UINT64_MAX) : Wide(ir::evaluate_convert(Scalar::Index, type, ir::ConvertMode::Nearest, ir::Number::integer(INT64_MAX)).i); }
+
 // A literal's number, for a type that it flows into.
 double digits_for(Scalar to, const Number& x) { return x.odd && to != Scalar::F64 ? *x.odd : x.f; }
 
@@ -98,7 +100,7 @@ Number Evaluator::convert(const Number& x, Scalar to, Span span) {
 Number Evaluator::cast(const Number& x, Scalar to, ir::ConvertMode mode) {
   Number out;
   if (x.is_literal && !x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, double(x.i));
-  else if (x.is_literal && !x.is_real() && x.i > INT64_MAX && mode == ir::ConvertMode::Nearest) out.i = std::min<Wide>(x.i, to == Scalar::U64 ? Wide(UINT64_MAX) : Wide(ir::evaluate_convert(Scalar::Index, to, mode, ir::Number::integer(INT64_MAX)).i));
+  else if (x.is_literal && x.i > INT64_MAX && mode == ir::ConvertMode::Nearest) out.i = std::min<Wide>(x.i, greatest_of(to));
   else if (x.is_literal && x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, digits_for(to, x));
   else return from(to, ir::evaluate_convert(x.type, to, mode, to_ir(x), options_.numeric), x.beyond());
   out.type = to;

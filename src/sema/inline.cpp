@@ -337,7 +337,7 @@ std::optional<Value> run_on_literals(Instance& in, Invocation call) {
   call.keeps_literals = true;
   Value value = run_call(in, call);
   auto* c = value.as<Const>();
-  if (!c || c->type == Scalar::Bool) {
+  if (!c) {
     in.session.diagnostics = before;
     return std::nullopt;
   }

@@ -1,5 +1,5 @@
 """Random functions: `inout`, `out`, memory, defaults that use earlier parameters, early returns; generics that call generics."""
-from scalars import Cell, Expr, Key, Memory, Return, Scope, typed
+from scalars import Cell, Expr, Key, Memory, Return, Scope
 from values import BINARY, INTEGERS, smaller
 
 CELLS = 8  # elements of every memory that is handed over

@@ -1,8 +1,6 @@
 """Random programs with what each means: functions, and a kernel of sequential code, whole tiles, elements, threads and a second launch."""
 import random
 
-import numpy as np
-
 import tiles
 from functions import CELLS, Calls
 from scalars import Cell, Expressions, Key, Memory, Scope, Statements
