@@ -134,7 +134,7 @@ void add_loops(const ir::Kernel& staged, const SourceMap& sources, std::string& 
 }
 
 void add_registers(const ir::Kernel& lowered, const Machine& machine, std::string& out) {
-  out += "registers: about " + std::to_string(check::registers_at_once(lowered, lowered.body)) + " of " +
+  out += "registers: about " + std::to_string(check::registers_at_once(lowered, lowered.body, machine)) + " of " +
          std::to_string(machine.registers_per_lane) + (machine.simd_bytes ? " vectors\n" : " a lane\n");
 }
 

@@ -1,7 +1,9 @@
 #include "passes/check_waits.h"
 
+#include <functional>
+#include <set>
+
 #include "diag/diag.h"
-#include "ir/sources.h"
 #include "passes/region.h"
 #include "passes/rewrite.h"
 
@@ -18,11 +20,16 @@ struct Waits {
   ValueId memory = {};  // that the condition reads
   bool is_wait = true;
 
-  // An atomic that leaves what it finds: `atomic_add(x, 0)`.
+  // An atomic that leaves what it finds: `atomic_add(x, 0)`; `max` with 0 does so with all that counts up from 0.
   bool leaves_memory(const op::Atomic& atomic) const {
-    bool is_neutral_at_zero = atomic.fn == AtomicFn::Add || atomic.fn == AtomicFn::Or || atomic.fn == AtomicFn::Xor;
+    if (atomic.fn == AtomicFn::CompareExchange) return same_number(atomic.operands[0], atomic.operands[1]);
+    bool is_neutral_at_zero = atomic.fn == AtomicFn::Add || atomic.fn == AtomicFn::Or || atomic.fn == AtomicFn::Xor || atomic.fn == AtomicFn::Max;
     auto n = atomic.operands.size() == 1 ? kernel.constant(atomic.operands[0]) : std::nullopt;
     return is_neutral_at_zero && n && n->i == 0;
+  }
+  bool same_number(ValueId a, ValueId b) const {
+    auto x = kernel.constant(a), y = kernel.constant(b);
+    return a == b || (x && y && x->i == y->i);
   }
   // Does a turn change nothing that others see?
   bool is_quiet(const Op& op) const {
@@ -32,22 +39,74 @@ struct Waits {
 
   // Follows what decides, from turn to turn. A number that each turn makes of itself ends the loop one day, as far as anybody knows.
   void follow(ValueId v) {
-    std::set<ValueId> sources;
-    each_source(kernel, v, sources, [&](ValueId x) { look_at(x); });
-    for (ValueId x : sources)
-      if (auto next = of_turn_before(x); next && is_wait) {
-        is_wait &= !is_made_of(*next, x) || is_passed_on(*next, x);
-        if (seen.insert(x).second) follow(*next);
+    if (!is_wait || !seen.insert(v).second) return;
+    look_at(v);
+    each_reason(v, [&](ValueId x) { follow(x); });
+    if (auto next = of_turn_before(v)) {
+      is_wait &= !grows_from(*next, v);
+      follow(*next);
+    }
+  }
+  // What a value is made of, or chosen by and among.
+  void each_reason(ValueId v, const std::function<void(ValueId)>& f) const {
+    const Op* op = kernel.definition(v);
+    if (!op) return;
+    each_operand(op->data, f);
+    if (auto arms = chosen_among(v)) {
+      f(arms->first);
+      f(arms->second);
+    }
+  }
+  std::optional<std::pair<ValueId, ValueId>> chosen_among(ValueId v) const {
+    const Op* op = kernel.definition(v);
+    auto* choice = op ? op->get<op::If>() : nullptr;
+    if (!choice) return std::nullopt;
+    auto yields = [&](RegionId region) { return kernel.terminator(region).as<op::Yield>().values; };
+    size_t i = size_t(std::ranges::find(op->results, v) - op->results.begin());
+    return std::pair{yields(choice->then_body)[i], yields(choice->else_body)[i]};
+  }
+  // `if x { true } else { x }` is x.
+  ValueId plain(ValueId v) const {
+    auto arms = chosen_among(v);
+    if (!arms) return v;
+    ValueId condition = kernel.definition(v)->as<op::If>().condition;
+    auto yes = kernel.constant(arms->first), no = kernel.constant(arms->second);
+    bool is_condition = (arms->first == condition || (yes && yes->i == 1)) && (arms->second == condition || (no && no->i == 0));
+    return is_condition && kernel.type(v).element == Scalar::Bool ? condition : v;
+  }
+  // Is `v` made of `x` otherwise than by being `x`, now or at times?
+  bool grows_from(ValueId v, ValueId x) const {
+    std::set<ValueId> known;
+    std::vector<ValueId> open{v};
+    while (!open.empty()) {
+      ValueId next = plain(open.back());
+      open.pop_back();
+      if (next == x || !known.insert(next).second) continue;
+      if (auto before = handed_over(next)) {
+        open.push_back(*before);
+      } else if (auto arms = chosen_among(next)) {
+        open.insert(open.end(), {arms->first, arms->second});
+        if (is_made_of(kernel.definition(next)->as<op::If>().condition, x)) return true;
+      } else if (is_made_of(next, x)) {
+        return true;
       }
+    }
+    return false;
   }
-  // Through the arguments of the body as well, which are what the condition hands over.
   bool is_made_of(ValueId v, ValueId x) const {
-    std::set<ValueId> sources;
-    each_source(kernel, v, sources, [](ValueId) {});
-    if (v == x || sources.contains(x)) return true;
-    return std::ranges::any_of(sources, [&](ValueId s) { return handed_over(s) && is_made_of(*handed_over(s), x); });
+    std::set<ValueId> known;
+    std::vector<ValueId> open{v};
+    while (!open.empty()) {
+      ValueId next = open.back();
+      open.pop_back();
+      if (next == x) return true;
+      if (!known.insert(next).second) continue;
+      if (auto before = handed_over(next)) open.push_back(*before);
+      each_reason(next, [&](ValueId reason) { open.push_back(reason); });
+    }
+    return false;
   }
-  bool is_passed_on(ValueId v, ValueId x) const { return v == x || (handed_over(v) && is_passed_on(*handed_over(v), x)); }
+  // What the condition hands to an argument of the body.
   std::optional<ValueId> handed_over(ValueId v) const {
     const auto& args = kernel.region(loop.body).args;
     return std::ranges::find(args, v) != args.end() ? of_turn_before(v) : std::nullopt;
@@ -59,8 +118,7 @@ struct Waits {
     if (auto* load = op->get<op::ElementLoad>()) buffer = load->buffer;
     if (auto* atomic = op->get<op::Atomic>()) buffer = atomic->buffer;
     if (buffer.valid() && is_device_memory(kernel.type(buffer)) && is_of_loop(v)) memory = buffer;
-    bool is_decided_inside = op->is<op::If>() || op->is<op::For>() || op->is<op::While>();
-    is_wait &= !(is_decided_inside && is_of_loop(v));
+    is_wait &= !((op->is<op::For>() || op->is<op::While>()) && is_of_loop(v));
   }
   bool is_of_loop(ValueId v) const {
     bool found = false;

@@ -6,10 +6,11 @@ from program_loops import EITHER, PADS, Loops, either
 
 BIG = {"f32": "3.0e38", "f64": "1.0e308", "f16": "65504", "bf16": "3.0e38"}
 LEAST = {"i32": (-2147483648, 2147483647), "i16": (-32768, 32767), "i8": (-128, 127), "u8": (0, 255)}
-UNARY = ["-{0}", "abs({0})", "exp({0})", "exp2({0})", "sqrt({0})", "floor({0})", "1 / {0}", "tanh({0})", "({0} as f16 as F)", "({0} as i8 as F)",
-         "rsqrt({0})", "log2({0})", "({0} as i32 as F)", "({0} as I as F)", "({0} as bool as F)", "({0} as u8 as F)"]
-BINARY = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} * {1}", "{0} / {1}", "min({0}, {1})", "max({0}, {1})", "minimum({0}, {1})", "maximum({0}, {1})",
-          "pow({0}, {1})", "select({0} > {1}, {0}, {1})", "(if {0} < {1} {{ {0} }} else {{ 0 }})", "(if {0} == {1} {{ {1} }} else {{ 1 / {0} }})",
+# Which zero `min` and `max` give of both is free: what would bring its sign to light adds 0 first.
+UNARY = ["-{0}", "abs({0})", "exp({0})", "exp2({0})", "sqrt({0})", "floor({0})", "1 / ({0} + 0)", "tanh({0})", "({0} as f16 as F)", "({0} as i8 as F)",
+         "rsqrt({0} + 0)", "log2({0})", "({0} as i32 as F)", "({0} as I as F)", "({0} as bool as F)", "({0} as u8 as F)"]
+BINARY = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} * {1}", "{0} / ({1} + 0)", "min({0}, {1})", "max({0}, {1})", "minimum({0}, {1})", "maximum({0}, {1})",
+          "pow({0} + 0, {1})", "select({0} > {1}, {0}, {1})", "(if {0} < {1} {{ {0} }} else {{ 0 }})", "(if {0} == {1} {{ {1} }} else {{ 1 / ({0} + 0) }})",
           "fma({0}, {1}, {0})", "select(is_nan({0}), {1}, {0})"]
 # Divisors are kept from being 0 where padding would stand.
 WHOLE_BINARY = ["{0} + {1}", "{0} - {1}", "{0} * {1}", "min({0}, {1})", "max({0}, {1})", "{0} / {d}", "{0} % {d}", "(if {0} == 0 {{ -ONE }} else {{ 100 / {0} }})",
@@ -287,7 +288,7 @@ class Program(Loops):
         rows, columns = self.one("0, 1", "0, 2", "0, -1", "1, 0", "-1, 0").split(", ")
         region = f"[{rows} +: BM, {columns} +: BN"
         other = self.let("p", f"{self.one('x', 'y')}{region}{self.rng.choice(PADS)}]")
-        value = self.one("{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}", "max({0}, {1})", "exp({0} - {1})", "select({0} > {1}, {0}, {1})", "{1} - {0}")
+        value = self.one("{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / ({1} + 0)", "max({0}, {1})", "exp({0} - {1})", "select({0} > {1}, {0}, {1})", "{1} - {0}")
         # Along the other axis the results themselves would be padding.
         fn, axis = self.one("sum", "max", "min", "absmax", "prod", "argmin"), int(rows == "0")
         # What the program set by the place alone stands where it ends.

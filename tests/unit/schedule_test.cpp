@@ -294,12 +294,26 @@ TEST_SUITE("schedule") {
   }
 
   TEST_CASE("registers: the most that live at once") {
-    auto registers = [](std::string_view body) {
+    auto registers = [](std::string_view body, std::string_view machine = "sm_90a") {
       auto kernel = ir::parse("kernel \"k\", form=thread\n{\n  %n = constant 1 : int\n  launch [%n] { (%i: int)\n" + std::string(body) + "    yield\n  }\n  yield\n}\n");
       REQUIRE(kernel);
-      return check::registers_at_once(*kernel, kernel->body);
+      return check::registers_at_once(*kernel, kernel->body, *target::machine_named(machine)->machine);
     };
-    CHECK(registers("    %l = lane_index : varying int\n    %m = binary.add %l, %l : varying int\n    %o = binary.add %m, %l : varying int\n    %p = binary.add %o, %o : varying int\n") == 4);
+    constexpr std::string_view kSum = "    %l = lane_index : varying int\n    %m = binary.add %l, %l : varying int\n    %o = binary.add %m, %l : varying int\n    %p = binary.add %o, %o : varying int\n";
+    CHECK(registers(kSum) == 4);
+    CHECK(registers(kSum, "x86-64-v3") == 2);
     CHECK(registers("    %c = constant 2 : int\n    %d = binary.add %c, %c : int\n") == 0);
+    // Elements are the registers of their vector: 8 of one, and then one after the other becomes another number.
+    std::string elements = "    %l = lane_index : varying int\n    %f = convert %l : varying f32\n    %v = vector_make [%f, %f, %f, %f, %f, %f, %f, %f] : varying vector<8 f32>\n    %w = binary.add %v, %v : varying vector<8 f32>\n";
+    for (std::string i = "0"; i[0] < '8'; ++i[0]) elements += "    %e" + i + " = vector_element %w, index=" + i + " : varying f32\n";
+    for (std::string i = "0"; i[0] < '8'; ++i[0]) elements += "    %g" + i + " = unary.neg %e" + i + " : varying f32\n";
+    elements += "    %x = vector_make [%g0, %g1, %g2, %g3, %g4, %g5, %g6, %g7] : varying vector<8 f32>\n    %y = binary.add %x, %x : varying vector<8 f32>\n";
+    CHECK(registers(elements) == 8);
+    // What a loop carries is one number from its beginning to its result; what an iteration takes from outside lives in all of it.
+    constexpr std::string_view kLoop =
+        "    %l = lane_index : varying int\n    %f = convert %l : varying f32\n    %c = constant 8 : int\n    %z = constant 0 : int\n    %one = constant 1 : int\n"
+        "    %s = for %z, %c, %one, [%f] : varying f32 { (%k: int, %a: varying f32)\n      %b = binary.add %a, %f : varying f32\n      %d = binary.add %b, %b : varying f32\n      yield [%d]\n    }\n"
+        "    %r = binary.add %s, %s : varying f32\n";
+    CHECK(registers(kLoop) == 2);
   }
 }
