@@ -9,10 +9,12 @@ constexpr size_t kMostProducts = 24, kMostPartsMultiplied = 4;
 
 }  // namespace
 
+// Equalities are split before one is used, which takes remainders apart.
 void Search::unite_equals() {
-  use_equalities(truth(false), Replaced::Quotients);
-  split_equalities(terms_, inequalities_);
-  use_equalities(truth(false), Replaced::Quotients);
+  for (int turn = 0; turn < 2; ++turn) {
+    split_equalities(terms_, inequalities_, [&](const Linear& sum) { return is_at_least(sum, 0); });
+    use_equalities(truth(false), Replaced::Quotients);
+  }
 }
 
 // Of numbers in order the quotients by a positive number are in order.
@@ -20,6 +22,18 @@ void Search::order_quotients() {
   for (auto [lesser, greater] : quotient_pairs(terms_, inequalities_)) {
     const Atom &a = terms_[lesser], &b = terms_[greater];
     if (is_positive(a.b) && is_at_least(b.a - a.a, 0)) inequalities_.push_back(Linear(greater) - Linear(lesser));
+  }
+}
+
+// The quotient of what is less than a multiple of the divisor is less than that factor, and of what is never negative it is neither.
+void Search::bound_quotients() {
+  auto take = [&](AtomId quotient, const Linear& bound) {
+    bool is_new = !bound.parts.empty() && std::ranges::find(inequalities_, bound) == inequalities_.end();
+    if (is_new && is_positive(terms_[quotient].b)) inequalities_.push_back(bound);
+  };
+  for (auto& [quotient, bound] : quotient_bounds(terms_, inequalities_)) {
+    take(quotient, bound);
+    if (terms_[quotient].range.low < 0 && is_at_least(terms_[quotient].a, 0)) take(quotient, Linear(quotient));
   }
 }
 
@@ -96,11 +110,14 @@ void Search::multiply_facts() {
 // remainders agree, the numbers do.
 bool Search::is_absurd(int splits) {
   widens_ = false;
+  bound_quotients();
+  reduce_alternatives();
   unite_equals();
   if (is_impossible_) return true;
   reduce_alternatives();
   unite_equals();
   order_quotients();
+  bound_quotients();
   multiply_facts();
   if (is_impossible_ || have_no_solution(terms_, inequalities_) || contradicts(kStepsForAbsurdity)) return true;
   if (splits == 0) return false;

@@ -6,6 +6,8 @@ namespace tilec::prove {
 
 using namespace ir;
 
+constexpr int64_t kMostTurns = int64_t(1) << 48;  // of a thread, as in growth.h
+
 Facts Facts::with(Formula more) const {
   Facts result = *this;
   result.formulas.push_back(std::move(more));
@@ -82,6 +84,20 @@ bool never_falls(const Kernel& kernel, ValueId carried, ValueId next) {
 
 }  // namespace
 
+// What each turn adds to a carried `int`, the same in all turns, where the sum stays within 64 bits: it is small, or stands below an end.
+std::optional<Linear> Prover::step_of_turns(const op::While& loop, size_t carried, Twin twin) {
+  const Kernel& kernel = reader_.kernel();
+  ValueId now = kernel.region(loop.body).args[carried], next = kernel.terminator(loop.body).as<op::Yield>().values[carried];
+  Linear step = value(next, twin) - value(now, twin);
+  auto* sum = kernel.defined_by<op::Binary>(next);
+  if (auto end = end_of_count(kernel, loop, carried); end && sum && sum->fn == BinaryFn::Add && sum->a == now) {
+    Interval highest = reader_.terms().range(value(*end, twin) + value(sum->b, twin));
+    if (highest.high < kPlusInfinity && reader_.terms().range(value(sum->b, twin)).low >= 0) step = value(sum->b, twin);
+  }
+  bool is_same = !step.is_lost && step != Linear() && !reader_.depends_on(step, loop.body) && !reader_.depends_on(step, loop.condition);
+  return is_same ? std::optional(step) : std::nullopt;
+}
+
 // A turn: its condition holds in its body, what the condition got is what the body gets, and what only grows is no less than
 // it was before the loop.
 void Prover::add_turn(Facts& facts, const op::While& loop, RegionId region, Twin twin) {
@@ -96,6 +112,10 @@ void Prover::add_turn(Facts& facts, const op::While& loop, RegionId region, Twin
     if (kernel.type(args[i]) != scalar_type(Scalar::Index) || passed[i + 1] != tested[i]) continue;
     if (region == loop.body) add(equal(value(args[i], twin), value(tested[i], twin)));
     if (never_falls(kernel, args[i], yields[i])) add(at_least(value(tested[i], twin), value(loop.inits[i], twin)));
+    if (auto step = step_of_turns(loop, i, twin)) {
+      Linear turns = reader_.terms().variable("turns", {0, kMostTurns}, false);
+      add(equal(value(tested[i], twin), value(loop.inits[i], twin) + reader_.terms().product(turns, *step)));
+    }
   }
   if (region != loop.body) return;
   if (!loop.step.valid()) return add(condition(passed[0], twin));

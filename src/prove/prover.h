@@ -86,6 +86,7 @@ class Prover {
 
  private:
   Facts own_facts(ir::RegionId region, Twin twin);
+  std::optional<Linear> step_of_turns(const ir::op::While& loop, size_t carried, Twin twin);
   void add_turn(Facts& facts, const ir::op::While& loop, ir::RegionId region, Twin twin);
   void add_contract(Facts& facts);
   enum class Wanted : uint8_t { Proof, ProofOrExample };

@@ -178,8 +178,8 @@ std::optional<ValueId> end_of_count(const Kernel& kernel, ValueId condition, Val
 
 }  // namespace
 
-std::optional<ValueId> end_of_count(const Kernel& kernel, const op::While& loop) {
-  return end_of_count(kernel, kernel.terminator(loop.condition).as<op::Yield>().values[0], kernel.region(loop.condition).args[0]);
+std::optional<ValueId> end_of_count(const Kernel& kernel, const op::While& loop, size_t carried) {
+  return end_of_count(kernel, kernel.terminator(loop.condition).as<op::Yield>().values[0], kernel.region(loop.condition).args[carried]);
 }
 
 Linear Reader::read_argument(ValueId v, Twin twin) {

@@ -18,7 +18,7 @@ struct Twin {
 constexpr int64_t kLargestExtent = (int64_t(1) << 31) - 1;
 
 // Where the condition of a loop that counts says that its index ends.
-std::optional<ir::ValueId> end_of_count(const ir::Kernel& kernel, const ir::op::While& loop);
+std::optional<ir::ValueId> end_of_count(const ir::Kernel& kernel, const ir::op::While& loop, size_t carried = 0);
 
 // What an `int` is read as. Exact: to leave 64 bits is an error, so that no run goes on behind it. Wrapping: a run goes on, with
 // any number where the range does not show that the exact one fits.

@@ -7,7 +7,7 @@ namespace tilec::prove {
 
 namespace {
 
-constexpr size_t kMostEqualities = 12, kMostQuotientPairs = 12;
+constexpr size_t kMostEqualities = 12, kMostQuotientPairs = 12, kMostBounds = 12;
 
 bool is_among(const std::vector<Linear>& sums, const Linear& sum) { return std::ranges::find(sums, sum) != sums.end(); }
 
@@ -19,34 +19,83 @@ std::vector<Linear> equalities(const std::vector<Linear>& inequalities) {
   return zeros;
 }
 
+std::vector<AtomId> quotients(const Terms& terms, const std::vector<Linear>& inequalities) {
+  std::vector<AtomId> found;
+  for (const Linear& f : inequalities)
+    for (const Linear::Part& part : f.parts)
+      if (terms[part.atom].kind == AtomKind::Quotient && std::ranges::find(found, part.atom) == found.end()) found.push_back(part.atom);
+  return found;
+}
+
+// sum / divisor, but for the divisor's number, where each part of the sum has its atoms as factors.
+std::optional<Linear> ratio_of_atoms(Terms& terms, const Linear& sum, const Linear& divisor) {
+  if (divisor.parts.size() != 1 || divisor.constant != 0) return std::nullopt;
+  auto factors_of = [&](AtomId atom) { return terms[atom].kind == AtomKind::Product ? terms[atom].factors : std::vector{atom}; };
+  const std::vector<AtomId> below = factors_of(divisor.parts[0].atom);
+  Linear ratio;
+  for (const Linear::Part& part : sum.parts) {
+    std::vector<AtomId> above = factors_of(part.atom), left;
+    if (!std::ranges::includes(above, below)) return std::nullopt;
+    std::ranges::set_difference(above, below, std::back_inserter(left));
+    Linear product = part.factor;
+    for (AtomId f : left) product = terms.product(product, Linear(f));
+    ratio = ratio + product;
+  }
+  return ratio;
+}
+
 struct Halves {
   Linear multiple, rest;  // of a step; the rest is less than that
 };
 
-std::optional<Halves> halves(const Terms& terms, const Linear& zero) {
+// Is this part what `rest` and a quotient make a remainder of: -8 * n * (a / (8 * n)), where `a` stands in the rest?
+bool completes_remainder(const Terms& terms, const Linear::Part& part, const Linear& rest) {
+  const Atom& atom = terms[part.atom];
+  std::vector<AtomId> parts = atom.kind == AtomKind::Product ? atom.factors : std::vector{part.atom};
+  return std::ranges::any_of(parts, [&](AtomId id) {
+    const Atom& q = terms[id];
+    if (q.kind != AtomKind::Quotient || q.a.parts.empty() || q.times_divisor != Linear(part.atom) * std::abs(part.factor)) return false;
+    return std::ranges::all_of(q.a.parts, [&](const Linear::Part& a) { return rest.factor_of(a.atom) != 0; });
+  });
+}
+
+// All that the step does not divide is the rest, and, where `has_remainders`, so are multiples that make remainders of it.
+Halves halved(const Terms& terms, const Linear& zero, int64_t step, bool has_remainders) {
+  Halves split;
+  split.rest.constant = zero.constant % step == 0 ? 0 : zero.constant;
+  split.multiple.constant = zero.constant - split.rest.constant;
+  for (const Linear::Part& p : zero.parts)
+    if (p.factor % step != 0) split.rest = split.rest + Linear(p.atom) * p.factor;
+  const Linear undivided = split.rest;
+  for (const Linear::Part& p : zero.parts) {
+    if (p.factor % step != 0) continue;
+    Linear& half = has_remainders && completes_remainder(terms, p, undivided) ? split.rest : split.multiple;
+    half = half + Linear(p.atom) * p.factor;
+  }
+  return split;
+}
+
+std::optional<Halves> halves(const Terms& terms, const Linear& zero, const NeverNegative& is_never_negative) {
   for (const Linear::Part& part : zero.parts) {
     int64_t step = std::abs(part.factor);
     if (step < 2) continue;
-    Halves split;
-    for (const Linear::Part& p : zero.parts) {
-      Linear& half = p.factor % step == 0 ? split.multiple : split.rest;
-      half = half + Linear(p.atom) * p.factor;
+    for (bool has_remainders : {false, true}) {
+      Halves split = halved(terms, zero, step, has_remainders);
+      if (split.rest.parts.empty() || split.multiple.parts.empty()) continue;
+      if (is_never_negative(split.rest + (step - 1)) && is_never_negative(Linear(step - 1) - split.rest)) return split;
     }
-    (zero.constant % step == 0 ? split.multiple : split.rest).constant += zero.constant;
-    Interval range = terms.range(split.rest);
-    if (!split.rest.parts.empty() && range.low > -step && range.high < step) return split;
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-void split_equalities(const Terms& terms, std::vector<Linear>& inequalities) {
+void split_equalities(const Terms& terms, std::vector<Linear>& inequalities, const NeverNegative& is_never_negative) {
   std::vector<Linear> open = equalities(inequalities);
   while (!open.empty()) {
     Linear zero = std::move(open.back());
     open.pop_back();
-    auto split = halves(terms, zero);
+    auto split = halves(terms, zero, is_never_negative);
     if (!split) continue;
     for (Linear half : {split->multiple, split->rest})
       for (Linear sum : {tightened(half), tightened(-half)})
@@ -54,6 +103,21 @@ void split_equalities(const Terms& terms, std::vector<Linear>& inequalities) {
     open.push_back(tightened(split->multiple));
     open.push_back(tightened(split->rest));
   }
+}
+
+std::vector<QuotientBound> quotient_bounds(Terms& terms, const std::vector<Linear>& inequalities) {
+  std::vector<QuotientBound> bounds;
+  for (AtomId id : quotients(terms, inequalities)) {
+    const Atom q = terms[id];
+    if (q.b.is_constant()) continue;
+    for (const Linear& f : inequalities) {
+      // a <= f + a, and that is atoms * times + constant: number * atoms * q <= a < atoms * times.
+      Linear most = f + q.a;
+      std::optional<Linear> times = most.is_lost || most.constant >= 0 ? std::nullopt : ratio_of_atoms(terms, most - most.constant, q.b);
+      if (times && bounds.size() < kMostBounds) bounds.push_back({id, *times - 1 - Linear(id) * q.b.parts[0].factor});
+    }
+  }
+  return bounds;
 }
 
 std::vector<std::pair<AtomId, Linear>> common_factors(Terms& terms, const std::vector<Linear>& inequalities) {
@@ -90,13 +154,10 @@ std::vector<std::pair<AtomId, Linear>> common_factors(Terms& terms, const std::v
 }
 
 std::vector<QuotientPair> quotient_pairs(const Terms& terms, const std::vector<Linear>& inequalities) {
-  std::vector<AtomId> quotients;
-  for (const Linear& f : inequalities)
-    for (const Linear::Part& part : f.parts)
-      if (terms[part.atom].kind == AtomKind::Quotient && std::ranges::find(quotients, part.atom) == quotients.end()) quotients.push_back(part.atom);
+  std::vector<AtomId> all = quotients(terms, inequalities);
   std::vector<QuotientPair> pairs;
-  for (AtomId a : quotients)
-    for (AtomId b : quotients)
+  for (AtomId a : all)
+    for (AtomId b : all)
       if (a != b && terms[a].b == terms[b].b && pairs.size() < kMostQuotientPairs) pairs.push_back({a, b});
   return pairs;
 }

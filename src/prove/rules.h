@@ -1,5 +1,6 @@
 // What equalities, products and quotients say beside their sums: rules for proofs by contradiction.
 #pragma once
+#include <functional>
 #include <optional>
 
 #include "prove/terms.h"
@@ -12,8 +13,17 @@ struct ProductPair {
   Linear common;
 };
 
+using NeverNegative = std::function<bool(const Linear&)>;
+
 // A remainder that is less than the step between its neighbours is zero: of 16 * x + y = 0 with y between -15 and 15, y = 0 and x = 0.
-void split_equalities(const Terms& terms, std::vector<Linear>& inequalities);
+void split_equalities(const Terms& terms, std::vector<Linear>& inequalities, const NeverNegative& is_never_negative);
+
+// Of a < b * c: k * (a / (k * b)) < c, for the quotients by products and variables that stand in facts, whose divisors are to be shown positive: each as what is never negative.
+struct QuotientBound {
+  AtomId quotient;
+  Linear bound;
+};
+std::vector<QuotientBound> quotient_bounds(Terms& terms, const std::vector<Linear>& inequalities);
 
 // The atoms that products of an equality have in common, with what each is multiplied by; those that join most products first.
 std::vector<std::pair<AtomId, Linear>> common_factors(Terms& terms, const std::vector<Linear>& inequalities);

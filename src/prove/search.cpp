@@ -61,6 +61,13 @@ bool Search::proves_any(const Formula& goal, int splits) {
   return false;
 }
 
+// Of nothing but a minimum, a maximum or a choice: its cases tell more than a sum does.
+bool Search::is_of_choice(const Formula& f) const {
+  if (f.kind != Kind::AtLeastZero || f.linear.parts.size() != 1) return false;
+  AtomKind kind = terms_[f.linear.parts[0].atom].kind;
+  return kind == AtomKind::Least || kind == AtomKind::Choice;
+}
+
 // A disjunction of which all parts but one are impossible is that part.
 void Search::reduce_alternatives() {
   std::vector<Formula> open = std::move(alternatives_);
@@ -73,7 +80,7 @@ void Search::reduce_alternatives() {
     std::vector<Formula> left;
     for (const Formula& part : f.parts) {
       int steps = std::exchange(steps_, kStepsForAlternative);
-      if (!proves(negation(part), 0)) left.push_back(part);
+      if (!proves(negation(part), is_of_choice(part) ? 1 : 0)) left.push_back(part);
       steps_ = steps;
     }
     if (left.empty()) is_impossible_ = true;

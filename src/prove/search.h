@@ -22,6 +22,7 @@ class Search {
   bool proves_any(const Formula& goal, int splits);
   AtomId replaceable(const Linear& zero, AtomKind kind);
   bool is_known(const Formula& goal) const;
+  bool is_of_choice(const Formula& f) const;
   Linear rewritten(const Linear& sum, AtomId atom, const Linear& by);
   Formula rewritten(Formula f, AtomId atom, const Linear& by);
   bool contradicts(int most_steps = kStepsForAlternative);
@@ -39,6 +40,7 @@ class Search {
   bool is_at_least(const Linear& x, int64_t least);
   void unite_equals();
   void order_quotients();
+  void bound_quotients();
   bool is_asked(const Linear& distance) const;
   std::optional<ProductPair> pair_of_equality();
   std::vector<AtomId> products() const;
