@@ -1,6 +1,7 @@
 // Declarations and statements of other languages that have no like here: said once, with what is written instead, and left out, so that
 // nothing stumbles over what they leave.
 #include "TileLexer.h"
+#include "base/advice.h"
 #include "diag/diag.h"
 #include "syntax/tokens.h"
 
@@ -12,21 +13,27 @@ using L = TileLexer;
 constexpr std::string_view kFunctions = "what programs call is `export kernel f(x: f32[N], out y: f32[N]) { launch (i in ceildiv(N, 64)) { ... } }`, "
                                         "what kernels call `fn f(x: f32) -> f32 { ... }`";
 
-struct Word {
-  std::string_view text, help;
-};
+constexpr std::string_view kStructures = "there are no structures: a kernel takes a parameter for each member";
+constexpr std::string_view kParts = "there are no structures: each part is a variable";
+constexpr std::string_view kTypeNames = "types have no other names";
+constexpr std::string_view kInner = "a function stands outside of kernels: `fn f(x: f32) -> f32 { ... }`";
+
 // What begins a declaration elsewhere; all others are functions.
-constexpr Word kDeclarations[] = {
-    {"struct", "there are no structures: a kernel takes a parameter for each member"},
-    {"class", "there are no structures: a kernel takes a parameter for each member"},
-    {"typedef", "types have no other names"},
+constexpr Advice kDeclarations[] = {
+    {"struct", kStructures},
+    {"class", kStructures},
+    {"union", kStructures},
+    {"record", kStructures},
+    {"typedef", kTypeNames},
+    {"type", kTypeNames},
+    {"template", "what is chosen at compile time stands in brackets: `fn f[T: float, n: int](x: T) -> T { ... }`"},
     {"using", "types have no other names; a module is imported by `import std.math;`"},
     {"namespace", "a file is a module; others import it by `import \"file.tile\" as name;`"},
     {"from", "a module is imported by `import std.math;`, then its names are `math.gelu`"},
     {"let", "a constant is `const name = value;`"},
 };
 // What begins a statement elsewhere.
-constexpr Word kStatements[] = {
+constexpr Advice kStatements[] = {
     {"do", "a loop whose test comes last is `while true { ...; if !again { break; } }`"},
     {"switch", "a choice of several is `if x == 0 { ... } else if x == 1 { ... } else { ... }`"},
     {"match", "a choice of several is `if x == 0 { ... } else if x == 1 { ... } else { ... }`"},
@@ -39,14 +46,15 @@ constexpr Word kStatements[] = {
     {"loop", "a loop without an end is `while true { ... }`"},
     {"del", "what is declared lives to the end of its block"},
     {"delete", "what is declared lives to the end of its block"},
-    {"struct", "there are no structures: each part is a variable"},
+    {"struct", kParts},
+    {"class", kParts},
+    {"union", kParts},
+    {"typedef", kTypeNames},
+    {"using", kTypeNames},
+    {"def", kInner},
+    {"function", kInner},
+    {"func", kInner},
 };
-
-std::string_view help_of(std::span<const Word> words, std::string_view text, std::string_view otherwise) {
-  for (const Word& word : words)
-    if (word.text == text) return word.help;
-  return otherwise;
-}
 
 class Lines {
  public:
@@ -95,7 +103,7 @@ class Lines {
       depth += (now == L::LEFT_BRACE) - (now == L::RIGHT_BRACE);
     }
     if (!has_foreign_declarations_)
-      diagnostics_.at(input_.span(*list_[word])).error(diag::ExpectedToken, "a declaration", "`" + std::string(text(word)) + "`").help(std::string(help_of(kDeclarations, text(word), kFunctions)));
+      diagnostics_.at(input_.span(*list_[word])).error(diag::ExpectedToken, "a declaration", "`" + std::string(text(word)) + "`").help(std::string(help_on(kDeclarations, text(word), kFunctions)));
     has_foreign_declarations_ = true;
     erase(i, end);
   }
@@ -121,7 +129,7 @@ class Lines {
 
   void leave_out_statement(size_t i) {
     if (type(i) != L::ID) return;
-    std::string_view word = text(i), help = help_of(kStatements, word, "");
+    std::string_view word = text(i), help = help_on(kStatements, word);
     size_t next = type(i + 1);
     bool is_ours = next == L::ASSIGN || next == L::DOT || (next >= L::ADD_ASSIGN && next <= L::SHIFT_RIGHT_ASSIGN) || next == L::LEFT_BRACKET;
     // A label stands in front of its statement, a member in its enumeration.
@@ -135,6 +143,7 @@ class Lines {
       return erase(i, i + 1);
     }
     size_t end = behind_statement(i);
+    end += type(end) == L::SEMICOLON && type(end - 1) == L::RIGHT_BRACE;  // `struct S { ... };`
     while (end < list_.size() && type(end) == L::ID && (text(end) == "catch" || text(end) == "finally" || text(end) == "except")) end = behind_statement(end);
     erase(i, end);
   }
