@@ -1,5 +1,5 @@
 // `for (int i = 0; i < n; i++)`: said once and read as `for i in 0..n`, so that the loop's body is looked at as well. Other loops with such a
-// head, `for (int i = n; i > 0; i /= 2)` and `for (float v : A)`, go over what is left open, which says nothing more.
+// head, `for (int i = n; i > 0; i /= 2)`, `for (float v : A)`, go over what is left open, which says nothing more.
 #include "TileLexer.h"
 #include "diag/diag.h"
 #include "syntax/tokens.h"
@@ -50,8 +50,17 @@ class Reader {
   // Behind the words that declare: `int`, `unsigned int`, `let`, `const auto`.
   size_t name_behind(size_t at) const {
     auto declares = [&](size_t i) { return type(i) == TileLexer::ID || type(i) == TileLexer::LET || type(i) == TileLexer::VAR || type(i) == TileLexer::CONST; };
-    while (declares(at) && type(at + 1) == TileLexer::ID) ++at;
+    while (declares(at) && type(at + 1) == TileLexer::ID && input_.spelling(*tokens_[at + 1]) != "of") ++at;
     return at;
+  }
+  // `(int j in 0..n)`, `(let v of A)`.
+  std::optional<size_t> end_of_declared_head(size_t at) const {
+    if (type(at) != TileLexer::FOR || type(at + 1) != TileLexer::LEFT_PAREN) return std::nullopt;
+    size_t name = name_behind(at + 2), word = type(name + 1);
+    bool is_of = word == TileLexer::ID && input_.spelling(*tokens_[name + 1]) == "of";
+    if ((name == at + 2 || word != TileLexer::IN) && !is_of) return std::nullopt;
+    size_t close = find(name + 2, TileLexer::RIGHT_PAREN);
+    return close < tokens_.size() ? std::optional(close) : std::nullopt;
   }
 
   // The `;` behind a body that is one plain statement without braces.
@@ -111,6 +120,7 @@ constexpr std::string_view kElements = "elements are reached by their index: `fo
 // Any other head; the place of its closing parenthesis.
 std::optional<size_t> open_loop(const Reader& reader, const Input& input, const std::vector<TokenPointer>& list, size_t at, Diagnostics& diagnostics) {
   std::optional<size_t> counts = reader.end_of_head(at, TileLexer::SEMICOLON), close = counts ? counts : reader.end_of_head(at, TileLexer::COLON);
+  if (!close) close = reader.end_of_declared_head(at);
   if (!close) return std::nullopt;
   Span head = input.span(list[at + 1]->getStartIndex(), list[*close]->getStopIndex() + 1);
   if (counts) diagnostics.at(head).error(diag::CLoop).help(kCounts);

@@ -1,4 +1,5 @@
-// Several names in one declaration, `int x = a, y = b;`, `let x = a, y = b;`, `x, y = a, b;`: said once and read as one declaration each.
+// Several names in one declaration, `int x = a, y = b;`, `let x = a, y = b;`, `x, y = a, b;`, or several words in front of one, `unsigned int x = a;`:
+// said once and read as one declaration each.
 #include "TileLexer.h"
 #include "base/scalar.h"
 #include "diag/diag.h"
@@ -49,6 +50,22 @@ class Lists {
   std::optional<Scalar> type_at(size_t i) const {
     auto ours = scalar_named(text(i));
     return ours ? ours : foreign_type(text(i));
+  }
+
+  static bool is_qualifier(std::string_view word) { return word == "static" || word == "constexpr" || word == "volatile" || word == "register" || word == "signed"; }
+  // `unsigned long`, `long long`, `static float`; empty where none is a type.
+  std::string type_of_words(size_t begin, size_t end) const {
+    std::optional<Scalar> found;
+    bool is_unsigned = false;
+    for (size_t i = begin; i < end; ++i) {
+      is_unsigned |= text(i) == "unsigned";
+      bool says_more = !is_qualifier(text(i)) && text(i) != "unsigned" && (text(i) != "int" || !found);
+      if (says_more) found = type_at(i);
+    }
+    if (!found && !is_unsigned) return "";
+    std::string name(tilec::name(found.value_or(Scalar::U32)));
+    if (!is_unsigned) return name;
+    return name == "int" ? "u32" : name.starts_with('i') ? "u" + name.substr(1) : name;
   }
 
   // What commas outside of brackets part; none where the statement is no plain line.
@@ -110,18 +127,20 @@ class Lists {
   void turn(size_t i) {
     bool has_word = type(i) == L::LET || type(i) == L::VAR || type(i) == L::CONST || (type(i) == L::ID && text(i) == "auto" && is_name(type(i + 1)));
     size_t at = i + has_word;
-    while (type(at) == L::ID && is_name(type(at + 1)) && type_at(at)) ++at;
-    bool has_type = at > i + has_word;
+    while (type(at) == L::ID && is_name(type(at + 1)) && (type_at(at) || is_qualifier(text(at)))) ++at;
+    size_t words = at - i - has_word;
+    std::string type_name = words > 0 ? type_of_words(i + has_word, at) : "";
+    bool has_type = !type_name.empty();
     if (!is_name(type(at)) || (type(at + 1) != L::COMMA && type(at + 1) != L::ASSIGN && type(at + 1) != L::COLON)) return;
     std::vector<Part> all = parts(at);
-    if (all.size() < 2 || (!has_word && !has_type && type(at + 1) != L::COMMA)) return;
+    if (all.size() < (words > 1 ? 1 : 2) || (!has_word && !has_type && type(at + 1) != L::COMMA)) return;
     bool has_declarator = has_word || has_type;
     std::vector<Declared> names = has_type ? std::vector<Declared>{} : paired(all);
     if (names.empty() && has_declarator) names = each_declared(all);
     if (names.empty()) return;
     if (!has_declarator && is_variable(names[0].name, i)) return tell_tuple(i, names);
     bool is_var = type(i) == L::VAR || !has_word;
-    replace(i, all.back().end, names, is_var, has_type ? at - 1 : 0);
+    replace(i, all.back().end, names, is_var, type_name);
   }
 
   // `x, y = y, x;` of variables: all values are taken before any is set. It is left out.
@@ -136,12 +155,12 @@ class Lists {
     put(i, end + 1, {});
   }
 
-  // One declaration each; `type` is the place of the type in front of all, or 0.
-  void replace(size_t i, size_t end, const std::vector<Declared>& names, bool is_var, size_t type) {
+  // One declaration each; `type` stands in front of all.
+  void replace(size_t i, size_t end, const std::vector<Declared>& names, bool is_var, const std::string& type) {
     std::string ours;
     for (const Declared& one : names) {
       ours += std::string(ours.empty() ? "" : "; ") + (is_var || one.value.is_empty() ? "var " : "let ") + std::string(text(one.name));
-      if (type > 0) ours += ": " + std::string(tilec::name(*type_at(type)));
+      if (!type.empty()) ours += ": " + type;
       if (!one.type.is_empty()) ours += ": " + text(one.type);
       if (!one.value.is_empty()) ours += " = " + text(one.value);
     }
@@ -154,8 +173,8 @@ class Lists {
       if (!turned.empty()) imagine(L::SEMICOLON);
       imagine(is_var || one.value.is_empty() ? L::VAR : L::LET);
       keep({one.name, one.name + 1});
-      if (type > 0 || !one.type.is_empty()) imagine(L::COLON);
-      if (type > 0) imagine(L::ID);  // is left open
+      if (!type.empty() || !one.type.is_empty()) imagine(L::COLON);
+      if (!type.empty()) imagine(L::ID);  // is left open
       keep(one.type);
       if (!one.value.is_empty()) imagine(L::ASSIGN);
       keep(one.value);

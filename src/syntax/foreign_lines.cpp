@@ -16,6 +16,7 @@ constexpr std::string_view kFunctions = "what programs call is `export kernel f(
 constexpr std::string_view kStructures = "there are no structures: a kernel takes a parameter for each member";
 constexpr std::string_view kParts = "there are no structures: each part is a variable";
 constexpr std::string_view kTypeNames = "types have no other names";
+constexpr std::string_view kInnerEnum = "an enumeration stands outside of kernels";
 constexpr std::string_view kInner = "a function stands outside of kernels: `fn f(x: f32) -> f32 { ... }`";
 
 // What begins a declaration elsewhere; all others are functions.
@@ -127,8 +128,30 @@ class Lines {
     return i;
   }
 
+  // `struct S { ... } s;`, on the line where the block ends.
+  size_t behind_names(size_t end) const {
+    size_t i = end;
+    while (type(end - 1) == L::RIGHT_BRACE && (type(i) == L::ID || type(i) == L::COMMA) && !begins_line(i)) ++i;
+    return type(end - 1) == L::RIGHT_BRACE && type(i) == L::SEMICOLON ? i + 1 : end;
+  }
+
+  // A declaration of ours in a block, and not at the start of its line, where it would end what is not closed: what it names is left open.
+  void leave_out_inner(size_t i) {
+    bool is_function = type(i) == L::FN && (type(i + 2) == L::LEFT_PAREN || type(i + 2) == L::LEFT_BRACKET);
+    bool is_choice = type(i) == L::ENUM && type(i + 2) == L::LEFT_BRACE;
+    if (type(i + 1) != L::ID || (!is_function && !is_choice) || list_[i]->getCharPositionInLine() == 0) return;
+    diagnostics_.at(input_.span(*list_[i])).error(diag::UnexpectedToken, "`" + std::string(text(i)) + "`").help(is_function ? kInner : kInnerEnum);
+    size_t end = behind_names(behind_statement(i));
+    std::vector<TokenPointer> open;
+    const antlr4::Token& next = *list_[end];
+    open.push_back(imagined_before(next, L::LET)), open.push_back(std::move(list_[i + 1]));
+    for (size_t type : {L::ASSIGN, L::ID, L::SEMICOLON}) open.push_back(imagined_before(next, type));
+    erase(i, end);
+    list_.insert(list_.begin() + ssize_t(i), std::make_move_iterator(open.begin()), std::make_move_iterator(open.end()));
+  }
+
   void leave_out_statement(size_t i) {
-    if (type(i) != L::ID) return;
+    if (type(i) != L::ID) return leave_out_inner(i);
     std::string_view word = text(i), help = help_on(kStatements, word);
     size_t next = type(i + 1);
     bool is_ours = next == L::ASSIGN || next == L::DOT || (next >= L::ADD_ASSIGN && next <= L::SHIFT_RIGHT_ASSIGN) || next == L::LEFT_BRACKET;
@@ -143,7 +166,7 @@ class Lines {
       return erase(i, i + 1);
     }
     size_t end = behind_statement(i);
-    end += type(end) == L::SEMICOLON && type(end - 1) == L::RIGHT_BRACE;  // `struct S { ... };`
+    end = behind_names(end);
     while (end < list_.size() && type(end) == L::ID && (text(end) == "catch" || text(end) == "finally" || text(end) == "except")) end = behind_statement(end);
     erase(i, end);
   }

@@ -18,6 +18,7 @@ class Lambdas {
 
   void run() {
     for (size_t i = 1; i < list_.size() && !patience_.is_over(diagnostics_); ++i) {
+      depth_ += (type(i - 1) == L::LEFT_BRACE) - (type(i - 1) == L::RIGHT_BRACE);
       if (!begins_value(i)) continue;
       size_t body = body_of(i);
       if (body > i) leave_out(i, body);
@@ -97,12 +98,12 @@ class Lambdas {
     TokenPointer open = imagined_before(*list_[end], L::ID);
     list_.erase(list_.begin() + ssize_t(i), list_.begin() + ssize_t(end));
     list_.insert(list_.begin() + ssize_t(i), std::move(open));
-    // `f = lambda x: x` declares f, as does `auto f = [](int x) { ... }`.
+    // `f = lambda x: x` declares f, as do `auto f = [](int x) { ... }` and `const f = x => x`.
     bool is_set = i >= 3 && type(i - 1) == L::ASSIGN && type(i - 2) == L::ID;
     size_t before = is_set ? type(i - 3) : size_t(L::COMMA);
     if (before == L::SEMICOLON || before == L::LEFT_BRACE || before == L::RIGHT_BRACE)
       list_.insert(list_.begin() + ssize_t(i) - 2, imagined_before(*list_[i - 2], L::LET));
-    else if (before == L::ID && text(i - 3) == "auto")
+    else if ((before == L::CONST && depth_ > 0) || (before == L::ID && text(i - 3) == "auto"))
       dynamic_cast<antlr4::CommonToken&>(*list_[i - 3]).setType(L::LET);
   }
 
@@ -110,6 +111,7 @@ class Lambdas {
   std::vector<TokenPointer>& list_;
   const Patience& patience_;
   Diagnostics& diagnostics_;
+  int depth_ = 0;
 };
 
 }  // namespace

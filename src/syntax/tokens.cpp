@@ -181,9 +181,10 @@ class Reader {
     size_t begin = token.getStartIndex(), i = begin + 2;
     if (!is_any(begin, "0") || !is_any(begin + 1, "xX")) return begin;
     while (is_any(i, kHexDigits)) ++i;
-    i += is_any(i, ".");
-    while (is_any(i, kHexDigits)) ++i;
-    if (!is_any(i, "pP")) return begin;
+    bool has_fraction = is_any(i, ".") && is_any(i + 1, kDigits);  // `0xff.abs()` has none
+    i += is_any(i, ".") && (has_fraction || is_any(i + 1, "pP"));
+    while (has_fraction && is_any(i, kHexDigits)) ++i;
+    if (!is_any(i, "pP")) return has_fraction ? i : begin;
     i += 1 + is_any(i + 1, "+-");
     if (!is_any(i, kDigits)) return begin;
     while (is_any(i, kDigits)) ++i;

@@ -66,6 +66,7 @@ float s, t = 2.0; s = t; y[i] = s;
 let a = x[i], b = 3; y[i] = (a + b) as f32;
 let a, b = x[i], 3; y[i] = (a + b) as f32;
 a, b = x[i], 3; a, b = b, a; y[i] = (a + b) as f32;
+unsigned long a = 3; y[i] = a as f32;
 y[i] = 'a';
 y[i] = 0x1.8p3;
 y[i] = 0x1p-3f + 1.0;
