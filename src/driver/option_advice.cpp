@@ -16,8 +16,8 @@ const char* const kWithoutInput =
 
 std::string help_for_option(std::string_view word, const CLI::App& verb) {
   std::string_view name = word.substr(0, word.find('='));
-  const target::Advice* best = nullptr;
-  for (const target::Advice& a : target::kForeignOptions) {
+  const Advice* best = nullptr;
+  for (const Advice& a : target::kForeignOptions) {
     bool is_it = name == a.word || (a.word.size() == 2 && a.word[1] != 'c' && a.word[1] != 'g' && a.word[1] != 'v' && name.starts_with(a.word)) || (a.word.size() > 3 && name.starts_with(a.word));
     if (is_it && (!best || a.word.size() > best->word.size())) best = &a;
   }
@@ -30,10 +30,6 @@ std::string help_for_option(std::string_view word, const CLI::App& verb) {
   return best ? std::string(best->help) : "";
 }
 
-std::string_view help_for_foreign_target(std::string_view name) {
-  for (const target::Advice& a : target::kForeignTargets)
-    if (a.word == name) return a.help;
-  return {};
-}
+std::string_view help_for_foreign_target(std::string_view name) { return help_on(target::kForeignTargets, name); }
 
 }  // namespace tilec

@@ -252,9 +252,7 @@ Value call_on_shape(Instance& in, const ast::Expr& expr, const ast::Call& call, 
   return shape;
 }
 
-}  // namespace
-
-Value evaluate_call(Instance& in, const ast::Expr& expr, const ast::Call& call, Hint hint) {
+Value value_of_call(Instance& in, const ast::Expr& expr, const ast::Call& call, Hint hint) {
   CallSite site{.expr = expr, .generics = call.generics, .arguments = call.arguments, .hint = hint};
   if (auto* member = call.callee->as<ast::Member>()) {
     Operand base = operand(in, *member->base);
@@ -277,6 +275,20 @@ Value evaluate_call(Instance& in, const ast::Expr& expr, const ast::Call& call, 
   auto report = in.at(call.callee->span).error(diag::NotCallable, name);
   if (scalar_named(name) && call.arguments.size() == 1) report.help("a conversion is written `" + std::string(in.text(call.arguments[0].value->span)) + " as " + name + "`");
   return Poison{};
+}
+
+// What a call with a mistake would have set has no value.
+void leave_open(Instance& in, const ast::Call& call) {
+  for (const ast::Argument& argument : call.arguments)
+    if (auto id = variable_named(in, *argument.value); id && !in.variable(*id).current.valid()) in.variable(*id).is_poison = true;
+}
+
+}  // namespace
+
+Value evaluate_call(Instance& in, const ast::Expr& expr, const ast::Call& call, Hint hint) {
+  Value value = value_of_call(in, expr, call, hint);
+  if (value.is_poison()) leave_open(in, call);
+  return value;
 }
 
 }  // namespace tilec::sema

@@ -1,15 +1,10 @@
 #include "sema/foreign_names.h"
 
-#include <algorithm>
-#include <span>
+#include "base/advice.h"
 
 namespace tilec::sema {
 
 namespace {
-
-struct Word {
-  std::string_view word, help;
-};
 
 constexpr std::string_view kNull = "a parameter that may be NULL has a `?` behind its type, `w: f32[N]?`, and is tested by `if w { ... }`";
 constexpr std::string_view kExtent = "the extents of a tensor are the names in its type, `x: f32[M, N]`; those of a tile are known where it is declared";
@@ -29,7 +24,7 @@ constexpr std::string_view kAtomic = "atomics are `atomic_add(place, value)`, `a
 constexpr std::string_view kShuffle = "lanes of a warp exchange by `shuffle`, `shuffle_xor`, `shuffle_up`, `shuffle_down`, and vote by `vote_any`, `vote_all`, `ballot`";
 constexpr std::string_view kModule = "functions of the library need no module, or one that the file imports: `import std.math;`, then `math.gelu`";
 
-constexpr Word kNames[] = {
+constexpr Advice kNames[] = {
     {"threadIdx", "the threads of a block are the index of `simt (t) { ... }`"},
     {"blockIdx", kBlocks}, {"program_id", kBlocks}, {"get_global_id", kBlocks}, {"get_group_id", kBlocks}, {"num_programs", kBlocks},
     {"blockDim", "the threads of a block are the number behind `threads`"},
@@ -66,7 +61,7 @@ constexpr Word kNames[] = {
     {"prange", "blocks run at once: `launch (i in n) { ... }`; elements of a tile `for c in parallel(64) { ... }`"},
 };
 
-constexpr Word kMembers[] = {
+constexpr Advice kMembers[] = {
     {"mean", kMean}, {"average", kMean}, {"var", kMean}, {"std", kMean}, {"softmax", kSoftmax}, {"norm", "`sqrt((t * t).sum(axis = 0))`"},
     {"astype", kConvert}, {"to", kConvert}, {"float", kConvert}, {"half", kConvert}, {"int", kConvert}, {"type", kConvert}, {"cast", kConvert}, {"item", "an element of a tensor is `x[i]`"},
     {"shape", kExtent}, {"size", kExtent}, {"len", kExtent}, {"length", kExtent}, {"numel", kExtent}, {"ndim", kExtent}, {"rows", kExtent}, {"cols", kExtent}, {"extent", kExtent},
@@ -78,14 +73,9 @@ constexpr Word kMembers[] = {
     {"y", "the indices of blocks and threads have names of their own: `launch (i in M, j in N)`, `simt (t)`"},
 };
 
-std::string_view help_of(std::span<const Word> words, std::string_view word) {
-  auto found = std::ranges::find(words, word, &Word::word);
-  return found != words.end() ? found->help : std::string_view();
-}
-
 }  // namespace
 
-std::string_view help_for_name(std::string_view word) { return help_of(kNames, word); }
-std::string_view help_for_member(std::string_view word) { return help_of(kMembers, word); }
+std::string_view help_for_name(std::string_view word) { return help_on(kNames, word); }
+std::string_view help_for_member(std::string_view word) { return help_on(kMembers, word); }
 
 }  // namespace tilec::sema

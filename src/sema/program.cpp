@@ -202,7 +202,7 @@ Program analyse(const Ast& root, SourceMap& sources, const SourceProvider& provi
   Program program;
   sema::Analysis{session, *module, program, made}.run();
   // What has no value because of a mistake may have been used with it.
-  if (!diagnostics.has_errors()) sema::warn_unused(root, diagnostics);
+  if (!diagnostics.has_errors()) sema::warn_unused(*module, modules, sources, diagnostics);
   program.imported = modules.take_asts();
   return program;
 }

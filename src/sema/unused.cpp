@@ -2,6 +2,7 @@
 
 #include "diag/diag.h"
 #include "sema/dims.h"
+#include "sema/effect.h"
 
 namespace tilec::sema {
 namespace {
@@ -11,7 +12,14 @@ struct Local {
   bool is_used = false;
 };
 
+bool is_place(const ast::Expr& expr) { return expr.as<ast::NameRef>() || expr.as<ast::Index>(); }
+// Does `a op= b` exist?
+bool changes_as_well(ast::BinaryOp op) { return op >= ast::BinaryOp::BitOr; }
+
 struct Walk {
+  const Module& file;
+  const Modules& modules;
+  const SourceMap& sources;
   Diagnostics& diagnostics;
   std::vector<std::vector<Local>> scopes = {};
   bool has_parameters = false;
@@ -93,7 +101,20 @@ struct Walk {
     auto* name = n.target->as<ast::NameRef>();
     if (!name || is_parameter(name->name.text)) use(n.target);
   }
-  void operator()(const ast::ExprStmt& n) { use(n.value); }
+  void operator()(const ast::ExprStmt& n) {
+    use(n.value);
+    if (has_effect(*n.value, file, modules)) return;
+    diagnostics.at(n.value->span).warning(diag::IdleStatement).help(help_on_idle(*n.value));
+  }
+  std::string help_on_idle(const ast::Expr& value) const {
+    auto text = [&](const ast::Expr* e) { return std::string(sources.text(e->span)); };
+    auto* binary = value.as<ast::Binary>();
+    bool would_be = binary && is_place(*binary->lhs) && (binary->op == ast::BinaryOp::Equal || changes_as_well(binary->op));
+    if (!would_be) return "take it out, or give the value a name: `let y = ...;`";
+    std::string place = text(binary->lhs), other = text(binary->rhs);
+    if (binary->op == ast::BinaryOp::Equal) return "`==` compares; what sets it is `" + place + " = " + other + ";`";
+    return "what changes `" + place + "` is `" + place + " " + std::string(spelling(binary->op)) + "= " + other + ";`";
+  }
   void operator()(const ast::If& n) {
     use(n.condition);
     block(n.then_block);
@@ -130,11 +151,11 @@ struct Walk {
 
 }  // namespace
 
-void warn_unused(const Ast& ast, Diagnostics& diagnostics) {
-  if (ast.has_errors) return;  // what could not be read may have used the name
-  for (const ast::Decl* decl : ast.declarations) {
-    if (auto* kernel = decl->as<ast::Kernel>()) Walk{diagnostics}.kernel(*kernel);
-    if (auto* fn = decl->as<ast::Fn>(); fn && fn->body) Walk{diagnostics}.block(*fn->body);
+void warn_unused(const Module& file, const Modules& modules, const SourceMap& sources, Diagnostics& diagnostics) {
+  if (file.ast->has_errors) return;  // what could not be read may have used the name
+  for (const ast::Decl* decl : file.ast->declarations) {
+    if (auto* kernel = decl->as<ast::Kernel>()) Walk{file, modules, sources, diagnostics}.kernel(*kernel);
+    if (auto* fn = decl->as<ast::Fn>(); fn && fn->body) Walk{file, modules, sources, diagnostics}.block(*fn->body);
   }
 }
 

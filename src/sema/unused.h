@@ -1,14 +1,10 @@
-// Warnings about names that are declared and never used. Looks at the text alone, so that an instance in which a
-// compile-time `if` is false does not count.
+// Warnings about what nothing uses: names that are declared, values of statements that do nothing else. Looks at the text alone, so that
+// an instance in which a compile-time `if` is false does not count.
 #pragma once
-#include "syntax/ast.h"
-
-namespace tilec {
-class Diagnostics;
-}
+#include "sema/module.h"
 
 namespace tilec::sema {
 
-void warn_unused(const Ast& ast, Diagnostics& diagnostics);
+void warn_unused(const Module& file, const Modules& modules, const SourceMap& sources, Diagnostics& diagnostics);
 
 }  // namespace tilec::sema

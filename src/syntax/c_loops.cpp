@@ -1,4 +1,5 @@
-// `for (int i = 0; i < n; i++)`: said once and read as `for i in 0..n`, so that the loop's body is looked at as well.
+// `for (int i = 0; i < n; i++)`: said once and read as `for i in 0..n`, so that the loop's body is looked at as well. Other loops with such a
+// head, `for (int i = n; i > 0; i /= 2)`, `for (float v : A)`, go over what is left open, which says nothing more.
 #include "TileLexer.h"
 #include "diag/diag.h"
 #include "syntax/tokens.h"
@@ -21,18 +22,45 @@ class Reader {
   std::optional<CLoop> loop(size_t at) const {
     if (type(at) != TileLexer::FOR || type(at + 1) != TileLexer::LEFT_PAREN) return std::nullopt;
     CLoop loop{};
-    loop.name = at + 2 + (type(at + 3) == type(at + 2));  // a type stands before it, a name as well
+    loop.name = name_behind(at + 2);
     if (type(loop.name) != TileLexer::ID || type(loop.name + 1) != TileLexer::ASSIGN) return std::nullopt;
     loop.first = loop.name + 2;
     loop.semicolon = find(loop.first, TileLexer::SEMICOLON);
     loop.limit = loop.semicolon + 3;
     size_t comparison = type(loop.semicolon + 2);
     loop.has_limit_inside = comparison == TileLexer::LESS_EQUAL;
-    if (!is_name(loop.semicolon + 1, loop.name) || (comparison != TileLexer::LESS && !loop.has_limit_inside)) return std::nullopt;
+    bool is_below = comparison == TileLexer::LESS || comparison == TileLexer::NOT_EQUAL || loop.has_limit_inside;
+    if (!is_name(loop.semicolon + 1, loop.name) || !is_below) return std::nullopt;
     loop.end = find(loop.limit, TileLexer::SEMICOLON);
     loop.close = find(loop.end + 1, TileLexer::RIGHT_PAREN);
     if (loop.close == tokens_.size() || loop.first == loop.semicolon || loop.limit == loop.end) return std::nullopt;
-    return read_step(loop) ? std::optional(loop) : std::nullopt;
+    bool is_one = find(loop.first, TileLexer::COMMA) > loop.semicolon && find(loop.end, TileLexer::COMMA) > loop.close;
+    if (!is_one || !read_step(loop)) return std::nullopt;
+    return comparison == TileLexer::NOT_EQUAL && !loop.step.empty() ? std::nullopt : std::optional(loop);
+  }
+
+  // The closing parenthesis of a head `(...; ...; ...)` or `(... : ...)` behind the `for` at `at`.
+  std::optional<size_t> end_of_head(size_t at, size_t separator) const {
+    if (type(at) != TileLexer::FOR || type(at + 1) != TileLexer::LEFT_PAREN) return std::nullopt;
+    size_t middle = find(at + 2, separator);
+    if (middle < tokens_.size() && separator == TileLexer::SEMICOLON) middle = find(middle + 1, separator);
+    size_t close = middle < tokens_.size() ? find(middle + 1, TileLexer::RIGHT_PAREN) : middle;
+    return close < tokens_.size() ? std::optional(close) : std::nullopt;
+  }
+  // Behind the words that declare: `int`, `unsigned int`, `let`, `const auto`.
+  size_t name_behind(size_t at) const {
+    auto declares = [&](size_t i) { return type(i) == TileLexer::ID || type(i) == TileLexer::LET || type(i) == TileLexer::VAR || type(i) == TileLexer::CONST; };
+    while (declares(at) && type(at + 1) == TileLexer::ID && input_.spelling(*tokens_[at + 1]) != "of") ++at;
+    return at;
+  }
+  // `(int j in 0..n)`, `(let v of A)`.
+  std::optional<size_t> end_of_declared_head(size_t at) const {
+    if (type(at) != TileLexer::FOR || type(at + 1) != TileLexer::LEFT_PAREN) return std::nullopt;
+    size_t name = name_behind(at + 2), word = type(name + 1);
+    bool is_of = word == TileLexer::ID && input_.spelling(*tokens_[name + 1]) == "of";
+    if ((name == at + 2 || word != TileLexer::IN) && !is_of) return std::nullopt;
+    size_t close = find(name + 2, TileLexer::RIGHT_PAREN);
+    return close < tokens_.size() ? std::optional(close) : std::nullopt;
   }
 
   // The `;` behind a body that is one plain statement without braces.
@@ -86,51 +114,92 @@ std::string in_our_words(const Reader& reader, const CLoop& loop) {
   return name + " in " + (loop.step.empty() ? first + ".." + limit : "range(" + first + ", " + limit + ", " + loop.step + ")");
 }
 
+constexpr std::string_view kCounts = "a loop counts up, `for k in 0..n`, `for k in range(from, to, step)`; any other is `while test { ... }` with its variable in front of it";
+constexpr std::string_view kElements = "elements are reached by their index: `for k in 0..n { ... x[k] ... }`";
+
+// Any other head; the place of its closing parenthesis.
+std::optional<size_t> open_loop(const Reader& reader, const Input& input, const std::vector<TokenPointer>& list, size_t at, Diagnostics& diagnostics) {
+  std::optional<size_t> counts = reader.end_of_head(at, TileLexer::SEMICOLON), close = counts ? counts : reader.end_of_head(at, TileLexer::COLON);
+  if (!close) close = reader.end_of_declared_head(at);
+  if (!close) return std::nullopt;
+  Span head = input.span(list[at + 1]->getStartIndex(), list[*close]->getStopIndex() + 1);
+  if (counts) diagnostics.at(head).error(diag::CLoop).help(kCounts);
+  else diagnostics.at(head).error(diag::ExpectedToken, "`for k in 0..n`", "`for " + reader.text(at + 1, *close + 1) + "`").help(kElements);
+  return close;
+}
+
 TokenPointer retyped(TokenPointer token, size_t type) {
   dynamic_cast<antlr4::CommonToken&>(*token).setType(type);
   return token;
 }
 
+class Turner {
+ public:
+  Turner(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics)
+      : input_(input), tokens_(tokens), list_(tokens.list), patience_(patience), diagnostics_(diagnostics) {}
+
+  void run() {
+    turned_.reserve(list_.size());
+    for (size_t i = 0; i < list_.size(); ++i) {
+      Reader reader(input_, list_);
+      if (auto loop = reader.loop(i)) report(reader, *loop, i), i = turn(*loop, i);
+      else if (auto close = open_loop(reader, input_, list_, i, diagnostics_)) i = turn_open(reader, *close, i);
+      else turned_.push_back(std::move(list_[i]));
+      if (!tokens_.is_unreadable) continue;
+      return give_up(patience_, diagnostics_.at(input_.span(*turned_.back())), input_.name);
+    }
+    list_ = std::move(turned_);
+  }
+
+ private:
+  void report(const Reader& reader, const CLoop& loop, size_t i) {
+    Span head = input_.span(list_[i + 1]->getStartIndex(), list_[loop.close]->getStopIndex() + 1);
+    std::vector<Fix> fixes{{head, in_our_words(reader, loop)}};
+    if (std::optional<size_t> body_end = reader.end_of_bare_body(loop)) {
+      uint32_t begin = uint32_t(list_[loop.close + 1]->getStartIndex()), end = uint32_t(list_[*body_end]->getStopIndex() + 1);
+      fixes.push_back({input_.span(begin, begin), "{ "});
+      fixes.push_back({input_.span(end, end), " }"});
+    }
+    diagnostics_.at(head).error(diag::CLoop).fix(std::move(fixes), "write it so");
+  }
+
+  // Both answer where the head ends.
+  size_t turn(const CLoop& loop, size_t i) {
+    keep(i), keep(loop.name), keep(loop.name + 1, TileLexer::IN);
+    for (size_t n = loop.first; n < loop.semicolon; ++n) keep(n);
+    keep(loop.semicolon, TileLexer::DOT_DOT);
+    for (size_t n = loop.limit; n < loop.end; ++n) keep(n);
+    return end_head(loop.close, list_[i + 1]->getStartIndex());
+  }
+  size_t turn_open(const Reader& reader, size_t close, size_t i) {
+    size_t name = reader.name_behind(i + 2), begin = list_[i + 1]->getStartIndex();
+    TokenPointer in = imagined_before(*list_[close], TileLexer::IN), domain = imagined_before(*list_[close], TileLexer::ID);
+    keep(i);
+    if (list_[name]->getType() == TileLexer::ID) keep(name);
+    else turned_.push_back(imagined_before(*list_[close], TileLexer::UNDERSCORE));
+    turned_.push_back(std::move(in)), turned_.push_back(std::move(domain));
+    return end_head(close, begin);
+  }
+  // A body without braces is no mistake of its own.
+  size_t end_head(size_t close, size_t begin) {
+    if (close + 1 < list_.size() && list_[close + 1]->getType() != TileLexer::LEFT_BRACE)
+      tokens_.damaged.push_back(input_.span(begin, std::min(input_.text.find('\n', list_[close]->getStopIndex()), input_.text.size())));
+    tokens_.is_unreadable = patience_.is_over(diagnostics_);
+    return close;
+  }
+  void keep(size_t i) { turned_.push_back(std::move(list_[i])); }
+  void keep(size_t i, size_t type) { turned_.push_back(retyped(std::move(list_[i]), type)); }
+
+  const Input& input_;
+  Tokens& tokens_;
+  std::vector<TokenPointer>& list_;
+  const Patience& patience_;
+  Diagnostics& diagnostics_;
+  std::vector<TokenPointer> turned_;
+};
+
 }  // namespace
 
-void turn_c_loops(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics) {
-  std::vector<TokenPointer> turned;
-  turned.reserve(tokens.list.size());
-  for (size_t i = 0; i < tokens.list.size(); ++i) {
-    Reader reader(input, tokens.list);
-    std::optional<CLoop> loop = reader.loop(i);
-    if (!loop) {
-      turned.push_back(std::move(tokens.list[i]));
-      continue;
-    }
-    Span head = input.span(tokens.list[i + 1]->getStartIndex(), tokens.list[loop->close]->getStopIndex() + 1);
-    std::optional<size_t> body_end = reader.end_of_bare_body(*loop);
-    std::vector<Fix> fixes{{head, in_our_words(reader, *loop)}};
-    if (body_end) {
-      uint32_t begin = uint32_t(tokens.list[loop->close + 1]->getStartIndex()), end = uint32_t(tokens.list[*body_end]->getStopIndex() + 1);
-      fixes.push_back({input.span(begin, begin), "{ "});
-      fixes.push_back({input.span(end, end), " }"});
-    }
-    diagnostics.at(head).error(diag::CLoop).fix(std::move(fixes), "write it so");
-    if (patience.is_over(diagnostics)) {
-      tokens.is_unreadable = true;
-      return give_up(patience, diagnostics.at(head), input.name);
-    }
-    auto& list = tokens.list;
-    turned.push_back(std::move(list[i]));
-    turned.push_back(std::move(list[loop->name]));
-    turned.push_back(retyped(std::move(list[loop->name + 1]), TileLexer::IN));
-    for (size_t n = loop->first; n < loop->semicolon; ++n) turned.push_back(std::move(list[n]));
-    turned.push_back(retyped(std::move(list[loop->semicolon]), TileLexer::DOT_DOT));
-    for (size_t n = loop->limit; n < loop->end; ++n) turned.push_back(std::move(list[n]));
-    i = loop->close;
-    // A body without braces is no mistake of its own.
-    if (i + 1 < list.size() && list[i + 1]->getType() != TileLexer::LEFT_BRACE) {
-      size_t end = std::min(input.text.find('\n', head.end), input.text.size());
-      tokens.damaged.push_back(input.span(head.begin, end));
-    }
-  }
-  tokens.list = std::move(turned);
-}
+void turn_c_loops(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics) { Turner(input, tokens, patience, diagnostics).run(); }
 
 }  // namespace tilec::syntax

@@ -1,6 +1,7 @@
 // Declarations and statements of other languages that have no like here: said once, with what is written instead, and left out, so that
 // nothing stumbles over what they leave.
 #include "TileLexer.h"
+#include "base/advice.h"
 #include "diag/diag.h"
 #include "syntax/tokens.h"
 
@@ -12,21 +13,28 @@ using L = TileLexer;
 constexpr std::string_view kFunctions = "what programs call is `export kernel f(x: f32[N], out y: f32[N]) { launch (i in ceildiv(N, 64)) { ... } }`, "
                                         "what kernels call `fn f(x: f32) -> f32 { ... }`";
 
-struct Word {
-  std::string_view text, help;
-};
+constexpr std::string_view kStructures = "there are no structures: a kernel takes a parameter for each member";
+constexpr std::string_view kParts = "there are no structures: each part is a variable";
+constexpr std::string_view kTypeNames = "types have no other names";
+constexpr std::string_view kInnerEnum = "an enumeration stands outside of kernels";
+constexpr std::string_view kInner = "a function stands outside of kernels: `fn f(x: f32) -> f32 { ... }`";
+
 // What begins a declaration elsewhere; all others are functions.
-constexpr Word kDeclarations[] = {
-    {"struct", "there are no structures: a kernel takes a parameter for each member"},
-    {"class", "there are no structures: a kernel takes a parameter for each member"},
-    {"typedef", "types have no other names"},
+constexpr Advice kDeclarations[] = {
+    {"struct", kStructures},
+    {"class", kStructures},
+    {"union", kStructures},
+    {"record", kStructures},
+    {"typedef", kTypeNames},
+    {"type", kTypeNames},
+    {"template", "what is chosen at compile time stands in brackets: `fn f[T: float, n: int](x: T) -> T { ... }`"},
     {"using", "types have no other names; a module is imported by `import std.math;`"},
     {"namespace", "a file is a module; others import it by `import \"file.tile\" as name;`"},
     {"from", "a module is imported by `import std.math;`, then its names are `math.gelu`"},
     {"let", "a constant is `const name = value;`"},
 };
 // What begins a statement elsewhere.
-constexpr Word kStatements[] = {
+constexpr Advice kStatements[] = {
     {"do", "a loop whose test comes last is `while true { ...; if !again { break; } }`"},
     {"switch", "a choice of several is `if x == 0 { ... } else if x == 1 { ... } else { ... }`"},
     {"match", "a choice of several is `if x == 0 { ... } else if x == 1 { ... } else { ... }`"},
@@ -39,14 +47,15 @@ constexpr Word kStatements[] = {
     {"loop", "a loop without an end is `while true { ... }`"},
     {"del", "what is declared lives to the end of its block"},
     {"delete", "what is declared lives to the end of its block"},
-    {"struct", "there are no structures: each part is a variable"},
+    {"struct", kParts},
+    {"class", kParts},
+    {"union", kParts},
+    {"typedef", kTypeNames},
+    {"using", kTypeNames},
+    {"def", kInner},
+    {"function", kInner},
+    {"func", kInner},
 };
-
-std::string_view help_of(std::span<const Word> words, std::string_view text, std::string_view otherwise) {
-  for (const Word& word : words)
-    if (word.text == text) return word.help;
-  return otherwise;
-}
 
 class Lines {
  public:
@@ -95,7 +104,7 @@ class Lines {
       depth += (now == L::LEFT_BRACE) - (now == L::RIGHT_BRACE);
     }
     if (!has_foreign_declarations_)
-      diagnostics_.at(input_.span(*list_[word])).error(diag::ExpectedToken, "a declaration", "`" + std::string(text(word)) + "`").help(std::string(help_of(kDeclarations, text(word), kFunctions)));
+      diagnostics_.at(input_.span(*list_[word])).error(diag::ExpectedToken, "a declaration", "`" + std::string(text(word)) + "`").help(std::string(help_on(kDeclarations, text(word), kFunctions)));
     has_foreign_declarations_ = true;
     erase(i, end);
   }
@@ -119,9 +128,31 @@ class Lines {
     return i;
   }
 
+  // `struct S { ... } s;`, on the line where the block ends.
+  size_t behind_names(size_t end) const {
+    size_t i = end;
+    while (type(end - 1) == L::RIGHT_BRACE && (type(i) == L::ID || type(i) == L::COMMA) && !begins_line(i)) ++i;
+    return type(end - 1) == L::RIGHT_BRACE && type(i) == L::SEMICOLON ? i + 1 : end;
+  }
+
+  // A declaration of ours in a block, and not at the start of its line, where it would end what is not closed: what it names is left open.
+  void leave_out_inner(size_t i) {
+    bool is_function = type(i) == L::FN && (type(i + 2) == L::LEFT_PAREN || type(i + 2) == L::LEFT_BRACKET);
+    bool is_choice = type(i) == L::ENUM && type(i + 2) == L::LEFT_BRACE;
+    if (type(i + 1) != L::ID || (!is_function && !is_choice) || list_[i]->getCharPositionInLine() == 0) return;
+    diagnostics_.at(input_.span(*list_[i])).error(diag::UnexpectedToken, "`" + std::string(text(i)) + "`").help(is_function ? kInner : kInnerEnum);
+    size_t end = behind_names(behind_statement(i));
+    std::vector<TokenPointer> open;
+    const antlr4::Token& next = *list_[end];
+    open.push_back(imagined_before(next, L::LET)), open.push_back(std::move(list_[i + 1]));
+    for (size_t type : {L::ASSIGN, L::ID, L::SEMICOLON}) open.push_back(imagined_before(next, type));
+    erase(i, end);
+    list_.insert(list_.begin() + ssize_t(i), std::make_move_iterator(open.begin()), std::make_move_iterator(open.end()));
+  }
+
   void leave_out_statement(size_t i) {
-    if (type(i) != L::ID) return;
-    std::string_view word = text(i), help = help_of(kStatements, word, "");
+    if (type(i) != L::ID) return leave_out_inner(i);
+    std::string_view word = text(i), help = help_on(kStatements, word);
     size_t next = type(i + 1);
     bool is_ours = next == L::ASSIGN || next == L::DOT || (next >= L::ADD_ASSIGN && next <= L::SHIFT_RIGHT_ASSIGN) || next == L::LEFT_BRACKET;
     // A label stands in front of its statement, a member in its enumeration.
@@ -135,6 +166,7 @@ class Lines {
       return erase(i, i + 1);
     }
     size_t end = behind_statement(i);
+    end = behind_names(end);
     while (end < list_.size() && type(end) == L::ID && (text(end) == "catch" || text(end) == "finally" || text(end) == "except")) end = behind_statement(end);
     erase(i, end);
   }

@@ -103,8 +103,8 @@ class Turner {
     dynamic_cast<antlr4::CommonToken&>(*token).setType(type);
     return token;
   }
-  // A type of ours is read; one of theirs is left open, which says nothing more.
-  TokenPointer read_type(size_t i) { return is_ours(i) ? std::move(list_[i]) : imagined_before(*list_[i], TileLexer::ID); }
+  // A type of ours is read; one of theirs is left open, which says nothing more. `int` is both, and has 32 bits there.
+  TokenPointer read_type(size_t i) { return is_ours(i) && text(i) != "int" ? std::move(list_[i]) : imagined_before(*list_[i], TileLexer::ID); }
 
   // `(T) operand` is read as `operand as T`.
   void turn_cast(size_t i) {
@@ -195,17 +195,59 @@ class Turner {
 
   // `and`, `or`, `not` where a name cannot stand, `elif` behind a block.
   void turn_word(size_t i) {
+    if (type(i) == TileLexer::IS) return turn_is_none(i);
     if (type(i) != TileLexer::ID || i == 0) return;
     std::string word = text(i);
     bool is_between = ends_operand(i - 1) && (behind_operand(i + 1) > i + 1 || type(i + 1) == TileLexer::NOT || type(i + 1) == TileLexer::ID);
-    if (word == "and" && is_between) return replace(i, TileLexer::AND_AND, "&&");
-    if (word == "or" && is_between) return replace(i, TileLexer::OR_OR, "||");
+    constexpr std::tuple<std::string_view, size_t, std::string_view> kOperators[] = {
+        {"and", TileLexer::AND_AND, "&&"}, {"or", TileLexer::OR_OR, "||"}, {"xor", TileLexer::XOR, "^"}, {"mod", TileLexer::PERCENT, "%"}};
+    for (auto [theirs, ours_type, ours] : kOperators)
+      if (word == theirs && is_between) return turn_operator(i, ours_type, std::string(ours));
+    if (word == "not" && type(i - 1) == TileLexer::IS) return turn_is_not(i);
     bool is_prefix = !ends_operand(i - 1) && type(i + 1) != TileLexer::DOT && behind_operand(i + 1) > i + 1;
     bool is_call = type(i + 1) == TileLexer::LEFT_PAREN && behind_operand(i + 1) == i + 1;
     if (word == "not" && is_prefix && !is_call && !has_function(word)) return turn_not(i);
     if (word != "elif" || type(i - 1) != TileLexer::RIGHT_BRACE) return;
     replace(i, TileLexer::ELSE, "else if");
     list_.insert(list_.begin() + ssize_t(i) + 1, imagined_before(*list_[i + 1], TileLexer::IF));
+  }
+
+  // `w is None`, `w is not None`: `!w` and `w`.
+  void turn_is_none(size_t i) {
+    bool has_not = type(i + 1) == TileLexer::ID && text(i + 1) == "not";
+    size_t none = i + 1 + has_not;
+    if (i == 0 || !is_name(type(i - 1)) || type(none) != TileLexer::ID || text(none) != "None") return;
+    std::string ours = (has_not ? "" : "!") + text(i - 1);
+    Span words = input_.span(list_[i - 1]->getStartIndex(), list_[none]->getStopIndex() + 1);
+    report(words, text(i - 1, none + 1), ours, {{words, ours}});
+    list_.erase(list_.begin() + ssize_t(i), list_.begin() + ssize_t(none) + 1);
+    if (!has_not) list_.insert(list_.begin() + ssize_t(i) - 1, imagined_before(*list_[i - 1], TileLexer::NOT));
+  }
+  void turn_is_not(size_t i) {
+    Span words = input_.span(list_[i - 1]->getStartIndex(), list_[i]->getStopIndex() + 1);
+    report(words, text(i - 1, i + 1), "!=", {{words, "!="}});
+    list_[i - 1] = retyped(std::move(list_[i - 1]), TileLexer::NOT_EQUAL);
+    list_.erase(list_.begin() + ssize_t(i));
+  }
+  // What comes of it is a number where it comes from, so that only a condition is looked at further.
+  void turn_operator(size_t i, size_t ours_type, const std::string& ours) {
+    replace(i, ours_type, ours);
+    bool is_logical = ours_type == TileLexer::AND_AND || ours_type == TileLexer::OR_OR;
+    if (is_logical && !is_in_condition(i)) leave_open(i, ours_type);
+  }
+  // `a && b` becomes `a && (open) && b`.
+  void leave_open(size_t i, size_t ours_type) {
+    TokenPointer again = imagined_before(*list_[i + 1], ours_type), open = imagined_before(*list_[i + 1], TileLexer::ID);
+    list_.insert(list_.begin() + ssize_t(i) + 1, std::move(again));
+    list_.insert(list_.begin() + ssize_t(i) + 1, std::move(open));
+  }
+  bool is_in_condition(size_t i) const {
+    for (size_t k = i + 1; k-- > 0;) {
+      size_t t = type(k);
+      if (t == TileLexer::IF || t == TileLexer::WHILE || t == TileLexer::REQUIRES) return true;
+      if (t == TileLexer::SEMICOLON || t == TileLexer::LEFT_BRACE || t == TileLexer::RIGHT_BRACE) return false;
+    }
+    return false;
   }
 
   bool has_function(const std::string& name) {
@@ -232,9 +274,9 @@ class Turner {
     if (!is_one) fixes.push_back({input_.span(last, last), ")"});
     report(input_.span(*list_[i]), "not " + operand, is_one ? "!" + operand : "!(" + operand + ")", std::move(fixes));
     list_[i] = retyped(std::move(list_[i]), TileLexer::NOT);
-    if (is_one) return;
-    list_.insert(list_.begin() + ssize_t(end), imagined_before(*list_[end], TileLexer::RIGHT_PAREN));
-    list_.insert(list_.begin() + ssize_t(i) + 1, imagined_before(*list_[i + 1], TileLexer::LEFT_PAREN));
+    auto put = [&](size_t at, size_t type) { list_.insert(list_.begin() + ssize_t(at), imagined_before(*list_[at], type)); };
+    if (!is_in_condition(i)) put(end, TileLexer::ID), put(end, TileLexer::AND_AND);
+    if (!is_one) put(end, TileLexer::RIGHT_PAREN), put(i + 1, TileLexer::LEFT_PAREN);
   }
 
   const Input& input_;

@@ -107,6 +107,8 @@ bool is_increment(Parser& parser, const Token& found) {
     return a && is_sign && a->getType() == b.getType() && a->getStopIndex() + 1 == b.getStartIndex();
   };
   const Token* before = previous(parser);
+  const Token& next = *parser.getTokenStream()->LT(2);
+  if (found.getTokenIndex() == current(parser).getTokenIndex() && are_twins(&found, next)) return true;  // `++n`
   return before && (are_twins(before, found) || are_twins(parser.getTokenStream()->LT(-2), *before));
 }
 
@@ -180,6 +182,7 @@ void Recovery::report(Parser& parser, const Token& found, const IntervalSet& exp
     auto said = diagnostics_.at(span).error(diag::ExpectedToken, words, shown(found));
     if (words == "a declaration" && found.getType() == TileParser::LET)
         said.fix(span, "const", "a constant is declared so");
+    if (words == "a declaration" && found.getType() == TileParser::SEMICOLON) said.fix(span, "", "a block ends with its `}`: take it away");
     if (words == "a statement" && found.getType() == TileParser::CONST)
         said.fix(span, "let", "in a block, write `let`");
     if (uint32_t end = end_of_float(parser)) said.fix(input_.span(end, end), "0", "a float has digits on both sides of its dot");

@@ -2,6 +2,7 @@
 #include "syntax/tokens.h"
 
 #include "TileLexer.h"
+#include "base/advice.h"
 #include "base/text.h"
 #include "diag/diag.h"
 
@@ -86,6 +87,7 @@ class Reader {
       case TileLexer::BLOCK_COMMENT: return block_comment(*token);
       case TileLexer::UNKNOWN: return unknown(*token);
       case TileLexer::OPEN_STRING: return open_string(std::move(token));
+      case TileLexer::INTEGER: return integer(std::move(token));
       case TileLexer::BAD_NUMBER: return bad_number(std::move(token));
       default: out_.list.push_back(std::move(token));
     }
@@ -111,13 +113,42 @@ class Reader {
     size_t at = token.getStartIndex();
     bool is_mark = at < 3 && input_.text.starts_with("\xEF\xBB\xBF");
     if (input_.text[at] == '#') return directive(token);
+    if (size_t end = end_of_quoted(at); end > at) return quoted(token, end);
     bool is_reported = at < unknown_end_ || (has_bad_encoding_ && uint8_t(input_.text[at]) >= 0x80);
     if (is_mark) return;
     damage_line(token);
     if (is_reported) return;
     size_t length = std::max<size_t>(1, character_length(input_.text, at));
     unknown_end_ = at + length;
-    diagnostics_.at(input_.span(at, at + length)).error(diag::UnknownCharacter, input_.text.substr(at, length));
+    auto said = diagnostics_.at(input_.span(at, at + length)).error(diag::UnknownCharacter, input_.text.substr(at, length));
+    if (is_between_digits(at)) said.help("digits are grouped by `_`: `1_000`");
+  }
+
+  bool is_between_digits(size_t at) const {
+    return input_.text[at] == '\'' && at > 0 && uint8_t(input_.text[at - 1] - '0') < 10;
+  }
+  // Behind `'a'`, or `at` where none begins there and ends on its line.
+  size_t end_of_quoted(size_t at) const {
+    if (input_.text[at] != '\'' || is_between_digits(at)) return at;
+    for (size_t i = at + 1; i < input_.text.size() && input_.text[i] != '\n'; ++i) {
+      if (input_.text[i] == '\'') return i + 1;
+      i += input_.text[i] == '\\';
+    }
+    return at;
+  }
+  // A character, or a string of Python: read as a value that is left open.
+  void quoted(const antlr4::Token& token, size_t end) {
+    size_t at = token.getStartIndex();
+    if (at < unknown_end_) return;
+    Span span = input_.span(at, end);
+    auto said = diagnostics_.at(span).error(diag::UnknownCharacter, "'");
+    bool is_one = end == at + 3 && uint8_t(input_.text[at + 1]) < 0x80;
+    if (is_one) said.fix(span, std::to_string(int(input_.text[at + 1])), "a character is the number of its code");
+    else said.help("there are no characters: each is the number of its code, `10` for the end of a line; a string stands in `\"`");
+    dropped_end_ = end;
+    bool may_go_on = input_.text.substr(at, end - at).find_first_of("\"/") != std::string_view::npos;  // as a string, or a comment
+    if (may_go_on) damage_line(token);
+    out_.list.push_back(imagined_before(token, TileLexer::ID));
   }
 
   // A line for another compiler, or a comment of Python.
@@ -126,14 +157,13 @@ class Reader {
     std::string_view rest = input_.text.substr(word);
     dropped_end_ = std::min(input_.text.find('\n', at), input_.text.size());
     auto said = diagnostics_.at(input_.span(at, at + 1)).error(diag::UnknownCharacter, "#");
-    constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+    constexpr std::string_view kChoice = "what is chosen at compile time is an `if` over a parameter in brackets: `kernel k[wide: bool = false](...)`";
+    constexpr Advice kDirectives[] = {
         {"include", "a module is imported by `import std.math;`, a file beside this one by `import \"file.tile\" as name;`"},
         {"define", "a constant is `const NAME = 64;`, a function `fn f(x: f32) -> f32 = x * x;`"},
         {"pragma", "how a loop is compiled is said by its kind: `for k in unroll(4)`, `for k in vectorized(8)`"},
-        {"if", "what is chosen at compile time is an `if` over a parameter in brackets: `kernel k[wide: bool = false](...)`"}};
-    for (auto [name, help] : kWords)
-      if (rest.starts_with(name)) return void(said.help(std::string(help)));
-    said.help("a comment begins with `//`");
+        {"if", kChoice}, {"ifdef", kChoice}, {"ifndef", kChoice}};
+    said.help(help_on(kDirectives, rest.substr(0, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz")), "a comment begins with `//`"));
   }
 
   void open_string(TokenPointer token) {
@@ -144,7 +174,44 @@ class Reader {
     keep_as(std::move(token), TileLexer::STRING);
   }
 
+  // Behind `0x1.8p3`, which is several tokens, or where the token begins.
+  size_t end_of_hexadecimal_float(const antlr4::Token& token) const {
+    auto is_any = [&](size_t i, std::string_view of) { return i < input_.text.size() && of.find(input_.text[i]) != of.npos; };
+    constexpr std::string_view kDigits = "0123456789", kHexDigits = "0123456789abcdefABCDEF";
+    size_t begin = token.getStartIndex(), i = begin + 2;
+    if (!is_any(begin, "0") || !is_any(begin + 1, "xX")) return begin;
+    while (is_any(i, kHexDigits)) ++i;
+    bool has_fraction = is_any(i, ".") && is_any(i + 1, kDigits);  // `0xff.abs()` has none
+    i += is_any(i, ".") && (has_fraction || is_any(i + 1, "pP"));
+    while (has_fraction && is_any(i, kHexDigits)) ++i;
+    if (!is_any(i, "pP")) return has_fraction ? i : begin;
+    i += 1 + is_any(i + 1, "+-");
+    if (!is_any(i, kDigits)) return begin;
+    while (is_any(i, kDigits)) ++i;
+    while (is_any(i, "fFlL")) ++i;
+    return i;
+  }
+  // Read as a value that is left open.
+  void hexadecimal_float(const antlr4::Token& token, size_t end) {
+    Span span = input_.span(token.getStartIndex(), end);
+    std::string text(input_.text.substr(span.begin, end - span.begin));
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.17g", std::strtod(text.c_str(), nullptr));
+    std::string ours = digits;
+    if (ours.find_first_of(".en") == ours.npos) ours += ".0";
+    diagnostics_.at(span).error(diag::BadNumber, text).fix(span, ours, "floats are written in decimal digits");
+    dropped_end_ = end;
+    out_.list.push_back(imagined_before(token, TileLexer::ID));
+  }
+  void integer(TokenPointer token) {
+    size_t end = end_of_hexadecimal_float(*token);
+    if (end > token->getStartIndex()) return hexadecimal_float(*token, end);
+    out_.list.push_back(std::move(token));
+  }
+
   void bad_number(TokenPointer token) {
+    size_t end = end_of_hexadecimal_float(*token);
+    if (end > token->getStartIndex()) return hexadecimal_float(*token, end);
     auto said = diagnostics_.at(input_.span(*token)).error(diag::BadNumber, input_.spelling(*token));
     std::string_view text = input_.spelling(*token);
     size_t digits = text.find_first_not_of("0123456789_.");
@@ -217,12 +284,15 @@ Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& 
   turn_slips(input, tokens, patience, diagnostics);
   turn_words_as_names(input, tokens, patience, diagnostics);
   leave_out_foreign_lines(input, tokens, diagnostics);
+  leave_out_lambdas(input, tokens, patience, diagnostics);
   if (patience.is_over(diagnostics)) {
     tokens.is_unreadable = true;
     give_up(patience, diagnostics.at(input.span(*tokens.list.back())), input.name);
     return tokens;
   }
   turn_c_loops(input, tokens, patience, diagnostics);
+  if (tokens.is_unreadable) return tokens;
+  turn_declaration_lists(input, tokens, patience, diagnostics);
   if (tokens.is_unreadable) return tokens;
   turn_foreign_words(input, tokens, patience, diagnostics);
   if (tokens.is_unreadable) return tokens;

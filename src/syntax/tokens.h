@@ -67,6 +67,12 @@ void turn_slips(const Input& input, Tokens& tokens, const Patience& patience, Di
 // Declarations and statements of other languages are reported and left out.
 void leave_out_foreign_lines(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
 
+// Functions without a name are reported and left out.
+void leave_out_lambdas(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
+
+// Several names in one declaration become one declaration each, and are reported.
+void turn_declaration_lists(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
+
 // Loops as C writes them become loops over a range, and are reported.
 void turn_c_loops(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 

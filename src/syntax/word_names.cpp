@@ -14,6 +14,7 @@ using L = TileLexer;
 
 template <class... T> bool is_one_of(size_t type, T... types) { return ((type == size_t(types)) || ...); }
 bool is_word(size_t type) { return type >= L::IMPORT && type <= L::INOUT; }
+bool is_value(size_t type) { return type >= L::INFINITE && type <= L::FALSE; }  // a word that means a value wherever it is not declared
 bool is_operator(size_t type) { return type >= L::OR_OR && type <= L::TILDE && type != L::AT; }
 bool is_assignment(size_t type) { return type >= L::ASSIGN && type <= L::SHIFT_RIGHT_ASSIGN; }
 
@@ -25,11 +26,11 @@ class Names {
   void run() {
     for (size_t i = 0; i < list_.size(); ++i) {
       if (type(i) == L::ENUM) members_of(i);
-      else if (is_word(type(i)) && (is_declared(i) || is_operand(i))) places_[text(i)].push_back(i), declare(i);
+      else if ((is_word(type(i)) && (is_declared(i) || is_operand(i))) || (is_value(type(i)) && is_declared(i))) places_[text(i)].push_back(i), declare(i);
     }
     // What begins a statement is a name only where the word is one.
     for (size_t i = 0; i < list_.size(); ++i)
-      if (is_word(type(i)) && places_.contains(text(i)) && is_part_of_name(i)) places_[text(i)].push_back(i);
+      if (is_name_as_declared(i)) places_[text(i)].push_back(i);
     for (auto& [word, places] : places_)
       if (!patience_.is_over(diagnostics_)) report(word, places);
   }
@@ -57,11 +58,25 @@ class Names {
     bool ends = is_operator(next) || is_one_of(next, L::RIGHT_PAREN, L::RIGHT_BRACKET, L::COMMA, L::SEMICOLON, L::DOT, L::DOT_DOT, L::PLUS_COLON, L::AS);
     return begins_operand(i) && ends && next != L::MINUS && next != L::NOT && next != L::TILDE;
   }
+  bool is_name_as_declared(size_t i) const {
+    bool is_ours = (is_word(type(i)) || is_value(type(i))) && places_.contains(text(i));
+    return is_ours && (is_part_of_name(i) || (is_value(type(i)) && !is_declared(i)));
+  }
+  // `if (...)` is a choice where a block follows.
+  bool is_choice(size_t i) const {
+    int depth = 0;
+    for (size_t k = i + 1; type(i) == L::IF && k + 1 < list_.size(); ++k) {
+      depth += (type(k) == L::LEFT_PAREN) - (type(k) == L::RIGHT_PAREN);
+      if (type(k) == L::LEFT_BRACE) return true;
+      if (type(k) == L::SEMICOLON || depth < 0) return false;
+    }
+    return false;
+  }
   bool is_part_of_name(size_t i) const {
     size_t next = type(i + 1);
     if (is_declared(i) || is_operand(i)) return false;  // is known
     bool is_place = is_one_of(before(i), L::SEMICOLON, L::LEFT_BRACE, L::RIGHT_BRACE) && (is_assignment(next) || is_one_of(next, L::LEFT_BRACKET, L::DOT));
-    bool is_call = next == L::LEFT_PAREN && declared_.contains(text(i)) && type(i) != L::IF;
+    bool is_call = next == L::LEFT_PAREN && declared_.contains(text(i)) && !is_choice(i);
     return is_place || (begins_operand(i) && (is_call || is_one_of(next, L::LEFT_BRACKET, L::LEFT_BRACE, L::MINUS, L::ASSIGN)));
   }
   void members_of(size_t i) {

@@ -1,12 +1,8 @@
 // Names that other compilers have for machines, and options of theirs, with what is meant here.
 #pragma once
-#include <string_view>
+#include "base/advice.h"
 
 namespace tilec::target {
-
-struct Advice {
-  std::string_view word, help;
-};
 
 constexpr std::string_view kMachine = "machines are named by --target, 'x86-64-v3' or 'sm_90a'; left out, the object takes the best level of the CPU that it runs on";
 constexpr std::string_view kNoLinker = "what comes out is always an object and a header; programs are linked by the compiler of C";

@@ -59,6 +59,20 @@ if x[i] > 3 { y[i] = 1.0; } esle { y[i] = 2.0; }
 var t: shraed f32[16] = 0; y[i] = t[0];
 let x2 = x[i]; x2 = 3; y[i] = 1.0;
 var s: f32; s += 1.0; y[i] = s;
+for (let j = 0; j < 4; j++) { y[i] = 1.0; }
+for (unsigned int j = 0; j != 4; j++) y[i] = 1.0;
+int a = x[i], b = 3; y[i] = (a + b) as f32;
+float s, t = 2.0; s = t; y[i] = s;
+let a = x[i], b = 3; y[i] = (a + b) as f32;
+let a, b = x[i], 3; y[i] = (a + b) as f32;
+a, b = x[i], 3; a, b = b, a; y[i] = (a + b) as f32;
+unsigned long a = 3; y[i] = a as f32;
+y[i] = 'a';
+y[i] = 0x1.8p3;
+y[i] = 0x1p-3f + 1.0;
+let c = not x[i] > 3; if c { y[i] = 1.0; }
+y[i] = (x[i] xor 3) as f32;
+if x[i] is not 3 { y[i] = 1.0; }
 """.strip().split("\n")
 
 
