@@ -232,14 +232,22 @@ Value Evaluator::parameter_value(const ast::Parameter& parameter, const Value& v
 
 namespace {
 
+// Truth aside.
 bool are_all_literals(const std::vector<Value>& values) {
   bool has_any = false;
   for (const Value& v : values) {
     auto* n = std::get_if<Number>(&v);
-    if (!std::holds_alternative<None>(v) && (!n || !n->is_literal)) return false;
-    has_any |= n != nullptr;
+    bool is_truth = n && n->type == Scalar::Bool;
+    if (!std::holds_alternative<None>(v) && !is_truth && (!n || !n->is_literal)) return false;
+    has_any |= n && !is_truth;
   }
   return has_any;
+}
+
+// Not a tile, and not nothing.
+bool gives_number(const ast::Fn& fn) {
+  auto* type = fn.signature.result ? fn.signature.result->as<ast::ShapedType>() : nullptr;
+  return fn.value || (type && !type->has_extents);
 }
 
 }  // namespace
@@ -265,11 +273,12 @@ void Evaluator::bind_generics(const Call& call, const std::vector<Value>& values
   for (auto& [name, value] : call.generics) bind(name, value);
   for (size_t i = 0; i < values.size(); ++i) infer(fn, *fn.signature.parameters[i].type, values[i]);
   bool has_real = std::ranges::any_of(values, [](const Value& v) { return std::holds_alternative<Number>(v) && std::get<Number>(v).is_real(); });
+  const Scalar of_literals = are_all_literals(values) && gives_number(fn) ? Scalar::F64 : Scalar::F32;
   for (const ast::GenericParameter& g : fn.signature.generics) {
     if (find(g.name.text)) continue;
     bool is_float_kind = kind_of(fn, g.name.text) == "float";
     if (g.default_value) bind(g.name.text, eval(*g.default_value));
-    else bind(g.name.text, TypeValue{has_real || is_float_kind ? Scalar::F64 : Scalar::Index});
+    else bind(g.name.text, TypeValue{has_real || is_float_kind ? of_literals : Scalar::Index});
   }
 }
 

@@ -49,18 +49,18 @@ bool is_known_zero(const Value& value) {
   return c && !c->number.is_float && c->number.i == 0;
 }
 
-bool is_known_literal(const Value& value) { return value.is<Const>() && is_literal(value); }
-
 // `1 / 2` is the `int` 0, and no literal that turns into a float where it meets one.
-bool cuts(ast::BinaryOp op, const Value& a, const Value& b) {
-  auto *x = a.as<Const>(), *y = b.as<Const>();
-  if (op != ast::BinaryOp::Divide || x->number.is_float || y->number.is_float || y->number.i == 0) return false;
-  return y->number.i != -1 && x->number.i % y->number.i != 0;
+bool cuts(const Instance& in, ast::BinaryOp op, const Value& a, const Value& b) {
+  if (op != ast::BinaryOp::Divide || is_float(element_of(in, a)) || is_float(element_of(in, b))) return false;
+  return may_be(in, a, [&](const ir::Number& x) {
+    return may_be(in, b, [&](const ir::Number& y) { return y.i != 0 && y.i != -1 && x.i % y.i != 0; });
+  });
 }
 
 // An operand in the common type; a literal that meets only literals stays one.
 Value aligned(Instance& in, const Value& value, Span span, Scalar type, bool keeps_literal) {
   if (!keeps_literal) return implicitly(in, {value, span}, type);
+  if (value.is<Dynamic>()) return Dynamic{emit_literal(in, value, type)};
   const Const& c = *value.as<Const>();
   return Const{type, ir::evaluate_convert(c.type, type, ir::ConvertMode::Nearest, c.number), true, c.odd};
 }
@@ -73,6 +73,9 @@ bool has_bits_for(Instance& in, Scalar type, const Value& count, Span span) {
   return false;
 }
 
+// In the type that it has: a literal that meets what is made of literals is not rounded.
+ir::ValueId emit_as_is(Instance& in, const Value& value) { return is_literal(value) ? emit_literal(in, value, element_of(in, value)) : emit(in, value); }
+
 }  // namespace
 
 Value apply(Instance& in, ir::UnaryFn fn, const Value& x, Span span) {
@@ -84,9 +87,10 @@ Value apply(Instance& in, ir::UnaryFn fn, const Value& x, Span span) {
     in.at(span).error(diag::ConstantOverflow, name(c->type));
     return Poison{};
   }
-  ir::ValueId operand = emit(in, x);
+  const bool stays_literal = is_literal(x);
+  ir::ValueId operand = stays_literal ? emit_literal(in, x, element_of(in, x)) : emit(in, x);
   in.builder.set_span(span);
-  return Dynamic{in.builder.unary(fn, operand)};
+  return Dynamic{in.builder.unary(fn, operand), stays_literal && fn != ir::UnaryFn::IsNan};
 }
 
 Value apply(Instance& in, ir::BinaryFn fn, const Value& a, const Value& b, Span span) {
@@ -101,7 +105,7 @@ Value apply(Instance& in, ir::BinaryFn fn, const Value& a, const Value& b, Span 
     in.at(span).error(diag::ConstantOverflow, name(ca->type));
     return Poison{};
   }
-  ir::ValueId left = emit(in, a), right = emit(in, b);
+  ir::ValueId left = emit_as_is(in, a), right = emit_as_is(in, b);
   in.builder.set_span(span);
   return Dynamic{in.builder.binary(fn, left, right)};
 }
@@ -109,14 +113,14 @@ Value apply(Instance& in, ir::BinaryFn fn, const Value& a, const Value& b, Span 
 Value apply(Instance& in, ir::CompareFn fn, const Value& a, const Value& b) {
   auto *ca = a.as<Const>(), *cb = b.as<Const>();
   if (ca && cb) return bool_const(ir::evaluate(fn, ca->type, ca->number, cb->number));
-  return Dynamic{in.builder.compare(fn, emit(in, a), emit(in, b))};
+  return Dynamic{in.builder.compare(fn, emit_as_is(in, a), emit_as_is(in, b))};
 }
 
 Value binary(Instance& in, ast::BinaryOp op, const Operand& a, const Operand& b, Span span) {
   Operand x{number(in, a), a.span, a.is_target}, y{number(in, b), b.span};
   if (x.value.is_poison() || y.value.is_poison()) return Poison{};
   bool is_shift = op == ast::BinaryOp::ShiftLeft || op == ast::BinaryOp::ShiftRight;
-  bool stays_literal = is_known_literal(x.value) && is_known_literal(y.value) && !cuts(op, x.value, y.value);
+  bool stays_literal = is_literal(x.value) && is_literal(y.value) && !cuts(in, op, x.value, y.value);
   std::optional<Scalar> type = is_shift && !stays_literal && !is_literal(x.value) ? element_of(in, x.value)
                                                                                : common_type(in, std::array{x, y});
   if (!type) return Poison{};
@@ -133,7 +137,9 @@ Value binary(Instance& in, ast::BinaryOp op, const Operand& a, const Operand& b,
                                : aligned(in, y.value, y.span, *type, stays_literal);
   if (left.is_poison() || right.is_poison()) return Poison{};
   if (auto fn = compare_of(op)) return apply(in, *fn, left, right);
-  return apply(in, function_of(op), left, right, span);
+  Value result = apply(in, function_of(op), left, right, span);
+  if (auto* made = result.as<Dynamic>(); made && stays_literal) return Dynamic{made->id, true};
+  return result;
 }
 
 Value unary(Instance& in, ast::UnaryOp op, const Operand& operand, Span span) {

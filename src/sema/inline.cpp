@@ -311,13 +311,13 @@ Value run_call(Instance& in, Invocation& call) {
 }
 
 // Are all numbers of the call literals, and is there a type to be found from them?
-bool may_stay_literal(const Invocation& call) {
+bool may_stay_literal(const Instance& in, const Invocation& call) {
   const auto& signature = call.fn.fn().signature;
   bool has_open_type = std::ranges::any_of(call.generics, [](const auto& given) { return !given.has_value(); });
   return has_open_type && !call.arguments.empty() && std::ranges::all_of(call.arguments, [&](const BoundArgument& a) {
-    auto* c = a.operand.value.as<Const>();
+    bool is_truth = a.operand.value.is_scalar() && !a.operand.value.is_element() && element_of(in, a.operand.value) == Scalar::Bool;
     bool is_default = a.operand.value.is<Nothing>() && signature.parameters[&a - call.arguments.data()].default_value;
-    return is_default || (c && (c->is_literal || c->type == Scalar::Bool));
+    return is_default || is_truth || is_literal(a.operand.value);
   });
 }
 
@@ -329,26 +329,32 @@ bool has_open_result(const Invocation& call) {
          std::ranges::any_of(signature.generics, [&](const auto& generic) { return generic.name.text == type->path[0].text; });
 }
 
-// The call in `int`, or in f64 where a literal is a float: a literal as well, where that is a number known now. None where it needs code,
-// which is then made for the type that literals have by themselves. What it emitted and said goes with the attempt.
+// The call in `int`, or in f64 where a literal is a float: a literal as well. None where that is no number: it is then made for the type that
+// literals have by themselves, and what the attempt emitted and said goes with it.
 std::optional<Value> run_on_literals(Instance& in, Invocation call) {
   const Diagnostics before = in.session.diagnostics;
-  RegionGuard region(in, in.kernel.new_region());
+  const ir::RegionId code = in.kernel.new_region();
   call.keeps_literals = true;
-  Value value = run_call(in, call);
-  auto* c = value.as<Const>();
-  if (!c) {
+  Value value = Poison{};
+  {
+    RegionGuard region(in, code);
+    value = run_call(in, call);
+  }
+  if (!value.is<Const>() && !value.is<Dynamic>()) {
     in.session.diagnostics = before;
     return std::nullopt;
   }
-  bool is_open = has_open_result(call) && (c->type == Scalar::F64 || c->type == Scalar::Index);
-  return Value(Const{c->type, c->number, is_open, is_open ? c->odd : std::nullopt});
+  const Scalar type = element_of(in, value);
+  const bool is_open = has_open_result(call) && (type == Scalar::F64 || type == Scalar::Index);
+  if (auto* c = value.as<Const>()) return Value(Const{type, c->number, is_open, is_open ? c->odd : std::nullopt});
+  splice(in, code);
+  return Value(Dynamic{value.as<Dynamic>()->id, is_open});
 }
 
 }  // namespace
 
 Value invoke(Instance& in, Invocation& call) {
-  if (may_stay_literal(call))
+  if (may_stay_literal(in, call))
     if (auto value = run_on_literals(in, call)) return *value;
   return run_call(in, call);
 }

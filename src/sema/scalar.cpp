@@ -110,21 +110,48 @@ bool is_literal(const Value& value) {
 
 namespace {
 
-// Everything that the choice `v` chooses between.
-std::vector<Const> literals_of(const ir::Kernel& kernel, ir::ValueId v) {
-  if (auto n = kernel.constant(v)) return {{kernel.type(v).element, *n, true}};
-  std::vector<ir::ValueId> sides;
-  if (auto* s = kernel.defined_by<op::Select>(v)) sides = {s->a, s->b};
-  else if (auto* branch = kernel.defined_by<op::If>(v))
-    for (ir::RegionId side : {branch->then_body, branch->else_body}) sides.push_back(kernel.terminator(side).as<op::Yield>().values[0]);
-  INVARIANT(!sides.empty(), "a choice between literals is made of choices and constants");
+constexpr size_t kMostLiterals = 256;
+
+// What a choice is between; nothing of what is none.
+std::vector<ir::ValueId> sides_of(const ir::Kernel& kernel, ir::ValueId v) {
+  if (auto* s = kernel.defined_by<op::Select>(v)) return {s->a, s->b};
+  auto* branch = kernel.defined_by<op::If>(v);
+  const ir::Op* op = branch ? kernel.definition(v) : nullptr;
+  if (!op || op->results[0] != v) return {};
+  return {kernel.terminator(branch->then_body).as<op::Yield>().values[0], kernel.terminator(branch->else_body).as<op::Yield>().values[0]};
+}
+
+// Every number that `v`, made of literals, may be; none where they are not counted.
+std::optional<std::vector<Const>> literals_of(const ir::Kernel& kernel, ir::ValueId v) {
+  const Scalar type = kernel.type(v).element;
+  if (auto n = kernel.constant(v)) return std::vector{Const{type, *n, true}};
   std::vector<Const> all;
-  for (ir::ValueId side : sides)
-    for (const Const& c : literals_of(kernel, side)) all.push_back(c);
+  if (auto sides = sides_of(kernel, v); !sides.empty()) {
+    for (ir::ValueId side : sides) {
+      auto some = literals_of(kernel, side);
+      if (!some || all.size() + some->size() > kMostLiterals) return std::nullopt;
+      all.insert(all.end(), some->begin(), some->end());
+    }
+    return all;
+  }
+  auto take = [&](std::optional<ir::Number> n) {
+    if (n) all.push_back({type, *n, true});
+  };
+  if (auto* u = kernel.defined_by<op::Unary>(v)) {
+    auto xs = literals_of(kernel, u->x);
+    for (const Const& x : xs.value_or(std::vector<Const>())) take(ir::evaluate(u->fn, x.type, x.number));
+    return xs ? std::optional(all) : std::nullopt;
+  }
+  auto* both = kernel.defined_by<op::Binary>(v);
+  auto as = both ? literals_of(kernel, both->a) : std::nullopt, bs = both ? literals_of(kernel, both->b) : std::nullopt;
+  if (!as || !bs || as->size() * bs->size() > kMostLiterals) return std::nullopt;
+  for (const Const& a : *as)
+    for (const Const& b : *bs) take(ir::evaluate(both->fn, a.type, a.number, b.number));
   return all;
 }
 
-// The choice with its literals as `to`. A branch stays the one it is: nothing else has used it yet.
+// The number with its literals as `to`; what is computed of a choice is so in the type that it has, and rounded once. A branch stays the one
+// it is: nothing else has used it yet.
 ir::ValueId retyped(Instance& in, ir::ValueId v, Scalar to, ir::ConvertMode mode) {
   Scalar from = in.type(v).element;
   if (from == to) return v;
@@ -134,6 +161,7 @@ ir::ValueId retyped(Instance& in, ir::ValueId v, Scalar to, ir::ConvertMode mode
     ir::ValueId a = retyped(in, s.a, to, mode), b = retyped(in, s.b, to, mode);
     return in.builder.select(s.condition, a, b);
   }
+  if (sides_of(in.kernel, v).empty()) return in.builder.convert(v, to, mode);
   const op::If branch = *in.kernel.defined_by<op::If>(v);
   for (ir::RegionId side : {branch.then_body, branch.else_body}) {
     std::vector<ir::ValueId> values = in.kernel.terminator(side).as<op::Yield>().values;
@@ -147,6 +175,12 @@ ir::ValueId retyped(Instance& in, ir::ValueId v, Scalar to, ir::ConvertMode mode
 }
 
 }  // namespace
+
+bool may_be(const Instance& in, const Value& literal, const std::function<bool(const ir::Number&)>& is_so) {
+  if (auto* c = literal.as<Const>()) return is_so(c->number);
+  auto all = literals_of(in.kernel, literal.as<Dynamic>()->id);
+  return !all || std::ranges::any_of(*all, [&](const Const& c) { return is_so(c.number); });
+}
 
 ir::ValueId emit_literal(Instance& in, const Value& literal, Scalar to, ir::ConvertMode mode) {
   if (auto* d = literal.as<Dynamic>()) return retyped(in, d->id, to, mode);
@@ -169,14 +203,13 @@ ir::ValueId zero(Instance& in, Scalar type) {
 std::optional<Scalar> common_type(Instance& in, std::span<const Operand> operands) {
   const Operand* first = nullptr;
   Scalar type = Scalar::Index;
-  bool has_float_literal = false, has_choice = false;
+  bool has_float_literal = false;
   for (const Operand& operand : operands) {
     if (operand.value.is_poison()) return std::nullopt;
     Scalar own = element_of(in, operand.value);
     auto* tile = operand.value.as<Elementwise>();
     if (is_literal(operand.value) || (tile && tile->is_literal)) {
       has_float_literal |= is_float(own);
-      has_choice |= !operand.value.is<Const>();
       continue;
     }
     if (!first || (own == Scalar::Index && is_implicit(type, own))) {
@@ -188,7 +221,7 @@ std::optional<Scalar> common_type(Instance& in, std::span<const Operand> operand
     }
   }
   if (first) return type;
-  return !has_float_literal ? Scalar::Index : has_choice ? Scalar::F32 : Scalar::F64;
+  return has_float_literal ? Scalar::F64 : Scalar::Index;
 }
 
 namespace {
@@ -199,10 +232,13 @@ std::string text_of(const ir::Number& n) {
   return {text, std::to_chars(text, std::end(text), n.f).ptr};
 }
 
-// A choice between literals as `to`; Poison when one of them does not fit (reported).
+// What is made of literals as `to`; Poison when it may be a number that does not fit (reported).
 Value choice_as(Instance& in, const Operand& operand, Scalar to) {
   const Dynamic& choice = *operand.value.as<Dynamic>();
-  for (const Const& literal : literals_of(in.kernel, choice.id)) {
+  auto all = literals_of(in.kernel, choice.id);
+  const Scalar own = in.type(choice.id).element;
+  if (!all && !is_float(to) && to != own) return report_implicit(in, operand.span, own, to), Value(Poison{});
+  for (const Const& literal : all.value_or(std::vector<Const>())) {
     if (fits(to, literal)) continue;
     in.at(operand.span).error(diag::LiteralDoesNotFit, text_of(literal.number), name(to));
     return Poison{};

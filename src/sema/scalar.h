@@ -1,5 +1,6 @@
 // Numbers: literals that take a type, implicit conversions, constants and values of the IR behind one face.
 #pragma once
+#include <functional>
 #include <initializer_list>
 
 #include "sema/instance.h"
@@ -19,9 +20,11 @@ Scalar element_of(const Instance& in, const Value& value);
 Value number(Instance& in, const Operand& operand);
 // A number as a value of the IR: a constant is emitted, with the type it has (a literal: `int` or f32).
 ir::ValueId emit(Instance& in, const Value& number);
-// A literal, or a choice between literals, which has no type of its own yet.
+// A literal, or what is made of literals alone (a choice between them, a sum): it has no type of its own yet, and is an `int` or f64.
 bool is_literal(const Value& value);
-// A literal or a choice between literals as a value of the IR of type `to`; what does not fit is converted by `mode`.
+// May a literal be such a number? What is made of too many of them may be any.
+bool may_be(const Instance& in, const Value& literal, const std::function<bool(const ir::Number&)>& is_so);
+// A literal, or what is made of them, as a value of the IR of type `to`; what does not fit is converted by `mode`.
 ir::ValueId emit_literal(Instance& in, const Value& literal, Scalar to, ir::ConvertMode mode = ir::ConvertMode::Nearest);
 // The zero of a type.
 ir::ValueId zero(Instance& in, Scalar type);

@@ -31,7 +31,7 @@ struct Const {
   // Of a float as the program writes it: its digits rounded to odd, from which a narrower type is rounded as from the digits.
   std::optional<double> odd = {};
 };
-// A number known at run time. A choice between literals takes the type of what it meets, as they do.
+// A number known at run time. What is made of literals alone takes the type of what it meets, as they do.
 struct Dynamic {
   ir::ValueId id;
   bool is_literal = false;
