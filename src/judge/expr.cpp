@@ -7,11 +7,7 @@ namespace {
 
 bool is_comparison(ast::BinaryOp op) { return op >= ast::BinaryOp::Equal && op <= ast::BinaryOp::GreaterEqual; }
 
-// Is this a float's literal, which makes one of the other side of a choice?
-bool is_float_literal(const ast::Expr& expr) {
-  auto* unary = expr.as<ast::Unary>();
-  return expr.as<ast::FloatLiteral>() || (unary && is_float_literal(*unary->operand));
-}
+bool is_test(ast::BinaryOp op) { return is_comparison(op) || op == ast::BinaryOp::And || op == ast::BinaryOp::Or; }
 
 bool is_null_test(const Value& value) {
   auto* view = std::get_if<View>(&value);
@@ -94,6 +90,17 @@ Value Evaluator::choose(const Value& condition, const Value& a, const Value& b, 
     return out;
   };
   return map({condition, a, b}, scalar_of_value(a).value_or(scalar_of_value(b).value_or(Scalar::F32)), each, span);
+}
+
+// Is this, made of literals alone, a float, which makes one of the other side of a choice?
+bool Evaluator::is_float_literal(const ast::Expr& expr) {
+  if (scalar_of(expr) || expr.as<ast::Cast>()) return false;
+  if (expr.as<ast::FloatLiteral>()) return true;
+  if (auto* unary = expr.as<ast::Unary>()) return is_float_literal(*unary->operand);
+  if (auto* both = expr.as<ast::Binary>()) return !is_test(both->op) && (is_float_literal(*both->lhs) || is_float_literal(*both->rhs));
+  if (auto* choice = expr.as<ast::IfExpr>()) return is_float_literal(*choice->then_value) || is_float_literal(*choice->else_value);
+  auto* call = expr.as<ast::Call>();
+  return call && std::ranges::any_of(call->arguments, [&](const ast::Argument& a) { return a.value && is_float_literal(*a.value); });
 }
 
 Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {

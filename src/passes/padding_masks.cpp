@@ -40,6 +40,8 @@ bool Masks::can_stand(RegionId region, const Formula& f) const {
 
 namespace {
 
+constexpr int64_t kFar = int64_t(1) << 61;
+
 // Sums and conditions as operations.
 struct Written {
   prove::Prover& prover;
@@ -64,11 +66,20 @@ struct Written {
   ValueId sum(const Linear& x) {
     ValueId all = b.index(0);
     for (const Linear::Part& part : x.parts)
-      if (part.factor > 0) all = b.add(all, b.mul(atom(part.atom), b.index(part.factor)));
+      if (part.factor > 0) all = b.add(all, b.mul(held(part), b.index(part.factor)));
     all = b.add(all, b.index(x.constant));
     for (const Linear::Part& part : x.parts)
-      if (part.factor < 0) all = b.sub(all, b.mul(atom(part.atom), b.index(-part.factor)));
+      if (part.factor < 0) all = b.sub(all, b.mul(held(part), b.index(-part.factor)));
     return all;
+  }
+  // An offset near the end of 64 bits is as far outside as one that no sum leaves them with.
+  ValueId held(const Linear::Part& part) {
+    const int64_t most = kFar / std::abs(part.factor);
+    const prove::Interval range = prover.terms().range(Linear(part.atom));
+    ValueId value = atom(part.atom);
+    if (range.low < -most) value = b.binary(BinaryFn::Max, value, b.index(-most));
+    if (range.high > most) value = b.binary(BinaryFn::Min, value, b.index(most));
+    return value;
   }
   ValueId condition(const Formula& f) {
     if (f.kind == Formula::Kind::AtLeastZero) return b.compare(CompareFn::Ge, sum(f.linear), b.index(0));

@@ -65,6 +65,7 @@ class Program(Expressions, Statements, Calls, tiles.Tiles, Threads):
 
 PRELUDE = """fn third[T: float](x: T) -> T { return x / 3; }
 fn twice[T: float](x: T) -> T = x + x;
+fn either[T: type](c: bool, a: T, b: T) -> T { return if c { a } else { b }; }
 """ + tiles.PRELUDE
 
 

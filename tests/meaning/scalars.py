@@ -132,6 +132,47 @@ class Expressions:
                                        (f"third(third({v}) + {w})", (v / 3.0 + w) / 3.0), (f"twice({v}) / {w}", 2 * v / w)])
         return Expr(f"({text})", t, lambda e: FLOATS[t](value))
 
+    def made_of_literals(self, scope, t):
+        """A literal that conditions choose and functions compute: in f64, or in `int`, rounded once."""
+        text, run = self.float_tree(scope, t, 2) if t in FLOATS else self.whole_tree(scope, 2)
+        return Expr(text, t, (lambda e: FLOATS[t](run(e))) if t in FLOATS else run, True)
+
+    def chosen(self, scope, a, b):
+        c = self.condition(scope, 0)
+        text = self.rng.choice(["(if {c} {{ {a} }} else {{ {b} }})", "select({c}, {a}, {b})", "either({c}, {a}, {b})"])
+        if text[0] == "(":
+            return text.format(c=c.text, a=a[0], b=b[0]), lambda e: a[1](e) if c.run(e) else b[1](e)
+
+        def run(e):
+            is_first, x, y = c.run(e), a[1](e), b[1](e)
+            return x if is_first else y
+        return text.format(c=c.text, a=a[0], b=b[0]), run
+
+    def float_tree(self, scope, t, depth):
+        rng = self.rng
+        if depth == 0:
+            v = rng.choice([0.1, 0.3, 2.0, 0.7, 3, 1.00048828126] + [16777217.0] * (t != "f16"))
+            return str(v), lambda e: np.float64(v)
+        a, b = self.float_tree(scope, t, depth - 1), self.float_tree(scope, t, 0)
+        if rng.random() < 0.5:
+            return self.chosen(scope, a, b)
+        # Where both are whole, the division would cut.
+        text, run = rng.choice([("({a} + {b})", np.add), ("({a} - {b})", np.subtract), ("({a} * {b})", np.multiply), ("({a} / 0.3)", lambda x, y: x / 0.3),
+                                ("max({a}, {b})", np.maximum), ("sqrt({a} * {a})", lambda x, y: np.sqrt(x * x)), ("(-{a})", lambda x, y: -x),
+                                ("third({a} + 0.5)", lambda x, y: (x + 0.5) / 3.0)])
+        return text.format(a=a[0], b=b[0]), lambda e: run(np.float64(a[1](e)), np.float64(b[1](e)))
+
+    def whole_tree(self, scope, depth):
+        rng = self.rng
+        if depth == 0:
+            v = rng.randint(0, 4)
+            return str(v), lambda e: v
+        a, b = self.whole_tree(scope, depth - 1), self.whole_tree(scope, 0)
+        if rng.random() < 0.6:
+            return self.chosen(scope, a, b)
+        op = rng.choice("+*|")
+        return f"({a[0]} {op} {b[0]})", lambda e: {"+": int.__add__, "*": int.__mul__, "|": int.__or__}[op](a[1](e), b[1](e))
+
     def variable(self, scope, t):
         names = scope.readable(t)
         if not names:
@@ -248,6 +289,8 @@ class Expressions:
         rng = self.rng
         if t == "bool":
             return self.condition(scope, depth)
+        if depth > 0 and rng.random() < 0.05:
+            return self.made_of_literals(scope, t)
         kind = rng.random()
         if depth <= 0:
             return self.literal(t) if kind < 0.25 else self.variable(scope, t) if kind < 0.75 else self.element(scope, t)
