@@ -203,9 +203,9 @@ class Evaluator {
   uint64_t steps_ = 0;
   uint64_t changes_ = 0, changes_of_memory_ = 0;  // of variables and memory; of memory alone
   int depth_ = 0;
-  bool is_exact_ = false;   // in contracts: numbers beyond 64 bits stay numbers
   bool is_scalar_beside_tile_ = false;  // of the two numbers at hand one is of every element
   bool is_parallel_ = false;
+  bool is_in_launch_ = false;
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults
   std::vector<std::pair<TilePtr, bool>> masks_;
   std::vector<const Memory*> carried_;  // by the loops around this place

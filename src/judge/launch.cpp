@@ -62,11 +62,9 @@ void Evaluator::bind_parameters(const ast::Kernel& kernel, std::span<const inter
 }
 
 void Evaluator::check_contract(const ast::Kernel& kernel) {
-  is_exact_ = true;
   for (const ast::Expr* requirement : kernel.signature.requirements)
     if (!number(*requirement).truth())
       stop(interp::FaultKind::Contract, requirement->span, "requires " + std::string(sources_.text(requirement->span)));
-  is_exact_ = false;
 }
 
 void Evaluator::run_export(const std::string& name, size_t number, std::span<const interp::Argument> arguments) {
@@ -107,7 +105,10 @@ void Evaluator::run_export(const std::string& name, size_t number, std::span<con
 
 void Evaluator::launch(const ast::Launch& launched, Span span) {
   Shape grid;
-  for (const ast::LaunchAxis& axis : launched.axes) grid.push_back(int64_t(std::max<Wide>(whole_number(*axis.extent), 0)));
+  for (const ast::LaunchAxis& axis : launched.axes) {
+    grid.push_back(int64_t(whole_number(*axis.extent)));
+    if (grid.back() < 0) stop(interp::FaultKind::Contract, axis.extent->span, "a launch extent is " + std::to_string(grid.back()));
+  }
   threads_ = 0;
   for (const ast::LaunchOption& option : launched.options)
     if (option.kind == ast::LaunchOptionKind::Threads) threads_ = int64_t(whole_number(*option.value));
@@ -117,6 +118,7 @@ void Evaluator::launch(const ast::Launch& launched, Span span) {
   std::vector<int64_t> order(size_t(count_of(grid)));
   std::iota(order.begin(), order.end(), 0);
   std::shuffle(order.begin(), order.end(), std::mt19937_64(options_.seed));
+  is_in_launch_ = true;
   for (int64_t block : order) {
     frame_->scopes.emplace_back();
     for (size_t d = 0; d < grid.size(); ++d) {
@@ -126,6 +128,7 @@ void Evaluator::launch(const ast::Launch& launched, Span span) {
     execute(launched.body);
     frame_->scopes.pop_back();
   }
+  is_in_launch_ = false;
   threads_ = 0;
 }
 

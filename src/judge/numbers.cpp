@@ -52,8 +52,9 @@ Wide shifted(Wide a, Wide by, bool is_left) {
 
 }  // namespace
 
+// Outside of launches the call is refused.
 Number Evaluator::faulty(interp::FaultKind kind, Span span, std::string text, Scalar type) {
-  if (!is_muted_) stop(kind, span, std::move(text));
+  if (!is_muted_) stop(is_in_launch_ ? kind : interp::FaultKind::Contract, span, std::move(text));
   Number zero;
   zero.type = type;
   return zero;
@@ -139,7 +140,7 @@ Number Evaluator::whole(BinaryOp op, const Number& a, const Number& b, Span span
     case BinaryOp::BitXor: out.i = a.i ^ b.i; break;
     case BinaryOp::ShiftLeft:
       // What moves out leaves 64 bits, whichever way the count says.
-      if ((b.i < 0 || b.i >= 64) && a.i != 0 && !is_exact_) return faulty(interp::FaultKind::Overflow, span, "an `int` leaves 64 bits", out.type);
+      if ((b.i < 0 || b.i >= 64) && a.i != 0) return faulty(interp::FaultKind::Overflow, span, "an `int` leaves 64 bits", out.type);
       [[fallthrough]];
     case BinaryOp::ShiftRight: out.i = shifted(a.i, b.i, op == BinaryOp::ShiftLeft); break;
     case BinaryOp::Divide: case BinaryOp::Remainder: {
@@ -151,7 +152,7 @@ Number Evaluator::whole(BinaryOp op, const Number& a, const Number& b, Span span
     default: unknown(span, "this operation on `int`");
   }
   if (is_lost) unknown(span, "a number beyond 128 bits");
-  if (!is_exact_ && !out.is_literal && !fits_int(out.i)) return faulty(interp::FaultKind::Overflow, span, "an `int` leaves 64 bits", out.type);
+  if (!out.is_literal && !fits_int(out.i)) return faulty(interp::FaultKind::Overflow, span, "an `int` leaves 64 bits", out.type);
   return out;
 }
 
@@ -239,7 +240,7 @@ Number Evaluator::negated(ast::UnaryOp op, const Number& x, Span span) {
   if (op == ast::UnaryOp::Negate && x.type == Scalar::Index) {
     Number out = x;
     out.i = -x.i;
-    bool is_fine = is_exact_ || x.is_literal || fits_int(out.i);
+    bool is_fine = x.is_literal || fits_int(out.i);
     return is_fine ? out : faulty(interp::FaultKind::Overflow, span, "an `int` leaves 64 bits", x.type);
   }
   if (op == ast::UnaryOp::BitNot && x.type == Scalar::Index) {
