@@ -41,8 +41,9 @@ bool Search::is_asked(const Linear& distance) const {
   return std::ranges::find(asked_, distance) != asked_.end() || std::ranges::find(asked_, -distance) != asked_.end();
 }
 
-std::optional<ProductPair> Search::pair_of_equality() {
-  for (auto& [factor, times] : common_factors(terms_, inequalities_)) {
+// Of equalities as they were before one of their numbers was replaced by the others.
+std::optional<ProductPair> Search::pair_of_equality(const std::vector<std::pair<AtomId, Linear>>& factors) {
+  for (auto& [factor, times] : factors) {
     if (is_asked(times)) continue;
     if (is_at_least(Linear(factor), 0)) return ProductPair{times, Linear(factor)};
     if (is_at_least(-Linear(factor), 0)) return ProductPair{times, -Linear(factor)};
@@ -112,6 +113,8 @@ bool Search::is_absurd(int splits) {
   widens_ = false;
   bound_quotients();
   reduce_alternatives();
+  using Factors = std::vector<std::pair<AtomId, Linear>>;
+  const Factors factors = order_ == Order::EqualitiesFirst ? common_factors(terms_, inequalities_) : Factors();
   unite_equals();
   if (is_impossible_) return true;
   reduce_alternatives();
@@ -121,7 +124,8 @@ bool Search::is_absurd(int splits) {
   multiply_facts();
   if (is_impossible_ || have_no_solution(terms_, inequalities_) || contradicts(kStepsForAbsurdity)) return true;
   if (splits == 0) return false;
-  std::optional<ProductPair> pair = pair_of_equality();
+  std::optional<ProductPair> pair = pair_of_equality(common_factors(terms_, inequalities_));
+  if (!pair) pair = pair_of_equality(factors);
   if (!pair) pair = pair_of_products();
   if (!pair) return false;
   asked_.push_back(pair->distance);

@@ -253,6 +253,22 @@ Linear Reader::read_operation(ValueId v, const Op& op, Twin twin) {
   return unknown(v);
 }
 
+namespace {
+
+// Is one of two numbers, neither of them negative, below a power of two that the other is a multiple of?
+bool have_no_common_bits(const Terms& terms, const Linear& a, const Linear& b) {
+  auto lies_below = [&](const Linear& low, const Linear& high) {
+    uint64_t bits = uint64_t(high.constant);
+    for (const Linear::Part& part : high.parts) bits |= uint64_t(part.factor);
+    const int64_t step = int64_t(bits & -bits);
+    const Interval range = terms.range(low);
+    return step > 1 && range.low >= 0 && range.high < step && terms.range(high).low >= 0;
+  };
+  return !a.is_lost && !b.is_lost && (lies_below(a, b) || lies_below(b, a));
+}
+
+}  // namespace
+
 Linear Reader::read_binary(ValueId v, const op::Binary& op, Twin twin) {
   Linear a = value(op.a, twin), b = value(op.b, twin);
   bool is_small = b.is_constant() && b.constant >= 0 && b.constant < 62;
@@ -271,6 +287,7 @@ Linear Reader::read_binary(ValueId v, const op::Binary& op, Twin twin) {
       return is_small ? terms_.quotient(a, int64_t(1) << b.constant) : variable(v, shifted_right(terms_.range(a), terms_.range(b)), false);
     case BinaryFn::And: case BinaryFn::Or: case BinaryFn::Xor: {
       if (a.is_constant()) std::swap(a, b);
+      if (have_no_common_bits(terms_, a, b)) return op.fn == BinaryFn::And ? Linear(0) : a + b;
       if (!b.is_constant()) return variable(v, range_of_bits(op.fn, terms_.range(a), terms_.range(b)), false);
       Linear both = terms_.masked(a, b.constant);
       return op.fn == BinaryFn::And ? both : a + b - (op.fn == BinaryFn::Or ? both : both * 2);

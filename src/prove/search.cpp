@@ -171,10 +171,12 @@ bool follows(Terms& terms, const Problem& problem, int steps, Cases cases) {
 bool is_never_broken(Terms& terms, const Problem& problem, int steps) {
   if (problem.goal.kind == Formula::Kind::All)
     return std::ranges::all_of(problem.goal.parts, [&](const Formula& part) { return is_never_broken(terms, {problem.facts, part, problem.atoms, {}}, steps); });
-  Search search(terms, steps);
-  for (const Formula& fact : problem.facts) search.assume(fact);
-  search.assume(negation(problem.goal));
-  return search.is_absurd(kMostProductSplits);
+  return std::ranges::any_of(std::array{Order::LeftFirst, Order::EqualitiesFirst}, [&](Order order) {
+    Search search(terms, steps, order);
+    for (const Formula& fact : problem.facts) search.assume(fact);
+    search.assume(negation(problem.goal));
+    return search.is_absurd(kMostProductSplits);
+  });
 }
 
 }  // namespace tilec::prove

@@ -7,10 +7,12 @@
 namespace tilec::prove {
 
 enum class Replaced : uint8_t { Variables, Quotients };
+// Whose products are split into cases first: what stands in equalities that have been used, or what is left.
+enum class Order : uint8_t { LeftFirst, EqualitiesFirst };
 
 class Search {
  public:
-  Search(Terms& terms, int steps) : terms_(terms), steps_(steps) {}
+  Search(Terms& terms, int steps, Order order = Order::LeftFirst) : terms_(terms), steps_(steps), order_(order) {}
 
   void assume(const Formula& f);
   bool proves(const Formula& goal, int splits);
@@ -42,7 +44,7 @@ class Search {
   void order_quotients();
   void bound_quotients();
   bool is_asked(const Linear& distance) const;
-  std::optional<ProductPair> pair_of_equality();
+  std::optional<ProductPair> pair_of_equality(const std::vector<std::pair<AtomId, Linear>>& factors);
   std::vector<AtomId> products() const;
   std::optional<Linear> product_without_sign(const std::vector<AtomId>& factors);
   std::optional<ProductPair> pair_of_products();
@@ -53,6 +55,7 @@ class Search {
 
   Terms& terms_;
   int steps_;
+  Order order_;
   bool is_inside_ = false;      // a proof for another proof: it starts no further ones
   bool widens_ = true;          // puts greater products for products: not where products are compared, which there are too many of
   bool is_impossible_ = false;  // facts that rule each other out were met
