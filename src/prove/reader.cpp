@@ -255,14 +255,14 @@ Linear Reader::read_operation(ValueId v, const Op& op, Twin twin) {
 
 namespace {
 
-// Is one of two numbers, neither of them negative, below a power of two that the other is a multiple of?
+// Does one of two numbers lie between 0 and a power of two that the other is a multiple of?
 bool have_no_common_bits(const Terms& terms, const Linear& a, const Linear& b) {
   auto lies_below = [&](const Linear& low, const Linear& high) {
     uint64_t bits = uint64_t(high.constant);
     for (const Linear::Part& part : high.parts) bits |= uint64_t(part.factor);
     const int64_t step = int64_t(bits & -bits);
     const Interval range = terms.range(low);
-    return step > 1 && range.low >= 0 && range.high < step && terms.range(high).low >= 0;
+    return step > 1 && range.low >= 0 && range.high < step;
   };
   return !a.is_lost && !b.is_lost && (lies_below(a, b) || lies_below(b, a));
 }

@@ -108,7 +108,7 @@ TEST_SUITE("prove") {
         if (n == 0) sums.push_back(tightened(-sum));
       }
       std::vector<Linear> given = sums;
-      split_equalities(terms, sums);
+      split_equalities(terms, sums, [&](const Linear& sum) { return terms.is_never_negative(sum); });
       bool has_none = have_no_solution(terms, given);
       split += sums.size() > given.size(), impossible += has_none;
       Model model;
