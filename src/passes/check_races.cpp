@@ -143,8 +143,11 @@ struct Check {
     return text;
   }
 
-  // Two touches in different executions, `twin` being that of `b`; `a` is a write.
+  // Two touches in different executions, `twin` being that of `b`; `a` is a write. What holds around them is asked of where their indices
+  // do not tell already: long chains of branches have much of it.
   Finding compare(const Executions& runs, Twin twin, const Touch& a, const Touch& b, bool is_same) {
+    Finding by_indices = compare(runs, a, {}, b, {twin, {}}, is_same, {}, prove::Effort::Sums);
+    if (by_indices.verdict == Verdict::Proved) return by_indices;
     return compare(runs, a, {}, b, {twin, {}}, is_same, prover.facts(a.region).with(prover.facts(b.region, twin)), prove::Effort::Full);
   }
   Finding compare(const Executions& runs, const Touch& a, const Moment& of_a, const Touch& b, const Moment& of_b, bool is_same,
