@@ -107,8 +107,8 @@ bool has_shapeless_argument(const Invocation& call) {
 bool meets_kind(Instance& in, const ast::GenericParameter& parameter, Value& value, Span span) {
   std::string_view kind = kind_name(parameter);
   auto* type = value.as<TypeValue>();
-  if (kind == "type" || kind == "float" || kind == "integer") {
-    bool is_met = type && (kind == "type" || (kind == "float" ? is_float(type->scalar) : is_integer(type->scalar)));
+  if (kind == "type" || kind == "number" || kind == "float" || kind == "integer") {
+    bool is_met = type && (kind == "type" || (kind == "float" ? is_float(type->scalar) : kind == "integer" ? is_integer(type->scalar) : type->scalar != Scalar::Bool));
     if (!is_met) report_kind(in, parameter, kind == "type" ? "a type" : "a type of kind " + std::string(kind), value,
                              span);
     return is_met;

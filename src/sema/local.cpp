@@ -161,6 +161,11 @@ void run_var(Instance& in, const ast::Stmt& stmt, const ast::Var& node) {
   VarMaker maker{in, node, stmt.span};
   if (!node.type) {
     if (node.value) return maker.untyped();
+    if (node.name.exists()) {
+      const std::string name(node.name.text);
+      in.at(node.name.span).error(diag::NotAllowedHere, "`var " + name + "` without a type", "where it has no value to take it from")
+          .help("say its type, or give it a value: `var " + name + ": f32;`");
+    }
     return maker.poison();
   }
   auto type = resolve(in, *node.type);

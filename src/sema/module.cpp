@@ -24,7 +24,7 @@ std::string path_text(const std::vector<ast::Name>& path) {
 }
 
 // What a generic parameter is of; an enumeration of this name would hide it.
-constexpr std::string_view kKinds[] = {"type", "float", "integer", "shape"};
+constexpr std::string_view kKinds[] = {"type", "number", "float", "integer", "shape"};
 
 bool hides_type(const ast::Decl& decl, std::string_view name) {
   bool is_kind = std::ranges::find(kKinds, name) != std::end(kKinds);

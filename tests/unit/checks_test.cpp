@@ -1,5 +1,5 @@
 // The passes that ask the prover, on programs: every file of tests/proofs gets exactly the diagnostics that its lines announce
-// (`//! error Name: part`), the programs of tests/sema, tests/proofs/apart and examples get none, and all of it is quick.
+// (`//! error Name: part`), the programs of tests/sema, tests/apart and examples get none, and all of it is quick.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -55,7 +55,6 @@ std::vector<std::filesystem::path> tile_files(std::string_view folder) {
 
 TEST_CASE("proofs: every announced diagnostic and no other") {
   for (const auto& path : tile_files("proofs")) {
-    if (path.parent_path().filename() == "apart") continue;
     Policy policy;
     policy.remarks = {"proof", "memory"};
     Checked checked(path, policy);
@@ -83,7 +82,7 @@ TEST_CASE("proofs: every announced diagnostic and no other") {
 }
 
 TEST_CASE("proofs: programs without mistakes get no diagnostics") {
-  for (std::string_view folder : {"sema", "proofs/apart", "../examples"})
+  for (std::string_view folder : {"sema", "apart", "../examples"})
     for (const auto& path : tile_files(folder)) {
       Checked checked(path);
       CHECK_MESSAGE(checked.lines().empty(), path.filename().string() << "\n" << join(checked.lines(), "\n"));

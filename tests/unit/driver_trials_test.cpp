@@ -149,12 +149,12 @@ TEST_CASE("remarks tell the layouts that change, and registers that do not suffi
   Ran ran = folder.tilec("explain turned.tile --target model -R layout");
   CHECK_MESSAGE(ran.says("changes its layout here, through shared memory: 32 registers a lane [T0805"), ran.out);
   CHECK(folder.tilec("explain turned.tile --target model").times("[T0805") == 0);
-  folder.write("product.tile", "export kernel product(A: f32[M, K], B: f32[K, N], out C: f32[M, N]) {\n    launch (i in ceildiv(M, 64), j in ceildiv(N, 64)) {\n"
-                               "        var sum: fragment f32[64, 64] = 0;\n        for k in 0..ceildiv(K, 64) { sum += A.tile[64, 64](i, k) @ B.tile[64, 64](k, j); }\n"
+  folder.write("product.tile", "export kernel product(A: f16[M, K], B: f16[K, N], out C: f32[M, N]) {\n    launch (i in ceildiv(M, 128), j in ceildiv(N, 256)) threads 128 {\n"
+                               "        var sum: fragment f32[128, 256] = 0;\n        for k in 0..ceildiv(K, 64) { sum += A.tile[128, 64](i, k) @ B.tile[64, 256](k, j); }\n"
                                "        C.tile(i, j) = sum;\n    }\n}\n");
-  Ran product = folder.tilec("explain product.tile --target x86-64-v3 -R spill");
+  Ran product = folder.tilec("explain product.tile --target sm_90a -R spill");
   CHECK_MESSAGE(product.says("product.tile:2:5: remark: by an estimate, "), product.out);
-  CHECK_MESSAGE(product.says(" registers are needed at once and `x86-64-v3` has 16: some values may go through memory [T0806"), product.out);
+  CHECK_MESSAGE(product.says(" registers are needed at once and `sm_90a` has 255: some values may go through memory [T0806"), product.out);
   CHECK(folder.tilec("explain turned.tile --target model -R spill").times("[T0806") == 0);
 }
 
