@@ -57,7 +57,7 @@ constexpr Advice kNames[] = {
     {"__shfl_sync", kShuffle}, {"__shfl_xor_sync", kShuffle}, {"__shfl_down_sync", kShuffle}, {"__shfl_up_sync", kShuffle}, {"__ballot_sync", kShuffle},
     {"np", kModule}, {"numpy", kModule}, {"torch", kModule}, {"tl", kModule}, {"std", kModule}, {"jnp", kModule}, {"triton", kModule}, {"math", kModule},
     {"lambda", "a function has a name: `fn f(x: f32) -> f32 = x * x;`"}, {"self", "a function takes all that it works on as parameters"},
-    {"this", "a function takes all that it works on as parameters"}, {"enumerate", "a loop counts: `for k in 0..n { ... }`"}, {"zip", "a loop counts: `for k in 0..n { ... }`"},
+    {"this", "a function takes all that it works on as parameters"}, {"range", "`range(from, to, step)` is the head of a loop, `for k in range(0, n, 2)`; an axis of a launch has an extent alone, `launch (i in N)`"}, {"enumerate", "a loop counts: `for k in 0..n { ... }`"}, {"zip", "a loop counts: `for k in 0..n { ... }`"},
     {"prange", "blocks run at once: `launch (i in n) { ... }`; elements of a tile `for c in parallel(64) { ... }`"},
 };
 

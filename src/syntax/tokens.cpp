@@ -283,6 +283,7 @@ Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& 
   }
   turn_slips(input, tokens, patience, diagnostics);
   turn_words_as_names(input, tokens, patience, diagnostics);
+  turn_parameter_lists(input, tokens, patience, diagnostics);
   leave_out_foreign_lines(input, tokens, diagnostics);
   leave_out_lambdas(input, tokens, patience, diagnostics);
   if (patience.is_over(diagnostics)) {

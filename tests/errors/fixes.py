@@ -75,10 +75,29 @@ y[i] = (x[i] xor 3) as f32;
 if x[i] is not 3 { y[i] = 1.0; }
 """.strip().split("\n")
 
+# Heads of kernels, of which all have a body that copies x to y.
+HEADS = """
+k(x: f32[N] out y: f32[N]) { launch (i in N)
+k(x: f32[N, out y: f32[N]) { launch (i in N)
+k(x: f32[N]; out y: f32[N]) { launch (i in N)
+k(x: f32[N],, out y: f32[N]) { launch (i in N)
+k(x: f32(N), out y: f32(N)) { launch (i in N)
+k(x: f32[N], y: out f32[N]) { launch (i in N)
+k(x: f32[N] alias, y: f32[N] out) { launch (i in N)
+k(f32 x[N], out y: f32[N]) { launch (i in N)
+k(x f32[N], out y f32[N]) { launch (i in N)
+k(x: f32[N], out y: f32[N]) { launch (i: N)
+k(x: f32[N], out y: f32[N]) { launch (i in 0..N)
+k(x: f32[N], out y: f32[N]) { launch (i in N, threads = 32)
+k(x: f32[N], out y: f32[N]) { launch (N)
+""".strip().split("\n")
+
 
 def programs():
     for path in sorted(HERE.glob("*.tile")):
         yield path.name, path.read_text(errors="replace")
+    for head in HEADS:
+        yield head, "export kernel " + head + " {\n        y[i] = x[i];\n    }\n}\n"
     for line in LINES:
         yield line, "export kernel k(x: i32[N], out y: f32[N]) {\n    launch (i in N) {\n        " + line + "\n    }\n}\n"
         yield "lunch: " + line, "export kernel k(x: i32[N], out y: f32[N]) {\n    lunch (i in N) {\n        " + line + "\n    }\n}\n"
