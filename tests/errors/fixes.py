@@ -73,6 +73,28 @@ y[i] = 0x1p-3f + 1.0;
 let c = not x[i] > 3; if c { y[i] = 1.0; }
 y[i] = (x[i] xor 3) as f32;
 if x[i] is not 3 { y[i] = 1.0; }
+y[i] = 1.0 + if x[i] > 0 { 1 } else { 0 };
+y[i] = 2.0 * if x[i] > 0 { 1 } else if x[i] < -3 { 2 } else { 0 } + 1.0;
+if x[i] = 3 { y[i] = 1.0; }
+if (x[i] = 3) { y[i] = 1.0; }
+if 0 < x[i] < 3 { y[i] = 1.0; }
+y[i] = static_cast<float>(x[i]);
+y[i] = static_cast<float>(x[i] + 1);
+y[i] = float(x[i]) + float32(x[i] * 2);
+for (j in 0..4) { y[i] = 1.0; }
+for j = 0..3 { y[i] = 1.0; }
+foreach j in 0..3 { y[i] = 1.0; }
+for j in 0..=3 { y[i] = 1.0; }
+let s: f32; s = 1.0; y[i] = s;
+if x[i] > 3 { y[i] = 1.0; } elseif x[i] > 2 { y[i] = 2.0; }
+if x[i] <> 3 { y[i] = 1.0; }
+if x[i] === 3 { y[i] = 1.0; }
+if x[i] !== 3 { y[i] = 1.0; }
+y[i] = .5;
+y[i] = 2.f;
+y[i] = 1.0e3f;
+total = 0.0; total += 1.0; y[i] = total;
+y[i] = max(&x[i], 3) as f32;
 """.strip().split("\n")
 
 # Heads of kernels, of which all have a body that copies x to y.
@@ -90,6 +112,13 @@ k(x: f32[N], out y: f32[N]) { launch (i: N)
 k(x: f32[N], out y: f32[N]) { launch (i in 0..N)
 k(x: f32[N], out y: f32[N]) { launch (i in N, threads = 32)
 k(x: f32[N], out y: f32[N]) { launch (N)
+k(x: f32[N], out y: f32[N]) -> f32 { launch (i in N)
+k(x: f32[N], out y: f32[N]); { launch (i in N)
+k(x: f32[N], out y: f32[N]) requires N > 2; { launch (i in N)
+k(x: f32[N], N: int, out y: f32[N]) { launch (i in N)
+k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } fn f(x: f32): f32 { return x; } kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
+k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } fn f(x: f32) -> f32 { x * x } kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
+k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } static fn f(x: f32) -> f32 = x; kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
 """.strip().split("\n")
 
 
