@@ -52,7 +52,7 @@ class Heads {
       end += type(end + 1) == L::DOT ? 2 : 1;
     if (end == i + 1) return;
     if (type(end) == L::AS && is_name(type(end + 1))) end += 2;
-    constexpr std::array<std::string_view, 13> kElsewhere = {"numpy", "torch", "triton", "math", "jax", "cupy", "numba", "tensorflow", "os", "sys", "random", "cuda", "time"};
+    constexpr std::array<std::string_view, 12> kElsewhere = {"numpy", "torch", "triton", "math", "jax", "cupy", "numba", "tensorflow", "os", "sys", "random", "time"};
     bool is_elsewhere = std::ranges::find(kElsewhere, text(i + 1)) != kElsewhere.end();
     if (is_elsewhere && type(end) != L::SEMICOLON && end + 1 < list_.size() && list_[end]->getLine() != list_[i]->getLine())
       list_.insert(list_.begin() + ssize_t(end), imagined_before(*list_[end], L::SEMICOLON));

@@ -42,6 +42,7 @@ constexpr Advice kStatements[] = {
     {"throw", "there are no exceptions: what may go wrong is tested with `if`, or stated in `requires`"},
     {"raise", "there are no exceptions: what may go wrong is tested with `if`, or stated in `requires`"},
     {"with", "what is declared lives to the end of its block"},
+    {"assert", "what holds of arguments is stated by `requires` behind the parameters, what is known at compile time by `static_assert(...)`"},
     {"goto", "a loop is left by `break`, its turn by `continue`"},
     {"pass", "a block in which nothing is done is `{ }`"},
     {"loop", "a loop without an end is `while true { ... }`"},

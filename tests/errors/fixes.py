@@ -95,6 +95,9 @@ y[i] = 2.f;
 y[i] = 1.0e3f;
 total = 0.0; total += 1.0; y[i] = total;
 y[i] = max(&x[i], 3) as f32;
+y[i] == 0;
+var a, b: f32; a = 1.0; b = 2.0; y[i] = a + b;
+let t: fragment f32[16] = 0; let u = t[:, None]; y[i] = u[3, 0];
 """.strip().split("\n")
 
 # Heads of kernels, of which all have a body that copies x to y.
@@ -120,6 +123,18 @@ k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } fn f(x: f32): f3
 k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } fn f(x: f32) -> f32 { x * x } kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
 k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } static fn f(x: f32) -> f32 = x; kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
 """.strip().split("\n")
+
+
+# What a help must say, whose line is as above.
+HELPS = {
+    "y[i] = tan(1.0);": "sin(x) / cos(x)",
+    "y[i] = hypot(1.0, 2.0);": "sqrt(x * x + y * y)",
+    "y[i] = x[i].max(0) as f32;": "max(x[i], 0)",
+    "y[i] = sqrt(x[i]);": "x as f32",
+    "y[i] = max(x[i]) as f32;": "axis = 0",
+    "y[i] = (x[i] // 2) as f32;": "`//` begins a comment",
+    "atomic_add(y, 0, 1);": "atomic_add(h[0], 1)",
+}
 
 
 def programs():
@@ -169,6 +184,12 @@ def main():
                     if sum(map(is_of_form, now)) > wanted or same or now_text == text:
                         failed += 1
                         print(f"{label}: {diagnostic['code']} {diagnostic['message']}\n  {help['text']}\n{now_text}\n  now: {[d['code'] + ' ' + d['message'] for d in now]}\n")
+        for line, words in HELPS.items():
+            text = "export kernel k(x: i32[N], inout y: f32[N]) {\n    launch (i in N) {\n        " + line + "\n    }\n}\n"
+            found = [d for d in diagnostics(tilec, pathlib.Path(name), text) if d["severity"] == "error"]
+            if len(found) != 1 or not any(words in help["text"] for help in found[0]["helps"]):
+                failed += 1
+                print(f"{line}: no help with {words}: {[d['message'] for d in found]}\n")
     print(f"{count} fixes, {failed} failed")
     return failed != 0 or count < 40
 
