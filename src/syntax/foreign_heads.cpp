@@ -122,16 +122,14 @@ class Heads {
 
   // `-> f32`, `;`, `threads 128` between the parameters and the body.
   void behind_kernel(size_t at) {
-    if (type(at) == L::ARROW) {
+    if (type(at) == L::ARROW || (type(at) == L::THREADS && type(at + 1) != L::LEFT_BRACE)) {
       size_t end = at + 1;
-      while (end < list_.size() && type(end) != L::LEFT_BRACE && type(end) != L::SEMICOLON && type(end) != L::REQUIRES && type(end) != L::IF) ++end;
-      report(at, end, "`{`").fix(span_to(at, end), "", "a kernel has no result: what it makes is stored in an `out`");
-      erase(at, end);
-    }
-    if (type(at) == L::THREADS && type(at + 1) != L::LEFT_BRACE) {
-      size_t end = at;
-      while (end < list_.size() && type(end) != L::LEFT_BRACE && type(end) != L::SEMICOLON && type(end) != L::REQUIRES) ++end;
-      report(at, end, "`{`").help("options stand behind the axes of a launch: `launch (i in N) " + text(at, end) + " { ... }`");
+      while (type(end) != L::LEFT_BRACE && type(end) != L::SEMICOLON && type(end) != L::REQUIRES && type(end) != L::RIGHT_BRACE && type(end) != antlr4::Token::EOF) ++end;
+      if (end == at + 1 || type(end) == L::RIGHT_BRACE || type(end) == antlr4::Token::EOF) return;
+      std::string help = "options stand behind the axes of a launch: `launch (i in N) " + text(at, end) + " { ... }`";
+      auto said = report(at, end, "`{`");
+      if (type(at) == L::THREADS) said.help(std::move(help));
+      else said.fix(span_to(at, end), "", "a kernel has no result: what it makes is stored in an `out`");
       erase(at, end);
     }
     size_t end = at;

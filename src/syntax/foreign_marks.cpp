@@ -211,7 +211,7 @@ class Marks {
   void loop(size_t i) {
     std::optional<size_t> block = block_of(i);
     if (!block) return;
-    if (is_name(type(i + 1)) && type(i + 2) == L::ASSIGN) {
+    if (is_name(type(i + 1)) && type(i + 2) == L::ASSIGN && type(i + 3) != L::IN) {
       report(span(i + 2, i + 3), "=", "in", {{input_.span(list_[i + 1]->getStopIndex() + 1, list_[i + 3]->getStartIndex()), " in "}});
       retype(i + 2, L::IN);
     }

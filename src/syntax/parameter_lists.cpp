@@ -59,7 +59,7 @@ class Lists {
     std::vector<Fix> fixes = std::move(first.fixes);
     for (size_t k = 1; k < mistakes_.size() && !fixes.empty(); ++k) fixes.insert(fixes.end(), mistakes_[k].fixes.begin(), mistakes_[k].fixes.end());
     auto said = is_unclosed_ ? diagnostics_.at(first.span).error(diag::UnclosedBracket, first.theirs)
-                             : diagnostics_.at(first.span).error(diag::ExpectedToken, "`" + first.ours + "`", "`" + first.theirs + "`");
+                             : diagnostics_.at(first.span).error(diag::ExpectedToken, first.ours.starts_with("a ") ? first.ours : "`" + first.ours + "`", "`" + first.theirs + "`");
     if (fixes.empty()) said.help(std::move(first.help));
     else said.fix(std::move(fixes), "write it so");
   }
@@ -180,6 +180,7 @@ class Lists {
   void close_bracket(size_t open, size_t close) {
     size_t end = open;
     while (end < close && !(type(end) == L::COMMA && begins_parameter(end + 1))) ++end;
+    end -= type(end - 1) == L::QUESTION;
     if (mistakes_.empty()) is_unclosed_ = true;
     mistake(span(open, open + 1), "", "[", "", {{behind(end - 1), "]"}});
     insert(end, imagined_before(*list_[end], L::RIGHT_BRACKET));
