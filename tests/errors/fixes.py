@@ -125,6 +125,8 @@ k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } static fn f(x: f
 """.strip().split("\n")
 
 
+# Programs that end in the middle, or go on elsewhere.
+DAMAGED = ["kernel f(x: f32[N]) -> }\n", "kernel f(x: f32[N]) threads", "kernel f(x: f32[N]) {\n    launch (i in N) { fn\n        B[i, 0] = 3; }\n}\n"]
 # What a help must say, whose line is as above.
 HELPS = {
     "y[i] = tan(1.0);": "sin(x) / cos(x)",
@@ -142,6 +144,8 @@ def programs():
         yield path.name, path.read_text(errors="replace")
     for head in HEADS:
         yield head, "export kernel " + head + " {\n        y[i] = x[i];\n    }\n}\n"
+    for text in DAMAGED:
+        yield text, text
     for line in LINES:
         yield line, "export kernel k(x: i32[N], out y: f32[N]) {\n    launch (i in N) {\n        " + line + "\n    }\n}\n"
         yield "lunch: " + line, "export kernel k(x: i32[N], out y: f32[N]) {\n    lunch (i in N) {\n        " + line + "\n    }\n}\n"
