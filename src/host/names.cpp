@@ -26,12 +26,16 @@ bool is_launch_of(std::string_view name, std::string_view function) {
   return skip("_") && skip("_launch") && name.starts_with('_');
 }
 
+// Words of our language too, which a kernel cannot be called: that was told.
+constexpr std::string_view kWordsOfBoth[] = {"asm", "break", "const", "continue", "else", "enum", "for", "if", "return", "while"};
+
 }  // namespace
 
 void check_function_names(std::span<const FunctionName> functions, Diagnostics& diagnostics) {
   std::unordered_map<std::string_view, const FunctionName*> by_name;
   for (const FunctionName& f : functions) by_name.emplace(f.name, &f);
   for (const FunctionName& f : functions) {
+    if (std::ranges::find(kWordsOfBoth, f.name) != std::end(kWordsOfBoth)) continue;
     if (target::is_word_of_c(f.name) || target::is_declared_by_c(f.name))
       diagnostics.at(f.span).error(diag::NotAllowedHere, "`" + f.name + "`", "as the name of an export, because C or its headers have it already")
           .help("give it another name, `export NAME as OTHER;`, or put something before all of them with --prefix");

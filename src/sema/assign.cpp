@@ -171,6 +171,7 @@ void run_assign(Instance& in, const ast::Assign& node, Span span) {
     }
   }
   if (auto* name = node.target->as<ast::NameRef>()) {
+    if (is_undeclared_target(in, name->name, node.value->span, node.op.has_value())) return void(operand(in, *node.value));
     const Binding* binding = in.find(name->name.text);
     auto* value = binding ? std::get_if<Value>(&binding->what) : nullptr;
     if (value && !value->is<View>() && !value->is_poison()) {
@@ -178,6 +179,7 @@ void run_assign(Instance& in, const ast::Assign& node, Span span) {
       auto report = in.at(node.target->span).error(diag::AssignToImmutable, name->name.text, binding->kind);
       report.note(binding->span, diag::DeclaredHere, name->name.text);
       if (binding->kind == "a `let`") report.help("declare it with `var`");
+      if (binding->kind == "a parameter") report.help("a variable takes its value: `var next = " + std::string(name->name.text) + ";`");
       return;
     }
   }

@@ -40,6 +40,13 @@ struct Matching {
     return false;
   }
 
+  void too_few(int64_t given) {
+    auto report = in.at(site.expr.span).error(diag::ArgumentCount, name(), int64_t(arguments.size()), given);
+    report.note(signature(ref).name.span, diag::DeclaredHere, name());
+    bool reduces = given == 1 && (name() == "max" || name() == "min");
+    if (reduces) report.help("the greatest or the least of a tile is taken along an axis, `t." + std::string(name()) + "(axis = 0)`, and of two numbers `" + std::string(name()) + "(a, b)`");
+  }
+
   bool place(const ast::Argument& argument, size_t& next) {
     if (!argument.is_named()) {
       if (next >= arguments.size()) return too_many();
@@ -69,8 +76,7 @@ struct Matching {
       if (!reports) return false;
       int64_t given = int64_t(site.arguments.size() + has_receiver());
       if (!has_receiver() && given < int64_t(arguments.size()) && site.arguments.size() <= i)
-        in.at(site.expr.span).error(diag::ArgumentCount, name(), int64_t(arguments.size()), given)
-            .note(signature(ref).name.span, diag::DeclaredHere, name());
+        too_few(given);
       else
         report_missing_argument(in, site.expr.span, name(), signature(ref).parameters[i].name.text);
       return false;

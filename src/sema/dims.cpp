@@ -62,13 +62,31 @@ bool has_type_for_dim(Instance& in, const std::vector<const ast::Expr*>& numbers
   return false;
 }
 
+// `k(x: f32[N], N: int)`: the extent is there already.
+bool has_dim_as_parameter(Instance& in, const ast::Signature& signature) {
+  const auto& all = signature.parameters;
+  for (size_t i = 1; i < all.size(); ++i)
+    for (size_t k = 0; k < i; ++k) {
+      auto* type = all[k].type->as<ast::ShapedType>();
+      if (!type || !all[i].name.exists()) continue;
+      for (const ast::Expr* extent : type->extents) {
+        auto* name = extent->as<ast::NameRef>();
+        if (!name || name->name.text != all[i].name.text) continue;
+        in.at(all[i].name.span).error(diag::Redeclared, all[i].name.text).note(name->name.span, diag::DeclaredHere, name->name.text)
+            .fix({all[i].span.file, all[i - 1].span.end, all[i].span.end}, "", "an extent comes with its tensor: leave the parameter out, or put it in front of the tensors");
+        return true;
+      }
+    }
+  return false;
+}
+
 }  // namespace
 
 void each_name(const ast::Expr& expr, const std::function<void(const ast::Name&)>& f) { EachName{f}.visit(expr); }
 
 std::optional<std::vector<DimName>> dim_names(Instance& in, const ast::Signature& signature) {
   std::vector<const ast::Expr*> numbers = numbers_of(signature);
-  if (has_type_for_dim(in, numbers)) return std::nullopt;
+  if (has_type_for_dim(in, numbers) || has_dim_as_parameter(in, signature)) return std::nullopt;
   std::vector<DimName> dims;
   std::set<std::string_view> known, alone;
   for (const ast::Expr* expr : numbers)

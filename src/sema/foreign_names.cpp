@@ -52,12 +52,16 @@ constexpr Advice kNames[] = {
     {"sqrtf", kOneType}, {"expf", kOneType}, {"logf", kOneType}, {"sinf", kOneType}, {"cosf", kOneType}, {"tanhf", kOneType}, {"powf", kOneType}, {"fabsf", kOneType},
     {"fmaxf", "it is `max`"}, {"fminf", "it is `min`"}, {"fmax", "it is `max`"}, {"fmin", "it is `min`"}, {"fmaf", "it is `fma`"}, {"fmodf", kOneType}, {"maxf", "it is `max`"},
     {"__expf", kIntrinsic}, {"__logf", kIntrinsic}, {"__sinf", kIntrinsic}, {"__cosf", kIntrinsic}, {"__fdividef", kIntrinsic}, {"rsqrtf", kIntrinsic}, {"__ldg", kLoad},
+    {"tan", "it is `sin(x) / cos(x)`"}, {"tanf", "it is `sin(x) / cos(x)`"}, {"log10", "it is `log(x) * 0.4342944819032518`"}, {"log10f", "it is `log(x) * 0.4342944819032518`"},
+    {"hypot", "it is `sqrt(x * x + y * y)`"}, {"hypotf", "it is `sqrt(x * x + y * y)`"}, {"mod", "it is `x % y`, which has the sign of `y`"}, {"fmod", "it is `x - trunc(x / y) * y`"},
+    {"atan2", "there is no such function: what needs an angle is mostly written by `sin` and `cos`, or by a polynomial of `y / x`"},
+    {"__popc", "it is `popcount(x)`"}, {"popc", "it is `popcount(x)`"}, {"__builtin_popcount", "it is `popcount(x)`"},
     {"rint", "it is `round`, which goes to the even one of two neighbours"}, {"isnan", "it is `is_nan(x)`"}, {"ceilf", "it is `ceil`"}, {"floorf", "it is `floor`"},
     {"atomicAdd", kAtomic}, {"atomicMax", kAtomic}, {"atomicMin", kAtomic}, {"atomicCAS", kAtomic}, {"atomicExch", kAtomic},
     {"__shfl_sync", kShuffle}, {"__shfl_xor_sync", kShuffle}, {"__shfl_down_sync", kShuffle}, {"__shfl_up_sync", kShuffle}, {"__ballot_sync", kShuffle},
     {"np", kModule}, {"numpy", kModule}, {"torch", kModule}, {"tl", kModule}, {"std", kModule}, {"jnp", kModule}, {"triton", kModule}, {"math", kModule},
     {"lambda", "a function has a name: `fn f(x: f32) -> f32 = x * x;`"}, {"self", "a function takes all that it works on as parameters"},
-    {"this", "a function takes all that it works on as parameters"}, {"enumerate", "a loop counts: `for k in 0..n { ... }`"}, {"zip", "a loop counts: `for k in 0..n { ... }`"},
+    {"this", "a function takes all that it works on as parameters"}, {"range", "`range(from, to, step)` is the head of a loop, `for k in range(0, n, 2)`; an axis of a launch has an extent alone, `launch (i in N)`"}, {"enumerate", "a loop counts: `for k in 0..n { ... }`"}, {"zip", "a loop counts: `for k in 0..n { ... }`"},
     {"prange", "blocks run at once: `launch (i in n) { ... }`; elements of a tile `for c in parallel(64) { ... }`"},
 };
 

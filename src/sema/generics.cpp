@@ -14,8 +14,10 @@ std::string_view kind_name(const ast::GenericParameter& parameter) {
 
 void report_kind(Instance& in, const ast::GenericParameter& parameter, std::string_view wanted, const Value& value,
                  Span span) {
-  in.at(span).error(diag::ConstraintNotMet, parameter.name.text, wanted, describe(in.kernel, value))
-      .note(parameter.name.span, diag::DeclaredHere, parameter.name.text);
+  auto report = in.at(span).error(diag::ConstraintNotMet, parameter.name.text, wanted, describe(in.kernel, value));
+  report.note(parameter.name.span, diag::DeclaredHere, parameter.name.text);
+  auto* type = value.as<TypeValue>();
+  if (type && is_integer(type->scalar) && kind_name(parameter) == "float") report.help("it is a function of floats: an integer is converted first, `x as f32`");
 }
 
 // The parts of a call that speak of one compile-time parameter of a kind of types.
@@ -144,6 +146,20 @@ bool meets_kind(Instance& in, const ast::GenericParameter& parameter, Value& val
   return false;
 }
 
+namespace {
+
+std::string help_for_open_parameter(Instance& in, const Invocation& call) {
+  if (has_shapeless_argument(call)) return "write the shape of the tile: `x.tile[8, 64](i, 0)`";
+  const auto& receiver = call.site.receiver;
+  bool is_number = receiver && (receiver->value.is_scalar() || receiver->value.is_element());
+  if (!is_number) return "write it in brackets before the arguments";
+  std::string name(call.fn.fn().signature.name.text), arguments(in.text(receiver->span));
+  for (const ast::Argument& a : call.site.arguments) arguments += ", " + std::string(in.text(a.span));
+  return "it reduces tiles; of numbers it is `" + name + "(" + arguments + ")`";
+}
+
+}  // namespace
+
 bool bind_generics(Instance& in, Invocation& call) {
   Inference inference{in, call};
   for (size_t i = 0; i < call.arguments.size(); ++i) inference.extents(i);
@@ -159,8 +175,7 @@ bool bind_generics(Instance& in, Invocation& call) {
     if (!call.generics[i]) {
       in.at(span).error(diag::MissingGeneric, call.fn.fn().signature.name.text, parameter.name.text)
           .note(parameter.name.span, diag::DeclaredHere, parameter.name.text)
-          .help(has_shapeless_argument(call) ? "write the shape of the tile: `x.tile[8, 64](i, 0)`"
-                                             : "write it in brackets before the arguments");
+          .help(help_for_open_parameter(in, call));
       return false;
     }
     bool is_extent = call.generics[i]->is<Dynamic>();  // an extent that only the call knows

@@ -117,6 +117,7 @@ struct Instance {
   Parallel* parallel = nullptr;    // the loop around this place
   size_t rounds = 0;               // of loops over lists, which are written out
   size_t calls = 0;                // of functions, which are inlined
+  std::set<std::pair<const ast::Decl*, std::string>> undeclared;  // names, each told once for a function
 
   InstancePlace at(Span span) const { return {*this, span}; }
   Frame& frame() { return frames.back(); }

@@ -76,7 +76,8 @@ std::optional<ir::MemoryOrder> order_of(Instance& in, const ast::Expr* expr) {
   auto* word = expr->as<ast::NameRef>();
   for (const auto& row : kOrders)
     if (word && word->name.text == row.name) return row.order;
-  in.at(expr->span).error(diag::TypeMismatch, "relaxed, acquire, release or acquire_release", in.text(expr->span));
+  in.at(expr->span).error(diag::TypeMismatch, "relaxed, acquire, release or acquire_release", in.text(expr->span))
+      .help("an atomic takes a place with its index, then a value: `atomic_add(h[0], 1)`");
   return std::nullopt;
 }
 

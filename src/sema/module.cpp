@@ -116,7 +116,10 @@ const Module* Modules::import(const ast::Import& import, const Module& importer)
   if (is_file && provider_.file) source = provider_.file(importer.name, import.file);
   if (!is_file && provider_.module) source = provider_.module(path);
   if (!source) {
-    diagnostics_.at(import.source_span).error(diag::ImportNotFound, path);
+    auto report = diagnostics_.at(import.source_span).error(diag::ImportNotFound, path);
+    bool is_ours = !is_file && provider_.module && import.path.size() == 1 && provider_.module("std." + path);
+    if (is_ours) report.help("modules of the library begin with `std`: `import std." + path + ";`");
+    else if (!is_file && importer.ast && !path.starts_with("std.")) report.help("modules of the library begin with `std`, `import std.math;`; a file is imported by `import \"FILE.tile\" as name;`");
     return nullptr;
   }
   return load(std::move(*source), !is_file, import.source_span);

@@ -50,6 +50,16 @@ bool suggest_import(Instance& in, Report& report, const ast::Name& word, std::st
   return false;
 }
 
+// A name that is told once is left open.
+bool is_told(Instance& in, const ast::Name& name) { return !in.undeclared.emplace(in.frame().decl, std::string(name.text)).second; }
+
+std::vector<std::string_view> names_in_sight(const Instance& in) {
+  std::vector<std::string_view> names;
+  for (size_t i = in.frames.back().first_scope; i < in.scopes.size(); ++i)
+    for (const Binding& b : in.scopes[i]) names.push_back(b.name);
+  return names;
+}
+
 void suggest(Instance& in, Report report, const ast::Name& name) {
   if (auto scalar = syntax::foreign_type(name.text)) {
     std::string ours(tilec::name(*scalar));
@@ -58,9 +68,7 @@ void suggest(Instance& in, Report report, const ast::Name& name) {
   }
   if (std::string_view help = help_for_name(name.text); !help.empty()) return void(report.help(std::string(help)));
   if (suggest_import(in, report, name, name.text)) return;
-  std::vector<std::string_view> names;
-  for (size_t i = in.frame().first_scope; i < in.scopes.size(); ++i)
-    for (const Binding& b : in.scopes[i]) names.push_back(b.name);
+  std::vector<std::string_view> names = names_in_sight(in);
   in.session.modules.names_of(in.module(), names);
   if (const Module* prelude = in.session.modules.prelude()) in.session.modules.names_of(*prelude, names);
   std::string_view near = nearest(name.text, names);
@@ -107,6 +115,8 @@ Value value_of_name(Instance& in, const ast::Name& name) {
     return Poison{};
   }
   if (auto value = in_module(in, in.module(), name.text)) return *value;
+  // `sum = 0.0;` hides a function of the library.
+  if (in.undeclared.contains({in.frame().decl, std::string(name.text)})) return Poison{};
   if (const Module* prelude = in.session.modules.prelude())
     if (auto value = in_module(in, *prelude, name.text)) return *value;
   if (auto scalar = scalar_named(name.text)) {
@@ -117,8 +127,21 @@ Value value_of_name(Instance& in, const ast::Name& name) {
     return not_supported(in, name.span, "`" + std::string(name.text) + "`");
   // `let w = workspace f32[N]`: the parser has said how memory is declared.
   if (names_space(name.text) && in.session.diagnostics.has_errors()) return Poison{};
+  if (is_told(in, name)) return Poison{};
   suggest(in, in.at(name.span).error(diag::UnknownName, name.text), name);
   return Poison{};
+}
+
+bool is_undeclared_target(Instance& in, const ast::Name& name, Span value, bool has_operator) {
+  if (!name.exists() || in.find(name.text) || in_module(in, in.module(), name.text) || scalar_named(name.text)) return false;
+  if (is_told(in, name)) return true;
+  auto report = in.at(name.span).error(diag::UnknownName, name.text);
+  std::string_view near = nearest(name.text, names_in_sight(in));
+  Span front{name.span.file, name.span.begin, name.span.begin};
+  if (!near.empty()) report.fix(name.span, near, "did you mean `" + std::string(near) + "`?");
+  else if (has_operator) report.help("a variable is declared first: `var " + std::string(name.text) + ": f32 = 0;`");
+  else report.fix(front, "var ", "a variable is declared where it begins: `var " + std::string(name.text) + " = " + std::string(in.text(value)) + ";`");
+  return true;
 }
 
 Value value_of_member(Instance& in, const Module& module, const ast::Name& name) {

@@ -6,6 +6,8 @@ namespace tilec::sema {
 
 // The value of a name; Poison and a report when it is not declared. A variable gives its current value.
 Value value_of_name(Instance& in, const ast::Name& name);
+// Is `name = value;` about a name that nothing declares here? Reports it, with how a variable is declared.
+bool is_undeclared_target(Instance& in, const ast::Name& name, Span value, bool has_operator);
 // `module.name`
 Value value_of_member(Instance& in, const Module& module, const ast::Name& name);
 // The functions that a method may mean: those of the file, then those of the prelude.

@@ -30,8 +30,16 @@ struct Analysis {
     return lower_kernel(session, request);
   }
 
+  // Two kernels of one name: that was told.
+  bool is_declared_again(const ast::Name& name, const Request& request) const {
+    auto declared = root.declarations.find(name.text);
+    bool is_own = request.module == &root && request.decl->as<ast::Kernel>()->signature.name.span == name.span;
+    return is_own && declared != root.declarations.end() && declared->second[0] != request.decl;
+  }
+
   // `number`: among the instances of the export.
   void add_export(const ast::Name& name, const Request& request, size_t number = 0) {
+    if (is_declared_again(name, request)) return;
     for (const ExportInstance& other : program.exports)
       if (number == 0 && other.name == name.text) return void(session.diagnostics.at(name.span).error(diag::ExportClash, name.text));
     auto kernel = lower(request);

@@ -203,8 +203,13 @@ std::optional<Selection> select(Instance& in, const ast::Index& index, const std
   int64_t given = 0;
   for (const ast::Subscript& s : index.subscripts) given += s.kind != ast::SubscriptKind::NewAxis;
   if (given > int64_t(extents.size())) {
-    in.at(index.brackets_span.valid() ? index.brackets_span : span)
+    auto report = in.at(index.brackets_span.valid() ? index.brackets_span : span)
         .error(diag::RankMismatch, in.text(index.base->span), int64_t(extents.size()), given);
+    for (const ast::Subscript& s : index.subscripts) {
+      auto* name = s.lo ? s.lo->as<ast::NameRef>() : nullptr;
+      bool is_new_axis = name && (name->name.text == "None" || name->name.text == "newaxis");
+      if (is_new_axis) report.fix(name->name.span, "_", "a new axis is written `_`: `t[:, _]`");
+    }
     return std::nullopt;
   }
   Selecting selecting{in, extents, {}};

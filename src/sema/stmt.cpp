@@ -19,6 +19,19 @@ void run_sync(Instance& in, Span span) {
   in.builder.add(op::BlockBarrier{});
 }
 
+// `y[i] == 0;` of an `out` was meant to set it.
+bool compares_output(Instance& in, const ast::Expr& expr) {
+  auto* test = expr.as<ast::Binary>();
+  auto* index = test && test->op == ast::BinaryOp::Equal ? test->lhs->as<ast::Index>() : nullptr;
+  auto* name = index ? index->base->as<ast::NameRef>() : nullptr;
+  const Binding* binding = name ? in.find(name->name.text) : nullptr;
+  auto* value = binding ? std::get_if<Value>(&binding->what) : nullptr;
+  auto* view = value ? value->as<View>() : nullptr;
+  if (!view || in.memory(view->memory).access != ir::Access::Out) return false;
+  in.at(test->op_span).error(diag::ReadOfOut, name->name.text).fix(test->op_span, "=", "`==` compares, `=` sets it");
+  return true;
+}
+
 struct Run {
   Instance& in;
   const ast::Stmt& stmt;
@@ -27,7 +40,9 @@ struct Run {
   void operator()(const ast::Let& n) { run_let(in, n); }
   void operator()(const ast::Var& n) { run_var(in, stmt, n); }
   void operator()(const ast::Assign& n) { run_assign(in, n, cover(n.target->span, n.value->span)); }
-  void operator()(const ast::ExprStmt& n) { evaluate(in, *n.value); }
+  void operator()(const ast::ExprStmt& n) {
+    if (!compares_output(in, *n.value)) evaluate(in, *n.value);
+  }
   void operator()(const ast::If& n) { run_if(in, n, {}); }
   void operator()(const ast::For& n) { run_for(in, stmt, n); }
   void operator()(const ast::While& n) { run_while(in, n); }

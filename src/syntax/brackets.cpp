@@ -4,6 +4,8 @@
 // `;`, `{` and words that begin statements or declarations cannot stand inside `(` or `[` (but for strides and `if`
 // expressions), so they end those where they appear. When braces do not come out even, indentation tells which one is
 // missing: a `}` that begins a line belongs to the opener whose line begins at the same column.
+#include <set>
+
 #include "TileLexer.h"
 #include "diag/diag.h"
 #include "syntax/tokens.h"
@@ -173,6 +175,16 @@ bool is_about_braces(const Input& input, const Tokens& tokens, const Edit& edit)
       input.spelling(*tokens.list[edit.before]) == "}");
 }
 
+// `(a // 2)`: what closes it stands behind `//`, in a comment.
+bool is_quotient(const Input& input, const Tokens& tokens, const Edit& edit) {
+  if (edit.before == 0 || edit.insert == Shape::None || edit.insert == Shape::Brace) return false;
+  size_t end = tokens.list[edit.before - 1]->getStopIndex() + 1;
+  if (end > input.text.size()) return false;
+  std::string_view behind = input.text.substr(end, std::min(input.text.find('\n', end), input.text.size()) - end);
+  size_t comment = behind.find_first_not_of(" \t");
+  return comment != behind.npos && behind.substr(comment).starts_with("//") && behind.find(closer_text(edit.insert)) != behind.npos;
+}
+
 void report(const Input& input, Tokens& tokens, const Edit& edit, Diagnostics& diagnostics) {
   const antlr4::Token& token = *tokens.list[edit.before];
   if (edit.insert == Shape::None) {
@@ -186,7 +198,8 @@ void report(const Input& input, Tokens& tokens, const Edit& edit, Diagnostics& d
   const antlr4::Token& opener = *tokens.list[edit.opener];
   size_t end = edit.before > 0 ? tokens.list[edit.before - 1]->getStopIndex() + 1 : 0;
   auto said = diagnostics.at(input.span(opener)).error(diag::UnclosedBracket, input.spelling(opener));
-  if (edit.insert != Shape::Brace) said.fix(input.span(end, end), closer_text(edit.insert), "close it here");
+  if (is_quotient(input, tokens, edit)) said.help("`//` begins a comment: integers are divided by `/`, which rounds toward minus infinity");
+  else if (edit.insert != Shape::Brace) said.fix(input.span(end, end), closer_text(edit.insert), "close it here");
   tokens.damaged.push_back(input.span(opener.getStartIndex(), token.getStopIndex() + 1));
 }
 
@@ -204,7 +217,9 @@ void balance_brackets(const Input& input, Tokens& tokens, const Patience& patien
   }
   std::vector<Edit> told = edits;
   std::ranges::sort(told, {}, &Edit::opener);
+  std::set<size_t> quotients;  // where they end; one that closes several is told once
   for (const Edit& edit : told) {
+    if (is_quotient(input, tokens, edit) && !quotients.insert(edit.before).second) continue;
     report(input, tokens, edit, diagnostics);
     if (!patience.is_over(diagnostics)) continue;
     tokens.is_unreadable = true;
@@ -217,6 +232,11 @@ void balance_brackets(const Input& input, Tokens& tokens, const Patience& patien
   for (size_t i = 0; i < tokens.list.size(); ++i) {
     bool is_dropped = false;
     for (; next < edits.size() && edits[next].before == i; ++next) {
+      bool has_divisor = edits[next].insert != Shape::None && quotients.erase(i) > 0;
+      if (has_divisor) {  // which is left open, and says nothing more
+        balanced.push_back(imagined_before(*tokens.list[i], TileLexer::SLASH));
+        balanced.push_back(imagined_before(*tokens.list[i], TileLexer::ID));
+      }
       if (edits[next].insert == Shape::None) is_dropped = true;
       else balanced.push_back(imagined_before(*tokens.list[i], closer_type(edits[next].insert)));
     }

@@ -38,7 +38,7 @@ const int kComparison = precedence(BinaryOp::Equal);
 // A stack of operands and one of the operators between them; an operator is applied once the next binds no tighter.
 class Climber {
  public:
-  Climber(Ast& ast, Diagnostics& diagnostics) : ast_(ast), diagnostics_(diagnostics) {}
+  Climber(const Input& input, Ast& ast, Diagnostics& diagnostics) : input_(input), ast_(ast), diagnostics_(diagnostics) {}
 
   void operand(ast::Expr* expr) { operands_.push_back(expr); }
 
@@ -88,11 +88,18 @@ class Climber {
     if (left.is_parenthesized) return;
     const auto* before = left.as<ast::Binary>();
     bool is_comparison = before && precedence(before->op) == kComparison;
-    if (is_comparison) diagnostics_.at(span).error(diag::ChainedComparison, text,
-        spelling(before->op)).mark(before->op_span);
-    if (left.as<ast::IsTest>()) diagnostics_.at(span).error(diag::ChainedComparison, text, "is");
+    if (is_comparison) {
+      Span middle = before->rhs->span;
+      std::string again = " && " + std::string(input_.text.substr(middle.begin, middle.end - middle.begin));
+      diagnostics_.at(span).error(diag::ChainedComparison, text, spelling(before->op)).mark(before->op_span)
+          .fix({middle.file, middle.end, middle.end}, again, "each comparison stands alone: `a < b && b < c`");
+    }
+    bool is_test = left.as<ast::IsTest>();
+    if (is_test) diagnostics_.at(span).error(diag::ChainedComparison, text, "is");
+    if (is_comparison || is_test) operands_.back() = ast_.add(ast::Expr{left.span, ast::Missing{}});
   }
 
+  const Input& input_;
   Ast& ast_;
   Diagnostics& diagnostics_;
   std::vector<ast::Expr*> operands_;
@@ -149,7 +156,7 @@ ast::Expr* Builder::if_expression(P::IfExpressionContext* context) {
 
 ast::Expr* Builder::binary(P::BinaryExpressionContext* context) {
   if (!context || context->children.empty()) return missing(span(context));
-  Climber climber(ast_, diagnostics_);
+  Climber climber(input_, ast_, diagnostics_);
   auto& children = context->children;
   climber.operand(operand(rule_as<P::OperandContext>(children[0], P::RuleOperand)));
   for (size_t i = 1; i < children.size(); i += 2) {

@@ -140,6 +140,9 @@ class Lists {
     if (names.empty()) return;
     if (!has_declarator && is_variable(names[0].name, i)) return tell_tuple(i, names);
     bool is_var = type(i) == L::VAR || !has_word;
+    bool is_last_typed = type(i) == L::VAR && type_name.empty() && !names.back().type.is_empty();
+    for (size_t k = 0; k + 1 < names.size(); ++k) is_last_typed &= names[k].type.is_empty() && names[k].value.is_empty();
+    if (is_last_typed) type_name = text(names.back().type), names.back().type.end = names.back().type.begin;  // `var a, b: f32`
     replace(i, all.back().end, names, is_var, type_name);
   }
 

@@ -42,6 +42,7 @@ constexpr Advice kStatements[] = {
     {"throw", "there are no exceptions: what may go wrong is tested with `if`, or stated in `requires`"},
     {"raise", "there are no exceptions: what may go wrong is tested with `if`, or stated in `requires`"},
     {"with", "what is declared lives to the end of its block"},
+    {"assert", "what holds of arguments is stated by `requires` behind the parameters, what is known at compile time by `static_assert(...)`"},
     {"goto", "a loop is left by `break`, its turn by `continue`"},
     {"pass", "a block in which nothing is done is `{ }`"},
     {"loop", "a loop without an end is `while true { ... }`"},
@@ -141,7 +142,7 @@ class Lines {
     bool is_choice = type(i) == L::ENUM && type(i + 2) == L::LEFT_BRACE;
     if (type(i + 1) != L::ID || (!is_function && !is_choice) || list_[i]->getCharPositionInLine() == 0) return;
     diagnostics_.at(input_.span(*list_[i])).error(diag::UnexpectedToken, "`" + std::string(text(i)) + "`").help(is_function ? kInner : kInnerEnum);
-    size_t end = behind_names(behind_statement(i));
+    size_t end = std::max(behind_names(behind_statement(i)), i + 2);  // its name may stand on the next line
     std::vector<TokenPointer> open;
     const antlr4::Token& next = *list_[end];
     open.push_back(imagined_before(next, L::LET)), open.push_back(std::move(list_[i + 1]));

@@ -206,8 +206,10 @@ class Turner {
     if (word == "not" && type(i - 1) == TileLexer::IS) return turn_is_not(i);
     bool is_prefix = !ends_operand(i - 1) && type(i + 1) != TileLexer::DOT && behind_operand(i + 1) > i + 1;
     bool is_call = type(i + 1) == TileLexer::LEFT_PAREN && behind_operand(i + 1) == i + 1;
-    if (word == "not" && is_prefix && !is_call && !has_function(word)) return turn_not(i);
-    if (word != "elif" || type(i - 1) != TileLexer::RIGHT_BRACE) return;
+    bool is_declared = type(i - 1) == TileLexer::KERNEL || type(i - 1) == TileLexer::FN || type(i - 1) == TileLexer::LET || type(i - 1) == TileLexer::VAR;
+    if (word == "not" && !is_declared && is_prefix && !is_call && !has_function(word)) return turn_not(i);
+    bool is_else_if = word == "elif" || word == "elseif" || word == "elsif";
+    if (!is_else_if || type(i - 1) != TileLexer::RIGHT_BRACE) return;
     replace(i, TileLexer::ELSE, "else if");
     list_.insert(list_.begin() + ssize_t(i) + 1, imagined_before(*list_[i + 1], TileLexer::IF));
   }

@@ -1,4 +1,5 @@
-// `launch i in M { }`: said once and read as `launch (i in M) { }`, so that its index is declared and the body looked at.
+// `launch i in M { }`, `launch (i: M)`, `launch (i in 0..M)`, `launch (i in M, threads = 128)`: said once and read as `launch (i in M) { }`, so that
+// its index is declared and the body looked at.
 #include "TileLexer.h"
 #include "diag/diag.h"
 #include "syntax/tokens.h"
@@ -37,10 +38,122 @@ std::optional<size_t> end_of_axes(const Tokens& tokens, size_t at) {
   return std::nullopt;
 }
 
+constexpr std::string_view kAxis = "an axis is a name and its extent";
+
+class Axes {
+ public:
+  Axes(const Input& input, Tokens& tokens, Diagnostics& diagnostics) : input_(input), tokens_(tokens), list_(tokens.list), diagnostics_(diagnostics) {}
+
+  // What stands in the parentheses behind the `launch` at `at`.
+  void run(size_t at) {
+    size_t open = at + 1;
+    if (type_at(tokens_, open) != TileLexer::LEFT_PAREN) return;
+    for (size_t i = open + 1;;) {
+      size_t end = end_of_axis(i);
+      size_t after = type_at(tokens_, end);
+      if (after != TileLexer::COMMA && after != TileLexer::RIGHT_PAREN) return;
+      if (is_option(i)) return move_options(i);
+      end = axis(i, end);
+      if (after == TileLexer::RIGHT_PAREN) return;
+      i = end + 1;
+    }
+  }
+
+ private:
+  size_t end_of_axis(size_t i) const {
+    int depth = 0;
+    for (; i < list_.size(); ++i) {
+      size_t type = type_at(tokens_, i);
+      if (type == TileLexer::SEMICOLON || type == TileLexer::LEFT_BRACE || type == TileLexer::RIGHT_BRACE) break;
+      bool closes = type == TileLexer::RIGHT_PAREN || type == TileLexer::RIGHT_BRACKET;
+      if (depth == 0 && (closes || type == TileLexer::COMMA)) break;
+      depth += (type == TileLexer::LEFT_PAREN || type == TileLexer::LEFT_BRACKET) - closes;
+    }
+    return i;
+  }
+  std::string text(size_t begin, size_t end) const {
+    size_t first = list_[begin]->getStartIndex();
+    return std::string(input_.text.substr(first, list_[end - 1]->getStopIndex() + 1 - first));
+  }
+  Span span(size_t begin, size_t end) const { return input_.span(list_[begin]->getStartIndex(), list_[end - 1]->getStopIndex() + 1); }
+  Report report(size_t begin, size_t end, const std::string& ours) {
+    return diagnostics_.at(span(begin, end)).error(diag::ExpectedToken, "`" + ours + "`", "`" + text(begin, end) + "`");
+  }
+
+  // The place of the axis' end.
+  size_t axis(size_t i, size_t end) {
+    size_t word = type_at(tokens_, i + 1);
+    if (end == i + 1 && end_of_axis(i) == end && (type_at(tokens_, i) == TileLexer::INTEGER || is_name(type_at(tokens_, i)))) {
+      report(i, end, "i in " + text(i, end)).fix(input_.span(list_[i]->getStartIndex(), list_[i]->getStartIndex()), "i in ", kAxis);
+      list_.insert(list_.begin() + ssize_t(i), imagined_before(*list_[i], TileLexer::IN));
+      list_.insert(list_.begin() + ssize_t(i), imagined_before(*list_[i], TileLexer::ID));
+      return end + 2;
+    }
+    if (!is_name(type_at(tokens_, i))) return end;
+    if (word == TileLexer::COLON || word == TileLexer::ASSIGN) {
+      uint32_t behind_name = uint32_t(list_[i]->getStopIndex() + 1);
+      report(i + 1, i + 2, "in").fix({{input_.span(behind_name, list_[i + 2]->getStartIndex()), " in "}}, kAxis);
+      dynamic_cast<antlr4::CommonToken&>(*list_[i + 1]).setType(TileLexer::IN);
+    } else if (word != TileLexer::IN) {
+      return end;
+    }
+    return extent(i + 2, end);
+  }
+  // `0..M`: a launch counts from 0.
+  size_t extent(size_t first, size_t end) {
+    size_t dots = first;
+    while (dots < end && type_at(tokens_, dots) != TileLexer::DOT_DOT) ++dots;
+    if (dots == end || dots == first || dots + 1 >= end) return end;
+    constexpr std::string_view kExtent = "an axis of a launch has an extent, and counts from 0";
+    std::string limit = text(dots + 1, end), begin = text(first, dots);
+    if (begin == "0") report(first, end, limit).fix({{span(first, end), limit}}, kExtent);
+    else report(first, end, limit + " - " + begin).help(std::string(kExtent) + ": `" + begin + "` is added in its block");
+    list_.erase(list_.begin() + ssize_t(first), list_.begin() + ssize_t(dots) + 1);
+    return end - (dots + 1 - first);
+  }
+
+  bool is_option(size_t i) const {
+    size_t next = type_at(tokens_, i + 1);
+    return begins_option(type_at(tokens_, i)) && next != TileLexer::IN && next != TileLexer::COLON;
+  }
+  // `threads = 128` in the parentheses stands behind them.
+  void move_options(size_t i) {
+    size_t end = i;
+    std::string ours;
+    std::vector<TokenPointer> options;
+    for (size_t at = i;; at = end + 1) {
+      end = end_of_axis(at);
+      if (!is_option(at)) return;
+      size_t value = at + 1 + (type_at(tokens_, at + 1) == TileLexer::ASSIGN);
+      ours += " " + text(at, at + 1) + (value < end ? " " + text(value, end) : "");
+      if (type_at(tokens_, end) == TileLexer::COMMA) continue;
+      if (type_at(tokens_, end) != TileLexer::RIGHT_PAREN) return;
+      break;
+    }
+    bool is_behind = type_at(tokens_, i - 1) == TileLexer::COMMA;
+    size_t from = is_behind ? i - 1 : i;
+    Span out = input_.span(list_[from]->getStartIndex(), list_[end]->getStartIndex());
+    uint32_t there = uint32_t(list_[end]->getStopIndex() + 1);
+    report(i, end, ")" + ours).fix({{out, ""}, {input_.span(there, there), ours}}, "options of a launch stand behind its parentheses");
+    for (size_t k = i; k < end; ++k) {
+      size_t type = type_at(tokens_, k);
+      if (type != TileLexer::COMMA && type != TileLexer::ASSIGN) options.push_back(std::move(list_[k]));
+    }
+    list_.erase(list_.begin() + ssize_t(from), list_.begin() + ssize_t(end));
+    list_.insert(list_.begin() + ssize_t(from) + 1, std::make_move_iterator(options.begin()), std::make_move_iterator(options.end()));
+  }
+
+  const Input& input_;
+  Tokens& tokens_;
+  std::vector<TokenPointer>& list_;
+  Diagnostics& diagnostics_;
+};
+
 }  // namespace
 
 void turn_bare_launches(const Input& input, Tokens& tokens, Diagnostics& diagnostics) {
   for (size_t i = 0; i < tokens.list.size(); ++i) {
+    if (type_at(tokens, i) == TileLexer::LAUNCH) Axes(input, tokens, diagnostics).run(i);
     std::optional<size_t> end = end_of_axes(tokens, i);
     if (!end) continue;
     Span first = input.span(*tokens.list[i + 1]), last = input.span(*tokens.list[*end - 1]);

@@ -157,6 +157,8 @@ class Reader {
     std::string_view rest = input_.text.substr(word);
     dropped_end_ = std::min(input_.text.find('\n', at), input_.text.size());
     auto said = diagnostics_.at(input_.span(at, at + 1)).error(diag::UnknownCharacter, "#");
+    if (rest.starts_with("pragma") && rest.substr(0, rest.find('\n')).find("once") != rest.npos)
+      return void(said.fix(input_.span(at, dropped_end_), "", "a file is read once however often it is imported: take it away"));
     constexpr std::string_view kChoice = "what is chosen at compile time is an `if` over a parameter in brackets: `kernel k[wide: bool = false](...)`";
     constexpr Advice kDirectives[] = {
         {"include", "a module is imported by `import std.math;`, a file beside this one by `import \"file.tile\" as name;`"},
@@ -215,6 +217,8 @@ class Reader {
     auto said = diagnostics_.at(input_.span(*token)).error(diag::BadNumber, input_.spelling(*token));
     std::string_view text = input_.spelling(*token);
     size_t digits = text.find_first_not_of("0123456789_.");
+    if (digits != text.npos && (text[digits] == 'e' || text[digits] == 'E') && digits + 1 < text.size() && text.find_first_of("0123456789", digits) == digits + 1)
+      digits = text.find_first_not_of("0123456789", digits + 1);
     bool has_suffix = digits != text.npos && text.find_first_not_of("fFlLuUhH", digits) == text.npos;
     if (has_suffix)
       said.fix(input_.span(token->getStartIndex() + digits, token->getStopIndex() + 1), "", "a number has no suffix: it takes the type of what it stands with");
@@ -283,6 +287,9 @@ Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& 
   }
   turn_slips(input, tokens, patience, diagnostics);
   turn_words_as_names(input, tokens, patience, diagnostics);
+  turn_parameter_lists(input, tokens, patience, diagnostics);
+  turn_foreign_heads(input, tokens, patience, diagnostics);
+  turn_foreign_marks(input, tokens, patience, diagnostics);
   leave_out_foreign_lines(input, tokens, diagnostics);
   leave_out_lambdas(input, tokens, patience, diagnostics);
   if (patience.is_over(diagnostics)) {

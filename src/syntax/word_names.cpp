@@ -24,6 +24,8 @@ class Names {
       : input_(input), list_(tokens.list), patience_(patience), diagnostics_(diagnostics) {}
 
   void run() {
+    for (size_t i = 0; i < list_.size() && !patience_.is_over(diagnostics_); ++i)
+      if (type(i) == L::UNDERSCORE) nameless(i);
     for (size_t i = 0; i < list_.size(); ++i) {
       if (type(i) == L::ENUM) members_of(i);
       else if ((is_word(type(i)) && (is_declared(i) || is_operand(i))) || (is_value(type(i)) && is_declared(i))) places_[text(i)].push_back(i), declare(i);
@@ -77,7 +79,8 @@ class Names {
     if (is_declared(i) || is_operand(i)) return false;  // is known
     bool is_place = is_one_of(before(i), L::SEMICOLON, L::LEFT_BRACE, L::RIGHT_BRACE) && (is_assignment(next) || is_one_of(next, L::LEFT_BRACKET, L::DOT));
     bool is_call = next == L::LEFT_PAREN && declared_.contains(text(i)) && !is_choice(i);
-    return is_place || (begins_operand(i) && (is_call || is_one_of(next, L::LEFT_BRACKET, L::LEFT_BRACE, L::MINUS, L::ASSIGN)));
+    bool is_tested = before(i) == L::IF && (is_operator(next) || next == L::LEFT_BRACKET || next == L::DOT);  // `if op == 1 {`
+    return is_place || is_tested || (begins_operand(i) && (is_call || is_one_of(next, L::LEFT_BRACKET, L::LEFT_BRACE, L::MINUS, L::ASSIGN)));
   }
   void members_of(size_t i) {
     for (size_t k = i + 3; k < list_.size() && type(k - 1) != L::RIGHT_BRACE && type(i + 2) == L::LEFT_BRACE; ++k)
@@ -97,6 +100,26 @@ class Names {
     do name += '_';
     while (std::ranges::any_of(list_, [&](const TokenPointer& token) { return input_.spelling(*token) == name; }));
     return name;
+  }
+
+  // `kernel _(...)`, `_: f32`, `var _`, `f32[_]`: what is declared has a name.
+  void nameless(size_t i) {
+    size_t last = before(i), next = type(i + 1);
+    bool is_declaration = is_one_of(last, L::KERNEL, L::FN, L::CONST, L::VAR, L::ENUM) || (is_one_of(last, L::LEFT_PAREN, L::COMMA, L::OUT, L::INOUT, L::ALIAS) && next == L::COLON);
+    bool is_block = i > 1 && is_one_of(type(i - 2), L::LAUNCH, L::SIMT) && last == L::LEFT_PAREN;
+    bool is_extent = i > 2 && is_one_of(last, L::LEFT_BRACKET, L::COMMA) && is_extent_of_type(i);
+    if (!is_declaration && !is_block && !is_extent) return;
+    diagnostics_.at(input_.span(*list_[i])).error(diag::ExpectedToken, "a name", "`_`").help("`_` is no name: only what a pattern takes apart may go without one, `let (a, _) = f(x);`");
+    list_[i] = is_extent ? imagined_before(*list_[i], L::ID) : std::move(list_[i]);
+    dynamic_cast<antlr4::CommonToken&>(*list_[i]).setType(L::ID);
+  }
+  // `: f32[N, _]`.
+  bool is_extent_of_type(size_t i) const {
+    while (i > 2 && type(i) != L::LEFT_BRACKET) {
+      if (is_one_of(type(i), L::SEMICOLON, L::LEFT_BRACE, L::RIGHT_BRACE, L::RIGHT_BRACKET)) return false;
+      --i;
+    }
+    return i > 2 && type(i - 1) == L::ID && scalar_named(text(i - 1)) && (type(i - 2) == L::COLON || type(i - 3) == L::COLON);
   }
 
   void report(std::string_view word, const std::vector<size_t>& places) {

@@ -73,12 +73,79 @@ y[i] = 0x1p-3f + 1.0;
 let c = not x[i] > 3; if c { y[i] = 1.0; }
 y[i] = (x[i] xor 3) as f32;
 if x[i] is not 3 { y[i] = 1.0; }
+y[i] = 1.0 + if x[i] > 0 { 1 } else { 0 };
+y[i] = 2.0 * if x[i] > 0 { 1 } else if x[i] < -3 { 2 } else { 0 } + 1.0;
+if x[i] = 3 { y[i] = 1.0; }
+if (x[i] = 3) { y[i] = 1.0; }
+if 0 < x[i] < 3 { y[i] = 1.0; }
+y[i] = static_cast<float>(x[i]);
+y[i] = static_cast<float>(x[i] + 1);
+y[i] = float(x[i]) + float32(x[i] * 2);
+for (j in 0..4) { y[i] = 1.0; }
+for j = 0..3 { y[i] = 1.0; }
+foreach j in 0..3 { y[i] = 1.0; }
+for j in 0..=3 { y[i] = 1.0; }
+let s: f32; s = 1.0; y[i] = s;
+if x[i] > 3 { y[i] = 1.0; } elseif x[i] > 2 { y[i] = 2.0; }
+if x[i] <> 3 { y[i] = 1.0; }
+if x[i] === 3 { y[i] = 1.0; }
+if x[i] !== 3 { y[i] = 1.0; }
+y[i] = .5;
+y[i] = 2.f;
+y[i] = 1.0e3f;
+total = 0.0; total += 1.0; y[i] = total;
+y[i] = max(&x[i], 3) as f32;
+y[i] == 0;
+var a, b: f32; a = 1.0; b = 2.0; y[i] = a + b;
+let t: fragment f32[16] = 0; let u = t[:, None]; y[i] = u[3, 0];
 """.strip().split("\n")
+
+# Heads of kernels, of which all have a body that copies x to y.
+HEADS = """
+k(x: f32[N] out y: f32[N]) { launch (i in N)
+k(x: f32[N, out y: f32[N]) { launch (i in N)
+k(x: f32[N]; out y: f32[N]) { launch (i in N)
+k(x: f32[N],, out y: f32[N]) { launch (i in N)
+k(x: f32(N), out y: f32(N)) { launch (i in N)
+k(x: f32[N], y: out f32[N]) { launch (i in N)
+k(x: f32[N] alias, y: f32[N] out) { launch (i in N)
+k(f32 x[N], out y: f32[N]) { launch (i in N)
+k(x f32[N], out y f32[N]) { launch (i in N)
+k(x: f32[N], out y: f32[N]) { launch (i: N)
+k(x: f32[N], out y: f32[N]) { launch (i in 0..N)
+k(x: f32[N], out y: f32[N]) { launch (i in N, threads = 32)
+k(x: f32[N], out y: f32[N]) { launch (N)
+k(x: f32[N], out y: f32[N]) -> f32 { launch (i in N)
+k(x: f32[N], out y: f32[N]); { launch (i in N)
+k(x: f32[N], out y: f32[N]) requires N > 2; { launch (i in N)
+k(x: f32[N], N: int, out y: f32[N]) { launch (i in N)
+k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } fn f(x: f32): f32 { return x; } kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
+k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } fn f(x: f32) -> f32 { x * x } kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
+k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } static fn f(x: f32) -> f32 = x; kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
+""".strip().split("\n")
+
+
+# Programs that end in the middle, or go on elsewhere.
+DAMAGED = ["kernel f(x: f32[N]) -> }\n", "kernel f(x: f32[N]) threads", "kernel f(x: f32[N]) {\n    launch (i in N) { fn\n        B[i, 0] = 3; }\n}\n"]
+# What a help must say, whose line is as above.
+HELPS = {
+    "y[i] = tan(1.0);": "sin(x) / cos(x)",
+    "y[i] = hypot(1.0, 2.0);": "sqrt(x * x + y * y)",
+    "y[i] = x[i].max(0) as f32;": "max(x[i], 0)",
+    "y[i] = sqrt(x[i]);": "x as f32",
+    "y[i] = max(x[i]) as f32;": "axis = 0",
+    "y[i] = (x[i] // 2) as f32;": "`//` begins a comment",
+    "atomic_add(y, 0, 1);": "atomic_add(h[0], 1)",
+}
 
 
 def programs():
     for path in sorted(HERE.glob("*.tile")):
         yield path.name, path.read_text(errors="replace")
+    for head in HEADS:
+        yield head, "export kernel " + head + " {\n        y[i] = x[i];\n    }\n}\n"
+    for text in DAMAGED:
+        yield text, text
     for line in LINES:
         yield line, "export kernel k(x: i32[N], out y: f32[N]) {\n    launch (i in N) {\n        " + line + "\n    }\n}\n"
         yield "lunch: " + line, "export kernel k(x: i32[N], out y: f32[N]) {\n    lunch (i in N) {\n        " + line + "\n    }\n}\n"
@@ -121,6 +188,12 @@ def main():
                     if sum(map(is_of_form, now)) > wanted or same or now_text == text:
                         failed += 1
                         print(f"{label}: {diagnostic['code']} {diagnostic['message']}\n  {help['text']}\n{now_text}\n  now: {[d['code'] + ' ' + d['message'] for d in now]}\n")
+        for line, words in HELPS.items():
+            text = "export kernel k(x: i32[N], inout y: f32[N]) {\n    launch (i in N) {\n        " + line + "\n    }\n}\n"
+            found = [d for d in diagnostics(tilec, pathlib.Path(name), text) if d["severity"] == "error"]
+            if len(found) != 1 or not any(words in help["text"] for help in found[0]["helps"]):
+                failed += 1
+                print(f"{line}: no help with {words}: {[d['message'] for d in found]}\n")
     print(f"{count} fixes, {failed} failed")
     return failed != 0 or count < 40
 
