@@ -17,6 +17,7 @@ void report_kind(Instance& in, const ast::GenericParameter& parameter, std::stri
   auto report = in.at(span).error(diag::ConstraintNotMet, parameter.name.text, wanted, describe(in.kernel, value));
   report.note(parameter.name.span, diag::DeclaredHere, parameter.name.text);
   auto* type = value.as<TypeValue>();
+  if (type && type->scalar == Scalar::Bool) report.help("truth is combined by `&&` and `||`, reduced by `any` and `all`, and counted as numbers, `x as i32`");
   if (type && is_integer(type->scalar) && kind_name(parameter) == "float") report.help("it is a function of floats: an integer is converted first, `x as f32`");
 }
 

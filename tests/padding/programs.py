@@ -55,6 +55,7 @@ class Program(Loops):
         self.rng, self.name, self.frame = rng, f"k{number}", frame
         self.lines, self.outs, self.tiles, self.wholes, self.rows, self.columns = [], [], [], [], [], []
         self.count, self.has_places = 0, False  # does it hang on where numbers stand?
+        self.has_set = False  # numbers that the program set itself, which are taken for finite
         self.body()
         text = "".join(f"        {line}\n" for line in self.lines)
         self.over = frame.typed("    launch (i in 1) {\n" + EITHER.sub(r"\1", text) + "    }\n")
@@ -175,6 +176,7 @@ class Program(Loops):
         guard = self.one("", "", f"if {u}[r, c] > 0 ", "if c >= r ", "if c < N ", f"if !(0 < {t}[r, c]) ", f"if {u}[r, c] > 0 && r < M ", f"if c > 1 || {t}[r, c] == 1 ")
         statement = f"{name}[r, c] = {value};"
         self.has_places |= "c >" in guard
+        self.has_set |= guard in ("if c >= r ", "if c < N ")
         self.add(f"for (r, c) in parallel(BM, BN) {{ {guard + '{ ' + statement + ' }' if guard else statement} }}")
         self.tiles.append(name)
 
@@ -235,7 +237,7 @@ class Program(Loops):
         a, b = self.kept(a, "sum"), self.kept(b, "sum")
         if self.rng.random() < 0.4:
             a, b = self.stored_shared(a), self.rng.choice([b, self.stored_shared(b)])
-        self.result(f"{a}.T @ {b}" if turned else f"{a} @ {b}.T", self.summed(), ("N", "N") if turned else ("M", "M"))
+        self.result(f"{a}.T @ {b}" if turned else f"{a} @ {b}.T", self.summed(), ("N", "N") if turned else ("M", "M"), self.has_set)
 
     def stored_shared(self, value):
         """A shared tile, which is now and then read by others as well."""
