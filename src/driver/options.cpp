@@ -41,6 +41,8 @@ WarningOptions take_warnings(int argc, const char* const* argv, Policy& policy) 
   return out;
 }
 
+std::string needs_no_sign(const std::string& word) { return word.starts_with("-") ? "'" + word + "' is no number from 0" : ""; }
+
 void add_source_options(CLI::App& app, Options& o) {
   app.add_option("inputs", o.inputs, "source files (.tile); - is standard input")->required();
   app.add_option("--stdlib", o.stdlib, "folder of the standard library, instead of the built-in one");
@@ -50,7 +52,7 @@ void add_source_options(CLI::App& app, Options& o) {
          "--diagnostics-format", [&o](const std::string& word) { o.format = kFormats.at(word); }, "text, json (one object a line) or sarif")
       ->check(CLI::IsMember({"text", "json", "sarif"}));
   app.add_option("--color", o.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_option("--error-limit", o.policy.error_limit, "stop after so many errors; 0: never");
+  app.add_option("--error-limit", o.policy.error_limit, "stop after so many errors; 0: never")->check(CLI::Validator(needs_no_sign, "", "number"));
 }
 
 void add_target_options(CLI::App& app, Options& o) {
@@ -138,7 +140,7 @@ void add_run_options(CLI::App& app, Options& o) {
   app.add_option("--data", o.data, "a JSON file with the parameters' numbers, by name, instead of generated ones");
   app.add_option_function<std::string>("--print", [&o](const std::string& word) { o.prints_json = word == "json"; }, "text, or json: one object a run, with the outputs")
       ->check(CLI::IsMember({"text", "json"}));
-  app.add_option("--seed", o.seed, "of the data and of the order of blocks");
+  app.add_option("--seed", o.seed, "of the data and of the order of blocks")->check(CLI::Validator(needs_no_sign, "", "number"));
 }
 
 constexpr std::pair<const char*, Verb> kVerbs[] = {{"compile", Verb::Compile}, {"check", Verb::Check},     {"run", Verb::Run},

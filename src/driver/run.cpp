@@ -1,5 +1,6 @@
 // tilec run: interprets an exported kernel on generated data, at one form or after every pass.
 #include <cmath>
+#include <filesystem>
 
 #include "base/text.h"
 #include "driver/files.h"
@@ -334,9 +335,22 @@ std::optional<Asked> asked_for(const Session& session, const std::vector<const i
   return std::nullopt;
 }
 
+// One source is run; a word too many is told, and what it was meant for.
+bool is_one_input(const std::vector<std::string>& inputs) {
+  for (const std::string& word : inputs)
+    if (inputs.size() > 1 && word.find('=') != word.npos && !std::filesystem::exists(word)) {
+      std::fprintf(stderr, "tilec: `%s` is no source file; a dim or a number is set by `--dim %s`\n", word.c_str(), word.c_str());
+      return false;
+    }
+  if (inputs.size() == 1) return true;
+  std::fprintf(stderr, "tilec: one source file is run; %zu were given\n", inputs.size());
+  return false;
+}
+
 }  // namespace
 
 int run_command(const Options& options) {
+  if (!is_one_input(options.inputs)) return kUsage;
   Session session(options);
   auto machines = session.machines();
   if (!machines) return kNoTarget;

@@ -1,5 +1,6 @@
 #include "driver/run_dims.h"
 
+#include <cerrno>
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -141,15 +142,18 @@ std::optional<Dims> given_dims(const Options& options, const Program& program) {
     size_t equal = text.find('=');
     std::string name = text.substr(0, equal);
     char* end = nullptr;
+    errno = 0;
     int64_t value = equal == text.npos ? -1 : std::strtoll(text.c_str() + equal + 1, &end, 10);
+    const bool is_too_large = errno == ERANGE;
     bool is_known = std::ranges::any_of(program.exports, [&](const ExportInstance& e) {
       return (options.kernel.empty() || e.name == options.kernel) && has_number(e.kernel, name);
     });
     bool is_extent = std::ranges::any_of(program.exports, [&](const ExportInstance& e) { return is_dim(e.kernel, name); });
     bool is_number = end && end != text.c_str() + equal + 1 && *end == 0 && (!is_extent || value >= 0);
-    if (is_known && is_number && dims.emplace(name, value).second) continue;
+    if (is_known && is_number && !is_too_large && dims.emplace(name, value).second) continue;
     std::fprintf(stderr, "tilec: --dim %s: %s\n", text.c_str(),
                  !is_known    ? "no kernel has a dim or an integer parameter of that name"
+                 : is_too_large ? "the value is beyond 64 bits"
                  : is_number  ? "it has been given a value before"
                  : is_extent  ? "an extent is a whole number from 0"
                               : "the value of a parameter is a whole number");

@@ -230,7 +230,8 @@ class Program(Loops):
         if self.frame.is_exact and "2" in shape:
             return self.reduced()
         ways = "".join(f".{fn}(axis = {axis})" for axis in axes)
-        self.result(f"{self.kept(self.tile(), fn)}.reshape[{shape}]{ways}", "F", ("M",) if len(axes) == 2 else ("1",))
+        # Where padding lies is lost for an axis that is not kept: it is then taken to be neutral if it is so with finite numbers.
+        self.result(f"{self.kept(self.tile(), fn)}.reshape[{shape}]{ways}", "F", ("M",) if len(axes) == 2 else ("1",), "2" in shape or "*" in shape)
 
     def product(self):
         a, b, turned = self.tile(), self.tile(), self.rng.random() < 0.4

@@ -24,10 +24,12 @@ class DemandMaker {
  public:
   DemandMaker(const Kernel& kernel, Addresses addresses) : kernel_(kernel), addresses_(addresses) { demand_.bits.resize(kernel.values.size()); }
 
-  Demand make(RegionId region) {
+  Demand make(RegionId region) { return make(kernel_.region(region).ops, {}); }
+  Demand make(const std::vector<OpId>& ops, const std::vector<ValueId>& roots) {
+    for (ValueId v : roots) raise(v, Demand::kLanes);
     do {
       changed_ = false;
-      visit_region(region);
+      visit(ops);
     } while (changed_);
     return std::move(demand_);
   }
@@ -50,8 +52,8 @@ class DemandMaker {
   // A demand flows from a variable to what is assigned to it, not back.
   void assigned(ValueId variable, ValueId value) { raise(value, of(variable)); }
 
-  void visit_region(RegionId region) {
-    const std::vector<OpId>& ops = kernel_.region(region).ops;
+  void visit_region(RegionId region) { visit(kernel_.region(region).ops); }
+  void visit(const std::vector<OpId>& ops) {
     for (size_t i = ops.size(); i-- > 0;) visit_op(kernel_.op(ops[i]));
   }
 
@@ -138,5 +140,8 @@ class DemandMaker {
 }  // namespace
 
 Demand demand_of(const Kernel& kernel, RegionId region, Addresses addresses) { return DemandMaker(kernel, addresses).make(region); }
+Demand demand_of(const Kernel& kernel, const std::vector<OpId>& ops, const std::vector<ValueId>& roots) {
+  return DemandMaker(kernel, Addresses::ByFirstLane).make(ops, roots);
+}
 
 }  // namespace tilec::target

@@ -20,6 +20,9 @@ enum class Addresses : uint8_t { ByFirstLane, OfEachLane };
 // Demands inside `region`, and of what it captures.
 Demand demand_of(const ir::Kernel& kernel, ir::RegionId region, Addresses addresses = Addresses::ByFirstLane);
 
+// Of operations of the host, for some of what they compute.
+Demand demand_of(const ir::Kernel& kernel, const std::vector<ir::OpId>& ops, const std::vector<ir::ValueId>& roots);
+
 // Is an access reached from its first lane's index?
 bool starts_at_first_lane(const ir::Type& buffer, const ir::Type& index, int64_t lane_stride);
 // Has the operation an effect beyond its results?

@@ -116,20 +116,15 @@ std::string CSpeller::parameter_pointer(const ir::Param& param, const std::strin
 }
 
 void CSpeller::open_body(const std::vector<ir::ValueId>& roots) {
-  std::unordered_set<uint32_t> used;
-  for (ir::ValueId v : roots) used.insert(v.index);
   std::vector<ir::OpId> ops = body_ops_for(kernel_, roots);
-  for (ir::OpId id : ops) {
-    ir::each_operand(kernel_.op(id).data, [&](ir::ValueId v) { used.insert(v.index); });
-    ir::each_region(kernel_.op(id).data, [&](ir::RegionId region) {
-      for (ir::ValueId v : captured_values(kernel_, region)) used.insert(v.index);
-    });
-    for (ir::ValueId v : shape_operands(kernel_, kernel_.op(id))) used.insert(v.index);
-  }
+  std::vector<ir::ValueId> wanted = roots;
+  for (ir::OpId id : ops)
+    for (ir::ValueId v : shape_operands(kernel_, kernel_.op(id))) wanted.push_back(v);
+  demand_ = demand_of(kernel_, ops, wanted);
   auto slot = [](int index) { return "slots[" + std::to_string(index) + "]"; };
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     const ir::Param& param = kernel_.params[i];
-    if (!used.contains(param.value.index)) continue;
+    if (!demand_.any(param.value)) continue;
     const ir::Type& t = type(param.value);
     std::string name = name_of(param.value), from = slot(abi_.params[i].slot);
     if (t.is_buffer()) line(parameter_pointer(param, name) + " = (" + c_memory_type(t.element) + " *)(intptr_t)" + from + ";");
@@ -147,7 +142,7 @@ void CSpeller::open_body(const std::vector<ir::ValueId>& roots) {
   }
   for (const WorkspaceAbi& w : abi_.instances[instance_].workspaces) {
     ir::ValueId v = kernel_.op(w.alloc).result();
-    if (!used.contains(v.index)) continue;
+    if (!demand_.any(v)) continue;
     std::string element = c_memory_type(type(v).element);
     line(element + " *" + name_of(v) + " = (" + element + " *)(intptr_t)" + slot(w.slot) + ";");
   }
