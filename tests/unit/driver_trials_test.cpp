@@ -313,3 +313,30 @@ TEST_CASE("vectors over an edge touch nothing between the rows of a tensor with 
       CHECK_FALSE(ran.says("fault"));
     }
 }
+
+TEST_CASE("a command line that says too much is refused") {
+  Folder folder;
+  folder.write("one.tile", "export kernel one(n: int, inout z: i32[1]) { launch (i in 1) { z[0] = n as i32; } }\n");
+  auto refused = [&](const std::string& words, std::string_view why) {
+    Ran ran = folder.tilec(words);
+    CHECK_MESSAGE(ran.code == 2, words << "\n" << ran.out);
+    CHECK_MESSAGE(ran.says(why), words << "\n" << ran.out);
+  };
+  refused("run one.tile one.tile", "one source file is run; 2 were given");
+  refused("run one.tile nosuch.tile", "one source file is run; 2 were given");
+  refused("run one.tile n=3", "`n=3` is no source file; a dim or a number is set by `--dim n=3`");
+  refused("run one.tile --dim n=99999999999999999999", "the value is beyond 64 bits");
+  refused("run one.tile --seed -1", "'-1' is no number from 0");
+  refused("check one.tile --error-limit -1", "'-1' is no number from 0");
+  CHECK(folder.tilec("run one.tile --dim n=9223372036854775807").code == 0);
+}
+
+TEST_CASE("C text of host code has no variable that nothing reads") {
+  Folder folder;
+  folder.write("host.tile", "fn next(inout v: int) -> int { v = v + 1; return v; }\n"
+                            "export kernel one(inout z: i32[8], n: int) {\n    var v = n;\n    let w = if next(v) > 3 { next(v) } else { 0 };\n"
+                            "    var g = 0;\n    if next(v) > 2 && next(v) > 100 { g = v; }\n    launch (i in 1) { z[0] = (w + g) as i32; }\n}\n");
+  CHECK(folder.tilec("host.tile --target c -o host.c --header host.h").code == 0);
+  Ran ran = folder.run("cc -std=c11 -O1 -Wall -Wextra -Werror -c host.c -o host.o");
+  CHECK_MESSAGE(ran.code == 0, ran.out);
+}
