@@ -248,13 +248,9 @@ std::vector<Coordinate> Lowering::region_coordinates(const Region& region, const
   std::vector<Coordinate> out;
   for (size_t axis = 0; axis < region.offsets.size(); ++axis) {
     ValueId offset = region.offsets[axis];
-    // Outside is outside, in front and behind; indices counted from there stay within 64 bits.
+    // Behind the end is behind the end; indices counted from there stay within 64 bits.
     bool may_be_far = guarded_ && region.bounds.size() > axis && region.bounds[axis] != ir::Bounds::Inside && !is_nonnegative(offset);
-    if (may_be_far) {
-      auto at = std::ranges::find(region.axes, int64_t(axis));
-      int64_t size = at == region.axes.end() ? 1 : layout.shape[size_t(at - region.axes.begin())];
-      offset = builder_.binary(BinaryFn::Max, builder_.binary(BinaryFn::Min, offset, extent(region.buffer, int(axis))), builder_.index(-size));
-    }
+    if (may_be_far) offset = builder_.binary(BinaryFn::Min, offset, extent(region.buffer, int(axis)));
     out.push_back({offset, {}});
   }
   for (size_t axis = 0; axis < region.axes.size(); ++axis) {

@@ -21,10 +21,9 @@ TileState plain_state(const Known& inside, int rank) { return {inside, {}, std::
 namespace {
 
 // Of a tile that is padded along the axis and of one that is not: what stands there in that one is no padding. What is the same number
-// everywhere could as well end at the edge, and stands there then.
+// everywhere could as well end at the edge.
 AxisPadding joined_with_plain(AxisPadding axis, const Known& inside) {
   axis.is_filled &= inside.sure.exact.has_value();
-  if (axis.is_filled) axis.numbers = joined(axis.numbers, inside);
   return axis;
 }
 

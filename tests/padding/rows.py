@@ -90,10 +90,6 @@ AGREE = [
     ("select", "chosen_by_padding", with_name(f"{LATE[:-1]}, pad = nan]; let q = {EARLY}", "select(p > q, p, q)")),
     ("select", "guarded_division", parallel(N, "if p[r, c] == 0 { -1 } else { 100 / p[r, c] }", kind="i32")),
     ("set", "masked", parallel(X, "if c < N { p[r, c] + 1 } else { 0 }")),
-    ("carried", "no_turn", ("let t = x.tile[BM, BN](0, 0, pad = -inf); var u: fragment f32[BM] = 0; for k in 0..M - M { u = u + w.tile[BM](0, pad = -inf); } "
-                         "let d = t - u[:, _]; o.tile(0) = (d * d).argmax(axis = 0);", "i32", ("N",))),
-    ("carried", "no_turn_of_some", ("let t = x.tile[BM, BN](0, 0, pad = -inf); var u: fragment f32[BM] = 0; for k in 0..2 { if k > M { u = u + w.tile[BM](0, pad = -inf); } } "
-                                 "let d = t - u[:, _]; o.tile(0) = (d * d).argmax(axis = 0);", "i32", ("N",))),
     ("carried", "scaled_sums", carried("0", "u + p * s")),
     ("carried", "sums_of_exponentials", carried("0", "u + exp(p)")),
     ("carried", "greatest_so_far", carried("-inf", "max(u, p)", "max")),

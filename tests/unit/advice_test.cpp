@@ -29,7 +29,7 @@ constexpr Case kCases[] = {
      "or an earlier launch has written"},
     {"kernel f(out A: f32[N]) { launch (i in ceildiv(N, 64)) threads 64 { var s: shared f32[64]; simt (t) { s[t] = 1; } A.tile(i) = s; } }",
      "what `simt` writes is not counted"},
-    {"kernel f(float* x, out A: f32[N]) { launch (i in N) { A[i] = 0; } }", "a parameter's type stands behind its name"},
+    {"kernel f(float* x, out A: f32[N]) { launch (i in N) { A[i] = 0; } }", "is no pointer: `x: f32[N]`"},
     {"kernel f(out A: f32[N]) { let w = workspace f32[N]; launch (i in N) { A[i] = 0; } }", "`var w: workspace f32[N];`"},
     {"kernel f(x: f32[64], y: i32[64], out A: f32[64]) { launch (i in 1) { let t = y.tile[64](0); A.tile[64](0) = x[t]; } }", "`x[t[i]]`"},
     {"kernel f(x: i32[N], out A: i32[M]) { launch (i in M) { var m = x.tile[64](i); for c in parallel(64) { if i * 64 + c >= N { m[c] = 0; } } "
