@@ -100,6 +100,9 @@ class Judge:
             done = self.shell(self.compiler, source, "-w", "--emit=c", "-o", "k.c", "--header", "k.h")
             compiler = {"gcc": "gcc", "clang": "clang-19"}[engine]
             done = done if done.returncode else self.shell(compiler, *C_FLAGS, "-o", made, "k.c", "-lm", "-lpthread")
+            if "internal compiler error" in done.stderr:  # gcc 12 crashes on programs that it compiles without optimization; they are judged so
+                print(f"... {compiler} crashed", flush=True)
+                done = self.shell(compiler, *C_FLAGS, "-O0", "-o", made, "k.c", "-lm", "-lpthread")
         if done.returncode:
             return None, f"exit code {done.returncode}: {done.stdout[-300:]}{done.stderr[:1200]}"
         library = ctypes.CDLL(str(made))
