@@ -158,7 +158,7 @@ class Expressions:
             return self.chosen(scope, a, b)
         # Where both are whole, the division would cut.
         text, run = rng.choice([("({a} + {b})", np.add), ("({a} - {b})", np.subtract), ("({a} * {b})", np.multiply), ("({a} / 0.3)", lambda x, y: x / 0.3),
-                                ("max({a}, {b})", np.maximum), ("sqrt({a} * {a})", lambda x, y: np.sqrt(x * x)), ("(-{a})", lambda x, y: -x),
+                                ("max({a}, {b})", np.maximum), ("sqrt(abs({a}))", lambda x, y: np.sqrt(abs(x))), ("(-{a})", lambda x, y: -x),
                                 ("third({a} + 0.5)", lambda x, y: (x + 0.5) / 3.0)])
         return text.format(a=a[0], b=b[0]), lambda e: run(np.float64(a[1](e)), np.float64(b[1](e)))
 
