@@ -7,6 +7,7 @@
 #include "diag/diag.h"
 #include "syntax/foreign_words.h"
 #include "syntax/tokens.h"
+#include "syntax/token_edits.h"
 
 namespace tilec::syntax {
 namespace {
@@ -15,10 +16,10 @@ using L = TileLexer;
 
 bool is_name(size_t type) { return type == L::ID || (type >= L::ALIAS && type <= L::WORKSPACE); }
 
-class Heads {
+class Heads : TokenEdits {
  public:
   Heads(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics)
-      : input_(input), list_(tokens.list), patience_(patience), diagnostics_(diagnostics) {}
+      : TokenEdits(input, tokens, patience, diagnostics) {}
 
   void run() {
     int depth = 0;
@@ -32,14 +33,6 @@ class Heads {
   }
 
  private:
-  size_t type(size_t i) const { return i < list_.size() ? list_[i]->getType() : size_t(antlr4::Token::EOF); }
-  std::string text(size_t i) const { return std::string(input_.spelling(*list_[i])); }
-  std::string text(size_t begin, size_t end) const {
-    size_t first = list_[begin]->getStartIndex();
-    return std::string(input_.text.substr(first, list_[end - 1]->getStopIndex() + 1 - first));
-  }
-  Span span(size_t begin, size_t end) const { return input_.span(list_[begin]->getStartIndex(), list_[end - 1]->getStopIndex() + 1); }
-  void erase(size_t begin, size_t end) { list_.erase(list_.begin() + ssize_t(begin), list_.begin() + ssize_t(end)); }
   Report report(size_t begin, size_t end, const std::string& ours) {
     return diagnostics_.at(span(begin, end)).error(diag::ExpectedToken, ours, "`" + text(begin, end) + "`");
   }
@@ -140,11 +133,6 @@ class Heads {
     erase(end, end + 1);
   }
   Span span_to(size_t begin, size_t end) const { return input_.span(list_[begin]->getStartIndex(), list_[end]->getStartIndex()); }
-
-  const Input& input_;
-  std::vector<TokenPointer>& list_;
-  const Patience& patience_;
-  Diagnostics& diagnostics_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "diag/diag.h"
 #include "syntax/foreign_words.h"
 #include "syntax/tokens.h"
+#include "syntax/token_edits.h"
 
 namespace tilec::syntax {
 namespace {
@@ -16,10 +17,10 @@ using L = TileLexer;
 bool is_name(size_t type) { return type == L::ID || (type >= L::ALIAS && type <= L::WORKSPACE); }
 bool is_operator(size_t type) { return type >= L::OR_OR && type <= L::TILDE && type != L::AT; }
 
-class Marks {
+class Marks : TokenEdits {
  public:
   Marks(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics)
-      : input_(input), list_(tokens.list), patience_(patience), diagnostics_(diagnostics) {}
+      : TokenEdits(input, tokens, patience, diagnostics) {}
 
   void run() {
     int depth = 0;
@@ -31,19 +32,8 @@ class Marks {
   }
 
  private:
-  size_t type(size_t i) const { return i < list_.size() ? list_[i]->getType() : size_t(antlr4::Token::EOF); }
-  std::string text(size_t i) const { return std::string(input_.spelling(*list_[i])); }
-  std::string text(size_t begin, size_t end) const {
-    size_t first = list_[begin]->getStartIndex();
-    return std::string(input_.text.substr(first, list_[end - 1]->getStopIndex() + 1 - first));
-  }
-  Span span(size_t begin, size_t end) const { return input_.span(list_[begin]->getStartIndex(), list_[end - 1]->getStopIndex() + 1); }
-  Span front(size_t i) const { return input_.span(list_[i]->getStartIndex(), list_[i]->getStartIndex()); }
-  Span behind(size_t i) const { return input_.span(list_[i]->getStopIndex() + 1, list_[i]->getStopIndex() + 1); }
   bool are_joined(size_t i) const { return i + 1 < list_.size() && list_[i]->getStopIndex() + 1 == list_[i + 1]->getStartIndex(); }
-  void retype(size_t i, size_t type) { dynamic_cast<antlr4::CommonToken&>(*list_[i]).setType(type); }
   void imagine(size_t i, size_t type) { list_.insert(list_.begin() + ssize_t(i), imagined_before(*list_[i], type)); }
-  void erase(size_t begin, size_t end) { list_.erase(list_.begin() + ssize_t(begin), list_.begin() + ssize_t(end)); }
   void report(Span span, const std::string& theirs, const std::string& ours, std::vector<Fix> fixes, std::string_view why = "write it so") {
     diagnostics_.at(span).error(diag::ExpectedToken, "`" + ours + "`", "`" + theirs + "`").fix(std::move(fixes), std::string(why));
   }
@@ -236,11 +226,6 @@ class Marks {
       return erase(k + 1, k + 2);
     }
   }
-
-  const Input& input_;
-  std::vector<TokenPointer>& list_;
-  const Patience& patience_;
-  Diagnostics& diagnostics_;
 };
 
 }  // namespace

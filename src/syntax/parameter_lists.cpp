@@ -5,6 +5,7 @@
 #include "diag/diag.h"
 #include "syntax/foreign_words.h"
 #include "syntax/tokens.h"
+#include "syntax/token_edits.h"
 
 namespace tilec::syntax {
 namespace {
@@ -24,10 +25,10 @@ struct Mistake {
   std::vector<Fix> fixes;
 };
 
-class Lists {
+class Lists : TokenEdits {
  public:
   Lists(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics)
-      : input_(input), list_(tokens.list), patience_(patience), diagnostics_(diagnostics) {}
+      : TokenEdits(input, tokens, patience, diagnostics) {}
 
   void run() {
     for (size_t i = 0; i < list_.size() && !patience_.is_over(diagnostics_); ++i)
@@ -35,17 +36,6 @@ class Lists {
   }
 
  private:
-  size_t type(size_t i) const { return i < list_.size() ? list_[i]->getType() : size_t(antlr4::Token::EOF); }
-  std::string text(size_t i) const { return std::string(input_.spelling(*list_[i])); }
-  std::string text(size_t begin, size_t end) const {
-    size_t first = list_[begin]->getStartIndex();
-    return std::string(input_.text.substr(first, list_[end - 1]->getStopIndex() + 1 - first));
-  }
-  Span span(size_t begin, size_t end) const { return input_.span(list_[begin]->getStartIndex(), list_[end - 1]->getStopIndex() + 1); }
-  Span behind(size_t i) const { return input_.span(list_[i]->getStopIndex() + 1, list_[i]->getStopIndex() + 1); }
-  void retype(size_t i, size_t type) { dynamic_cast<antlr4::CommonToken&>(*list_[i]).setType(type); }
-  void insert(size_t i, TokenPointer token) { list_.insert(list_.begin() + ssize_t(i), std::move(token)); }
-  void erase(size_t begin, size_t end) { list_.erase(list_.begin() + ssize_t(begin), list_.begin() + ssize_t(end)); }
 
   void head(size_t i) {
     mistakes_.clear(), is_open_ = false, is_unclosed_ = false;
@@ -267,11 +257,6 @@ class Lists {
     insert(at, std::move(called));
     return at + 3;
   }
-
-  const Input& input_;
-  std::vector<TokenPointer>& list_;
-  const Patience& patience_;
-  Diagnostics& diagnostics_;
   std::vector<Mistake> mistakes_;
   bool is_open_ = false, is_unclosed_ = false;
 };
