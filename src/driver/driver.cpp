@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "base/text.h"
 #include "diag/explain.h"
@@ -81,15 +82,34 @@ int explain_file(const Options& options, const std::string& input) {
   return found.all().empty() ? kDone : session.tell(found);
 }
 
+// The code that a word of digits means, "T0404" of `T404`; empty where it is a name.
+std::string code_of(std::string_view input) {
+  constexpr size_t kDigits = 4;
+  std::string_view digits = input.substr(input.starts_with("T") || input.starts_with("t") ? 1 : 0);
+  const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
+  return is_number ? "T" + std::string(kDigits - std::min(digits.size(), kDigits), '0') + std::string(digits) : "";
+}
+
+// Was a page meant, and no file? Codes and names of pages have neither a dot nor a folder. That there is none has been said.
+bool is_missing_page(const std::string& input) {
+  if (input.empty() || input.find_first_of("./-") != input.npos || std::filesystem::exists(input)) return false;
+  const std::string code = code_of(input);
+  std::vector<std::string_view> names;
+  for (const diag::Page& page : diag::pages()) names.push_back(page.name);
+  std::string near = code.empty() ? std::string(nearest(input, names)) : diag::find_page(code) ? code : "";
+  std::fprintf(stderr, "tilec: there is no diagnostic %s%s%s\n", code.empty() ? "and no file " : "", input.c_str(),
+               near.empty() ? "; `tilec explain --all` prints every one" : ("; did you mean " + near + "?").c_str());
+  return true;
+}
+
 }  // namespace
 
 int explain_command(const Options& options) {
   if (options.explain_all) std::fputs(diag::errors_document().c_str(), stdout);
   int code = options.inputs.empty() && !options.explain_all ? kUsage : kDone;
   for (const std::string& input : options.inputs) {
-    bool is_code = input.size() == 5 && input[0] == 'T' && input.find_first_not_of("0123456789", 1) == input.npos;
     if (auto page = diag::explain_page(input)) std::fputs(page->c_str(), stdout);
-    else if (is_code) std::fprintf(stderr, "tilec: there is no diagnostic %s; `tilec explain --all` prints every one\n", input.c_str()), code = kUsage;
+    else if (is_missing_page(input)) code = std::max<int>(code, kUsage);
     else code = std::max(code, explain_file(options, input));
   }
   return code;

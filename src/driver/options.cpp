@@ -35,6 +35,7 @@ WarningOptions take_warnings(int argc, const char* const* argv, Policy& policy) 
     else if (word.starts_with("-W") && word.size() > 2) known = apply_warning_option(policy, word.substr(2));
     else if (word == "-R" && i + 1 < argc) known = apply_remark_option(policy, argv[++i]);
     else if (word.starts_with("-R") && word.size() > 2) known = apply_remark_option(policy, word.substr(2));
+    else if (word == "-R") out.error = "-R wants a group of remarks behind it; -R all shows them all";
     else out.rest.emplace_back(word);
     if (!known && out.error.empty()) out.error = "there is no warning or remark '" + std::string(argv[i]) + "'; -Wno-NAME and -Werror=NAME take the name that a warning shows, -R a group, or all";
   }
@@ -122,7 +123,7 @@ void add_compile_options(CLI::App& app, Options& o) {
   app.add_option("--name", o.name, "of the library in the header; the input's name if left out");
   app.add_flag("--MD", o.depends, "write the files that the output depends on, for Make");
   app.add_flag("--MMD", o.depends_no_system, "as -MD, without the standard library");
-  app.add_option("--MF", o.depends_file, "where -MD writes");
+  app.add_option("--MF", o.depends_file, "where -MD writes; alone, -MD is meant");
   app.add_option("--MT", o.depends_targets, "the target that -MD names; several, when given several times")->allow_extra_args(false);
   app.add_flag("--MP", o.phony, "with -MD: a phony target for each file");
 }
@@ -227,6 +228,14 @@ ParsedOptions tell_of_extra(const CLI::App& app, const CLI::ExtrasError& error) 
   return {std::nullopt, kUsage};
 }
 
+// What single options allow and together says nothing; empty: all is well.
+std::string misuse_of(const Options& o) {
+  const bool writes = o.depends || o.depends_no_system || !o.depends_file.empty();
+  if (!writes && !o.depends_targets.empty()) return "-MT says what dependencies are of, and without -MD, -MMD or -MF none are written";
+  if (!writes && o.phony) return "-MP adds to dependencies, and without -MD, -MMD or -MF none are written";
+  return "";
+}
+
 }  // namespace
 
 ParsedOptions parse_options(int argc, const char* const* argv) {
@@ -265,6 +274,10 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   }
   for (auto [word, verb] : kVerbs)
     if (app.got_subcommand(word)) o.verb = verb;
+  if (std::string misuse = misuse_of(o); !misuse.empty()) {
+    std::fprintf(stderr, "tilec: %s\n", misuse.c_str());
+    return {std::nullopt, kUsage};
+  }
   return {o, kDone};
 }
 

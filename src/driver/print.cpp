@@ -1,5 +1,6 @@
 // What tilec says of itself before any verb: --print-targets, --print-passes, --version, each with =json; --print-manual,
 // --print-completions.
+#include "base/text.h"
 #include "diag/json.h"
 #include "driver/manual.h"
 #include "driver/session.h"
@@ -47,31 +48,48 @@ std::string passes_text() {
 Json version_json() { return Json::object().set("name", "tilec").set("version", kVersion); }
 std::string version_text() { return std::string("tilec ") + kVersion + "\n"; }
 
+struct Row {
+  std::string_view word;
+  std::string (*text)();
+  Json (*json)();
+};
+constexpr Row kRows[] = {{"--print-targets", targets_text, targets_json},
+                         {"--print-passes", passes_text, passes_json},
+                         {"--version", version_text, version_json},
+                         {"--print-manual", manual_text, nullptr},
+                         {"--print-completions", completions_text, nullptr},
+                         {"--print-completions=bash", completions_text, nullptr},
+                         {"--print-completions=zsh", zsh_completions_text, nullptr},
+                         {"--print-completions=fish", fish_completions_text, nullptr}};
+
+// "--print-targets", "--print-targets=json"
+std::vector<std::string> spellings(std::string_view stem) {
+  std::vector<std::string> all;
+  for (const Row& row : kRows) {
+    if (row.word.substr(0, row.word.find('=')) != stem) continue;
+    all.emplace_back(row.word);
+    if (row.json) all.push_back(std::string(row.word) + "=json");
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<int> print_command(int argc, const char* const* argv) {
-  if (argc != 2) return std::nullopt;
-  struct Row {
-    std::string_view word;
-    std::string (*text)();
-    Json (*json)();
-  };
-  constexpr Row kRows[] = {{"--print-targets", targets_text, targets_json},
-                           {"--print-passes", passes_text, passes_json},
-                           {"--version", version_text, version_json},
-                           {"--print-manual", manual_text, nullptr},
-                           {"--print-completions", completions_text, nullptr},
-                           {"--print-completions=bash", completions_text, nullptr},
-                           {"--print-completions=zsh", zsh_completions_text, nullptr},
-                           {"--print-completions=fish", fish_completions_text, nullptr}};
+  if (argc < 2) return std::nullopt;
   std::string_view word = argv[1];
   for (const Row& row : kRows) {
     bool is_json = row.json && word == std::string(row.word) + "=json";
-    if (word != row.word && !is_json) continue;
+    if (argc > 2 || (word != row.word && !is_json)) continue;
     std::fputs(is_json ? row.json().indented_text().c_str() : row.text().c_str(), stdout);
     return kDone;
   }
-  return std::nullopt;
+  std::string_view stem = word.substr(0, word.find('='));
+  std::vector<std::string> all = spellings(stem);
+  if (all.empty() || word == "--version") return std::nullopt;
+  if (argc > 2) std::fprintf(stderr, "tilec: '%s' stands alone\n", std::string(stem).c_str());
+  else std::fprintf(stderr, "tilec: there is no '%s'; there are %s\n", argv[1], join(all, ", ").c_str());
+  return kUsage;
 }
 
 }  // namespace tilec

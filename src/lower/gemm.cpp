@@ -4,6 +4,13 @@
 
 namespace tilec::lower {
 
+namespace {
+
+// Sums of integers wrap, in the type of the tile: they may have any more bits on the way.
+ir::ConvertMode mode_of(Scalar element) { return is_integer(element) ? ir::ConvertMode::Wrap : ir::ConvertMode::Nearest; }
+
+}  // namespace
+
 void Lowering::lower_gemm(const ir::Op& op, const ir::op::Gemm& gemm) {
   const MatrixAtom& atom = atom_named(gemm.atom);
   if (atom.kind == AtomKind::Warp) return lower_warp_product(op, gemm, atom);
@@ -41,12 +48,12 @@ void Lowering::lower_outer_product(const ir::Op& op, const ir::op::Gemm& gemm, c
       Point point = at;
       point.digits.insert(point.digits.end(), block.digits.begin(), block.digits.end());
       point.values.insert(point.values.end(), block.values.begin(), block.values.end());
-      registers.push_back(builder_.convert(read(acc, point), atom.c));
+      registers.push_back(builder_.convert(read(acc, point), atom.c, mode_of(atom.c)));
       points.push_back(std::move(point));
       return {};
     });
     registers = multiply_block(gemm, atom, layout, points, depth, registers);
-    for (size_t i = 0; i < points.size(); ++i) write(result, points[i], builder_.convert(registers[i], type.element));
+    for (size_t i = 0; i < points.size(); ++i) write(result, points[i], builder_.convert(registers[i], type.element, mode_of(atom.c)));
     return {};
   });
   bind_home(op.result(), std::move(result));
@@ -61,7 +68,7 @@ Carried Lowering::multiply_block(const ir::op::Gemm& gemm, const MatrixAtom& ato
     std::array<Coordinate, 2> at = is_transposed ? std::array{column, row} : std::array{row, column};
     ValueId index = address(buffer, at);
     Type t = ir::scalar_type(source_.type(buffer).element, is_varying(index));
-    return builder_.convert(builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, mask, lane_stride(index)}, t), atom.c);
+    return builder_.convert(builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, mask, lane_stride(index)}, t), atom.c, mode_of(atom.c));
   };
   // Columns that pad the tile up to whole lanes have no element of B: what stands behind it may be nobody's.
   auto column_mask = [&](ValueId column) {

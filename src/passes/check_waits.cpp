@@ -136,24 +136,68 @@ struct Waits {
   }
 };
 
+// What says that a loop goes on. Of a counted one without its count: the index against its end.
+std::vector<ValueId> reasons_to_go_on(const Kernel& kernel, const op::While& loop) {
+  std::vector<ValueId> reasons, open{kernel.terminator(loop.condition).as<op::Yield>().values[0]};
+  if (!loop.step.valid()) return open;
+  const ValueId count = kernel.region(loop.condition).args[0];
+  while (!open.empty()) {
+    ValueId v = open.back();
+    open.pop_back();
+    auto* both = kernel.defined_by<op::Binary>(v);
+    auto* compared = kernel.defined_by<op::Compare>(v);
+    if (both && both->fn == BinaryFn::And) open.insert(open.end(), {both->a, both->b});
+    else if (!compared || compared->a != count) reasons.push_back(v);
+  }
+  return reasons;
+}
+
+// A loop that looks a few times and tells what it found does not wait. One of so many turns has its count only to end at all.
+constexpr uint64_t kMostLooks = 1 << 16;
+bool may_be_a_try(const Kernel& kernel, const op::While& loop) {
+  const ValueId count = kernel.region(loop.condition).args[0];
+  auto low = kernel.constant(loop.inits[0]), step = kernel.constant(loop.step);
+  std::optional<int64_t> high;
+  each_op(kernel, loop.condition, [&](OpId id) {
+    auto* compared = kernel.op(id).get<op::Compare>();
+    auto end = compared && compared->a == count ? kernel.constant(compared->b) : std::nullopt;
+    if (end) high = end->i;
+  });
+  if (!low || !step || !high || *high <= low->i) return true;
+  return (uint64_t(*high) - uint64_t(low->i)) / uint64_t(step->i) <= kMostLooks;
+}
+
+// The memory that a loop waits for; nothing where it does not wait.
+std::optional<ValueId> awaited(const Kernel& kernel, const Op& op, std::span<const int> uses) {
+  auto* loop = op.get<op::While>();
+  if (!loop) return std::nullopt;
+  Waits waits{kernel, *loop};
+  for (RegionId region : {loop->condition, loop->body})
+    each_op(kernel, region, [&](OpId x) { waits.is_wait &= waits.is_quiet(kernel.op(x)); });
+  if (waits.is_wait) std::ranges::for_each(reasons_to_go_on(kernel, *loop), [&](ValueId v) { waits.follow(v); });
+  const ValueId memory = waits.memory;
+  if (!waits.is_wait || !memory.valid()) return std::nullopt;
+  if (!loop->step.valid()) return memory;
+  // The count ends it. What each turn finds anew is no other number for that, as long as nobody changes it.
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    if (!uses[op.results[i].index]) continue;
+    if (i == 0 || may_be_a_try(kernel, *loop)) return std::nullopt;
+    waits.follow(kernel.terminator(loop->condition).as<op::Yield>().values[i + 1]);
+  }
+  const Param* param = kernel.param_of(memory);
+  return waits.is_wait && (!param || param->access != Access::In) ? std::optional(memory) : std::nullopt;
+}
+
 }  // namespace
 
 void check_waits(const Kernel& kernel, Diagnostics& diagnostics) {
-  each_op(kernel, kernel.body, [&](OpId id) {
-    auto* launch = kernel.op(id).get<op::Launch>();
-    if (!launch) return;
-    each_op(kernel, launch->body, [&](OpId inner) {
-      auto* loop = kernel.op(inner).get<op::While>();
-      if (!loop || loop->step.valid()) return;
-      Waits waits{kernel, *loop};
-      for (RegionId region : {loop->condition, loop->body})
-        each_op(kernel, region, [&](OpId x) { waits.is_wait &= waits.is_quiet(kernel.op(x)); });
-      if (waits.is_wait) waits.follow(kernel.terminator(loop->condition).as<op::Yield>().values[0]);
-      if (!waits.is_wait || !waits.memory.valid()) return;
-      diagnostics.at(kernel.op(inner).span).warning(diag::BlocksWait, name_of(kernel, waits.memory))
-          .help("let a second launch of the kernel do what comes behind: launches run one after the other");
+  const std::vector<int> uses = use_counts(kernel);
+  for (RegionId body : launch_bodies(kernel))
+    each_op(kernel, body, [&](OpId id) {
+      if (auto memory = awaited(kernel, kernel.op(id), uses))
+        diagnostics.at(kernel.op(id).span).warning(diag::BlocksWait, name_of(kernel, *memory))
+            .help("let a second launch of the kernel do what comes behind: launches run one after the other");
     });
-  });
 }
 
 }  // namespace tilec::passes

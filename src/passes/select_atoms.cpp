@@ -59,7 +59,9 @@ struct Selector {
 
   bool takes(const MatrixAtom& atom, const op::Gemm& gemm, const Type& c) const {
     bool may_narrow_sum = atom.kind == AtomKind::OuterProduct;  // its sums are in registers, where they turn into the tile's
-    if (c.element != atom.c && !(may_narrow_sum && widens(c.element, atom.c))) return false;
+    // The low bits of a sum of integers are those of any wider one.
+    bool keeps_bits = is_integer(c.element) && is_integer(atom.c) && bit_width(c.element) <= bit_width(atom.c);
+    if (c.element != atom.c && !(may_narrow_sum && (keeps_bits || widens(c.element, atom.c)))) return false;
     if (!widens_operands(atom, gemm)) return true;
     return atom.kind != AtomKind::Group && widens(kernel.type(gemm.a).element, atom.a) && widens(kernel.type(gemm.b).element, atom.b);
   }

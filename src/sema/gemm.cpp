@@ -91,6 +91,13 @@ struct Product {
   Factor a, b;
 };
 
+// A sum of `int` is exact or reported, which no product is yet.
+bool is_int(Instance& in, Scalar element, Span span) {
+  if (element != Scalar::Index) return false;
+  in.at(span).error(diag::NotSupportedYet, "a product of `int` with `@`").help("products of stored integers wrap: `x as i64`");
+  return true;
+}
+
 std::optional<Product> product(Instance& in, const Operand& x, const Operand& y, Span span) {
   if (!require_block(in, span, "a matrix product")) return std::nullopt;
   auto a = factor(in, x);
@@ -111,6 +118,7 @@ std::optional<Product> product(Instance& in, const Operand& x, const Operand& y,
     in.at(x.span).error(diag::TypeMismatch, "a number", "bool");
     return std::nullopt;
   }
+  if (is_int(in, a->element, x.span)) return std::nullopt;
   return Product{*a, *b};
 }
 
@@ -171,6 +179,7 @@ void accumulate(Instance& in, VariableId acc, ir::ValueId before, const Operand&
         .note(v.span, diag::DeclaredHere, v.name);
     return;
   }
+  if (is_int(in, v.type.element, span)) return;
   if (is_float(v.type.element) != is_float(p->a.element))
     return report_implicit(in, span, accumulator(p->a.element), v.type.element);
   if (!before.valid()) {

@@ -371,3 +371,25 @@ TEST_CASE("`run` with several kernels, `explain` of what is none") {
   CHECK(page.code == 2);
   CHECK_MESSAGE(page.says("there is no diagnostic T9999"), page.out);
 }
+
+TEST_CASE("words without a value, with an unknown one, or to no purpose are told as such") {
+  Folder folder;
+  folder.write("k.tile", "export kernel one(x: f32[N], out y: f32[N]) {\n    launch (i in N) { y[i] = x[i]; }\n}\n");
+  auto refused = [&](const std::string& words, std::string_view why) {
+    Ran ran = folder.tilec(words);
+    CHECK_MESSAGE((ran.code == 2 && ran.says(why)), words << "\n" << ran.out);
+  };
+  refused("check k.tile -R", "-R wants a group of remarks behind it");
+  refused("k.tile -MT k.o", "without -MD, -MMD or -MF none are written");
+  refused("k.tile -MP", "without -MD, -MMD or -MF none are written");
+  refused("--print-completions=elvish", "there is no '--print-completions=elvish'; there are --print-completions, --print-completions=bash,");
+  refused("--print-manual=json", "there is no '--print-manual=json'; there are --print-manual\n");
+  refused("--print-targets k.tile", "'--print-targets' stands alone");
+  refused("explain T404", "there is no diagnostic T404; did you mean T0404?");
+  refused("explain t0404", "did you mean T0404?");
+  refused("explain 404", "did you mean T0404?");
+  refused("explain T04040", "there is no diagnostic T04040; `tilec explain --all`");
+  refused("explain PadInReductio", "there is no diagnostic and no file PadInReductio; did you mean PadInReduction?");
+  CHECK(folder.tilec("-w k.tile -MF alone.d").code == 0);
+  CHECK(folder.read("alone.d") == "k.o k.h: k.tile\n");
+}

@@ -21,7 +21,7 @@ constexpr OuterElements kOuterElements[] = {
     {"outer.i8", Scalar::I8, Scalar::I32},         {"outer.u8", Scalar::U8, Scalar::I32},
     {"outer.i16", Scalar::I16, Scalar::I32},       {"outer.u16", Scalar::U16, Scalar::I32},
     {"outer.i32", Scalar::I32, Scalar::I64},       {"outer.u32", Scalar::U32, Scalar::I64},
-    {"outer.i64", Scalar::I64, Scalar::I64},
+    {"outer.i64", Scalar::I64, Scalar::I64},       {"outer.u64", Scalar::U64, Scalar::I64},
 };
 using OuterAtoms = std::array<MatrixAtom, std::size(kOuterElements)>;
 

@@ -20,7 +20,7 @@ constexpr MatrixAtom kAtoms[] = {
     atom("outer.i8", Scalar::I8, Scalar::I32),         atom("outer.u8", Scalar::U8, Scalar::I32),
     atom("outer.i16", Scalar::I16, Scalar::I32),       atom("outer.u16", Scalar::U16, Scalar::I32),
     atom("outer.i32", Scalar::I32, Scalar::I64),       atom("outer.u32", Scalar::U32, Scalar::I64),
-    atom("outer.i64", Scalar::I64, Scalar::I64),
+    atom("outer.i64", Scalar::I64, Scalar::I64),       atom("outer.u64", Scalar::U64, Scalar::I64),
 };
 constexpr Machine kMachines[] = {{.name = "c", .target = "c", .lanes = 8, .max_warps = 1, .default_warps = 1, .role_warps = 1,
                                   .registers_per_lane = 16, .shared_bytes = 512 << 10, .banks = 0, .vector_bytes = 1,

@@ -53,8 +53,8 @@ void CSpeller::one(const ir::Op&, const ir::op::MemStore& x) {
 
 void CSpeller::one(const ir::Op& op, const ir::op::MemAtomic& x) {
   end_lanes();
-  Scalar element = type(x.buffer).element;
-  INVARIANT(element != Scalar::Bool, "a bool is not updated atomically");
+  const bool is_bool = type(x.buffer).element == Scalar::Bool;
+  const Scalar element = is_bool ? Scalar::U8 : type(x.buffer).element;
   bool has_result = !op.results.empty() && demand_.any(op.result());
   bool varies = type(x.index).varying || (x.mask.valid() && type(x.mask).varying) || type(x.buffer).varying;
   std::vector<std::string> operands;
@@ -69,6 +69,7 @@ void CSpeller::one(const ir::Op& op, const ir::op::MemAtomic& x) {
     std::string text = (mask.empty() ? "" : "if (" + mask + ") ") + act;
     return varies ? lane_line("", text) : line(text + ";");
   }
+  if (is_bool) act += " != 0";
   if (!mask.empty()) act = mask + " ? " + act + " : 0";
   if (type(op.result()).varying) define_lanes(op.result(), 0, act);
   else define(op.result(), 0, act);

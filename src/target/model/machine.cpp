@@ -25,6 +25,7 @@ constexpr std::array kWarpAtoms = {
     warp_atom("mma.m8n8k4.i32", kEightBytes, Scalar::I32, Scalar::I64),
     warp_atom("mma.m8n8k4.u32", kEightBytes, Scalar::U32, Scalar::I64),
     warp_atom("mma.m8n8k4.i64", kEightBytes, Scalar::I64, Scalar::I64),
+    warp_atom("mma.m8n8k4.u64", kEightBytes, Scalar::U64, Scalar::I64),
 };
 
 constexpr atoms::GroupElement kGroupElements[] = {
