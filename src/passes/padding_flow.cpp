@@ -22,11 +22,27 @@ Known total(ReduceFn fn, Scalar type, const Known& x) {
 
 // Outside of it, as the other operand is there: padding where that is padded as well, else what it holds.
 Known facing(const TileState& other, const AxisPadding& axis) {
-  return axis.is_padded ? joined(ordinary(other.inside), axis.numbers) : ordinary(other.inside);
+  return axis.is_padded ? joined(ordinary(other.inside), axis.met()) : ordinary(other.inside);
 }
 
 // What the program has set itself is the program's own business: what it does is what it may be hoped to do.
 const Numbers& counted(const AxisPadding& axis) { return axis.kind == PaddingKind::Set ? axis.numbers.hoped : axis.numbers.sure; }
+
+// Of a part of such sizes, whose axis k runs along axes[k].
+std::vector<int64_t> sizes_along(int rank, const Axes& axes, std::span<const int64_t> shape) {
+  std::vector<int64_t> sizes(size_t(rank), 1);
+  for (size_t k = 0; k < axes.size(); ++k) sizes[size_t(axes[k])] = shape[k];
+  return sizes;
+}
+// Along which axes it runs from end to end.
+std::vector<bool> covered(const std::vector<int64_t>& sizes, const std::vector<int64_t>& extents) {
+  std::vector<bool> covers;
+  for (size_t d = 0; d < extents.size(); ++d) covers.push_back(sizes[d] == extents[d]);
+  return covers;
+}
+
+// The number that the whole tile may hold instead ends at the edge as well, where that is known.
+Numbers plain_beyond(const AxisPadding& axis) { return axis.can_be_masked() ? axis.plain.sure : Numbers{}; }
 
 std::string text_of(const Numbers& numbers, Scalar type) {
   std::string text = text_of(numbers);
@@ -67,7 +83,7 @@ TileState PaddingFlow::read(ValueId buffer, std::span<const ValueId> offsets, co
     if (size_t(d) < bounds.size() && bounds[d] == Bounds::Inside) continue;
     bool has_low = prover_.terms().range(at[d]).low < 0 && !prover_.proves(prover_.facts(region_), prove::at_least_zero(at[d]), prove::Effort::Quick);
     Edge edge{has_low ? -at[d] : Linear(0), extents[d] - at[d], has_low};
-    result.axes[k] = {true, PaddingKind::Read, {std::move(edge)}, true, padding, {buffer, note.read, note.pad}, true};
+    result.axes[k] = {true, PaddingKind::Read, {std::move(edge)}, true, padding, {buffer, note.read, note.pad}, true, {}};
     result.corner = padding;
   }
   return result;
@@ -77,18 +93,17 @@ void PaddingFlow::write(const TileState& part, ValueId buffer, std::span<const V
                         std::span<const int64_t> shape) {
   if (kernel_.type(buffer).space != Space::Shared) return;
   TileState region = placed(part, values(offsets), axes);
-  bool is_whole = !kernel_.defined_by<op::Subview>(buffer);
-  const auto& extents = kernel_.type(buffer).shape;
-  std::vector<int64_t> sizes(extents.size(), 1);
-  for (size_t k = 0; k < axes.size(); ++k) sizes[axes[k]] = shape[k];
-  is_whole &= sizes == extents;
+  std::vector<int64_t> sizes = sizes_along(kernel_.type(buffer).rank(), axes, shape);
   while (auto* view = kernel_.defined_by<op::Subview>(buffer)) {
     region = placed(region, values(view->offsets), view->axes);
+    sizes = sizes_along(kernel_.type(view->buffer).rank(), view->axes, sizes);
     buffer = view->buffer;
   }
   auto known = buffers_.find(buffer);
+  std::vector<bool> covers = covered(sizes, kernel_.type(buffer).shape);
+  bool is_whole = std::find(covers.begin(), covers.end(), false) == covers.end();
   if (is_whole || known == buffers_.end()) buffers_[buffer] = std::move(region);
-  else known->second = joined(known->second, region);
+  else known->second = joined_in_parts(known->second, region, covers);
 }
 
 void PaddingFlow::run_copy(const op::Copy& copy, const Op& at) {
@@ -99,7 +114,7 @@ void PaddingFlow::run_copy(const op::Copy& copy, const Op& at) {
   if (element(copy.src) != element(copy.dst)) {
     convert(part.inside);
     convert(part.corner);
-    for (AxisPadding& axis : part.axes) convert(axis.numbers);
+    for (AxisPadding& axis : part.axes) convert(axis.numbers), convert(axis.plain);
   }
   write(part, copy.dst, copy.dst_offsets, copy.dst_axes, copy.shape);
 }
@@ -109,13 +124,16 @@ void PaddingFlow::enter_product(const op::Gemm& gemm, const AxisPadding& of_a, c
   TileState a = state(gemm.a), b = state(gemm.b);
   Scalar type = element(gemm.acc);
   bool is_same = of_a.is_padded && of_b.is_padded && !of_a.edges.empty() && of_a.edges == of_b.edges;
-  Known for_a = is_same && of_b.is_filled ? of_b.numbers : facing(b, of_b), for_b = is_same && of_a.is_filled ? of_a.numbers : facing(a, of_a);
+  Known for_a = is_same && of_b.is_filled ? of_b.met() : facing(b, of_b), for_b = is_same && of_a.is_filled ? of_a.met() : facing(a, of_a);
   bool is_set = of_a.kind == PaddingKind::Set || of_b.kind == PaddingKind::Set;
-  auto vanishes = [&](const AxisPadding& axis, const Known& other, Belief belief) {
-    return !axis.is_padded || product(type, axis.numbers, other).under(belief).is_within(kZero);
+  auto vanishes = [&](const AxisPadding& axis, const Known& other, Belief belief, bool with_plain = false) {
+    const Known& numbers = with_plain && axis.can_be_masked() ? axis.met() : axis.numbers;
+    return !axis.is_padded || product(type, numbers, other).under(belief).is_within(kZero);
   };
-  auto is_nothing = [&](Belief belief) { return vanishes(of_a, for_a, belief) && vanishes(of_b, for_b, belief); };
-  if (is_nothing(is_set ? Belief::Finite : Belief::None)) return;
+  auto is_nothing = [&](Belief belief, bool with_plain = false) {
+    return vanishes(of_a, for_a, belief, with_plain) && vanishes(of_b, for_b, belief, with_plain);
+  };
+  if (is_nothing(is_set ? Belief::Finite : Belief::None, true)) return;
   AxisPadding both = of_a.is_padded ? of_a : of_b;
   both.is_filled = (!of_a.is_padded || of_a.can_be_masked()) && (!of_b.is_padded || of_b.can_be_masked());
   if (of_a.is_padded && of_b.is_padded && !is_same) both.edges.insert(both.edges.end(), of_b.edges.begin(), of_b.edges.end());
@@ -156,9 +174,10 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
     if (!agrees) out.lose_edges();
     out.is_filled &= !old.is_padded || old.is_filled;
     const Known inside = ordinary(axis == 0 ? a.inside : b.inside);
-    Known side = from.is_padded ? (out.edges.empty() ? joined(from.numbers, inside) : from.numbers) : inside;
-    Known start = old.is_padded && agrees ? old.numbers : facing(acc, old);
-    out.is_as_read = false;
+    bool is_all = from.is_filled && !out.edges.empty();
+    Known side = from.is_padded ? (is_all ? from.met() : joined(from.met(), inside)) : inside;
+    Known start = old.is_padded && old.is_filled && agrees ? old.met() : facing(acc, old);
+    out.is_as_read = false, out.plain = {};
     if (from.is_padded) out.kind = PaddingKind::Read;
     out.numbers = sum(side, ordinary(axis == 0 ? b.inside : a.inside), start);
   }
@@ -176,7 +195,7 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
     if (!is_index || !n.kinds) return is_identity(reduce.fn, type, n);
     return is_float(type) ? n.is_within(kNan) : is_identity(reduce.fn, type, n) && !axis.has_low();
   };
-  bool is_neutral = !axis.is_padded || changes_nothing(counted(axis));
+  bool is_neutral = !axis.is_padded || (changes_nothing(counted(axis)) && changes_nothing(plain_beyond(axis)));
   if (!is_neutral) {
     // NaN never wins, whichever end is looked for.
     const bool may_be_nan = is_index && is_float(type);
@@ -191,8 +210,8 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
   result.axes.erase(result.axes.begin() + reduce.axis);
   for (AxisPadding& other : result.axes) {
     if (!other.is_padded) continue;
-    other.numbers = fold(axis.is_padded && is_neutral ? joined(other.numbers, x.corner) : other.numbers);
-    other.is_as_read = false;
+    other.numbers = fold(axis.is_padded && is_neutral ? joined(other.met(), x.corner) : other.met());
+    other.is_as_read = false, other.plain = {};
     if (x.corner.is_some()) result.corner = fold(x.corner);
   }
   if (x.inside.is_of_product) result = of_product(std::move(result));
@@ -206,21 +225,22 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
   const AxisPadding axis = result.axes[scan.axis];
   // Padding at the far end is reached when everything inside is done.
   bool comes_last = !axis.edges.empty() && !axis.has_low() && !scan.reverse;
-  if (axis.is_padded && !comes_last && !is_identity(scan.fn, type, counted(axis))) {
+  bool is_neutral = is_identity(scan.fn, type, counted(axis)) && is_identity(scan.fn, type, plain_beyond(axis));
+  if (axis.is_padded && !comes_last && !is_neutral) {
     std::string wanted = identity_text(scan.fn, type);
     keep_out({scan.x, scan.axis, axis, identity(scan.fn, type), "scan", wanted, is_identity(scan.fn, type, axis.numbers.hoped)}, at);
   }
-  Known anywhere = joined(result.inside, axis.numbers);
+  Known anywhere = joined(result.inside, axis.met());
   result.inside = total(scan.fn, type, comes_last || !axis.is_padded ? result.inside : anywhere);
   for (size_t a = 0; a < result.axes.size(); ++a) {
     AxisPadding& other = result.axes[a];
     if (!other.is_padded) continue;
     bool is_own = int64_t(a) == scan.axis;
-    other.numbers = total(scan.fn, type, is_own ? anywhere : joined(other.numbers, result.corner));
+    other.numbers = total(scan.fn, type, is_own ? anywhere : joined(other.met(), result.corner));
     if (is_own) other.kind = PaddingKind::Read;
-    other.is_as_read = false;
+    other.is_as_read = false, other.plain = {};
   }
-  if (result.corner.is_some()) result.corner = total(scan.fn, type, joined(result.corner, joined(anywhere, axis.numbers)));
+  if (result.corner.is_some()) result.corner = total(scan.fn, type, joined(result.corner, joined(anywhere, axis.met())));
   tiles_[at.result()] = std::move(result);
 }
 
@@ -242,7 +262,7 @@ TileState PaddingFlow::reshaped(ValueId from, ValueId to) const {
       if (is_kept) result.axes[j] = old.axes[i];
     }
     for (size_t j = 0; j < b.size() && !is_kept; ++j)
-      result.axes[j] = {true, PaddingKind::Read, {}, false, joined(result.axes[j].numbers, old.axes[i].numbers), old.axes[i].origin, false};
+      result.axes[j] = {true, PaddingKind::Read, {}, false, joined(result.axes[j].numbers, old.axes[i].met()), old.axes[i].origin, false, {}};
   }
   return result;
 }
@@ -251,7 +271,10 @@ void PaddingFlow::run_shape(const Op& op) {
   TileState& result = tiles_[op.result()];
   if (auto* o = op.get<op::Reshape>()) result = reshaped(o->x, op.result());
   if (auto* o = op.get<op::Extract>()) result = part_of(state(o->tile), values(o->offsets), o->axes);
-  if (auto* o = op.get<op::Insert>()) result = joined(state(o->tile), placed(state(o->part), values(o->offsets), o->axes));
+  if (auto* o = op.get<op::Insert>()) {
+    std::vector<int64_t> sizes = sizes_along(kernel_.type(o->tile).rank(), o->axes, kernel_.type(o->part).shape);
+    result = joined_in_parts(state(o->tile), placed(state(o->part), values(o->offsets), o->axes), covered(sizes, kernel_.type(o->tile).shape));
+  }
   if (auto* o = op.get<op::Permute>()) {
     TileState x = state(o->x);
     result = plain_state(x.inside, int(x.axes.size()));

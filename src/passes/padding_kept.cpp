@@ -101,7 +101,7 @@ AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const st
   ValueId masked;
   unsigned kept = 0;
   auto meet = [&](const AxisPadding& other) {
-    if (is_first) padding = other, padding.is_padded = true, padding.kind = PaddingKind::First, padding.is_as_read = false;
+    if (is_first) padding = other, padding.is_padded = true, padding.kind = PaddingKind::First, padding.is_as_read = false, padding.plain = {};
     else if (is_beyond(other.edges, padding.edges)) padding.edges = other.edges;
     else if (!is_beyond(padding.edges, other.edges)) padding.lose_edges();
     padding.is_filled &= other.is_filled;

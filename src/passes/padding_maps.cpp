@@ -4,6 +4,8 @@
 // is padding. Not so where padding leaves another operand as it is, which is carried by a loop: x of x + 0.
 #include "passes/padding_flow.h"
 
+#include <bit>
+
 namespace tilec::passes {
 
 using namespace ir;
@@ -28,10 +30,9 @@ std::vector<PaddingFlow::Group> PaddingFlow::groups_along(const op::Map& map, in
     for (size_t a = 0; a < input.axes.size(); ++a) {
       const AxisPadding& padding = input.axes[a];
       if (!reads_along(map, i, a, axis) || !padding.is_padded || padding.kind == PaddingKind::First) continue;
-      auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return !g.edges.empty() && g.edges == padding.edges; });
-      if (same == groups.end()) same = groups.insert(same, Group{padding.edges, true, 0, padding});
+      auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.is_filled && padding.is_filled && g.edges == padding.edges; });
+      if (same == groups.end()) same = groups.insert(groups.end(), Group{padding.edges, padding.is_filled, 0, padding});
       same->inputs |= 1u << i;
-      same->is_filled &= padding.is_filled;
     }
   }
   return groups;
@@ -65,7 +66,7 @@ bool PaddingFlow::begins_with(const op::Map& map, size_t input, int64_t axis, Kn
   auto first = first_values_.find(map.inputs[input]);
   for (size_t a = 0; a < now.axes.size(); ++a) {
     if (!reads_along(map, input, a, axis)) continue;
-    if (now.axes[a].is_padded && now.axes[a].kind == PaddingKind::First) return *numbers = now.axes[a].numbers, true;
+    if (now.axes[a].is_padded && now.axes[a].kind == PaddingKind::First) return *numbers = now.axes[a].met(), true;
     if (now.axes[a].is_padded || first == first_values_.end() || (a < first->second.state.axes.size() && first->second.state.axes[a].is_padded)) continue;
     return *numbers = first->second.state.inside, true;
   }
@@ -80,6 +81,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, int64_t axis, const std:
   std::map<ValueId, Taint> taints;
   std::set<ValueId> carried;
   unsigned padded = 0;
+  bool is_alone = plain_input(groups).has_value();
   std::vector<prove::Formula> places;
   for (size_t g = 0; g < groups.size(); ++g) {
     bool is_in = set >> g & 1;
@@ -98,7 +100,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, int64_t axis, const std:
     Known numbers = axis < 0 ? input.inside : ordinary(input.inside), first;
     for (size_t a = 0; a < input.axes.size(); ++a) {
       if (!(padded >> i & 1) || !reads_along(map, i, a, axis) || !input.axes[a].is_padded) continue;
-      numbers = input.axes[a].numbers;
+      numbers = is_alone ? input.axes[a].numbers : input.axes[a].met();
       taints[arg] = input.axes[a].kind == PaddingKind::Set ? Taint::Set : Taint::Padding;
     }
     if (axis >= 0 && !(padded >> i & 1)) numbers = met_there(map, i, axis, groups, set, numbers);
@@ -108,6 +110,25 @@ MapResults PaddingFlow::map_results(const op::Map& map, int64_t axis, const std:
     known[arg] = numbers;
   }
   return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(taints), std::move(carried), prove::all_of(std::move(places)));
+}
+
+// The only input that has padding along an axis: the result is the same number everywhere where that is.
+std::optional<size_t> PaddingFlow::plain_input(const std::vector<Group>& groups) {
+  if (groups.size() != 1 || !std::has_single_bit(groups[0].inputs)) return std::nullopt;
+  return size_t(std::countr_zero(groups[0].inputs));
+}
+
+// What result `r` is where the whole of that input holds the number that stands for none of its padding.
+Known PaddingFlow::plain_result(const op::Map& map, size_t padded, int64_t axis, size_t r) {
+  NumbersOf known = scalars_;
+  for (size_t i = 0; i < map.inputs.size(); ++i) {
+    TileState input = state(map.inputs[i]);
+    Known& numbers = known[kernel_.region(map.body).args[map.shape.size() + i]] = input.inside;
+    for (size_t a = 0; i == padded && a < input.axes.size(); ++a)
+      if (reads_along(map, i, a, axis)) numbers = input.axes[a].plain;
+    if (!numbers.is_some()) return {};
+  }
+  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true)).numbers[r];
 }
 
 // What an input that has no padding holds where those of the set do: it may be made by the places of its elements.
@@ -178,6 +199,11 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
     }
     padding.is_padded = true;
     padding.numbers = joined(padding.numbers, outcome.numbers);
+    if (auto input = plain_input(axis.groups)) {
+      Known plain = plain_result(map, *input, axis.axis, r);
+      if (plain.is_some() && !plain.sure.exact) padding.numbers = joined(padding.numbers, plain);
+      else padding.plain = plain;
+    }
     is_set &= outcome.kind == Outcome::Kind::Set;
   }
   if (!padding.is_padded) return begun(map, axis, outcomes, r);
@@ -189,7 +215,10 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
     if (!padding.origin.read.valid()) padding.origin = axis.groups[g].sample.origin;
     if (!(deciding >> g & 1)) continue;
     is_told &= !axis.groups[g].edges.empty();
-    padding.is_filled &= axis.groups[g].is_filled;
+    bool is_said_by_other = false;
+    for (size_t h = 0; h < axis.groups.size(); ++h)
+      is_said_by_other |= (deciding >> h & 1) && axis.groups[h].is_filled && axis.groups[h].edges == axis.groups[g].edges;
+    padding.is_filled &= is_said_by_other;
     for (const Edge& edge : axis.groups[g].edges)
       if (std::find(padding.edges.begin(), padding.edges.end(), edge) == padding.edges.end()) padding.edges.push_back(edge);
   }
@@ -204,7 +233,7 @@ Known PaddingFlow::corner_of(const op::Map& map, size_t r) {
     TileState input = state(map.inputs[i]);
     Known numbers = input.corner;
     for (const AxisPadding& axis : input.axes)
-      if (axis.is_padded) numbers = joined(numbers, axis.numbers);
+      if (axis.is_padded) numbers = joined(numbers, axis.met());
     bool is_sure = input.is_padded() && map.shape.size() == 2;
     known[args[map.shape.size() + i]] = is_sure ? numbers : joined(numbers, input.inside);
   }

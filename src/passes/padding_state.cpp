@@ -23,7 +23,8 @@ namespace {
 // Of a tile that is padded along the axis and of one that is not: what stands there in that one is no padding. What is the same number
 // everywhere could as well end at the edge.
 AxisPadding joined_with_plain(AxisPadding axis, const Known& inside) {
-  axis.is_filled &= inside.sure.exact.has_value();
+  if (inside.sure.exact) axis.plain = joined(axis.plain, inside);
+  else axis.is_filled = false;
   return axis;
 }
 
@@ -33,6 +34,7 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b) {
   axis.is_filled &= b.is_filled;
   axis.is_as_read &= b.is_as_read;
   axis.numbers = joined(a.numbers, b.numbers);
+  axis.plain = joined(a.plain, b.plain);
   if (a.kind != b.kind) axis.kind = PaddingKind::Read;
   return axis;
 }
@@ -43,7 +45,7 @@ TileState of_product(TileState state) {
   state.inside = of_product(state.inside);
   if (state.corner.is_some()) state.corner = of_product(state.corner);
   for (AxisPadding& axis : state.axes)
-    if (axis.is_padded) axis.numbers = of_product(axis.numbers);
+    if (axis.is_padded) axis.numbers = of_product(axis.met()), axis.plain = {};
   return state;
 }
 
@@ -59,12 +61,28 @@ TileState joined(const TileState& a, const TileState& b) {
   return result;
 }
 
+TileState joined_in_parts(const TileState& rest, const TileState& part, const std::vector<bool>& covers) {
+  TileState result = joined(rest, part);
+  for (size_t i = 0; i < std::min(rest.axes.size(), part.axes.size()); ++i) {
+    AxisPadding& axis = result.axes[i];
+    if (!axis.is_padded) continue;
+    // Beyond the edge, padding and elements lie side by side along another axis.
+    bool is_mixed = false;
+    for (size_t other = 0; other < covers.size(); ++other) is_mixed |= other != i && !covers[other];
+    if (!rest.axes[i].is_padded || !part.axes[i].is_padded) axis.is_filled &= covers[i];
+    if (is_mixed) axis.numbers = joined(axis.met(), rest.axes[i].is_padded ? part.inside : rest.inside);
+    axis.plain = {};
+  }
+  return result;
+}
+
 TileState widened(const TileState& before, TileState now, const Known& anything) {
   if (now.inside != before.inside) now.inside = joined(now.inside, anything);
   if (now.corner != before.corner) now.corner = joined(now.corner, anything);
   for (size_t i = 0; i < std::min(now.axes.size(), before.axes.size()); ++i) {
     AxisPadding& axis = now.axes[i];
-    if (before.axes[i].is_padded && axis.numbers != before.axes[i].numbers) axis.numbers = joined(axis.numbers, anything);
+    if (before.axes[i].is_padded && (axis.numbers != before.axes[i].numbers || axis.plain != before.axes[i].plain))
+      axis.numbers = joined(axis.numbers, anything);
   }
   return now;
 }
@@ -73,7 +91,10 @@ TileState tainted(TileState state, const Known& by) {
   state.inside = joined(state.inside, by);
   if (state.corner.is_some()) state.corner = joined(state.corner, by);
   for (AxisPadding& axis : state.axes)
-    if (axis.is_padded) axis.lose_edges(), axis.is_as_read = false, axis.kind = PaddingKind::Read, axis.numbers = joined(axis.numbers, by);
+    if (axis.is_padded) {
+      axis.lose_edges(), axis.is_as_read = false, axis.kind = PaddingKind::Read;
+      axis.numbers = joined(axis.met(), by), axis.plain = {};
+    }
   return state;
 }
 
@@ -82,7 +103,7 @@ TileState part_of(const TileState& state, std::span<const Linear> offsets, const
   for (size_t d = 0; d < state.axes.size(); ++d)
     // One element along a padded dimension may be padding itself.
     if (state.axes[d].is_padded && std::find(axes.begin(), axes.end(), int64_t(d)) == axes.end())
-      result.inside = joined(result.inside, state.axes[d].numbers);
+      result.inside = joined(result.inside, state.axes[d].met());
   for (int64_t d : axes) {
     AxisPadding axis = state.axes[d];
     for (Edge& edge : axis.edges) edge = edge.moved(-offsets[d]);

@@ -36,11 +36,17 @@ struct AxisPadding {
   Known numbers;             // that stand there
   PadOrigin origin;
   bool is_as_read = false;   // nothing has been computed of them since
+  // What the whole tile may hold instead, the same number everywhere, so that none of it is padding: before the first turn of a loop,
+  // or where a branch was not taken.
+  Known plain;
+  // What may stand beyond the edges.
+  Known met() const { return joined(numbers, plain); }
   bool can_be_masked() const { return is_filled && !edges.empty(); }
   bool has_low() const { return std::any_of(edges.begin(), edges.end(), [](const Edge& e) { return e.has_low; }); }
   void lose_edges() { edges.clear(), is_filled = false; }
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
-    return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers;
+    return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers &&
+           a.plain == b.plain;
   }
 };
 
@@ -59,6 +65,8 @@ TileState plain_state(const Known& inside, int rank);
 TileState of_product(TileState state);
 // One or the other.
 TileState joined(const TileState& a, const TileState& b);
+// Some elements are of the one, others are `part`, which runs from end to end along the axes of which `covers` tells so.
+TileState joined_in_parts(const TileState& rest, const TileState& part, const std::vector<bool>& covers);
 // What grew from `before` to `now` may be anything; an axis whose padding is new keeps its numbers.
 TileState widened(const TileState& before, TileState now, const Known& anything);
 // Of the same tile after anything may have been written to some elements.

@@ -86,10 +86,6 @@ Value thread_operation(Instance& in, std::string_view operation, const Invocatio
   auto fn = function_named<ir::ReduceFn>(operation.substr(std::string_view("warp_reduce_").size()),
                                          int(ir::ReduceFn::ArgMin) + 1);
   INVARIANT(fn, "the library names reductions of the IR");
-  if (type.element == Scalar::Bool) {
-    in.at(call.site.expr.span).error(diag::TypeMismatch, "a number", "bool").help("`vote_any` and `vote_all` combine truth, `ballot` counts it");
-    return Poison{};
-  }
   return Dynamic{in.builder.value(op::WarpReduce{*fn, x}, type)};
 }
 

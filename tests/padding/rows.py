@@ -53,6 +53,15 @@ def one(value, kind="f32"):
     return f"o[0] = {value};", kind, ("1",)
 
 
+# Rows that end in -inf where they are computed, and hold the same number everywhere where they are not.
+ROWS = f"u = {read('x', '-inf')}.max(axis = 1);"
+NO_TURN, NEVER = f"for k in 0..M - M {{ {ROWS} }}", f"if N > 1000 {{ {ROWS} }}"
+
+
+def not_reached(change, row, start="0"):
+    return after(f"let p = {read('x', '-inf')}; var u: fragment f32[BM] = {start}; {change}", row)
+
+
 # (row, name, what it does)
 AGREE = [
     ("read", "sum_of_zeros", reduced(X)),
@@ -95,6 +104,11 @@ AGREE = [
     ("carried", "greatest_so_far", carried("-inf", "max(u, p)", "max")),
     ("carried", "greatest_with_padding", carried("-inf", "max(u, p + s)", "max", ", pad = -inf")),
     ("next turn", "prefetched", prefetched("sum")),
+    ("no turn", "without_difference", not_reached(NO_TURN, reduced("(p - u[:, _]) * (p - u[:, _])", "argmax", 0))),
+    ("no turn", "without_difference_of_some", not_reached(NEVER, reduced("abs(p - u[:, _])", "argmax", 0))),
+    ("no turn", "without_exponentials", not_reached(NEVER, one("exp(u).sum(axis = 0)"))),
+    ("no turn", "without_moved", not_reached(NO_TURN, one("(u + w.tile[BM](0)).max(axis = 0)"), "s")),
+    ("no turn", "without_product", not_reached(NEVER, (f"o.tile(0, 0) = (exp(u)[:, _] + {Y} * 0).T @ {Y};", "f32", ("N", "N")))),
     ("other axis", "both_axes", (f"let t = {X} * s; o.tile(0) = (t.sum(axis = 0) + 1).max(axis = 0) + w.tile[BM](0);", "f32", ("M",))),
     ("other axis", "columns_of_product", reduced(f"{X}.T @ {Y}", "min", 1)[:2] + (("N",),)),
     ("other axis", "zeros_of_both_signs", one(f"rsqrt(({X} * {read('y', '-0.0')}).sum(axis = 1)).max(axis = 0)")),
@@ -117,6 +131,8 @@ REFUSE = [
     ("written", "written", reduced(read("x", "1"))),
     ("set", "set_otherwise", parallel(X, "if c < N { p[r, c] } else { 5 }")),
     ("next turn", "prefetched_maximum", prefetched("max")),
+    ("parts", "among_elements", after("var h: shared f32[BM, BN] = 5; h[0 +: BM, 0 +: BN / 2] = x[0 +: BM, 0 +: BN / 2];", reduced("h", "max"))),
+    ("parts", "among_rows", after("var h: fragment f32[BM, BN] = 5; h[0 +: BM / 2, 0 +: BN / 2] = x[0 +: BM / 2, 0 +: BN / 2];", one("h.sum(axis = 0).sum(axis = 0)"))),
     ("shape", "divided_axis", row(f"({X}.reshape[BM * 2, BN / 2].max(axis = 1)).reshape[BM, 2].max(axis = 1)")),
 ]
 
