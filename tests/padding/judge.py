@@ -1,6 +1,7 @@
 """Compiles kernels in both of their readings, calls them on numbers of all kinds, and compares."""
 import copy
 import ctypes
+import functools
 import pathlib
 import re
 import subprocess
@@ -184,6 +185,23 @@ class Call:
         return entry(*self.arguments, *(ctypes.c_int64(e) for e in extents), None)
 
 
+WORD, ASSIGNED = re.compile(r"\w+"), re.compile(r"\b(\w+)(?:: [^=;]*|\.tile\([^;]*?\)|\[[^;]*?\])? \+?= |atomic_\w+\((\w+)")
+
+
+@functools.cache
+def of_products(text):
+    """The names in it that hang on a product of elements."""
+    made, lines = set(), text.split("\n")
+    while True:
+        before = len(made)
+        for line in lines:
+            words = set(WORD.findall(line))
+            if words & (made | {"prod", "cumprod"}):
+                made |= {name for pair in ASSIGNED.findall(line) for name in pair if name}
+        if len(made) == before:
+            return made
+
+
 def agree(a, b, kind, has_product=False):
     """Of products of elements it is free whether greatest numbers meet before a zero does: NaN or 0."""
     if kind not in GREATEST:
@@ -226,7 +244,7 @@ def judged(library, function, build):
         for program in function.programs:
             for out, kind, _, is_hoped, index in program.outs:
                 a, b = now.pairs[out]
-                agrees = now.status[0] == now.status[1] and agree(a, b, kind, "prod(" in program.over)
+                agrees = now.status[0] == now.status[1] and agree(a, b, kind, out in of_products(program.over))
                 if agrees or (is_hoped and how) or program.name in found or hangs_on_order(function, program.has_places or index == "BK", out, kind, how, now, build):
                     continue
                 found[program.name] = (f"--- {program.name}: M, N = {frame.m, frame.n}, tiles of {frame.text}, {frame.float}, {frame.whole}\n{program.over}"

@@ -77,6 +77,27 @@ class Loops:
             self.rows.append(row)
             self.result(row, "F", ("M",))
 
+    def not_always(self):
+        """A tile, or rows, of a branch or of turns that there may be none of. What begins as the same number everywhere ends where they do."""
+        name, rows, value = self.new("v_"), self.rng.random() < 0.3, self.one(self.tile(), self.read_tile())
+        fn = self.one("max", "min", "sum")
+        value = f"{self.kept(value, fn)}.{fn}(axis = 1)" if rows else value
+        self.add(f"var {name}: fragment F[BM{'' if rows else ', BN'}] = {self.one('0', '0', '1', '-inf', 's')};")
+        head = self.one("if N % 2 == 0", "if M > 2", "for k in 0..N % 2", "for k in 0..M - M", "if s > 1", "if s > 1", "for k in 0..2")
+        self.add(f"{head} {{ {name} = {self.one('{0}', '{0}', '{0} + {1}', '{1} - {0}', 'max({1}, {0})').format(value, name)}; }}")
+        (self.rows if rows else self.tiles).append(name)
+        if self.rng.random() < 0.5:
+            made = self.let("v", self.rng.choice(self.unary() + ["{0} + 1", "{0} * s", "{0} - {0}", "s - {0}"]).format(name))
+            self.result(f"{self.kept(made, fn, mask='in_m' if rows else 'in_mn')}.{fn}(axis = 0)", "F", ("1",) if rows else ("N",))
+
+    def in_parts(self):
+        """A tile that is written in parts, one for each turn along the columns."""
+        name, start = self.new("h"), self.one("", "", " = 0")
+        self.add(f"var {name}: {self.one('shared', 'fragment') if start else 'shared'} F[BM, BN]{start};")
+        j, value = self.new("j"), self.one("{0}", "{0}", "{0} * s", "{0} + 1")
+        self.add(f"for {j} in 0..BN / BK {{ {name}[0 +: BM, {j} * BK +: BK] = {value.format(self.read_turn(j))}; }}")
+        self.tiles.append(self.let("h", name))
+
     def prefetched_loop(self):
         """The tile of the next turn is carried. Where its padding lies is not known: what is neutral for finite numbers is left."""
         a, p, j, fn = self.new("a"), self.new("p"), self.new("j"), self.one("sum", "sum", "max", "min")

@@ -306,7 +306,7 @@ class Program(Loops):
         self.part(self.tile())
 
     def body(self):
-        steps = [self.tile, self.tile, self.parallel, self.shared, self.scan, self.vector, self.vector, self.whole]
+        steps = [self.tile, self.tile, self.parallel, self.shared, self.scan, self.vector, self.vector, self.whole, self.not_always, self.in_parts]
         for _ in range(self.rng.randrange(4)):
             self.rng.choice(steps)()
         if self.rng.random() < 0.3:
