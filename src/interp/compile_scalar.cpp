@@ -20,11 +20,11 @@ void Emitter::on(const op::Constant& o, const Op& op) {
     code().constants.push_back({place.slot + lane, to_slot(type(op.result()).element, o.number)});
 }
 
-// In Thread IR lanes compute that the program did not let run, and what may fail has its test beside it: their `int`s wrap.
-bool Emitter::is_of_lanes(ValueId v) const { return frame_->kind == FunctionKind::Thread && type(v).varying; }
+// In Thread IR what may fail has its test beside it, and addresses are computed of what no test lets run: `int`s wrap, as on every machine.
+bool Emitter::wraps() const { return frame_->kind == FunctionKind::Thread; }
 Scalar Emitter::arithmetic_type(ValueId v) const {
   Scalar element = type(v).element;
-  return is_of_lanes(v) && element == Scalar::Index ? Scalar::I64 : element;
+  return wraps() && element == Scalar::Index ? Scalar::I64 : element;
 }
 
 void Emitter::on(const op::Unary& o, const Op& op) {
@@ -52,7 +52,7 @@ void Emitter::on(const op::Binary& o, const Op& op) {
     i.fn = uint8_t(o.fn);
     i.type = arithmetic_type(op.result());
     i.imm = 64 - bit_width(i.type);
-    i.fast = is_of_lanes(op.result());
+    i.fast = wraps();
     shape_lanes(i, op.result(), is_one);
   }
   check_uniform(op.result(), is_one);

@@ -81,6 +81,18 @@ Samples samples(Scalar type, const Numbers& x, Belief belief) {
   return result;
 }
 
+// Beside a known number also those that it meets half way: of x, the sum with -x is 0, and beyond that it changes its sign.
+Samples samples_beside(Scalar type, const Numbers& x, const Numbers& other, Belief belief) {
+  Samples result = samples(type, x, belief);
+  if (x.exact || !other.exact || type == Scalar::Bool) return result;
+  for (int64_t factor : {-2, -1, 1, 2}) {
+    Number by = is_float(type) ? Number::real(double(factor)) : Number::integer(factor);
+    auto near = evaluate(BinaryFn::Mul, type, *other.exact, by);
+    if (near && (kind_of(type, *near) & x.kinds & kFinite)) result.push_back(*near);
+  }
+  return result;
+}
+
 // Are its results near the true ones only, so that even a known number is not known to the last bit?
 bool is_rough(UnaryFn fn) {
   switch (fn) {
@@ -115,8 +127,8 @@ Numbers remembered(Fn fn, Scalar type, const Numbers& a, const Numbers& b, Belie
 Numbers applied(BinaryFn fn, Scalar type, const Numbers& a, const Numbers& b, Belief belief) {
   if (belief == Belief::None && is_float(type) && fn == BinaryFn::Rem && !(a.exact && b.exact)) return anything(type);
   Gathered all{type};
-  auto of_b = samples(type, b, belief);
-  for (Number x : samples(type, a, belief))
+  auto of_b = samples_beside(type, b, a, belief);
+  for (Number x : samples_beside(type, a, b, belief))
     for (Number y : of_b) {
       if (belief == Belief::None) all.add(evaluate(fn, type, x, y));
       all.add(evaluate(fn, type, x, y, Numeric::Wide));

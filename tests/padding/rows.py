@@ -93,6 +93,7 @@ AGREE = [
     ("elementwise", "maximum_of_ends", reduced(f"max({EARLY}, {LATE})", "max")),
     ("elementwise", "difference_of_ends", reduced(f"abs({EARLY} - {LATE})", "min")),
     ("elementwise", "product_of_ends", reduced(f"({EARLY} - 1) * ({LATE} * s)")),
+    ("elementwise", "cancelled", (f"let b = {read('x', '1.5')} + (w.tile[BM](0) * 0.5)[:, _] != 0; o.tile(0) = if b.all(axis = 1) {{ 1 }} else {{ 0 }};", "i32", ("M",))),
     ("elementwise", "in_parallel", parallel(X, "p[r, c] * s")),
     ("elementwise", "variance", with_name(f"{X}; let d = p - (p.sum(axis = 1) / (N as f32))[:, _]", "d * d")),
     ("select", "chosen", with_name(X, "select(p > s, p, 1)")),
