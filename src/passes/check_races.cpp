@@ -6,6 +6,7 @@
 #include "passes/region.h"
 #include "passes/rewrite.h"
 #include "passes/thread_turns.h"
+#include "passes/xor_facts.h"
 
 namespace tilec::passes {
 
@@ -151,10 +152,11 @@ struct Check {
     return compare(runs, a, {}, b, {twin, {}}, is_same, prover.facts(a.region).with(prover.facts(b.region, twin)), prove::Effort::Full);
   }
   Finding compare(const Executions& runs, const Touch& a, const Moment& of_a, const Touch& b, const Moment& of_b, bool is_same,
-                  const Facts& facts, prove::Effort effort) {
+                  const Facts& around, prove::Effort effort) {
     bool are_comparable = have_one_layout(a.box.base, b.box.base);
     Formula goal = are_comparable ? apart(a, of_a.twin, b, of_b.twin) : prove::any_of({});
     Finding worst{Verdict::Proved, {}};
+    const Facts facts = around.with(xor_facts(kernel, prover, a.box.offsets, of_a.twin, b.box.offsets, of_b.twin));
     for (ValueId index : runs.indices) {
       Linear x = prover.value(index, of_a.twin), y = prover.value(index, of_b.twin);
       for (bool is_first : {true, false}) {

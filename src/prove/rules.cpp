@@ -45,7 +45,7 @@ std::optional<Linear> ratio_of_atoms(Terms& terms, const Linear& sum, const Line
 }
 
 struct Halves {
-  Linear multiple, rest;  // of a step; the rest is less than that
+  Linear multiple, rest;  // of a step, or what the step is multiplied by; the rest is less than that
 };
 
 // Is this part what `rest` and a quotient make a remainder of: -8 * n * (a / (8 * n)), where `a` stands in the rest?
@@ -75,6 +75,46 @@ Halves halved(const Terms& terms, const Linear& zero, int64_t step, bool has_rem
   return split;
 }
 
+// The atoms that are factors of products in the sum, each once.
+std::vector<AtomId> factors_in(const Terms& terms, const Linear& sum) {
+  std::vector<AtomId> seen;
+  for (const Linear::Part& part : sum.parts)
+    for (AtomId atom : terms[part.atom].factors)
+      if (std::ranges::find(seen, atom) == seen.end()) seen.push_back(atom);
+  return seen;
+}
+
+// What the atom is multiplied by in the sum, and in how many parts.
+struct Times {
+  Linear by;
+  size_t count = 0;
+};
+Times times_of(Terms& terms, const Linear& sum, AtomId atom) {
+  Times times;
+  for (const Linear::Part& part : sum.parts) {
+    std::vector<AtomId> factors = terms[part.atom].factors;
+    auto at = std::ranges::find(factors, atom);
+    if (part.atom != atom && at == factors.end()) continue;
+    Linear others = part.factor;
+    if (part.atom != atom) factors.erase(at);
+    for (AtomId f : part.atom == atom ? std::vector<AtomId>() : factors) others = terms.product(others, Linear(f));
+    times.by = times.by + others;
+    ++times.count;
+  }
+  return times;
+}
+
+// By a step that is itself unknown: n * x + y = 0 with y between 1 - n and n - 1.
+std::optional<Halves> halves_by_atom(Terms& terms, const Linear& zero, const NeverNegative& is_never_negative) {
+  for (AtomId atom : factors_in(terms, zero)) {
+    const Linear by = times_of(terms, zero, atom).by, rest = by.is_lost ? Linear() : zero - terms.product(by, Linear(atom));
+    if (by.is_lost || by.parts.empty() || rest.is_lost || rest.parts.empty()) continue;
+    const Linear most = Linear(atom) - 1;
+    if (is_never_negative(most - rest) && is_never_negative(most + rest)) return Halves{by, rest};
+  }
+  return std::nullopt;
+}
+
 std::optional<Halves> halves(const Terms& terms, const Linear& zero, const NeverNegative& is_never_negative) {
   for (const Linear::Part& part : zero.parts) {
     int64_t step = std::abs(part.factor);
@@ -90,12 +130,13 @@ std::optional<Halves> halves(const Terms& terms, const Linear& zero, const Never
 
 }  // namespace
 
-void split_equalities(const Terms& terms, std::vector<Linear>& inequalities, const NeverNegative& is_never_negative) {
+void split_equalities(Terms& terms, std::vector<Linear>& inequalities, const NeverNegative& is_never_negative) {
   std::vector<Linear> open = equalities(inequalities);
   while (!open.empty()) {
     Linear zero = std::move(open.back());
     open.pop_back();
     auto split = halves(terms, zero, is_never_negative);
+    if (!split) split = halves_by_atom(terms, zero, is_never_negative);
     if (!split) continue;
     for (Linear half : {split->multiple, split->rest})
       for (Linear sum : {tightened(half), tightened(-half)})
@@ -127,26 +168,11 @@ std::vector<std::pair<AtomId, Linear>> common_factors(Terms& terms, const std::v
     size_t count;
   };
   std::vector<Factor> all;
-  for (const Linear& zero : equalities(inequalities)) {
-    std::vector<AtomId> seen;
-    for (const Linear::Part& part : zero.parts)
-      for (AtomId atom : terms[part.atom].factors)
-        if (std::ranges::find(seen, atom) == seen.end()) seen.push_back(atom);
-    for (AtomId atom : seen) {
-      Factor factor{atom, {}, 0};
-      for (const Linear::Part& part : zero.parts) {
-        std::vector<AtomId> factors = terms[part.atom].factors;
-        auto at = std::ranges::find(factors, atom);
-        if (part.atom != atom && at == factors.end()) continue;
-        Linear others = part.factor;
-        if (part.atom != atom) factors.erase(at);
-        for (AtomId f : part.atom == atom ? std::vector<AtomId>() : factors) others = terms.product(others, Linear(f));
-        factor.times = factor.times + others;
-        ++factor.count;
-      }
-      if (factor.count > 1 && !factor.times.is_constant() && !factor.times.is_lost) all.push_back(std::move(factor));
+  for (const Linear& zero : equalities(inequalities))
+    for (AtomId atom : factors_in(terms, zero)) {
+      auto [times, count] = times_of(terms, zero, atom);
+      if (count > 1 && !times.is_constant() && !times.is_lost) all.push_back({atom, std::move(times), count});
     }
-  }
   std::ranges::stable_sort(all, std::greater<>(), &Factor::count);
   std::vector<std::pair<AtomId, Linear>> result;
   for (Factor& f : all) result.push_back({f.atom, std::move(f.times)});

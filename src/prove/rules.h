@@ -15,8 +15,9 @@ struct ProductPair {
 
 using NeverNegative = std::function<bool(const Linear&)>;
 
-// A remainder that is less than the step between its neighbours is zero: of 16 * x + y = 0 with y between -15 and 15, y = 0 and x = 0.
-void split_equalities(const Terms& terms, std::vector<Linear>& inequalities, const NeverNegative& is_never_negative);
+// A remainder that is less than the step between its neighbours is zero: of 16 * x + y = 0 with y between -15 and 15, y = 0 and x = 0,
+// and so of n * x + y.
+void split_equalities(Terms& terms, std::vector<Linear>& inequalities, const NeverNegative& is_never_negative);
 
 // Of a < b * c: k * (a / (k * b)) < c, for the quotients by products and variables that stand in facts, whose divisors are to be shown positive: each as what is never negative.
 struct QuotientBound {

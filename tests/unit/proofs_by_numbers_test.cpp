@@ -94,23 +94,27 @@ TEST_SUITE("prove") {
   TEST_CASE("what an equality is split into holds for all its solutions, and what has no solution has none") {
     std::mt19937 random(7);
     auto pick = [&](int64_t n) { return int64_t(random() % uint64_t(n)); };
-    int split = 0, impossible = 0;
+    int split = 0, split_by_unknown = 0, impossible = 0;
     for (int round = 0; round < 3000; ++round) {
       Terms terms;
       std::vector<AtomId> x;
       for (int i = 0; i < 4; ++i) x.push_back(terms.variable(std::string(1, char('a' + i)), {-pick(3), 1 + pick(4)}, true));
       int64_t factors[] = {1, 2, 4, 12};
+      const Linear unknown = Linear(terms.variable("f", {2, 2 + pick(4)}, true));
+      x.push_back(unknown.parts[0].atom);
+      const bool has_unknown = pick(2);
       std::vector<Linear> sums;
       for (int n = 0; n < 3; ++n) {
         Linear sum = pick(5) - 2;
-        for (AtomId v : x) sum = sum + Linear(v) * (factors[pick(4)] * (pick(3) - 1));
+        for (size_t i = 0; i < 4; ++i)
+          sum = has_unknown && n == 0 ? terms.product(sum, unknown) + Linear(x[i]) * (pick(4) - 1) : sum + Linear(x[i]) * (factors[pick(4)] * (pick(3) - 1));
         sums.push_back(tightened(sum));
         if (n == 0) sums.push_back(tightened(-sum));
       }
       std::vector<Linear> given = sums;
       split_equalities(terms, sums, [&](const Linear& sum) { return terms.is_never_negative(sum); });
       bool has_none = have_no_solution(terms, given);
-      split += sums.size() > given.size(), impossible += has_none;
+      (has_unknown ? split_by_unknown : split) += sums.size() > given.size(), impossible += has_none;
       Model model;
       std::function<void(size_t)> each = [&](size_t next) {
         if (next < x.size()) {
@@ -126,6 +130,7 @@ TEST_SUITE("prove") {
       each(0);
     }
     CHECK(split > 50);
+    CHECK(split_by_unknown > 50);
     CHECK(impossible > 50);
   }
 }
