@@ -206,7 +206,7 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
     else keep_out({reduce.x, reduce.axis, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped)}, at);
   }
   auto fold = [&](const Known& n) { return is_index ? known_data(element(at.result())) : total(reduce.fn, type, n); };
-  TileState result{fold(x.inside), {}, x.axes};
+  TileState result{fold(x.inside), {}, x.is_uniform, x.axes};
   result.axes.erase(result.axes.begin() + reduce.axis);
   for (AxisPadding& other : result.axes) {
     if (!other.is_padded) continue;
@@ -246,7 +246,7 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
 
 // An axis keeps its padding where it keeps its extent and the number of elements before it.
 TileState PaddingFlow::reshaped(ValueId from, ValueId to) const {
-  TileState old = state(from), result = plain_state(old.inside, kernel_.type(to).rank());
+  TileState old = state(from), result = plain_state(old.inside, kernel_.type(to).rank(), old.is_uniform);
   result.corner = old.corner;
   const auto &a = kernel_.type(from).shape, &b = kernel_.type(to).shape;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -277,7 +277,7 @@ void PaddingFlow::run_shape(const Op& op) {
   }
   if (auto* o = op.get<op::Permute>()) {
     TileState x = state(o->x);
-    result = plain_state(x.inside, int(x.axes.size()));
+    result = plain_state(x.inside, int(x.axes.size()), x.is_uniform);
     result.corner = x.corner;
     for (size_t i = 0; i < o->axes.size(); ++i) result.axes[i] = x.axes[o->axes[i]];
   }

@@ -67,6 +67,7 @@ class PaddingFlow {
   MapResults map_results(const ir::op::Map& op, int64_t axis, const std::vector<Group>& groups, unsigned set, bool begins);
   Known met_there(const ir::op::Map& op, size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise);
   static std::optional<size_t> plain_input(const std::vector<Group>& groups);
+  bool is_uniform(const ir::op::Map& op, std::optional<size_t> alone) const;
   Known plain_result(const ir::op::Map& op, size_t padded, int64_t axis, size_t r);
   static bool reads_along(const ir::op::Map& op, size_t input, size_t input_axis, int64_t axis) { return op.input_axes[input][input_axis] == axis; }
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);

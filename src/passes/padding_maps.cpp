@@ -118,6 +118,20 @@ std::optional<size_t> PaddingFlow::plain_input(const std::vector<Group>& groups)
   return size_t(std::countr_zero(groups[0].inputs));
 }
 
+// Are the results the same number everywhere where the inputs are that, but for `alone`, which is known to be?
+bool PaddingFlow::is_uniform(const op::Map& map, std::optional<size_t> alone) const {
+  for (size_t i = 0; i < map.inputs.size(); ++i)
+    if (i != alone && !state(map.inputs[i]).is_uniform) return false;
+  const std::span<const ValueId> indices = std::span(kernel_.region(map.body).args).first(map.shape.size());
+  bool is_same = true;
+  each_op(kernel_, map.body, [&](OpId id) {
+    const Op& op = kernel_.op(id);
+    is_same &= table(op.kind()) == OpTable::Scalar || op.is<op::If>() || op.is<op::Yield>();
+    each_operand(op.data, [&](ValueId v) { is_same &= std::find(indices.begin(), indices.end(), v) == indices.end(); });
+  });
+  return is_same;
+}
+
 // What result `r` is where the whole of that input holds the number that stands for none of its padding.
 Known PaddingFlow::plain_result(const op::Map& map, size_t padded, int64_t axis, size_t r) {
   NumbersOf known = scalars_;
@@ -201,7 +215,7 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
     padding.numbers = joined(padding.numbers, outcome.numbers);
     if (auto input = plain_input(axis.groups)) {
       Known plain = plain_result(map, *input, axis.axis, r);
-      if (plain.is_some() && !plain.sure.exact) padding.numbers = joined(padding.numbers, plain);
+      if (plain.is_some() && !plain.sure.exact && !is_uniform(map, *input)) padding.numbers = joined(padding.numbers, plain);
       else padding.plain = plain;
     }
     is_set &= outcome.kind == Outcome::Kind::Set;
@@ -255,7 +269,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   note_first(map, at);
   MapResults inside = map_results(map, -1, {}, 0, false);
   std::vector<TileState> states;
-  for (size_t r = 0; r < at.results.size(); ++r) states.push_back(plain_state(inside.numbers[r], int(map.shape.size())));
+  for (size_t r = 0; r < at.results.size(); ++r) states.push_back(plain_state(inside.numbers[r], int(map.shape.size()), is_uniform(map, std::nullopt)));
   for (size_t a = 0; a < map.shape.size(); ++a) {
     MapAxis axis{int64_t(a), groups_along(map, int64_t(a)), {}};
     if (axis.groups.size() > kMostGroups) {

@@ -16,14 +16,16 @@ Formula outside(const Edges& edges, const Linear& coordinate) {
   return prove::any_of(std::move(any));
 }
 
-TileState plain_state(const Known& inside, int rank) { return {inside, {}, std::vector<AxisPadding>(rank)}; }
+TileState plain_state(const Known& inside, int rank, bool is_uniform) {
+  return {inside, {}, is_uniform || inside.sure.exact, std::vector<AxisPadding>(rank)};
+}
 
 namespace {
 
 // Of a tile that is padded along the axis and of one that is not: what stands there in that one is no padding. What is the same number
 // everywhere could as well end at the edge.
-AxisPadding joined_with_plain(AxisPadding axis, const Known& inside) {
-  if (inside.sure.exact) axis.plain = joined(axis.plain, inside);
+AxisPadding joined_with_plain(AxisPadding axis, const TileState& tile) {
+  if (tile.is_uniform) axis.plain = joined(axis.plain, tile.inside);
   else axis.is_filled = false;
   return axis;
 }
@@ -51,18 +53,19 @@ TileState of_product(TileState state) {
 
 TileState joined(const TileState& a, const TileState& b) {
   if (a.axes.size() != b.axes.size()) return a.inside.is_some() ? a : b;
-  TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), a.axes};
+  TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), a.is_uniform && b.is_uniform, a.axes};
   for (size_t i = 0; i < a.axes.size(); ++i) {
     const AxisPadding &x = a.axes[i], &y = b.axes[i];
     if (x.is_padded && y.is_padded) result.axes[i] = joined(x, y);
-    else if (x.is_padded) result.axes[i] = joined_with_plain(x, b.inside);
-    else if (y.is_padded) result.axes[i] = joined_with_plain(y, a.inside);
+    else if (x.is_padded) result.axes[i] = joined_with_plain(x, b);
+    else if (y.is_padded) result.axes[i] = joined_with_plain(y, a);
   }
   return result;
 }
 
 TileState joined_in_parts(const TileState& rest, const TileState& part, const std::vector<bool>& covers) {
   TileState result = joined(rest, part);
+  result.is_uniform = result.inside.sure.exact.has_value();
   for (size_t i = 0; i < std::min(rest.axes.size(), part.axes.size()); ++i) {
     AxisPadding& axis = result.axes[i];
     if (!axis.is_padded) continue;
@@ -88,7 +91,7 @@ TileState widened(const TileState& before, TileState now, const Known& anything)
 }
 
 TileState tainted(TileState state, const Known& by) {
-  state.inside = joined(state.inside, by);
+  state.inside = joined(state.inside, by), state.is_uniform = false;
   if (state.corner.is_some()) state.corner = joined(state.corner, by);
   for (AxisPadding& axis : state.axes)
     if (axis.is_padded) {
@@ -99,7 +102,7 @@ TileState tainted(TileState state, const Known& by) {
 }
 
 TileState part_of(const TileState& state, std::span<const Linear> offsets, const ir::Axes& axes) {
-  TileState result{state.inside, state.corner, {}};
+  TileState result{state.inside, state.corner, state.is_uniform, {}};
   for (size_t d = 0; d < state.axes.size(); ++d)
     // One element along a padded dimension may be padding itself.
     if (state.axes[d].is_padded && std::find(axes.begin(), axes.end(), int64_t(d)) == axes.end())
@@ -113,7 +116,7 @@ TileState part_of(const TileState& state, std::span<const Linear> offsets, const
 }
 
 TileState placed(const TileState& part, std::span<const Linear> offsets, const ir::Axes& axes) {
-  TileState result = plain_state(part.inside, int(offsets.size()));
+  TileState result = plain_state(part.inside, int(offsets.size()), part.is_uniform);
   result.corner = part.corner;
   for (size_t k = 0; k < axes.size(); ++k) {
     AxisPadding& axis = result.axes[axes[k]];

@@ -53,6 +53,7 @@ struct AxisPadding {
 struct TileState {
   Known inside;
   Known corner;  // outside along two axes or more
+  bool is_uniform = false;  // without padding, the same number everywhere, which need not be known
   std::vector<AxisPadding> axes;
   bool is_padded() const {
     return std::any_of(axes.begin(), axes.end(), [](const AxisPadding& a) { return a.is_padded; });
@@ -60,7 +61,7 @@ struct TileState {
   friend bool operator==(const TileState&, const TileState&) = default;
 };
 
-TileState plain_state(const Known& inside, int rank);
+TileState plain_state(const Known& inside, int rank, bool is_uniform = false);
 // The same of a tile that a matrix product gave, or that is made of one.
 TileState of_product(TileState state);
 // One or the other.

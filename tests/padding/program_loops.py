@@ -94,6 +94,7 @@ class Loops:
         """A tile that is written in parts, one for each turn along the columns."""
         name, start = self.new("h"), self.one("", "", " = 0")
         self.add(f"var {name}: {self.one('shared', 'fragment') if start else 'shared'} F[BM, BN]{start};")
+        self.has_unknown |= bool(start)
         j, value = self.new("j"), self.one("{0}", "{0}", "{0} * s", "{0} + 1")
         self.add(f"for {j} in 0..BN / BK {{ {name}[0 +: BM, {j} * BK +: BK] = {value.format(self.read_turn(j))}; }}")
         self.tiles.append(self.let("h", name))

@@ -55,6 +55,7 @@ class Program(Loops):
         self.rng, self.name, self.frame = rng, f"k{number}", frame
         self.lines, self.outs, self.tiles, self.wholes, self.rows, self.columns = [], [], [], [], [], []
         self.count, self.has_places = 0, False  # does it hang on where numbers stand?
+        self.has_unknown = False  # edges, so that what is neutral for finite numbers is left
         self.has_set = False  # numbers that the program set itself, which are taken for finite
         self.body()
         text = "".join(f"        {line}\n" for line in self.lines)
@@ -85,7 +86,7 @@ class Program(Loops):
     def result(self, value, kind, axes, is_hoped=False, index=None):
         out = f"{self.name}{self.new('o')}"
         self.add(f"{out}.tile({', '.join('0' for _ in axes)}) = {value};" if axes != ("1",) else f"{out}[0] = {value};")
-        self.outs.append((out, self.frame.typed(kind), axes, is_hoped, "BK" if "BK" in value else index))
+        self.outs.append((out, self.frame.typed(kind), axes, is_hoped or self.has_unknown, "BK" if "BK" in value else index))
 
     # ---- operands
 

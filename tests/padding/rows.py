@@ -109,6 +109,7 @@ AGREE = [
     ("no turn", "without_difference_of_some", not_reached(NEVER, reduced("abs(p - u[:, _])", "argmax", 0))),
     ("no turn", "without_exponentials", not_reached(NEVER, one("exp(u).sum(axis = 0)"))),
     ("no turn", "without_moved", not_reached(NO_TURN, one("(u + w.tile[BM](0)).max(axis = 0)"), "s")),
+    ("no turn", "without_unknown", not_reached(NEVER, one("(u * s + 1).sum(axis = 0)"), "s")),
     ("no turn", "without_product", not_reached(NEVER, (f"o.tile(0, 0) = (exp(u)[:, _] + {Y} * 0).T @ {Y};", "f32", ("N", "N")))),
     ("other axis", "both_axes", (f"let t = {X} * s; o.tile(0) = (t.sum(axis = 0) + 1).max(axis = 0) + w.tile[BM](0);", "f32", ("M",))),
     ("other axis", "columns_of_product", reduced(f"{X}.T @ {Y}", "min", 1)[:2] + (("N",),)),
