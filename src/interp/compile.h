@@ -8,6 +8,7 @@ namespace tilec::interp {
 struct CompileOptions {
   Numeric numeric = Numeric::Typed;
   const Machine* machine = nullptr;
+  bool takes_ints_exact = false;
 };
 
 Program compile(const ir::Kernel& kernel, const CompileOptions& options);

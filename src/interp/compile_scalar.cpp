@@ -21,10 +21,12 @@ void Emitter::on(const op::Constant& o, const Op& op) {
 }
 
 // In Thread IR what may fail has its test beside it, and addresses are computed of what no test lets run: `int`s wrap, as on every machine.
-bool Emitter::wraps() const { return frame_->kind == FunctionKind::Thread; }
+bool Emitter::wraps(ValueId v) const {
+  return frame_->kind == FunctionKind::Thread && (type(v).varying || !options_.takes_ints_exact);
+}
 Scalar Emitter::arithmetic_type(ValueId v) const {
   Scalar element = type(v).element;
-  return wraps() && element == Scalar::Index ? Scalar::I64 : element;
+  return wraps(v) && element == Scalar::Index ? Scalar::I64 : element;
 }
 
 void Emitter::on(const op::Unary& o, const Op& op) {
@@ -52,7 +54,7 @@ void Emitter::on(const op::Binary& o, const Op& op) {
     i.fn = uint8_t(o.fn);
     i.type = arithmetic_type(op.result());
     i.imm = 64 - bit_width(i.type);
-    i.fast = wraps();
+    i.fast = wraps(op.result());
     shape_lanes(i, op.result(), is_one);
   }
   check_uniform(op.result(), is_one);

@@ -36,7 +36,7 @@ class Emitter {
   const ir::Type& type(ir::ValueId v) const { return kernel_.type(v); }
   bool is_uniform(ir::ValueId v) const;
   bool is_last_use(ir::ValueId v) const;
-  bool wraps() const;
+  bool wraps(ir::ValueId v) const;
   Scalar arithmetic_type(ir::ValueId v) const;
   uint32_t scratch(uint32_t count = 1);
 

@@ -32,6 +32,7 @@ struct RunOptions {
   uint64_t seed = 1;                 // of the order of blocks and of warps and roles
   bool check_initialised = true, check_races = true, count_conflicts = true;
   bool forms_clusters = true;        // where a launch asks for them and they cut the grid; else every block is alone
+  bool takes_ints_exact = false;     // of Thread IR: a fault where an `int` of all lanes leaves 64 bits, as no pass expects. Else it wraps
   std::map<std::string, int64_t> dims;  // those that no tensor's extent gives
 };
 

@@ -164,7 +164,7 @@ Status do_check_requirement(Strand& s, const Instr& i) {
 }
 
 RunResult run(const Kernel& kernel, std::span<const Argument> arguments, const RunOptions& options) {
-  Program program = compile(kernel, {.numeric = options.numeric, .machine = options.machine});
+  Program program = compile(kernel, {.numeric = options.numeric, .machine = options.machine, .takes_ints_exact = options.takes_ints_exact});
   Run run{.program = program, .kernel = kernel, .options = options, .arguments = arguments};
   run.random = options.seed;
   run.resting.resize(program.functions.size());

@@ -269,6 +269,20 @@ bool have_no_common_bits(const Terms& terms, const Linear& a, const Linear& b) {
 
 }  // namespace
 
+// Of a value: what its sum tells, and what a mask, a remainder or a multiple of such says by itself.
+Interval Reader::range(ValueId v, Twin twin, int most_steps) {
+  Interval known = terms_.range(value(v, twin));
+  const op::Binary* op = kernel_.defined_by<op::Binary>(v);
+  auto by = op ? kernel_.constant(op->b) : std::nullopt;
+  if (!by || by->i <= 0 || most_steps == 0) return known;
+  if (op->fn == BinaryFn::And || op->fn == BinaryFn::Rem) return {std::max<int64_t>(known.low, 0), std::min(known.high, op->fn == BinaryFn::And ? by->i : by->i - 1)};
+  Interval factor = range(op->a, twin, most_steps - 1);
+  if (op->fn == BinaryFn::Shl) factor = shifted_left(factor, {by->i, by->i});
+  else if (op->fn == BinaryFn::Mul) factor = factor * Interval{by->i, by->i};
+  else return known;
+  return {std::max(known.low, factor.low), std::min(known.high, factor.high)};
+}
+
 Linear Reader::read_binary(ValueId v, const op::Binary& op, Twin twin) {
   Linear a = value(op.a, twin), b = value(op.b, twin);
   bool is_small = b.is_constant() && b.constant >= 0 && b.constant < 62;
@@ -288,7 +302,7 @@ Linear Reader::read_binary(ValueId v, const op::Binary& op, Twin twin) {
     case BinaryFn::And: case BinaryFn::Or: case BinaryFn::Xor: {
       if (a.is_constant()) std::swap(a, b);
       if (have_no_common_bits(terms_, a, b)) return op.fn == BinaryFn::And ? Linear(0) : a + b;
-      if (!b.is_constant()) return variable(v, range_of_bits(op.fn, terms_.range(a), terms_.range(b)), false);
+      if (!b.is_constant()) return variable(v, range_of_bits(op.fn, range(op.a, twin), range(op.b, twin)), false);
       Linear both = terms_.masked(a, b.constant);
       return op.fn == BinaryFn::And ? both : a + b - (op.fn == BinaryFn::Or ? both : both * 2);
     }

@@ -80,6 +80,7 @@ class Reader {
   Linear read(ir::ValueId v, Twin twin);
   Linear read_argument(ir::ValueId v, Twin twin);
   Linear read_operation(ir::ValueId v, const ir::Op& op, Twin twin);
+  Interval range(ir::ValueId v, Twin twin, int most_steps = 4);
   Linear read_binary(ir::ValueId v, const ir::op::Binary& op, Twin twin);
   Linear read_convert(ir::ValueId v, const ir::op::Convert& op, Twin twin);
   Linear variable(ir::ValueId v, Interval range, bool is_free);

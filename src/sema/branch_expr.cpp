@@ -8,29 +8,30 @@
 namespace tilec::sema {
 namespace {
 
-bool may_fail(const ir::Kernel& kernel, const op::Unary& u) {
+bool may_fail(const Instance& in, const op::Unary& u) {
   bool is_negative = u.fn == ir::UnaryFn::Neg || u.fn == ir::UnaryFn::Abs;
-  return is_negative && kernel.type(u.x).element == Scalar::Index && is_far(kernel, u.x);
+  return is_negative && in.kernel.type(u.x).element == Scalar::Index && is_far(in.kernel, in.near_indices, u.x);
 }
 
-bool may_fail(const ir::Kernel& kernel, const op::Binary& b) {
-  Scalar type = kernel.type(b.a).element;
+bool may_fail(const Instance& in, const op::Binary& b) {
+  auto is_far = [&](ir::ValueId v) { return sema::is_far(in.kernel, in.near_indices, v); };
+  Scalar type = in.kernel.type(b.a).element;
   if (!is_integer(type)) return false;
   switch (b.fn) {
     case ir::BinaryFn::Div: case ir::BinaryFn::Rem: {
-      auto divisor = kernel.constant(b.b);
+      auto divisor = in.kernel.constant(b.b);
       return !divisor || divisor->i == -1 || divisor->i == 0;
     }
     case ir::BinaryFn::Add: case ir::BinaryFn::Sub: case ir::BinaryFn::Mul: case ir::BinaryFn::Shl:
-      return type == Scalar::Index && (is_far(kernel, b.a) || is_far(kernel, b.b));
+      return type == Scalar::Index && (is_far(b.a) || is_far(b.b));
     default: return false;
   }
 }
 
 // May this run although the program would have skipped it? Reads of memory may not, nor what can fail.
-bool is_harmless(const ir::Kernel& kernel, const ir::Op& o) {
-  if (auto* b = o.get<op::Binary>()) return !may_fail(kernel, *b);
-  if (auto* u = o.get<op::Unary>()) return !may_fail(kernel, *u);
+bool is_harmless(const Instance& in, const ir::Op& o) {
+  if (auto* b = o.get<op::Binary>()) return !may_fail(in, *b);
+  if (auto* u = o.get<op::Unary>()) return !may_fail(in, *u);
   return o.is<op::Constant>() || o.is<op::Compare>() || o.is<op::Select>() ||
       o.is<op::Convert>() ||
          o.is<op::Fma>() || o.is<op::Present>() || o.is<op::Extent>() || o.is<op::Stride>() || o.is<op::Splat>();
@@ -40,7 +41,7 @@ bool is_harmless(const Instance& in, ir::RegionId region) {
   const auto& ops = in.kernel.region(region).ops;
   return std::all_of(ops.begin(), ops.end(), [&](ir::OpId id) {
     const ir::Op& o = in.kernel.op(id);
-    return is_harmless(in.kernel, o) && !(in.level == Level::Host && may_fail_on_host(in.kernel, o));
+    return is_harmless(in, o) && !(in.level == Level::Host && may_fail_on_host(in.kernel, o));
   });
 }
 

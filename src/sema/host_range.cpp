@@ -42,22 +42,24 @@ bool is_near_dim(const Kernel& kernel, ValueId v) {
   return is_dim && (!is_stride || is_extent(kernel, v));
 }
 
-bool is_far(const Kernel& kernel, ValueId v, int depth) {
+bool is_far(const Kernel& kernel, const std::set<ValueId>& near, ValueId v, int depth) {
   if (depth == 0) return true;
   const Op* op = kernel.definition(v);
-  if (!op) return kernel.value(v).region == kernel.body && !is_near_dim(kernel, v);
+  if (!op) return !near.contains(v) && !is_near_dim(kernel, v);
   if (auto* convert = op->get<op::Convert>()) {
     Scalar from = kernel.type(convert->x).element;
-    return from == Scalar::Index ? is_far(kernel, convert->x, depth - 1) : !is_integer(from) || bit_width(from) == 64;
+    return from == Scalar::Index ? is_far(kernel, near, convert->x, depth - 1) : !is_integer(from) || bit_width(from) == 64;
   }
   if (auto* branch = op->get<op::If>()) {
     size_t index = size_t(std::ranges::find(op->results, v) - op->results.begin());
     for (RegionId side : {branch->then_body, branch->else_body})
-      if (is_far(kernel, kernel.terminator(side).as<op::Yield>().values[index], depth - 1)) return true;
+      if (is_far(kernel, near, kernel.terminator(side).as<op::Yield>().values[index], depth - 1)) return true;
+    return false;
   }
-  if (!op->is<op::Binary>() && !op->is<op::Unary>() && !op->is<op::Select>()) return false;
+  if (op->is<op::Constant>() || op->is<op::Extent>() || op->is<op::LaneIndex>() || op->is<op::WarpIndex>() || op->is<op::ThreadIndex>()) return false;
+  if (!op->is<op::Binary>() && !op->is<op::Unary>() && !op->is<op::Select>()) return kernel.type(v).element == Scalar::Index;
   bool found = false;
-  each_operand(op->data, [&](ValueId operand) { found = found || is_far(kernel, operand, depth - 1); });
+  each_operand(op->data, [&](ValueId operand) { found = found || is_far(kernel, near, operand, depth - 1); });
   return found;
 }
 
@@ -78,7 +80,7 @@ Interval range_of(const Kernel& kernel, ValueId v, int depth) {
 
 }  // namespace
 
-bool is_far(const Kernel& kernel, ValueId v) { return is_far(kernel, v, kDeepestFar); }
+bool is_far(const Kernel& kernel, const std::set<ValueId>& near, ValueId v) { return is_far(kernel, near, v, kDeepestFar); }
 
 bool is_never_negative(const Kernel& kernel, ValueId v) { return range_of(kernel, v, kDeepest).low >= 0; }
 

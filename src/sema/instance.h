@@ -111,6 +111,7 @@ struct Instance {
   std::set<MemoryId> present;   // nullable parameters tested by an `if` around this place
   int depth = 0;                // isolated regions open
   int control_depth = 0;        // branches and loops open
+  std::set<ir::ValueId> near_indices;  // of launches, threads, elements, and of loops whose ends are no numbers from afar
   bool is_dead = false;         // this place is not reached: a `break`, `continue` or `return` stands before it
   std::string label;            // of the statement being lowered
   std::optional<int64_t> threads;  // of the launch around this place

@@ -116,6 +116,7 @@ void emit_for(Instance& in, const ast::Stmt& stmt, const ast::For& node, const H
   ir::RegionId region = in.kernel.new_region();
   ir::ValueId index = in.kernel.new_arg(region, ir::scalar_type(Scalar::Index),
                                         std::string(header.pattern.names[0].text));
+  note_near(in, index, low, high);
   auto all = carry(in, region);
   bool was_dead = in.is_dead;
   {

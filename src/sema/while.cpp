@@ -2,6 +2,7 @@
 
 #include "sema/carried.h"
 #include "sema/exits.h"
+#include "sema/host_range.h"
 #include "sema/scalar.h"
 #include "sema/stmt.h"
 
@@ -17,6 +18,7 @@ struct Part {
 Part new_part(Instance& in, const std::optional<Count>& count) {
   Part part{in.kernel.new_region(), {}};
   if (count) part.index = in.kernel.new_arg(part.region, ir::scalar_type(Scalar::Index), std::string(count->name.text));
+  if (count) note_near(in, part.index, count->low, count->high);
   return part;
 }
 
@@ -166,6 +168,11 @@ void run_while(Instance& in, const ast::While& node) {
   // Only a `break` comes out of a loop that goes on for ever.
   auto* forever = node.condition->as<ast::BoolLiteral>();
   in.is_dead |= forever && forever->value && !exits_of(node.body.statements).breaks;
+}
+
+void note_near(Instance& in, ir::ValueId index, ir::ValueId low, ir::ValueId high) {
+  bool is_near = !is_far(in.kernel, in.near_indices, low) && !is_far(in.kernel, in.near_indices, high);
+  if (is_near) in.near_indices.insert(index);
 }
 
 void run_counted(Instance& in, const ast::Block& body, const Count& count, Span span) {

@@ -22,7 +22,7 @@ import numpy as np
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 from memory import Device, Host
 
-TYPES = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
+TYPES = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "int": np.int64, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
          "f16": np.float16, "f32": np.float32, "f64": np.float64, "bool": np.bool_}
 FLAGS = {"x86-64": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512f"}
 HERE = set(re.search(r"^flags\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)[1].split())
