@@ -47,6 +47,17 @@ struct Type {
   std::optional<Value> other;  // an enumeration, `type` and the like: the value itself is taken
 };
 
+// Arithmetic of padding has no faults.
+class Muted {
+ public:
+  Muted(bool& is_muted, bool is_padding) : is_muted_(is_muted), was_muted_(is_muted) { is_muted |= is_padding; }
+  ~Muted() { is_muted_ = was_muted_; }
+  Muted(const Muted&) = delete;
+
+ private:
+  bool &is_muted_, was_muted_;
+};
+
 class Evaluator {
  public:
   Evaluator(Modules& modules, SourceMap& sources, const Options& options) : modules_(modules), sources_(sources), options_(options) {}

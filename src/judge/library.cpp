@@ -112,12 +112,16 @@ std::optional<Value> Evaluator::run_on_numbers(const std::string& op, Call& call
   if (op == "ceildiv" || op == "round_up") {
     auto each = [this, span, is_up = op == "round_up"](std::span<const Number> x) {
       // Multiples of a number are those of its negative.
-      const Wide a = x[0].i, b = is_up && x[1].i < 0 ? -x[1].i : x[1].i;
+      const Padding padding = x[0].beyond() | x[1].beyond();
+      Muted muted(is_muted_, padding);
+      const Wide divisor = x[1].i == 0 && x[1].is_padding() ? Wide(1) : x[1].i, a = x[0].i, b = is_up && divisor < 0 ? -divisor : divisor;
       if (b == 0) return whole(ast::BinaryOp::Divide, x[0], x[1], span);
       Number none = integer_of(0), by = integer_of(b), up = integer_of(a / b + (a % b != 0 && (a < 0) == (b < 0)));
       none.is_literal = by.is_literal = up.is_literal = x[0].is_literal && x[1].is_literal;
       // What leaves 64 bits is told by what is made of it.
-      return is_up ? whole(ast::BinaryOp::Multiply, up, by, span) : whole(ast::BinaryOp::Add, up, none, span);
+      Number out = is_up ? whole(ast::BinaryOp::Multiply, up, by, span) : whole(ast::BinaryOp::Add, up, none, span);
+      out.padding = padding;
+      return out;
     };
     return map({converted(values[0], Scalar::Index, span, false), converted(values[1], Scalar::Index, span, false)}, Scalar::Index, each, span);
   }

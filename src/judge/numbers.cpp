@@ -158,17 +158,6 @@ Number Evaluator::whole(BinaryOp op, const Number& a, const Number& b, Span span
 
 namespace {
 
-// Arithmetic of padding has no faults.
-class Muted {
- public:
-  Muted(bool& is_muted, bool is_padding) : is_muted_(is_muted), was_muted_(is_muted) { is_muted |= is_padding; }
-  ~Muted() { is_muted_ = was_muted_; }
-  Muted(const Muted&) = delete;
-
- private:
-  bool &is_muted_, was_muted_;
-};
-
 // What may keep what a loop carries: the first operand is the carried one of a difference.
 bool may_keep(BinaryOp op, const Number& a) {
   switch (op) {

@@ -64,6 +64,13 @@ void Evaluator::declare_tile(const ast::Name& name, const Type& type, const ast:
   Kind kind = Kind::Fragment;
   for (auto& [space, k] : kKinds)
     if (space == type.space) kind = k;
+  constexpr double kMostElements = 1 << 26;
+  double elements = 1;
+  for (int64_t extent : type.shape) {
+    if (extent < 0) stop(interp::FaultKind::Contract, name.span, "an extent of `" + std::string(name.text) + "` is " + std::to_string(extent));
+    elements *= double(extent);
+  }
+  if (elements > kMostElements) unknown(name.span, "an array of so many elements");
   Value given = value ? operand(*value) : Value(None{});
   View view = new_memory(std::string(name.text), type.scalar, type.shape, kind);
   if (value) write(all_of(view), given, span);

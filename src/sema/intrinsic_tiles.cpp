@@ -53,6 +53,7 @@ Value cut_out(Instance& in, const Cut& cut, const Shape& shape) {
   in.builder.set_span(cut.span);
   for (size_t i = 0; i < cut.indices.size(); ++i) {
     ir::ValueId offset = in.builder.mul(cut.indices[i], in.builder.index(shape[i]));
+    if (!stays_in_part(in, cut.view, i, offset, {shape[i], {}}, shape[i], cut.span)) return Poison{};
     ir::ValueId& place = result.offsets[cut.view.axes[i]];
     place = place.valid() ? in.builder.add(place, offset) : offset;
     result.shape[i] = {shape[i], {}};

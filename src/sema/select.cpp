@@ -76,17 +76,33 @@ struct Selecting {
   size_t axis = 0;  // of the base
 
   void keep(ir::ValueId offset, Extent length) {
+    result.ends_early.push_back(!ends_with_base(offset, length));
     result.offsets.push_back(offset);
     result.axes.push_back(int64_t(axis++));
     result.shape.push_back(length);
   }
   Operand operand(const ast::Expr& expr) { return {evaluate(in, expr), expr.span}; }
 
+  bool ends_with_base(ir::ValueId offset, const Extent& length) {
+    LinearReader reader{in.kernel};
+    Linear behind;
+    auto add = [&](const Extent& e, int64_t factor) {
+      Linear fixed;
+      fixed.constant = e.fixed;
+      behind.add(e.is_fixed() ? fixed : reader.of(e.value), factor);
+    };
+    add(extents[axis], -1);
+    add(length, 1);
+    if (offset.valid()) behind.add(reader.of(offset), 1);
+    return behind.terms.empty() && behind.constant == 0 && !behind.is_far;
+  }
+
   bool index(const ast::Subscript& s) {
     Operand at = operand(*s.lo);
     if (at.value.is_tile_like()) return report_tile(at), false;
     ir::ValueId offset = index_value(in, at);
     result.offsets.push_back(offset);
+    result.ends_early.push_back(false);
     result.is_part = true;
     ++axis;
     return offset.valid();
@@ -186,6 +202,24 @@ bool stays_inside(Instance& in, const View& view, const Selection& selection, Sp
 
 }  // namespace
 
+bool stays_in_part(Instance& in, const View& view, size_t axis, ir::ValueId offset, const Extent& length, int64_t step, Span span) {
+  const size_t dimension = size_t(view.axes[axis]);
+  if (dimension >= view.ends_early.size() || !view.ends_early[dimension]) return true;
+  const Extent& whole = view.shape[axis];
+  LinearReader reader{in.kernel};
+  auto first = offset.valid() ? in.kernel.constant(offset) : ir::Number::integer(0);
+  bool are_known = first && length.is_fixed() && whole.is_fixed();
+  if (are_known && first->i >= 0 && first->i <= whole.fixed && length.fixed <= whole.fixed - first->i) return true;
+  // Tiles of a grid that fills the part: their index is taken to be one of those.
+  if (!are_known && length.is_fixed() && whole.is_fixed() && (step == 0 ? length.fixed <= whole.fixed : whole.fixed % step == 0)) return true;
+  bool is_all = !length.is_fixed() && !whole.is_fixed() && !offset.valid() && length.value == whole.value;
+  if (is_all) return true;
+  in.at(span).error(diag::PartUnproved, in.memory(view.memory).name, int64_t(axis))
+      .help("nothing cuts off what lies behind the end of a part: cut it out of the tensor itself, `x[first + k +: n]`, and leave out what lies beyond in a "
+            "`parallel` loop; or in lengths that divide the part's");
+  return false;
+}
+
 bool lie_apart(Instance& in, const View& a, const View& b) {
   if (a.memory != b.memory) return true;
   LinearReader reader{in.kernel};
@@ -225,6 +259,14 @@ std::optional<View> part(Instance& in, const View& view, const Selection& select
   result.axes.clear();
   result.shape.clear();
   result.is_region |= selection.is_region;
+  result.ends_early.resize(view.offsets.size());
+  for (size_t axis = 0; axis < view.shape.size(); ++axis) {
+    auto kept = std::find(selection.axes.begin(), selection.axes.end(), int64_t(axis));
+    Extent length = kept != selection.axes.end() ? selection.shape[kept - selection.axes.begin()] : Extent{1, {}};
+    bool is_element = kept == selection.axes.end();
+    if (!is_element && selection.ends_early[axis] && !stays_in_part(in, view, axis, selection.offsets[axis], length, 0, span)) return std::nullopt;
+    if (selection.ends_early[axis]) result.ends_early[size_t(view.axes[axis])] = true;
+  }
   in.builder.set_span(span);
   for (size_t i = 0; i < selection.offsets.size(); ++i) {
     ir::ValueId& offset = result.offsets[view.axes[i]];

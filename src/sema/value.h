@@ -73,6 +73,7 @@ struct View {
   std::vector<ir::ValueId> offsets;  // one for each dimension of the buffer; none: 0
   ir::Axes axes;                     // for each axis of the view the dimension that it runs along
   std::vector<Extent> shape;         // of each axis
+  std::vector<bool> ends_early;      // by dimension of the buffer: before that does, as far as is known; none: nowhere
   Span constant_at = {};             // of the `in` parameter that names it: nothing is written through it
   bool is_region = false;            // cut out as a tile, by `tile(...)`, `:` or `+:`
   std::optional<Const> pad;

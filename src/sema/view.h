@@ -34,6 +34,7 @@ struct Selection {
   std::vector<ir::ValueId> offsets;  // for each axis of the base; none: 0
   ir::Axes axes;                     // for each axis of the result that of the base; kNewAxis for `_`
   std::vector<Extent> shape;         // of each axis of the result
+  std::vector<bool> ends_early;      // for each axis of the base: before that does, as far as is known
   bool is_part = false;              // not all of it
   bool is_region = false;            // written with `:` or `+:`, so a tile and not a name for what is left
   bool is_element() const { return axes.empty(); }
@@ -41,6 +42,9 @@ struct Selection {
 std::optional<Selection> select(Instance& in, const ast::Index& index, const std::vector<Extent>& extents, Span span);
 // The part of a tile that was selected, its new axes among its axes; Poison after a mistake.
 Value extract(Instance& in, const Operand& tile, const Selection& selection, Span span);
+// Does `length` from `offset` on (none: 0) stay within the view along its axis? Nothing cuts off what lies beyond the end of a part, where the
+// memory goes on. Reports what is not shown to.
+bool stays_in_part(Instance& in, const View& view, size_t axis, ir::ValueId offset, const Extent& length, int64_t step, Span span);
 // The part of `view` that was selected, new axes aside; none, and a report, where it is known to leave a tile.
 std::optional<View> part(Instance& in, const View& view, const Selection& selection, Span span);
 

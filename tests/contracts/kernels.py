@@ -132,7 +132,9 @@ class Kernel:
             return SHAPE, None
         if any(not lies_in_memory(*shape, env["far"]) for shape in shapes):
             return SHAPE, None
-        if not 0 <= grid <= MOST_EXTENT:
+        if grid < 0:
+            return SHAPE, None
+        if grid > MOST_EXTENT:
             return GRID, None
         if not 0 <= workspace * 4 + 255 <= MOST or workspace < 0:
             return SHAPE, None

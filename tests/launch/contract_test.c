@@ -143,7 +143,7 @@ static void grids_are_checked(void) {
                "packed: with launch index d (sample.tile:22:5), which counts to 32768, there are more than 2147483647 "
                "blocks");
   float x[8] = {0}, y[8];
-  EXPECT_FAILS(one_blur(x, y, -3, 8, NULL, 0, NULL), TILE_GRID,
+  EXPECT_FAILS(one_blur(x, y, -3, 8, NULL, 0, NULL), TILE_SHAPE,
                "blur: launch index b (sample.tile:33:5) counts to -3");
 }
 

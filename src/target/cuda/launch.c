@@ -106,7 +106,8 @@ static int32_t tile_cu_run_in(const struct tile_kernel *kernel, const struct til
   int32_t status = tile_cu_choose(kernel, plan, place->device, &instance, &form);
   if (status) return status;
   for (int32_t i = 0; i < instance->launch_count; i++) {
-    if (tile_grid_blocks(kernel, &instance->launches[i], plan) < 0) return TILE_GRID;
+    int64_t blocks = tile_grid_blocks(kernel, &instance->launches[i], plan);
+    if (blocks < 0) return (int32_t)-blocks;
   }
   if (instance->workspace_count) return tile_cu_run_with_workspace(kernel, instance, form, place, slots, plan, stream);
   return tile_cu_run_launches(kernel, instance, form, place, slots, plan, stream);

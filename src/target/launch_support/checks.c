@@ -354,25 +354,23 @@ static int32_t tile_check_tensors(const struct tile_kernel *kernel, const int64_
   return tile_check_tensors_in(kernel, slots, plan, spans, tensors);
 }
 
-// Blocks of a launch, or -1 after a message.
+// Blocks of a launch, or, below 0, a status after its message.
 TILE_ENTRY int64_t tile_grid_blocks(const struct tile_kernel *kernel, const struct tile_launch *launch, const int64_t *plan) {
   int64_t blocks = 1, count;
   for (int32_t i = 0; i < launch->rank; i++) {
     int64_t extent = plan[launch->plan_extents[i]];
     if (extent < 0) {
-      tile_fail(TILE_GRID, "%s: launch index %s (%s) counts to %lld", kernel->info.name, launch->index_names[i],
-                launch->place, (long long)extent);
-      return -1;
+      return -tile_fail(TILE_SHAPE, "%s: launch index %s (%s) counts to %lld", kernel->info.name, launch->index_names[i],
+                        launch->place, (long long)extent);
     }
     if (extent == 0) return 0;
   }
   for (int32_t i = 0; i < launch->rank; i++) {
     int64_t extent = plan[launch->plan_extents[i]];
     if (__builtin_mul_overflow(blocks, extent, &count) || count > TILE_MAX_EXTENT) {
-      tile_fail(TILE_GRID, "%s: with launch index %s (%s), which counts to %lld, there are more than %lld blocks",
-                kernel->info.name, launch->index_names[i], launch->place, (long long)extent,
-                (long long)TILE_MAX_EXTENT);
-      return -1;
+      return -tile_fail(TILE_GRID, "%s: with launch index %s (%s), which counts to %lld, there are more than %lld blocks",
+                        kernel->info.name, launch->index_names[i], launch->place, (long long)extent,
+                        (long long)TILE_MAX_EXTENT);
     }
     blocks = count;
   }

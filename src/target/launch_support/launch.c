@@ -213,7 +213,8 @@ static int32_t tile_launch_planned(const struct tile_kernel *kernel, int64_t *sl
   const struct tile_instance *instance = tile_choose(kernel, plan);
   if (!instance) return TILE_NO_DEVICE_CODE;
   for (int32_t i = 0; i < instance->launch_count; i++) {
-    if (tile_grid_blocks(kernel, &instance->launches[i], plan) < 0) return TILE_GRID;
+    int64_t blocks = tile_grid_blocks(kernel, &instance->launches[i], plan);
+    if (blocks < 0) return (int32_t)-blocks;
   }
   if (instance->workspace_count) return tile_run_with_workspace(kernel, instance, slots, plan);
   return tile_run_instance(kernel, instance, slots, plan);
