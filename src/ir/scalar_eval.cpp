@@ -219,13 +219,24 @@ Number from_bits(Scalar type, uint64_t bits) {
   return Number::integer(wrap(type, int64_t(bits)));
 }
 
+namespace {
+
+// What no number of the type is beyond.
+double end_of(Scalar type) {
+  const FloatFormat format = is_float(type) ? float_format(type) : FloatFormat{};
+  if (!is_float(type) || format.has_infinity) return std::numeric_limits<double>::infinity();
+  return decode(type, ((uint64_t(1) << (format.exponent_bits + format.mantissa_bits)) - 2) << format.spare_bits);
+}
+
+}  // namespace
+
 Number identity(ReduceFn fn, Scalar type) {
   auto make = [&](double f, int64_t i) { return is_float(type) ? Number::real(f) : Number::integer(i); };
   switch (fn) {
     case ReduceFn::Sum: case ReduceFn::AbsMax: case ReduceFn::Any: return make(0, 0);
     case ReduceFn::Prod: case ReduceFn::All: return make(1, 1);
-    case ReduceFn::Max: case ReduceFn::ArgMax: return make(-std::numeric_limits<double>::infinity(), integer_min(type));
-    case ReduceFn::Min: case ReduceFn::ArgMin: return make(std::numeric_limits<double>::infinity(), int64_t(integer_max(type)));
+    case ReduceFn::Max: case ReduceFn::ArgMax: return make(-end_of(type), integer_min(type));
+    case ReduceFn::Min: case ReduceFn::ArgMin: return make(end_of(type), int64_t(integer_max(type)));
   }
   UNREACHABLE("a reduction has an identity");
 }

@@ -45,6 +45,7 @@ std::vector<bool> covered(const std::vector<int64_t>& sizes, const std::vector<i
 Numbers plain_beyond(const AxisPadding& axis) { return axis.can_be_masked() ? axis.plain.sure : Numbers{}; }
 
 std::string text_of(const Numbers& numbers, Scalar type) {
+  if (type == Scalar::U64 && numbers.exact) return std::to_string(uint64_t(numbers.exact->i));
   std::string text = text_of(numbers);
   return type != Scalar::Bool ? text : text == "0" ? "false" : text == "1" ? "true" : text;
 }
