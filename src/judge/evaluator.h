@@ -107,6 +107,7 @@ class Evaluator {
   Value converted(const Value& value, Scalar to, Span span, bool is_cast, ir::ConvertMode mode = ir::ConvertMode::Nearest);
   Value product(const Value& a, const Value& b, const TilePtr& acc, Span span);
   Value reduce(const std::string& fn, const TilePtr& tile, int64_t axis, Span span);
+  void ask_ends(const Tile& tile, const Number& neutral, Span span);
   Value scan(const std::string& fn, const TilePtr& tile, int64_t axis, Span span);
   Value turned(const Value& value, Span span);
   Value reshaped(const Value& value, const Shape& shape, Span span);
@@ -187,6 +188,7 @@ class Evaluator {
   template <class F> Flow carrying(const ast::Block& body, F&& loop);
   Flow run_if(const ast::If& choice);
   void lose_assigned(const ast::Stmt& stmt);
+  void open_assigned(const ast::Stmt& stmt);
   Flow run_while(const ast::While& loop, Span span);
   Flow run_for(const ast::For& loop);
   Flow run_each(const ast::For& loop);
@@ -219,6 +221,7 @@ class Evaluator {
   bool is_in_launch_ = false;
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults
   std::vector<std::pair<TilePtr, bool>> masks_;
+  uint64_t turns_ = 0;  // of all loops
   std::vector<const Memory*> carried_;  // by the loops around this place
   const ast::Launch* launch_ = nullptr;
   int64_t threads_ = 0, thread_ = -1;

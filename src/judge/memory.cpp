@@ -61,6 +61,7 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
   auto out = std::make_shared<Tile>();
   out->type = region.view.memory->element;
   out->shape = region.shape();
+  out->may_end = region.view.memory->may_end;
   // Where the axes of the memory are in the tile, and those of the region.
   std::vector<std::optional<size_t>> places, kept;
   for (size_t d = 0, axis = 0; d < region.length.size(); ++d) {
@@ -102,6 +103,9 @@ void Evaluator::write(const Region& region, const Value& value, Span span) {
     const Number& x = tile->elements[k++];
     if (auto at = offset_of(region, index)) memory.set(*at, moved(convert(x, memory.element, span), places));
   });
+  bool is_whole = region.view.axes.size() == region.length.size();
+  for (size_t d = 0; d < region.length.size(); ++d) is_whole &= region.start[d] == 0 && region.length[d] == region.view.axes[d].extent;
+  memory.may_end = tile->may_end || (memory.may_end && !is_whole);
   ++changes_, ++changes_of_memory_;
 }
 

@@ -139,6 +139,7 @@ void Evaluator::run_assign(const ast::Assign& assign_stmt, Span span) {
 
 Flow Evaluator::run_turn(const ast::For& loop, const std::vector<Value>& indices) {
   step(loop.domain_span);
+  ++turns_;
   frame_->scopes.emplace_back();
   for (size_t i = 0; i < loop.pattern.names.size() && i < indices.size(); ++i) bind(loop.pattern.names[i].text, indices[i]);
   Flow flow = execute(loop.body);
@@ -226,11 +227,24 @@ void Evaluator::lose_assigned(const ast::Stmt& stmt) {
   });
 }
 
+// What is not run might have brought padding.
+void Evaluator::open_assigned(const ast::Stmt& stmt) {
+  if (is_parallel_ || thread_ >= 0) return;
+  each_target(stmt, [&](const ast::Expr& target) {
+    Binding* binding = find(root_of(&target));
+    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+    if (view && view->kind != Kind::Tensor) view->memory->may_end = true;
+  });
+}
+
 Flow Evaluator::run_if(const ast::If& choice) {
   const Number test = condition(*choice.condition);
   Flow flow = Flow::Next;
   if (test.truth()) flow = execute(choice.then_block);
   else if (choice.else_branch) flow = execute(*choice.else_branch);
+  if (!test.truth())
+    for (const ast::Stmt* s : choice.then_block.statements) open_assigned(*s);
+  else if (choice.else_branch) open_assigned(*choice.else_branch);
   if (!is_parallel_ || !test.is_padding()) return flow;
   for (const ast::Stmt* s : choice.then_block.statements) lose_assigned(*s);
   if (choice.else_branch) lose_assigned(*choice.else_branch);
@@ -250,7 +264,10 @@ Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
     view->memory->begin_loop();
     carried_.push_back(view->memory.get());
   }
+  const uint64_t turns = turns_;
   Flow flow = loop();
+  if (turns_ == turns)
+    for (const ast::Stmt* stmt : body.statements) open_assigned(*stmt);
   carried_.resize(before);
   return flow;
 }
@@ -264,6 +281,7 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
       uint64_t before = changes_;
       if (!condition(*loop.condition).truth()) return Flow::Next;
       step(span);
+      ++turns_;
       Flow flow = execute(loop.body);
       if (flow == Flow::Break) return Flow::Next;
       if (flow == Flow::Return) return flow;

@@ -136,6 +136,7 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
   auto out = std::make_shared<Tile>();
   out->shape = shape;
   out->type = hint;
+  for (const TilePtr& tile : tiles) out->may_end |= tile && tile->may_end;
   steps_ += uint64_t(count_of(shape));
   const bool was_muted = is_muted_;
   for (int64_t k = 0; k < count_of(shape); ++k) {
@@ -161,6 +162,7 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
   auto *a_ptr = std::get_if<TilePtr>(&left), *b_ptr = std::get_if<TilePtr>(&right);
   if (!a_ptr || !b_ptr || (*a_ptr)->shape.size() != 2 || (*b_ptr)->shape.size() != 2) unknown(span, "a product of other than two tiles of two axes");
   const Tile &a = **a_ptr, &b = **b_ptr;
+  ask_ends(a, integer_of(0), span), ask_ends(b, integer_of(0), span);
   int64_t rows = a.shape[0], inner = a.shape[1], columns = b.shape[1];
   auto out = std::make_shared<Tile>();
   out->type = acc ? acc->type : sum_type(a.type);
@@ -244,6 +246,17 @@ bool sums_wide(ir::ReduceFn fn, Scalar type) { return is_narrow_float(type) && (
 
 }  // namespace
 
+// Whether a tile that is the same number everywhere ends somewhere is not seen from what was run.
+void Evaluator::ask_ends(const Tile& tile, const Number& neutral, Span span) {
+  if (!tile.may_end || tile.elements.empty()) return;
+  const Number& first = tile.elements[0];
+  const bool is_same = std::ranges::all_of(tile.elements, [&](const Number& x) {
+    return !x.is_padding() && (x.is_real() ? x.f == first.f || (std::isnan(x.f) && std::isnan(first.f)) : x.i == first.i);
+  });
+  if (is_same && !(first.is_real() ? first.f == (neutral.is_real() ? neutral.f : double(neutral.i)) : first.i == neutral.i))
+    unknown(span, "what may end where a branch or a loop that was not run would have brought padding");
+}
+
 Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis, Span span) {
   Lines lines(tile->shape, size_t(axis));
   auto out = std::make_shared<Tile>();
@@ -253,6 +266,7 @@ Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis
   if (!function && !is_index) unknown(span, "the reduction `" + fn + "`");
   out->type = is_index ? Scalar::I32 : tile->type;
   Scalar type = function && sums_wide(*function, tile->type) ? Scalar::F32 : tile->type;
+  if (function) ask_ends(*tile, from(tile->type, ir::identity(*function, tile->type), 0), span);
   for (int64_t line = 0; line < lines.count(); ++line) {
     if (is_index) {
       out->elements.push_back(best_index(*tile, lines, line, size_t(axis), fn == "argmax"));
@@ -277,6 +291,7 @@ Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, 
   auto function = function_named(fn);
   if (!function) unknown(span, "the scan `" + fn + "`");
   auto out = std::make_shared<Tile>(*tile);
+  ask_ends(*tile, from(tile->type, ir::identity(*function, tile->type), 0), span);
   Scalar type = sums_wide(*function, tile->type) ? Scalar::F32 : tile->type;
   for (int64_t line = 0; line < lines.count(); ++line) {
     ir::Number total = ir::identity(*function, type);

@@ -45,6 +45,8 @@ struct Tile {
   Scalar type;
   Shape shape;
   std::vector<Number> elements;  // row-major
+  // A branch or a loop that was not run might have brought padding: then what is the same number everywhere ends where that would.
+  bool may_end = false;
 };
 using TilePtr = std::shared_ptr<const Tile>;
 // The padding of an element whose tile's axes have other places now; none: the axis is gone.
@@ -69,6 +71,7 @@ class Memory {
 
   Scalar element;
   std::string name;
+  bool may_end = false;  // as of a tile
   bool is_written(int64_t offset) const;
   Number get(int64_t offset) const;
   void set(int64_t offset, const Number& value);

@@ -301,7 +301,7 @@ bool PaddingFlow::keep_out(const Entry& entry, const Op& at) {
 }
 
 // Where the padding was read, and what to write there or behind it instead.
-void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const Op& at, bool is_named) {
+void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const Op& at, Held held) {
   const PadOrigin& from = axis.origin;
   if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
   if (axis.has_low() && from.buffer.valid()) report.note(from.read, diag::StartUnknown, name_of(kernel_, from.buffer));
@@ -310,7 +310,10 @@ void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::stri
     return void(report.help("which of its elements lie beyond the edge is not known here: reduce each tile, or set what it has beyond the edge to " + wanted +
                             ", where it is read"));
   // What is computed in place has no elements to set, and setting those that it is computed from is another thing.
-  std::string mask = (is_named ? "set the elements of `" + name + "` beyond the edge" : "name what enters it with `var`, and set its elements beyond the edge") +
+  // Of a shared tile whose elements are written one by one it is not known which are padding.
+  std::string mask = (held == Held::Named     ? "set the elements of `" + name + "` beyond the edge"
+                      : held == Held::Shared ? "copy `" + name + "` into a fragment, and set the elements of that beyond the edge"
+                                             : "name what enters it with `var`, and set its elements beyond the edge") +
                      " to " + wanted + " in a `parallel` loop";
   if (!is_mendable) return void(report.help(mask));
   // A tile and a region end with the bracket behind their last argument.
@@ -339,9 +342,11 @@ void PaddingFlow::report(const AxisPadding& axis, ValueId tile, std::string_view
   if (!reported_.insert(cause).second) return;
   // What has no name of its own is called by what it was computed from.
   std::string name = padded_name(tile);
-  bool is_named = name_of(kernel_, tile) != kNoName;
+  auto* load = kernel_.defined_by<op::Load>(tile);
+  bool is_shared = kernel_.type(load ? load->buffer : tile).space == Space::Shared;
+  Held held = name_of(kernel_, tile) == kNoName ? Held::InPlace : is_shared ? Held::Shared : Held::Named;
   if (name == kNoName && axis.origin.buffer.valid()) name = name_of(kernel_, axis.origin.buffer);
-  advise(diagnostics_.at(at.span).error(diag::PadInReduction, text_of(text_numbers(axis), element(tile)), name, where), axis, name, std::string(identity), at, is_named);
+  advise(diagnostics_.at(at.span).error(diag::PadInReduction, text_of(text_numbers(axis), element(tile)), name, where), axis, name, std::string(identity), at, held);
 }
 
 }  // namespace tilec::passes
