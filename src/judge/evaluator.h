@@ -188,6 +188,7 @@ class Evaluator {
   template <class F> Flow carrying(const ast::Block& body, F&& loop);
   Flow run_if(const ast::If& choice);
   void lose_assigned(const ast::Stmt& stmt);
+  bool names_tensor(std::string_view text, const Shape& tile);
   void open_assigned(const ast::Stmt& stmt);
   Flow run_while(const ast::While& loop, Span span);
   Flow run_for(const ast::For& loop);

@@ -227,13 +227,43 @@ void Evaluator::lose_assigned(const ast::Stmt& stmt) {
   });
 }
 
+// Behind the name of a tensor: one element of it, `[i, j]`, and nothing more?
+bool is_element_of(std::string_view text) {
+  if (!text.starts_with('[')) return false;
+  size_t depth = 0, at = 0;
+  do {
+    if (at == text.size() || (depth == 1 && text[at] == ':')) return false;
+    depth += text[at] == '[', depth -= text[at] == ']';
+    ++at;
+  } while (depth > 0);
+  return at == text.size() || text[at] != '.';
+}
+
+bool are_multiples(const Shape& extents, const Shape& tile) {
+  return std::ranges::all_of(extents, [&](int64_t n) { return std::ranges::all_of(tile, [&](int64_t size) { return size > 0 && n % size == 0; }); });
+}
+
+// Does the text name a tensor whose extents are no multiples of the tile's, so that it may read more than there is?
+bool Evaluator::names_tensor(std::string_view text, const Shape& tile) {
+  auto is_of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (size_t at = 0; at < text.size();) {
+    size_t end = at;
+    while (end < text.size() && is_of_word(text[end])) ++end;
+    Binding* binding = end > at ? find(text.substr(at, end - at)) : nullptr;
+    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+    if (view && view->kind == Kind::Tensor && !is_element_of(text.substr(end)) && !are_multiples(view->extents(), tile)) return true;
+    at = std::max(end, at + 1);
+  }
+  return false;
+}
+
 // What is not run might have brought padding.
 void Evaluator::open_assigned(const ast::Stmt& stmt) {
   if (is_parallel_ || thread_ >= 0) return;
   each_target(stmt, [&](const ast::Expr& target) {
     Binding* binding = find(root_of(&target));
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (view && view->kind != Kind::Tensor) view->memory->may_end = true;
+    if (view && view->kind != Kind::Tensor && names_tensor(sources_.text(stmt.span), view->extents())) view->memory->may_end = true;
   });
 }
 
