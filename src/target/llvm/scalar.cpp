@@ -1,4 +1,5 @@
 // Scalar operations, each on one number or on the lanes of a warp: the dispatch, and what floats do.
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Intrinsics.h>
 
 #include "target/llvm/elementwise.h"
@@ -85,7 +86,25 @@ Value* Speller::binary(BinaryFn fn, Scalar element, Value* a, Value* b) {
   return float_binary(fn, a, b);
 }
 
+namespace {
+
+// LLVM 19 takes maxnum(fabs(x), -1) for a number that is never below 0, but of NaN it is -1: it asks for one operand that is never below 0
+// and one that is never NaN, and does not mind that they are two. Of minnum the same, on the other side.
+bool is_misread(const llvm::DataLayout& layout, BinaryFn fn, Value* end, Value* other) {
+  const llvm::KnownFPClass a = llvm::computeKnownFPClass(end, layout), b = llvm::computeKnownFPClass(other, layout);
+  auto is_on_side = [&](const llvm::KnownFPClass& known) { return fn == BinaryFn::Max ? known.cannotBeOrderedLessThanZero() : known.cannotBeOrderedGreaterThanZero(); };
+  return is_on_side(a) && !a.isKnownNeverNaN() && b.isKnownNeverNaN() && !is_on_side(b);
+}
+
+}  // namespace
+
 Value* Speller::float_binary(BinaryFn fn, Value* a, Value* b) {
+  if (fn == BinaryFn::Max || fn == BinaryFn::Min) {
+    const llvm::DataLayout& layout = b_.GetInsertBlock()->getModule()->getDataLayout();
+    bool is_first = is_misread(layout, fn, a, b);
+    if (!is_first && is_misread(layout, fn, b, a)) std::swap(a, b), is_first = true;
+    if (is_first) return b_.CreateSelect(fn == BinaryFn::Max ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
+  }
   auto call = [&](ID id) { return b_.CreateBinaryIntrinsic(id, a, b); };
   switch (fn) {
     case BinaryFn::Add: return b_.CreateFAdd(a, b);
