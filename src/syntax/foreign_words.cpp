@@ -195,7 +195,7 @@ class Turner {
 
   // `and`, `or`, `not` where a name cannot stand, `elif` behind a block.
   void turn_word(size_t i) {
-    if (type(i) == TileLexer::IS) return turn_is_none(i);
+    if (type(i) == TileLexer::IS) return turn_is(i);
     if (type(i) != TileLexer::ID || i == 0) return;
     std::string word = text(i);
     bool is_between = ends_operand(i - 1) && (behind_operand(i + 1) > i + 1 || type(i + 1) == TileLexer::NOT || type(i + 1) == TileLexer::ID);
@@ -214,8 +214,11 @@ class Turner {
     list_.insert(list_.begin() + ssize_t(i) + 1, imagined_before(*list_[i + 1], TileLexer::IF));
   }
 
-  // `w is None`, `w is not None`: `!w` and `w`.
-  void turn_is_none(size_t i) {
+  // `n is 3`: equal. `w is None`, `w is not None`: `!w` and `w`.
+  void turn_is(size_t i) {
+    size_t next = type(i + 1);
+    bool is_literal = next == TileLexer::INTEGER || next == TileLexer::FLOAT || next == TileLexer::MINUS || next == TileLexer::TRUE || next == TileLexer::FALSE;
+    if (is_literal && i > 0 && ends_operand(i - 1)) return replace(i, TileLexer::EQUAL, "==");
     bool has_not = type(i + 1) == TileLexer::ID && text(i + 1) == "not";
     size_t none = i + 1 + has_not;
     if (i == 0 || !is_name(type(i - 1)) || type(none) != TileLexer::ID || text(none) != "None") return;

@@ -5,6 +5,7 @@
 #include "base/advice.h"
 #include "base/text.h"
 #include "diag/diag.h"
+#include "syntax/foreign_words.h"
 
 namespace tilec::syntax {
 namespace {
@@ -136,11 +137,23 @@ class Reader {
     }
     return at;
   }
+  bool is_cast_before(size_t at) const {
+    const auto& list = out_.list;
+    size_t end = input_.text.find_first_not_of(" ", input_.text.find('\'', at + 1) + 1);
+    return list.size() > 1 && list.back()->getType() == TileLexer::LEFT_PAREN && foreign_type(input_.spelling(*list[list.size() - 2])) &&
+           end != input_.text.npos && input_.text[end] == ')';
+  }
   // A character, or a string of Python: read as a value that is left open.
   void quoted(const antlr4::Token& token, size_t end) {
     size_t at = token.getStartIndex();
     if (at < unknown_end_) return;
     Span span = input_.span(at, end);
+    if (is_cast_before(at) && !infinite_word(input_.text.substr(at, end - at)).empty()) {  // `float('inf')` is told as a whole
+      auto whole = imagined_before(token, TileLexer::STRING);
+      dynamic_cast<antlr4::CommonToken&>(*whole).setStopIndex(end - 1);
+      dropped_end_ = end;
+      return out_.list.push_back(std::move(whole));
+    }
     auto said = diagnostics_.at(span).error(diag::UnknownCharacter, "'");
     bool is_one = end == at + 3 && uint8_t(input_.text[at + 1]) < 0x80;
     if (is_one) said.fix(span, std::to_string(int(input_.text[at + 1])), "a character is the number of its code");
@@ -289,6 +302,7 @@ Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& 
   turn_words_as_names(input, tokens, patience, diagnostics);
   turn_parameter_lists(input, tokens, patience, diagnostics);
   turn_foreign_heads(input, tokens, patience, diagnostics);
+  turn_foreign_values(input, tokens, patience, diagnostics);
   turn_foreign_marks(input, tokens, patience, diagnostics);
   leave_out_foreign_lines(input, tokens, diagnostics);
   leave_out_lambdas(input, tokens, patience, diagnostics);

@@ -67,8 +67,9 @@ void turn_slips(const Input& input, Tokens& tokens, const Patience& patience, Di
 // Parameters of other languages become ours, or are left open, and are reported.
 void turn_parameter_lists(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
-// What stands around declarations of other languages, and signs in their statements, become ours and are reported.
+// What stands around declarations of other languages, values, and signs in their statements, become ours and are reported.
 void turn_foreign_heads(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
+void turn_foreign_values(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 void turn_foreign_marks(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
 // Declarations and statements of other languages are reported and left out.

@@ -98,6 +98,18 @@ y[i] = max(&x[i], 3) as f32;
 y[i] == 0;
 var a, b: f32; a = 1.0; b = 2.0; y[i] = a + b;
 let t: fragment f32[16] = 0; let u = t[:, None]; y[i] = u[3, 0];
+y[i] = float("inf");
+y[i] = max(float('-inf'), 1.0) + float("nan");
+y[i] = max(-np.inf, math.inf);
+y[i] = select(x[i] > 0 & x[i] < 3 & i != 3, 1.0, 2.0);
+if x[i] > 0 | x[i] < 1 { y[i] = 1.0; }
+if x[i] in [1, 2] { y[i] = 1.0; }
+if i not in (1, 2) { y[i] = 1.0; }
+if x[i] is 3 { y[i] = 1.0; }
+for j in 0...4 { y[i] = 1.0; }
+for j in 0..10..2 { y[i] = 1.0; }
+y[i] = (x[i] >>> 2) as f32;
+if x[i] > 3 { y[i] = 1.0; };
 """.strip().split("\n")
 
 # Heads of kernels, of which all have a body that copies x to y.
@@ -118,6 +130,7 @@ k(x: f32[N], out y: f32[N]) { launch (N)
 k(x: f32[N], out y: f32[N]) -> f32 { launch (i in N)
 k(x: f32[N], out y: f32[N]); { launch (i in N)
 k(x: f32[N], out y: f32[N]) requires N > 2; { launch (i in N)
+k(x: f32[N], out y: f32[N]) requires N > 1 requires N < 9 { launch (i in N)
 k(x: f32[N], N: int, out y: f32[N]) { launch (i in N)
 k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } fn f(x: f32): f32 { return x; } kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
 k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } fn f(x: f32) -> f32 { x * x } kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
