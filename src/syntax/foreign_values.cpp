@@ -121,7 +121,8 @@ class Values : TokenEdits {
 
   // `0...4`, `for j in 0..10..2`.
   void range(size_t i) {
-    if (type(i + 1) == L::DOT && are_joined(i)) {
+    bool is_number = is_name(type(i - 1)) || type(i - 1) == L::INTEGER || closes(type(i - 1));
+    if (is_number && type(i + 1) == L::DOT && are_joined(i)) {
       report(span(i, i + 2), "...", "..", {{span(i + 1, i + 2), ""}}, "a range has two dots, and ends in front of its limit");
       return erase(i + 1, i + 2);
     }

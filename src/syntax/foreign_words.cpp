@@ -41,6 +41,7 @@ class Turner {
       turn_declaration(i);
       turn_declarator(i);
       turn_array(i);
+      turn_named_array(i);
       turn_word(i);
     }
   }
@@ -150,10 +151,33 @@ class Turner {
     while (last < list_.size() && type(last) != TileLexer::SEMICOLON && type(last) != TileLexer::EOF) ++last;
     if (end == i + 2 || (type(end) != TileLexer::SEMICOLON && type(end) != TileLexer::ASSIGN)) return;
     std::string array = std::string(tilec::name(*type_at(i))) + text(i + 2, end), name = text(i + 1);
-    diagnostics_.at(input_.span(list_[i]->getStartIndex(), list_[end - 1]->getStopIndex() + 1))
-        .error(diag::ExpectedToken, "`var " + name + ": local " + array + "`", "`" + text(i, end) + "`")
-        .help("`local` is memory of a thread, `shared` of the block; a tile that lies in registers is a `fragment`");
+    tell_array(i, end, "var " + name + ": local " + array);
     list_[i] = retyped(std::move(list_[i]), TileLexer::VAR);
+    leave_array_open(i, last);
+  }
+  // `var a[4]: f32;`
+  void turn_named_array(size_t i) {
+    bool is_declared = depth_ > 0 && (type(i) == TileLexer::VAR || type(i) == TileLexer::LET) && is_name(type(i + 1)) && type(i + 2) == TileLexer::LEFT_BRACKET;
+    size_t colon = is_declared ? behind_brackets(i + 2) : i, last = colon;
+    if (colon <= i + 2) return;
+    while (last < list_.size() && type(last) != TileLexer::SEMICOLON && type(last) != TileLexer::EOF) ++last;
+    size_t element = colon + 1;
+    bool has_space = type(element) != TileLexer::ID && is_name(type(element));  // `var a[4]: shared f32`
+    element += has_space;
+    bool has_type = type(colon) == TileLexer::COLON && type_at(element);
+    if (!has_type && type(colon) != TileLexer::SEMICOLON && type(colon) != TileLexer::ASSIGN) return;
+    std::string space = has_space ? text(element - 1) : "local", of = has_type ? std::string(tilec::name(*type_at(element))) : "f32";
+    tell_array(i, has_type ? element + 1 : colon, "var " + text(i + 1) + ": " + space + " " + of + text(i + 2, colon));
+    list_[i] = retyped(std::move(list_[i]), TileLexer::VAR);
+    leave_array_open(i, last);
+  }
+  void tell_array(size_t i, size_t end, const std::string& ours) {
+    diagnostics_.at(input_.span(list_[i]->getStartIndex(), list_[end - 1]->getStopIndex() + 1))
+        .error(diag::ExpectedToken, "`" + ours + "`", "`" + text(i, end) + "`")
+        .help("`local` is memory of a thread, `shared` of the block; a tile that lies in registers is a `fragment`");
+  }
+  // `var a: (open)`, up to `last`.
+  void leave_array_open(size_t i, size_t last) {
     TokenPointer colon = imagined_before(*list_[i + 2], TileLexer::COLON), open = imagined_before(*list_[i + 2], TileLexer::ID);
     list_.erase(list_.begin() + ssize_t(i) + 2, list_.begin() + ssize_t(last));
     list_.insert(list_.begin() + ssize_t(i) + 2, std::move(open));

@@ -317,6 +317,7 @@ Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& 
   if (tokens.is_unreadable) return tokens;
   turn_foreign_words(input, tokens, patience, diagnostics);
   if (tokens.is_unreadable) return tokens;
+  turn_launch_heads(input, tokens, patience, diagnostics);
   turn_bare_launches(input, tokens, diagnostics);
   balance_brackets(input, tokens, patience, diagnostics);
   if (!tokens.is_unreadable) limit_nesting(input, tokens, diagnostics);

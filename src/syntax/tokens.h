@@ -87,7 +87,8 @@ void turn_c_loops(const Input& input, Tokens& tokens, const Patience& patience, 
 // Spellings of other languages become ours, and are reported.
 void turn_foreign_words(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
-// Launches without parentheses get them, and are reported.
+// Heads of launches, and of loops that begin with how they run, become ours; launches without parentheses get them. Both are reported.
+void turn_launch_heads(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 void turn_bare_launches(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
 
 // Sets `is_unreadable` and reports it.

@@ -98,6 +98,11 @@ y[i] = max(&x[i], 3) as f32;
 y[i] == 0;
 var a, b: f32; a = 1.0; b = 2.0; y[i] = a + b;
 let t: fragment f32[16] = 0; let u = t[:, None]; y[i] = u[3, 0];
+for (int j = 0; j < 4; j++) for (int k = 0; k < 4; k++) y[i] = 1.0;
+for (int j = 0; j < 4; j++) if (x[i] > 1) y[i] = 1.0; else if (x[i] > 2) y[i] = 2.0; else { y[i] = 3.0; }
+parallel (c in 32) { y[c] = 1.0; }
+parallel (c in 4, d in 8) { y[c * 8 + d] = 1.0; }
+parallel c in 32 { y[c] = 1.0; }
 y[i] = float("inf");
 y[i] = max(float('-inf'), 1.0) + float("nan");
 y[i] = max(-np.inf, math.inf);
@@ -131,6 +136,17 @@ k(x: f32[N], out y: f32[N]) -> f32 { launch (i in N)
 k(x: f32[N], out y: f32[N]); { launch (i in N)
 k(x: f32[N], out y: f32[N]) requires N > 2; { launch (i in N)
 k(x: f32[N], out y: f32[N]) requires N > 1 requires N < 9 { launch (i in N)
+k(x: f32[N], out: f32[N]) { launch (i in N) { out[i] = 2.0; } } kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
+k(x: const f32[N], out y: f32[N]) { launch (i in N)
+k(const x: f32[N], out y: f32[N]) { launch (i in N)
+k(x: f32[N] const, out y: f32[N]) { launch (i in N)
+k(x: f32[N], out y: f32[N]) { launch (i, j in N, N)
+k(x: f32[N], out y: f32[N]) { launch ((i, j) in (N, N))
+k(x: f32[N], out y: f32[N]) { launch (i, j) in (N, N)
+k(x: f32[N], out y: f32[N]) { launch (i in N) threads (16, 16)
+k(x: f32[N], out y: f32[N]) { launch threads 128 (i in N)
+k(x: f32[N], out y: f32[N]) { launch<<<N, 128>>>
+k(x: f32[N], out y: f32[N]) { launch<<<N, 128>>>(i in N)
 k(x: f32[N], N: int, out y: f32[N]) { launch (i in N)
 k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } fn f(x: f32): f32 { return x; } kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
 k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } fn f(x: f32) -> f32 { x * x } kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
