@@ -46,6 +46,7 @@ struct Tokens {
   std::vector<TokenPointer> list;  // ends with EOF
   std::vector<ast::Comment> comments;
   std::vector<Span> damaged;
+  std::vector<std::string> left_open;  // names whose declarations were told and left out
   bool is_unreadable = false;  // nested deeper than a recursive reader can take, or no text, or full of mistakes; reported
 };
 
@@ -63,6 +64,9 @@ void balance_brackets(const Input& input, Tokens& tokens, const Patience& patien
 // reported.
 void turn_words_as_names(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 void turn_slips(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
+
+// Functions and constants of other languages become ours, and are reported.
+void turn_foreign_declarations(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
 // Parameters of other languages become ours, or are left open, and are reported.
 void turn_parameter_lists(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);

@@ -117,7 +117,7 @@ y[i] = (x[i] >>> 2) as f32;
 if x[i] > 3 { y[i] = 1.0; };
 """.strip().split("\n")
 
-# Heads of kernels, of which all have a body that copies x to y.
+# Heads of kernels, of which all have a body that copies x to y; `#` is an end of a line.
 HEADS = """
 k(x: f32[N] out y: f32[N]) { launch (i in N)
 k(x: f32[N, out y: f32[N]) { launch (i in N)
@@ -147,6 +147,8 @@ k(x: f32[N], out y: f32[N]) { launch (i in N) threads (16, 16)
 k(x: f32[N], out y: f32[N]) { launch threads 128 (i in N)
 k(x: f32[N], out y: f32[N]) { launch<<<N, 128>>>
 k(x: f32[N], out y: f32[N]) { launch<<<N, 128>>>(i in N)
+k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } }#float sq(float a) { return a * a; }#kernel g(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = sq(2.0); } } kernel h(x: f32[N], out y: f32[N]) { launch (i in N)
+k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } }#static const int B = 32;#C = 0.5#D: int = B * 2#float E = 1.0;#kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
 k(x: f32[N], N: int, out y: f32[N]) { launch (i in N)
 k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } fn f(x: f32): f32 { return x; } kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
 k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } fn f(x: f32) -> f32 { x * x } kernel g(x: f32[N], out y: f32[N]) { launch (i in N)
@@ -172,7 +174,7 @@ def programs():
     for path in sorted(HERE.glob("*.tile")):
         yield path.name, path.read_text(errors="replace")
     for head in HEADS:
-        yield head, "export kernel " + head + " {\n        y[i] = x[i];\n    }\n}\n"
+        yield head, "export kernel " + head.replace("#", "\n") + " {\n        y[i] = x[i];\n    }\n}\n"
     for text in DAMAGED:
         yield text, text
     for line in LINES:
