@@ -61,8 +61,7 @@ struct Matching {
     std::vector<std::string_view> names;
     for (const auto& p : signature(ref).parameters) names.push_back(p.name.text);
     auto report = in.at(argument.name.span).error(diag::UnknownParameter, name(), argument.name.text);
-    if (auto near = nearest(argument.name.text, names); !near.empty())
-      report.fix(argument.name.span, near, "did you mean `" + std::string(near) + "`?");
+    suggest_parameter(report, argument.name, names);
     return false;
   }
 
