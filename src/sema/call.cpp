@@ -50,6 +50,8 @@ struct Matching {
   bool place(const ast::Argument& argument, size_t& next) {
     if (!argument.is_named()) {
       if (next >= arguments.size()) return too_many();
+      if (arguments[next] && reports) in.at(argument.span).error(diag::GivenTwice, signature(ref).parameters[next].name.text);
+      if (arguments[next]) return false;  // by its name
       arguments[next++] = &argument;
       return true;
     }

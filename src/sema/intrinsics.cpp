@@ -144,6 +144,7 @@ std::optional<std::vector<const ast::Expr*>> raw_arguments(Instance& in, const F
     }
     if (i >= parameters.size()) return in.at(site.expr.span)
         .error(diag::ArgumentCount, name, int64_t(parameters.size()), int64_t(site.arguments.size())), std::nullopt;
+    if (result[i]) return in.at(argument.span).error(diag::GivenTwice, parameters[i].name.text), std::nullopt;
     result[i] = argument.value;
   }
   for (size_t i = site.receiver.has_value(); i < parameters.size(); ++i)

@@ -66,11 +66,13 @@ class Heads : TokenEdits {
     Lists found{.names = {}, .extents = {}, .begin = begin, .end = begin};
     size_t open = type(begin) == L::LEFT_PAREN;
     found.names = parts(begin + open);
-    size_t in = found.names.empty() ? begin : found.names.back().end + open;
+    if (found.names.empty() || (open && type(found.names.back().end) != L::RIGHT_PAREN)) return std::nullopt;
+    size_t in = found.names.back().end + open;
     if (type(in) != L::IN) return std::nullopt;
     size_t second = type(in + 1) == L::LEFT_PAREN;
     found.extents = parts(in + 1 + second);
     if (found.extents.empty() || !are_names(found.names) || !are_whole(found.extents) || found.names.size() != found.extents.size()) return std::nullopt;
+    if (second && type(found.extents.back().end) != L::RIGHT_PAREN) return std::nullopt;
     found.end = found.extents.back().end + second;
     return found;
   }
