@@ -35,7 +35,7 @@ class Values : TokenEdits {
       case L::ID: infinite_text(i); break;
       case L::INFINITE: case L::NOT_A_NUMBER: infinite_member(i); break;
       case L::AND: case L::OR: conditions(i); break;
-      case L::IF: case L::WHILE: membership(i); break;
+      case L::IN: membership(i); break;
       case L::DOT_DOT: range(i); break;
       case L::SHIFT_RIGHT: shift(i); break;
     }
@@ -53,7 +53,10 @@ class Values : TokenEdits {
     std::string_view ours = is_cast ? infinite_word(text(i + 2)) : "";
     if (ours.empty()) return;
     bool is_negative = ours.starts_with('-');
-    report(span(i, i + 4), text(i, i + 4), std::string(ours), {{span(i, i + 4), std::string(ours)}});
+    size_t first = i;  // `np.float32("inf")`
+    while (first >= 2 && type(first - 1) == L::DOT && is_name(type(first - 2))) first -= 2;
+    report(span(first, i + 4), text(first, i + 4), std::string(ours), {{span(first, i + 4), std::string(ours)}});
+    erase(first, i), i = first;
     retype(i, is_negative ? L::MINUS : ours == "nan" ? L::NOT_A_NUMBER : L::INFINITE);
     if (is_negative) retype(i + 1, L::INFINITE);
     erase(i + 1 + is_negative, i + 4);
@@ -96,30 +99,41 @@ class Values : TokenEdits {
     report(span(i, i + 1), theirs, ours, std::move(fixes), "`" + theirs + "` binds tighter than a comparison: conditions are joined by `" + ours + "`");
   }
 
-  // `if i in [1, 2] {`.
-  void membership(size_t i) {
-    size_t in = i + 1, end;
-    while (is_name(type(in)) || type(in) == L::DOT || type(in) == L::INTEGER || type(in) == L::PERCENT || type(in) == L::NOT) ++in;
-    bool has_not = in > i + 2 && text(in - 1) == "not";
-    if (type(in) != L::IN || in == i + 1 + has_not || !opens(type(in + 1))) return;
+  // Does a loop or a launch begin the statement, whose axes have an `in`?
+  bool is_of_head(size_t in) const {
+    for (size_t k = in; k-- > 0;) {
+      size_t t = type(k);
+      if (t == L::FOR || t == L::LAUNCH || t == L::TUNE || t == L::FN || t == L::KERNEL) return true;
+      if (t == L::IF || t == L::WHILE || t == L::SEMICOLON || t == L::LEFT_BRACE || t == L::RIGHT_BRACE) return false;
+    }
+    return true;
+  }
+  // `i in [1, 2]`, `i not in (1, 2)`, in a condition.
+  void membership(size_t in) {
+    if (!opens(type(in + 1)) || is_of_head(in)) return;
+    bool has_not = text(in - 1) == "not";
+    size_t last = in - has_not, first = last, begin = in + 2, end = begin;
+    while (first > 0 && (is_name(type(first - 1)) || type(first - 1) == L::DOT || type(first - 1) == L::INTEGER || type(first - 1) == L::PERCENT)) --first;
+    if (first == last) return;
     std::vector<std::string> items;
-    size_t begin = in + 2;
-    for (end = in + 2; end < list_.size() && !closes(type(end)); ++end) {
+    for (; end < list_.size() && !closes(type(end)); ++end) {
       if (opens(type(end)) || ends_part(type(end)) != (type(end) == L::COMMA)) return;
       if (type(end) != L::COMMA || end == begin) continue;
       items.push_back(text(begin, end)), begin = end + 1;
     }
     if (end > begin) items.push_back(text(begin, end));
-    std::string value = text(i + 1, in - has_not), ours;
-    for (const std::string& item : items) ours += (ours.empty() ? "" : has_not ? " && " : " || ") + value + (has_not ? " != " : " == ") + item;
     if (items.empty() || end >= list_.size()) return;
-    report(span(i + 1, end + 1), text(i + 1, end + 1), ours, {{span(i + 1, end + 1), ours}}, "what is one of several is compared with each");
+    std::string value = text(first, last), ours;
+    for (const std::string& item : items) ours += (ours.empty() ? "" : has_not ? " && " : " || ") + value + (has_not ? " != " : " == ") + item;
+    bool is_whole = (type(first - 1) == L::IF || type(first - 1) == L::WHILE) && type(end + 1) == L::LEFT_BRACE;
+    if (!is_whole && items.size() > 1) ours = "(" + ours + ")";
+    report(span(first, end + 1), text(first, end + 1), ours, {{span(first, end + 1), ours}}, "what is one of several is compared with each");
     erase(in, end + 1);
     insert(in, imagined_before(*list_[in], L::ID)), insert(in, imagined_before(*list_[in], L::EQUAL));
     if (has_not) erase(in - 1, in);
   }
 
-  // `0...4`, `for j in 0..10..2`.
+  // `0...4`, `for j in 0..10..2`, `for j in 0..10 step 2`.
   void range(size_t i) {
     bool is_number = is_name(type(i - 1)) || type(i - 1) == L::INTEGER || closes(type(i - 1));
     if (is_number && type(i + 1) == L::DOT && are_joined(i)) {
@@ -128,8 +142,9 @@ class Values : TokenEdits {
     }
     size_t first = i, second = i + 1, block;
     while (first > 0 && type(first - 1) != L::IN && !ends_part(type(first - 1))) --first;
-    while (!ends_part(type(second))) ++second;
-    if (type(first - 1) != L::IN || first == i || type(second) != L::DOT_DOT || second == i + 1) return;
+    auto is_step = [&](size_t k) { return type(k) == L::DOT_DOT || (type(k) == L::ID && (text(k) == "step" || text(k) == "by")); };
+    while (!ends_part(type(second)) && !(second > i + 1 && is_step(second))) ++second;
+    if (type(first - 1) != L::IN || first == i || !is_step(second) || second == i + 1) return;
     for (block = second + 1; !ends_part(type(block));) ++block;
     if (type(block) != L::LEFT_BRACE || block == second + 1) return;
     std::string ours = "range(" + text(first, i) + ", " + text(i + 1, second) + ", " + text(second + 1, block) + ")";

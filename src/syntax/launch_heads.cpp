@@ -27,7 +27,7 @@ class Heads : TokenEdits {
   void run() {
     for (size_t i = 0; i < list_.size() && !patience_.is_over(diagnostics_); ++i) {
       if (type(i) == L::LAUNCH) chevrons(i), options_first(i), joined_axes(i);
-      if (type(i) == L::THREADS && type(i + 1) == L::LEFT_PAREN) joined_threads(i);
+      if (type(i) == L::THREADS && (type(i + 1) == L::LEFT_PAREN || type(i + 1) == L::LEFT_BRACKET)) joined_threads(i);
       bool begins = i > 0 && (type(i - 1) == L::SEMICOLON || type(i - 1) == L::LEFT_BRACE || type(i - 1) == L::RIGHT_BRACE);
       if (begins && type(i) == L::ID && std::ranges::find(kLoops, text(i)) != kLoops.end()) bare_loop(i);
     }
@@ -106,13 +106,15 @@ class Heads : TokenEdits {
   // `threads (16, 16)`: one number.
   void joined_threads(size_t i) {
     std::vector<Part> all = parts(i + 2);
-    if (all.size() < 2 || !are_whole(all) || type(all.back().end) != L::RIGHT_PAREN) return;
+    size_t closer = type(i + 1) == L::LEFT_PAREN ? L::RIGHT_PAREN : L::RIGHT_BRACKET;
+    if (all.size() < 2 || !are_whole(all) || type(all.back().end) != closer) return;
     std::string product;
     for (Part p : all) product += (product.empty() ? "" : " * ") + (p.end == p.begin + 1 ? text(p.begin) : "(" + text(p.begin, p.end) + ")");
     size_t end = all.back().end + 1;
     report(span(i + 1, end), text(i + 1, end), product, {{span(i + 1, end), product}}, "the threads of a block are counted by one number: `simt (t)` has `t / 16` and `t % 16`");
     for (Part p : all)
       if (p.begin != all[0].begin) retype(p.begin - 1, L::STAR);
+    retype(i + 1, L::LEFT_PAREN), retype(end - 1, L::RIGHT_PAREN);
   }
 
   // `launch threads 128 (i in N)`.

@@ -250,7 +250,9 @@ class Lists : TokenEdits {
       insert(name + 1, imagined_before(*list_[name + 1], L::COLON));
       return std::nullopt;
     }
-    if (last == name && is_name(type(name))) mistake(span(name + 1, name + 2), ":", text(name + 1), kTyped);
+    bool is_nameless = name > at && is_name(type(name)) && scalar_named(text(name)) && (type(name + 1) == L::LEFT_BRACKET || name + 1 == end);
+    if (is_nameless) mistake(span(at, end), text(at, name) + " y: " + text(name, end), text(at, end), kTyped);
+    else if (last == name && is_name(type(name))) mistake(span(name + 1, name + 2), ":", text(name + 1), kTyped);
     else declared_before(at, last, end);
     return leave_open(at, end, last);
   }

@@ -112,6 +112,15 @@ bool is_increment(Parser& parser, const Token& found) {
   return before && (are_twins(before, found) || are_twins(parser.getTokenStream()->LT(-2), *before));
 }
 
+// Is there a `{` in the rest of the statement? Then what is wrong is what stands in front of it.
+bool has_block_ahead(Parser& parser) {
+  for (ssize_t ahead = 1;; ++ahead) {
+    size_t next = parser.getTokenStream()->LA(ahead);
+    if (next == TileParser::LEFT_BRACE) return true;
+    if (next == Token::EOF || next == TileParser::SEMICOLON || next == TileParser::RIGHT_BRACE) return false;
+  }
+}
+
 bool ends_block(Parser& parser) { return previous(parser) && previous(parser)->getType() == TileParser::RIGHT_BRACE; }
 
 // Does the line go on as ` // n;` does?
@@ -204,7 +213,7 @@ void Recovery::report(Parser& parser, const Token& found, const IntervalSet& exp
     if (is_increment(parser, found)) said.help("there is no `++` and no `--`: write `n += 1;`");
     bool is_body = words == "`{`" && parser.getContext()->getRuleIndex() == TileParser::RuleBlock;
     if (is_body && found.getType() == TileParser::REQUIRES) said.fix(input_.span(previous(parser)->getStopIndex() + 1, span.end), ",", "what is required stands in one list: `requires M > 0, N > 0`");
-    else if (is_body) said.help("what a loop or a branch does stands in braces: `{ ... }`");
+    else if (is_body && !has_block_ahead(parser)) said.help("what a loop or a branch does stands in braces: `{ ... }`");
   }
   lose_patience(found);
 }

@@ -113,6 +113,10 @@ y[i] = select(x[i] > 0 & x[i] < 3 & i != 3, 1.0, 2.0);
 if x[i] > 0 | x[i] < 1 { y[i] = 1.0; }
 if x[i] in [1, 2] { y[i] = 1.0; }
 if i not in (1, 2) { y[i] = 1.0; }
+if x[i] > 0 && !(i in [1, 2]) { y[i] = 1.0; }
+let c = x[i] > 0 && i in (1, 2); if c { y[i] = 1.0; }
+for j in 0..10 step 2 { y[i] = 1.0; }
+y[i] = np.float32("-inf");
 if x[i] is 3 { y[i] = 1.0; }
 for j in 0...4 { y[i] = 1.0; }
 for j in 0..10..2 { y[i] = 1.0; }
@@ -147,6 +151,7 @@ k(x: f32[N], out y: f32[N]) { launch (i, j in N, N)
 k(x: f32[N], out y: f32[N]) { launch ((i, j) in (N, N))
 k(x: f32[N], out y: f32[N]) { launch (i, j) in (N, N)
 k(x: f32[N], out y: f32[N]) { launch (i in N) threads (16, 16)
+k(x: f32[N], out y: f32[N]) { launch (i in N) threads [16, 16]
 k(x: f32[N], out y: f32[N]) { launch threads 128 (i in N)
 k(x: f32[N], out y: f32[N]) { launch<<<N, 128>>>
 k(x: f32[N], out y: f32[N]) { launch<<<N, 128>>>(i in N)
