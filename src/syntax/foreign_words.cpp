@@ -21,7 +21,7 @@ std::optional<Scalar> foreign_type(std::string_view name) {
        {"int8_t", Scalar::I8},     {"int16_t", Scalar::I16},  {"int32_t", Scalar::I32},  {"int64_t", Scalar::I64},   {"uint8_t", Scalar::U8},
        {"uint16_t", Scalar::U16},  {"uint32_t", Scalar::U32}, {"uint64_t", Scalar::U64}, {"usize", Scalar::Index},   {"byte", Scalar::U8},
        {"isize", Scalar::Index},   {"ssize_t", Scalar::Index}, {"ptrdiff_t", Scalar::Index}, {"uint", Scalar::U32},  {"uchar", Scalar::U8},
-       {"fp64", Scalar::F64},      {"fp32", Scalar::F32},     {"fp16", Scalar::F16},     {"fp8", Scalar::F8E4M3},      {"f8", Scalar::F8E4M3},
+       {"fp64", Scalar::F64},      {"fp32", Scalar::F32},     {"fp16", Scalar::F16},     {"fp8", Scalar::F8E4M3},
        {"e4m3", Scalar::F8E4M3},   {"e5m2", Scalar::F8E5M2},  {"float8", Scalar::F8E4M3}, {"float8_e4m3", Scalar::F8E4M3}, {"float8_e5m2", Scalar::F8E5M2},
        {"e4m3fn", Scalar::F8E4M3}, {"float8_e4m3fn", Scalar::F8E4M3}, {"float8e4m3", Scalar::F8E4M3}, {"float8e5m2", Scalar::F8E5M2}, {"float8e4nv", Scalar::F8E4M3},
        {"float8e5", Scalar::F8E5M2}, {"fp8_e4m3", Scalar::F8E4M3}, {"fp8_e5m2", Scalar::F8E5M2}, {"bfloat", Scalar::BF16}, {"bf16_t", Scalar::BF16},
