@@ -27,7 +27,8 @@ class Heads : TokenEdits {
   void run() {
     for (size_t i = 0; i < list_.size() && !patience_.is_over(diagnostics_); ++i) {
       if (type(i) == L::LAUNCH) chevrons(i), options_first(i), joined_axes(i);
-      if (type(i) == L::THREADS && (type(i + 1) == L::LEFT_PAREN || type(i + 1) == L::LEFT_BRACKET)) joined_threads(i);
+      bool is_option = i > 0 && (type(i - 1) == L::RIGHT_PAREN || type(i - 1) == L::INTEGER || type(i - 1) == L::PERSISTENT || type(i - 1) == L::ID);
+      if (type(i) == L::THREADS && is_option && (type(i + 1) == L::LEFT_PAREN || type(i + 1) == L::LEFT_BRACKET)) joined_threads(i);
       bool begins = i > 0 && (type(i - 1) == L::SEMICOLON || type(i - 1) == L::LEFT_BRACE || type(i - 1) == L::RIGHT_BRACE);
       if (begins && type(i) == L::ID && std::ranges::find(kLoops, text(i)) != kLoops.end()) bare_loop(i);
     }
