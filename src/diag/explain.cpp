@@ -84,7 +84,9 @@ const std::vector<Page>& pages() {
 }
 
 const Page* find_page(std::string_view code_or_name) {
-  auto is_wanted = [&](const Page& page) { return page.code == code_or_name || page.name == code_or_name; };
+  std::string_view flag = code_or_name.substr(code_or_name.starts_with("-W") ? 2 : 0);  // as a warning shows it
+  auto is_flag = [&](const Row* row) { return row && row->severity == Severity::Warning && row->flag == flag; };
+  auto is_wanted = [&](const Page& page) { return page.code == code_or_name || page.name == code_or_name || is_flag(find_row(page.code)); };
   auto found = std::ranges::find_if(pages(), is_wanted);
   return found == pages().end() ? nullptr : &*found;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace tilec {
 
@@ -124,6 +125,56 @@ std::optional<Json> Json::parse(std::string_view text) {
   JsonDoor::Foreign foreign = JsonDoor::Foreign::parse(text, watch, false);
   if (foreign.is_discarded() || is_too_deep) return std::nullopt;
   return JsonDoor::in(foreign);
+}
+
+namespace {
+
+// Reads a text for its mistakes alone.
+class Judge : public nlohmann::json_sax<JsonDoor::Foreign> {
+ public:
+  explicit Judge(std::string_view text) : text_(text) {}
+  std::string mistake;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(size_t) override { return open(); }
+  bool start_array(size_t) override { return open(); }
+  bool end_object() override { return keys_.pop_back(), true; }
+  bool end_array() override { return keys_.pop_back(), true; }
+  bool key(string_t& word) override {
+    if (keys_.back().insert(word).second) return true;
+    mistake = "`" + word + "` is given twice";
+    return false;
+  }
+  bool parse_error(size_t read, const std::string&, const nlohmann::detail::exception&) override {
+    size_t at = std::min(read > 0 ? read - 1 : 0, text_.size());  // the last one that was read
+    size_t begin = at > 0 ? text_.rfind('\n', at - 1) + 1 : 0;     // npos + 1 is the first line's
+    auto line = 1 + std::ranges::count(text_.substr(0, begin), '\n');
+    mistake = "this is not JSON: line " + std::to_string(line) + ", column " + std::to_string(at - begin + 1);
+    return false;
+  }
+
+ private:
+  bool open() {
+    keys_.emplace_back();
+    if (keys_.size() > size_t(kDeepest)) mistake = "lists in lists are nested too deep";
+    return mistake.empty();
+  }
+  std::string_view text_;
+  std::vector<std::set<std::string>> keys_;
+};
+
+}  // namespace
+
+std::string Json::mistake_in(std::string_view text) {
+  Judge judge(text);
+  JsonDoor::Foreign::sax_parse(text, &judge);
+  return judge.mistake.empty() && !parse(text) ? "this is not JSON" : judge.mistake;
 }
 
 }  // namespace tilec

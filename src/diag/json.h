@@ -49,6 +49,7 @@ class Json {
   std::string text() const;                  // on one line
   std::string indented_text() const;         // two spaces a level, ends with a line end
   static std::optional<Json> parse(std::string_view text);
+  static std::string mistake_in(std::string_view text);  // with its place; a key that is given twice is one, too. Empty: none
 
   // Strings that are not UTF-8 are written with U+FFFD in place of the bad bytes.
  private:

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "diag/catalogue.h"
 #include "diag/explain.h"
 #include "driver/another_try.h"
 #include "driver/files.h"
@@ -92,10 +93,12 @@ std::string code_of(std::string_view input) {
 
 // Was a page meant, and no file? Codes and names of pages have neither a dot nor a folder. That there is none has been said.
 bool is_missing_page(const std::string& input) {
-  if (input.empty() || input.find_first_of("./-") != input.npos || std::filesystem::exists(input)) return false;
+  if (input.empty() || input.find_first_of("./") != input.npos || input == "-" || std::filesystem::exists(input)) return false;
   const std::string code = code_of(input);
   std::vector<std::string_view> names;
   for (const diag::Page& page : diag::pages()) names.push_back(page.name);
+  for (const diag::Row& row : diag::rows())
+    if (row.severity == Severity::Warning) names.push_back(row.flag);
   std::string near = code.empty() ? std::string(nearest(input, names)) : diag::find_page(code) ? code : "";
   std::fprintf(stderr, "tilec: there is no diagnostic %s%s%s\n", code.empty() ? "and no file " : "", input.c_str(),
                near.empty() ? "; `tilec explain --all` prints every one" : ("; did you mean " + near + "?").c_str());
@@ -116,11 +119,13 @@ int explain_command(const Options& options) {
 }
 
 int format_command(const Options& options) {
-  int code = kDone;
+  int code = kDone, mistakes = kDone;  // of the first file that has some: the others are formatted
   for (const std::string& input : options.inputs) {
     Session session(options);
-    if (int failed = session.parse_only(input)) return failed;
-    if (int errors = session.tell()) return errors;
+    int failed = session.parse_only(input);
+    if (failed == kDone) failed = session.tell();
+    if (mistakes == kDone) mistakes = failed;
+    if (failed != kDone) continue;
     std::string text = format(session.ast, session.sources), error;
     bool is_formatted = text == session.sources.text(session.ast.file);
     if (options.check_only) {
@@ -130,7 +135,7 @@ int format_command(const Options& options) {
     std::string output = options.in_place ? input : "-";
     if (!write_file(output, text, true, error)) return session.cannot_write(output, error);
   }
-  return code;
+  return mistakes != kDone ? mistakes : code;
 }
 
 int doctor_command(const Options&) {

@@ -320,15 +320,14 @@ bool is_made(const Session& session, const ExportInstance& exported, const Machi
   return run_passes(kernel, machine, own, session.passes()) || is_missed(exported, own);
 }
 
-// What --dim and --data say of all kernels; nothing where that cannot be: it has been said.
-std::optional<Asked> asked_for(const Session& session, const std::vector<const ir::Kernel*>& kernels) {
+// What --dim and --data, whose text this is, say of all kernels; nothing where that cannot be: it has been said.
+std::optional<Asked> asked_for(const Session& session, const std::vector<const ir::Kernel*>& kernels, const std::string& text) {
   const Options& options = session.options;
   auto dims = given_dims(options, session.program);
   if (!dims || options.data.empty()) return dims ? std::optional(Asked{*dims, {}}) : std::nullopt;
-  std::string error;
-  auto text = read_file(options.data, error);
-  auto file = text ? Json::parse(*text) : std::nullopt;
-  std::string problem = !text ? error : !file ? "this is not JSON" : !file->as_object() ? "an object of names and numbers is expected" : "";
+  std::string mistake = Json::mistake_in(text);
+  auto file = mistake.empty() ? Json::parse(text) : std::nullopt;
+  std::string problem = !file ? mistake : !file->as_object() ? "an object of names and numbers is expected" : "";
   if (std::string name = problem.empty() ? unknown_name(*file, kernels) : ""; !name.empty()) problem = "no kernel has a parameter or a dim `" + name + "`";
   if (problem.empty()) return Asked{*dims, file};
   std::fprintf(stderr, "tilec: --data %s: %s\n", options.data.c_str(), problem.c_str());
@@ -364,7 +363,13 @@ int run_command(const Options& options) {
   std::vector<const ir::Kernel*> kernels;
   for (const ExportInstance& e : session.program.exports)
     if (is_asked(e)) kernels.push_back(&e.kernel);
-  auto asked = asked_for(session, kernels);
+  std::string error;
+  auto data = options.data.empty() ? std::string() : read_file(options.data, error);
+  if (!data) {
+    std::fprintf(stderr, "tilec: --data %s: %s\n", options.data.c_str(), error.c_str());
+    return kEnvironment;
+  }
+  auto asked = asked_for(session, kernels, *data);
   if (!asked) return kUsage;
   int code = kDone;
   const Machine& machine = *machines->machines.front();

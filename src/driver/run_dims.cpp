@@ -27,6 +27,18 @@ bool is_dim(const ir::Kernel& kernel, const std::string& name) {
   return std::ranges::any_of(kernel.dims, [&](const ir::Dim& d) { return d.name == name; });
 }
 
+// The type of a parameter of a kernel that is asked for, which the number is none of; empty where it is one of all.
+std::string_view refused_type(const Options& options, const Program& program, const std::string& name, int64_t value) {
+  for (const ExportInstance& e : program.exports)
+    for (const ir::Param& p : e.kernel.params) {
+      bool is_it = (options.kernel.empty() || e.name == options.kernel) && p.name == name && is_integer_parameter(e.kernel, p);
+      Scalar type = e.kernel.type(p.value).element;
+      bool fits = value >= integer_min(type) && (value < 0 || uint64_t(value) <= integer_max(type));
+      if (is_it && !fits) return tilec::name(type);
+    }
+  return {};
+}
+
 int64_t default_of(const ir::Kernel& kernel, const ir::Dim& dim) {
   for (const ir::Param& p : kernel.params)
     for (size_t i = 0; i + 2 < p.extents.size(); ++i)
@@ -150,6 +162,11 @@ std::optional<Dims> given_dims(const Options& options, const Program& program) {
     });
     bool is_extent = std::ranges::any_of(program.exports, [&](const ExportInstance& e) { return is_dim(e.kernel, name); });
     bool is_number = end && end != text.c_str() + equal + 1 && *end == 0 && (!is_extent || value >= 0);
+    std::string_view refused = is_known && is_number ? refused_type(options, program, name, value) : "";
+    if (!refused.empty() && !is_too_large) {
+      std::fprintf(stderr, "tilec: --dim %s: `%s`, %lld, is no %s\n", text.c_str(), name.c_str(), (long long)value, std::string(refused).c_str());
+      return std::nullopt;
+    }
     if (is_known && is_number && !is_too_large && dims.emplace(name, value).second) continue;
     std::fprintf(stderr, "tilec: --dim %s: %s\n", text.c_str(),
                  !is_known    ? "no kernel has a dim or an integer parameter of that name"

@@ -36,8 +36,10 @@ void check_function_names(std::span<const FunctionName> functions, Diagnostics& 
   for (const FunctionName& f : functions) by_name.emplace(f.name, &f);
   for (const FunctionName& f : functions) {
     if (std::ranges::find(kWordsOfBoth, f.name) != std::end(kWordsOfBoth)) continue;
-    if (target::is_word_of_c(f.name) || target::is_declared_by_c(f.name))
-      diagnostics.at(f.span).error(diag::NotAllowedHere, "`" + f.name + "`", "as the name of an export, because C or its headers have it already")
+    std::string beginning(target::beginning_of_run_time(f.name));
+    std::string why = beginning.empty() ? "C or its headers have it already" : "names that begin with `" + beginning + "` are the run time's";
+    if (!beginning.empty() || target::is_word_of_c(f.name) || target::is_declared_by_c(f.name))
+      diagnostics.at(f.span).error(diag::NotAllowedHere, "`" + f.name + "`", "as the name of an export, because " + why)
           .help("give it another name, `export NAME as OTHER;`, or put something before all of them with --prefix");
     for (std::string_view companion : kCompanions)
       if (auto other = by_name.find(f.name + std::string(companion)); other != by_name.end())

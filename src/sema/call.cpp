@@ -50,6 +50,8 @@ struct Matching {
   bool place(const ast::Argument& argument, size_t& next) {
     if (!argument.is_named()) {
       if (next >= arguments.size()) return too_many();
+      if (arguments[next] && reports) in.at(argument.span).error(diag::GivenTwice, signature(ref).parameters[next].name.text);
+      if (arguments[next]) return false;  // by its name
       arguments[next++] = &argument;
       return true;
     }
@@ -61,8 +63,7 @@ struct Matching {
     std::vector<std::string_view> names;
     for (const auto& p : signature(ref).parameters) names.push_back(p.name.text);
     auto report = in.at(argument.name.span).error(diag::UnknownParameter, name(), argument.name.text);
-    if (auto near = nearest(argument.name.text, names); !near.empty())
-      report.fix(argument.name.span, near, "did you mean `" + std::string(near) + "`?");
+    suggest_parameter(report, argument.name, names);
     return false;
   }
 

@@ -65,6 +65,30 @@ constexpr Advice kNames[] = {
     {"prange", "blocks run at once: `launch (i in n) { ... }`; elements of a tile `for c in parallel(64) { ... }`"},
 };
 
+constexpr std::string_view kShared = "memory of a block is `var s: shared f32[32, 32];`";
+constexpr std::string_view kTile = "a tile in registers is `var t: fragment f32[32, 32] = 0;`";
+constexpr std::string_view kPipelined = "a loop whose loads overlap is `for k in pipelined(n, stages = 3) { ... }`";
+
+// What modules of others offer, `T.alloc_shared`.
+constexpr Advice kOfModules[] = {
+    {"alloc_shared", kShared}, {"alloc_fragment", kTile}, {"alloc_local", "memory of a thread is `var s: local f32[8];`"}, {"alloc_var", "a variable is `var s: f32 = 0;`"},
+    {"Pipelined", kPipelined}, {"Parallel", "elements of a tile are written by `for (r, c) in parallel(M, N) { ... }`"}, {"serial", "a loop is `for k in 0..n { ... }`"},
+    {"static_range", "a loop that is unrolled is `for k in unroll(4) { ... }`"}, {"unroll", "a loop that is unrolled is `for k in unroll(4) { ... }`"},
+    {"Kernel", "the blocks are the indices of `launch (i in M, j in N) threads 128 { ... }`"}, {"gemm", "a product of matrices is `acc += a @ b;`"},
+    {"copy", "a tile is read by `let t = x.tile[64](i);` and written by `y.tile(i) = t;`"}, {"clear", "a tile is cleared by `t = 0;`"}, {"fill", "a tile of one number is `t = 3;`"},
+    {"reduce_max", kReduce}, {"reduce_sum", kReduce}, {"reduce_min", kReduce}, {"cast", kConvert}, {"pi", "it is written `3.141592653589793`"}, {"e", "it is written `2.718281828459045`"},
+    {"maximum", "it is `max(a, b)`"}, {"minimum", "it is `min(a, b)`"}, {"sigmoid", "`import std.math;`, then `math.sigmoid(x)`"}, {"constexpr", "what is chosen at compile time stands in brackets: `kernel k[B: int = 64](...)`"},
+};
+
+constexpr std::string_view kKept = "a reduction leaves its axis out; `t.sum(axis = 1)[:, _]` has it again, of extent 1";
+constexpr std::string_view kPadding = "what lies beyond the edge is padding, and is not stored: `x.tile[64](i, pad = 0)`";
+
+// What parameters are called elsewhere.
+constexpr Advice kParameters[] = {
+    {"dim", "axis"}, {"axes", "axis"}, {"keepdims", kKept}, {"keepdim", kKept}, {"keep_dims", kKept}, {"other", kPadding}, {"mask", kPadding}, {"dtype", kConvert},
+    {"num_stages", "stages"}, {"num_warps", "the threads of a block are said by its launch: `launch (i in N) threads 128 { ... }`"},
+};
+
 constexpr Advice kMembers[] = {
     {"mean", kMean}, {"average", kMean}, {"var", kMean}, {"std", kMean}, {"softmax", kSoftmax}, {"norm", "`sqrt((t * t).sum(axis = 0))`"},
     {"astype", kConvert}, {"to", kConvert}, {"float", kConvert}, {"half", kConvert}, {"int", kConvert}, {"type", kConvert}, {"cast", kConvert}, {"item", "an element of a tensor is `x[i]`"},
@@ -81,5 +105,8 @@ constexpr Advice kMembers[] = {
 
 std::string_view help_for_name(std::string_view word) { return help_on(kNames, word); }
 std::string_view help_for_member(std::string_view word) { return help_on(kMembers, word); }
+std::string_view help_for_parameter(std::string_view word) { return help_on(kParameters, word); }
+std::string_view help_for_member_of_module(std::string_view word) { return help_on(kOfModules, word, help_on(kNames, word)); }
+bool is_foreign_module(std::string_view word) { return word == "T" || help_on(kNames, word) == kModule; }
 
 }  // namespace tilec::sema

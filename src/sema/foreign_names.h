@@ -6,6 +6,9 @@ namespace tilec::sema {
 
 // Empty: none is known.
 std::string_view help_for_name(std::string_view word);
+std::string_view help_for_parameter(std::string_view word);         // or what it is called here
+std::string_view help_for_member_of_module(std::string_view word);  // of `torch`, `tl`
+bool is_foreign_module(std::string_view word);
 std::string_view help_for_member(std::string_view word);  // of tiles, tensors and numbers
 
 // Where one is known at run time only.

@@ -2,6 +2,7 @@
 #include "sema/assign.h"
 #include "sema/gemm.h"
 #include "sema/intrinsics.h"
+#include "sema/names.h"
 #include "sema/order.h"
 #include "sema/shapeless.h"
 #include "sema/types.h"
@@ -69,8 +70,11 @@ bool read_arguments(Instance& in, const FnRef& fn, const CallSite& site, Cut& cu
       if (!cut.indices.back().valid()) return false;
       continue;
     }
-    if (argument.name.text != "pad")
-      return in.at(argument.name.span).error(diag::UnknownParameter, fn.fn().signature.name.text, argument.name.text), false;
+    if (argument.name.text != "pad") {
+      constexpr std::string_view kNames[] = {"pad"};
+      auto report = in.at(argument.name.span).error(diag::UnknownParameter, fn.fn().signature.name.text, argument.name.text);
+      return suggest_parameter(report, argument.name, kNames), false;
+    }
     Value pad = implicitly(in, operand(in, *argument.value), element_of(in, Value(cut.view)));
     if (pad.is_poison()) return false;
     if (!pad.is<Const>()) return in.at(argument.span).error(diag::NotCompileTime, "the padding"), false;

@@ -1,6 +1,7 @@
 #include "sema/intrinsics.h"
 
 #include "base/text.h"
+#include "sema/names.h"
 #include "sema/rounded_up.h"
 
 namespace tilec::sema {
@@ -135,10 +136,15 @@ std::optional<std::vector<const ast::Expr*>> raw_arguments(Instance& in, const F
     if (argument.is_named())
       for (i = 0; i < parameters.size() && parameters[i].name.text != argument.name.text; ++i) {}
     else ++next;
-    if (i >= parameters.size() && argument.is_named())
-      return in.at(argument.name.span).error(diag::UnknownParameter, name, argument.name.text), std::nullopt;
+    if (i >= parameters.size() && argument.is_named()) {
+      std::vector<std::string_view> names;
+      for (const auto& p : parameters) names.push_back(p.name.text);
+      auto report = in.at(argument.name.span).error(diag::UnknownParameter, name, argument.name.text);
+      return suggest_parameter(report, argument.name, names), std::nullopt;
+    }
     if (i >= parameters.size()) return in.at(site.expr.span)
         .error(diag::ArgumentCount, name, int64_t(parameters.size()), int64_t(site.arguments.size())), std::nullopt;
+    if (result[i]) return in.at(argument.span).error(diag::GivenTwice, parameters[i].name.text), std::nullopt;
     result[i] = argument.value;
   }
   for (size_t i = site.receiver.has_value(); i < parameters.size(); ++i)

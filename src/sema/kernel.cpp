@@ -168,13 +168,19 @@ struct Lowering {
     return n && !n->is_float ? std::to_string(n->i) : std::string(word);
   }
 
+  void const_parameter(const ast::Parameter& p, bool is_tensor) {
+    if (!is_tensor) return void(not_supported(in, p.span, "a `const` parameter of a kernel; write it in the brackets"));
+    size_t word = in.text(p.span).find("const"), end = in.text(p.span).find_first_not_of(" \n", word + 5);
+    auto said = in.at(p.span).error(diag::NotAllowedHere, "`const`", "on a tensor");
+    if (word == 0) said.fix({p.span.file, p.span.begin, p.span.begin + uint32_t(end)}, "", "what is no `out` is not changed: leave `const` away");
+  }
+
   bool bind_parameter(const ast::Parameter& p) {
     auto type = resolve(in, *p.type);
     auto* shaped = p.type->as<ast::ShapedType>();
     if (!type || !shaped) return false;
     if (p.default_value) return not_supported(in, p.default_value->span, "a default of a kernel's parameter"), false;
-    if (p.is_const) return not_supported(in, p.span, "a `const` parameter of a kernel; write it in the brackets"),
-        false;
+    if (p.is_const) return const_parameter(p, !type->is_scalar()), false;
     ir::Param param{.name = std::string(p.name.text), .access = access(p.direction), .may_alias = p.is_alias,
         .value = {}, .extents = {},
                     .strides = {}, .type_text = instance_text(p.type->span), .doc = p.doc, .span = p.span};

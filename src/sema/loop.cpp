@@ -1,6 +1,7 @@
 // Sequential loops: variables that the body sets are carried.
 #include "sema/carried.h"
 #include "sema/exits.h"
+#include "sema/names.h"
 #include "sema/scalar.h"
 #include "sema/stmt.h"
 #include "sema/while.h"
@@ -37,8 +38,12 @@ bool check_arguments(Instance& in, const ast::For& node, std::vector<const ast::
   bool is_pipelined = node.kind == ast::LoopKind::Pipelined;
   for (const ast::Argument& a : node.arguments) {
     if (!a.is_named()) positional.push_back(&a);
-    else if (!is_pipelined || a.name.text != "stages")
-      return in.at(a.name.span).error(diag::UnknownParameter, spelling(node.kind), a.name.text), false;
+    else if (!is_pipelined || a.name.text != "stages") {
+      std::vector<std::string_view> names;
+      if (is_pipelined) names.push_back("stages");
+      auto report = in.at(a.name.span).error(diag::UnknownParameter, spelling(node.kind), a.name.text);
+      return suggest_parameter(report, a.name, names), false;
+    }
   }
   size_t most = node.kind == ast::LoopKind::Range ? 3 : node.kind == ast::LoopKind::Interval ? 2 : 1;
   size_t least = node.kind == ast::LoopKind::Interval ? 2 : 1;
@@ -66,7 +71,8 @@ std::optional<Header> read_header(Instance& in, const ast::For& node) {
   if (node.kind == ast::LoopKind::Vectorized) header.kind = ir::LoopKind::Vectorized;
   if (!read_stages(in, node, header)) return std::nullopt;
   if (auto* step = header.step.value.as<Const>(); step && is_integer(step->type) && step->number.i <= 0) {
-    in.at(header.step.span).error(diag::BadExtent, step->number.i);
+    auto report = in.at(header.step.span).error(diag::BadExtent, step->number.i);
+    if (step->number.i < 0) report.help("a loop counts up: `for k in 0..10 { ... 10 - k ... }` goes from 10 down to 1");
     return std::nullopt;
   }
   return header;

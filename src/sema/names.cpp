@@ -60,12 +60,35 @@ std::vector<std::string_view> names_in_sight(const Instance& in) {
   return names;
 }
 
+// The word behind the `.` behind `span`; empty where none is.
+Span member_behind(Instance& in, Span span) {
+  constexpr uint32_t kFarthest = 64;
+  uint32_t end = std::min(span.end + kFarthest, uint32_t(in.session.sources.text(span.file).size()));
+  std::string_view rest = in.text({span.file, span.end, end});
+  auto is_of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  size_t last = 1;
+  while (rest.starts_with('.') && last < rest.size() && is_of_word(rest[last])) ++last;
+  return {span.file, span.end + uint32_t(last > 1), span.end + uint32_t(last > 1 ? last : 0)};
+}
+
+// `math.exp(x)`, `T.alloc_shared(...)`: is there advice for it?
+bool suggest_member(Instance& in, Report& report, const ast::Name& module) {
+  Span span = member_behind(in, module.span);
+  std::string member(in.text(span));
+  const Module* prelude = in.session.modules.prelude();
+  if (std::string_view help = help_for_member_of_module(member); !help.empty()) return report.help(std::string(help)), true;
+  if (member.empty() || !prelude || !prelude->declarations.contains(member)) return false;
+  report.fix({span.file, module.span.begin, span.begin}, "", "`" + member + "` needs no module");
+  return true;
+}
+
 void suggest(Instance& in, Report report, const ast::Name& name) {
   if (auto scalar = syntax::foreign_type(name.text)) {
     std::string ours(tilec::name(*scalar));
     report.fix(name.span, ours, "the type is called `" + ours + "` here");
     return;
   }
+  if (is_foreign_module(name.text) && suggest_member(in, report, name)) return;
   if (std::string_view help = help_for_name(name.text); !help.empty()) return void(report.help(std::string(help)));
   if (suggest_import(in, report, name, name.text)) return;
   std::vector<std::string_view> names = names_in_sight(in);
@@ -150,9 +173,20 @@ Value value_of_member(Instance& in, const Module& module, const ast::Name& name)
   std::vector<std::string_view> names;
   in.session.modules.names_of(module, names);
   auto report = in.at(name.span).error(diag::UnknownMember, module.name, name.text);
+  const Module* prelude = in.session.modules.prelude();
+  bool is_plain = prelude && &module != prelude && prelude->declarations.contains(name.text);
+  if (is_plain) return report.help("`" + std::string(name.text) + "` needs no module"), Poison{};
   if (std::string_view near = nearest(name.text, names); !near.empty())
     report.fix(name.span, near, "did you mean `" + std::string(near) + "`?");
   return Poison{};
+}
+
+void suggest_parameter(Report& report, const ast::Name& given, std::span<const std::string_view> names) {
+  std::string_view ours = help_for_parameter(given.text), near = nearest(given.text, names);
+  bool is_name = std::ranges::find(names, ours) != names.end();
+  if (is_name) near = ours;
+  if (!near.empty()) report.fix(given.span, near, is_name ? "it is called `" + std::string(near) + "` here" : "did you mean `" + std::string(near) + "`?");
+  else if (ours.find(' ') != ours.npos) report.help(ours);
 }
 
 FnSet functions_named(Instance& in, std::string_view name) {

@@ -10,6 +10,8 @@ Value value_of_name(Instance& in, const ast::Name& name);
 bool is_undeclared_target(Instance& in, const ast::Name& name, Span value, bool has_operator);
 // `module.name`
 Value value_of_member(Instance& in, const Module& module, const ast::Name& name);
+// What a parameter that is none of `names` may be called.
+void suggest_parameter(Report& report, const ast::Name& given, std::span<const std::string_view> names);
 // The functions that a method may mean: those of the file, then those of the prelude.
 FnSet functions_named(Instance& in, std::string_view name);
 // The value of a variable now; Poison and a report when it may not have been written.

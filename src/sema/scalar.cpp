@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "sema/cast_advice.h"
 #include "sema/foreign_names.h"
 #include "sema/view.h"
 
@@ -39,14 +40,6 @@ bool is_implicit(Scalar from, Scalar to) {
 // A width by which the wider of two types is named in a fix-it; floats are wider than integers.
 int width_rank(Scalar type) { return bit_width(type) + (is_float(type) ? 1000 - float_format(type).spare_bits : 0); }
 
-void add_cast_fix(Instance& in, Report& report, Span span, Scalar to) {
-  Span begin{span.file, span.begin, span.begin}, end{span.file, span.end, span.end};
-  std::string cast = " as " + std::string(name(to));
-  bool is_simple = in.text(span).find_first_of(" +-*/%@") == std::string_view::npos;
-  if (is_simple) report.fix(end, cast, "convert it with `as`");
-  else report.fix({{begin, "("}, {end, ")" + cast}}, "convert it with `as`");
-}
-
 bool holds_all_of(Scalar to, Scalar from) { return integer_min(to) <= integer_min(from) && uint64_t(integer_max(to)) >= uint64_t(integer_max(from)); }
 
 // Of two integers of which neither holds the other's numbers: what holds both, and no fix that changes numbers.
@@ -71,19 +64,19 @@ void report_mixed(Instance& in, const Operand& a, Scalar type_a, const Operand& 
       .mark(a_gives_way ? b.span : a.span, "this is " + std::string(name(to)));
   if (!narrow.is_target && advise_wider(report, from, to)) return;
   if (narrow.is_target) report.help("declare it as `" + std::string(name(to)) + "`, or convert the other side with `as " + std::string(name(from)) + "`");
-  else add_cast_fix(in, report, narrow.span, to);
+  else advise_cast(in, report, narrow.span, from, to);
 }
 
 }  // namespace
 
 void report_implicit(Instance& in, Span span, Scalar from, Scalar to) {
   auto report = in.at(span).error(diag::ImplicitConversion, name(from), name(to));
-  if (from != Scalar::Bool && to != Scalar::Bool) add_cast_fix(in, report, span, to);
+  if (from != Scalar::Bool && to != Scalar::Bool) advise_cast(in, report, span, from, to);
 }
 
 void report_factors(Instance& in, Span span, Scalar from, Scalar to) {
   auto report = in.at(span).error(diag::ImplicitConversion, name(from), name(to));
-  if (!advise_wider(report, from, to) && from != Scalar::Bool && to != Scalar::Bool) add_cast_fix(in, report, span, to);
+  if (!advise_wider(report, from, to) && from != Scalar::Bool && to != Scalar::Bool) advise_cast(in, report, span, from, to);
 }
 
 Scalar element_of(const Instance& in, const Value& value) {

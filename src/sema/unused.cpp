@@ -14,7 +14,7 @@ struct Local {
 
 bool is_place(const ast::Expr& expr) { return expr.as<ast::NameRef>() || expr.as<ast::Index>(); }
 // Does `a op= b` exist?
-bool changes_as_well(ast::BinaryOp op) { return op >= ast::BinaryOp::BitOr; }
+bool changes_as_well(ast::BinaryOp op) { return op >= ast::BinaryOp::BitOr && op != ast::BinaryOp::MatrixMultiply; }
 
 struct Walk {
   const Module& file;
@@ -110,6 +110,8 @@ struct Walk {
     auto text = [&](const ast::Expr* e) { return std::string(sources.text(e->span)); };
     auto* binary = value.as<ast::Binary>();
     bool would_be = binary && is_place(*binary->lhs) && (binary->op == ast::BinaryOp::Equal || changes_as_well(binary->op));
+    bool is_product = binary && is_place(*binary->lhs) && binary->op == ast::BinaryOp::MatrixMultiply;
+    if (is_product) return "a product is added to a tile by `acc += a @ b;`";
     if (!would_be) return "take it out, or give the value a name: `let y = ...;`";
     std::string place = text(binary->lhs), other = text(binary->rhs);
     if (binary->op == ast::BinaryOp::Equal) return "`==` compares; what sets it is `" + place + " = " + other + ";`";

@@ -1,5 +1,7 @@
 // `for (int i = 0; i < n; i++)`: said once and read as `for i in 0..n`, so that the loop's body is looked at as well. Other loops with such a
 // head, `for (int i = n; i > 0; i /= 2)`, `for (float v : A)`, go over what is left open, which says nothing more.
+#include <set>
+
 #include "TileLexer.h"
 #include "diag/diag.h"
 #include "syntax/tokens.h"
@@ -12,6 +14,11 @@ struct CLoop {
   size_t name, first, semicolon, limit, end, close;
   bool has_limit_inside;  // `<=`
   std::string step;       // empty: 1
+};
+
+// A statement where a block should stand: its first and its last token.
+struct Bare {
+  size_t begin, end;
 };
 
 class Reader {
@@ -63,12 +70,10 @@ class Reader {
     return close < tokens_.size() ? std::optional(close) : std::nullopt;
   }
 
-  // The `;` behind a body that is one plain statement without braces.
-  std::optional<size_t> end_of_bare_body(const CLoop& loop) const {
-    size_t first = type(loop.close + 1);
-    bool is_plain = first == TileLexer::ID || first == TileLexer::LEFT_PAREN;
-    size_t end = is_plain ? find(loop.close + 1, TileLexer::SEMICOLON) : tokens_.size();
-    return end < tokens_.size() ? std::optional(end) : std::nullopt;
+  // What stands without braces in the body that begins at `at`, itself before its parts; nothing where the body does not end.
+  std::vector<Bare> bare_bodies(size_t at) const {
+    std::vector<Bare> all;
+    return add_body(at, all) ? all : std::vector<Bare>{};
   }
 
   std::string text(size_t begin, size_t end) const {
@@ -76,6 +81,42 @@ class Reader {
   }
 
  private:
+  // Both answer where it ends, at its `;` or `}`.
+  std::optional<size_t> add_body(size_t at, std::vector<Bare>& all) const {
+    if (type(at) == TileLexer::LEFT_BRACE) return end_of_block(at);
+    size_t known = all.size();
+    std::optional<size_t> end = add_statement(at, all);
+    if (end) all.insert(all.begin() + ssize_t(known), {at, *end});
+    return end;
+  }
+  std::optional<size_t> add_statement(size_t at, std::vector<Bare>& all) const {
+    size_t first = type(at);
+    bool is_plain = first == TileLexer::ID || first == TileLexer::LEFT_PAREN || (first >= TileLexer::SYNC && first <= TileLexer::RETURN);
+    size_t end = is_plain ? find(at, TileLexer::SEMICOLON) : tokens_.size();
+    if (end < tokens_.size()) return end;
+    bool has_block = first == TileLexer::IF || first == TileLexer::FOR || first == TileLexer::WHILE, has_head = has_block && type(at + 1) == TileLexer::LEFT_PAREN;
+    size_t open = has_block && !has_head ? find(at + 1, TileLexer::LEFT_BRACE) : tokens_.size();
+    if (open < tokens_.size()) return behind_choice(end_of_block(open), first, all);
+    size_t close = has_head ? find(at + 2, TileLexer::RIGHT_PAREN) : tokens_.size();
+    if (first == TileLexer::FOR && has_head) close = end_of_head(at, TileLexer::SEMICOLON).value_or(tokens_.size());
+    if (close >= tokens_.size()) return std::nullopt;
+    std::vector<Bare> of_loop;  // which says it of itself
+    return behind_choice(add_body(close + 1, first == TileLexer::FOR ? of_loop : all), first, all);
+  }
+  std::optional<size_t> behind_choice(std::optional<size_t> body, size_t word, std::vector<Bare>& all) const {
+    bool has_other = body && word == TileLexer::IF && type(*body + 1) == TileLexer::ELSE;
+    if (!has_other) return body;
+    return type(*body + 2) == TileLexer::IF ? add_statement(*body + 2, all) : add_body(*body + 2, all);
+  }
+  std::optional<size_t> end_of_block(size_t open) const {
+    int depth = 0;
+    for (size_t i = open; i < tokens_.size(); ++i) {
+      depth += (type(i) == TileLexer::LEFT_BRACE) - (type(i) == TileLexer::RIGHT_BRACE);
+      if (depth == 0) return i;
+    }
+    return std::nullopt;
+  }
+
   size_t type(size_t i) const { return i < tokens_.size() ? tokens_[i]->getType() : size_t(antlr4::Token::EOF); }
   bool is_name(size_t i, size_t name) const { return type(i) == TileLexer::ID && input_.spelling(*tokens_[i]) == input_.spelling(*tokens_[name]); }
 
@@ -142,9 +183,9 @@ class Turner {
     turned_.reserve(list_.size());
     for (size_t i = 0; i < list_.size(); ++i) {
       Reader reader(input_, list_);
-      if (auto loop = reader.loop(i)) report(reader, *loop, i), i = turn(*loop, i);
-      else if (auto close = open_loop(reader, input_, list_, i, diagnostics_)) i = turn_open(reader, *close, i);
-      else turned_.push_back(std::move(list_[i]));
+      if (auto loop = reader.loop(i)) report(reader, *loop, i), open_body(reader, loop->close, i), i = turn(*loop, i);
+      else if (auto close = open_loop(reader, input_, list_, i, diagnostics_)) open_body(reader, *close, i), i = turn_open(reader, *close, i);
+      else keep(i);
       if (!tokens_.is_unreadable) continue;
       return give_up(patience_, diagnostics_.at(input_.span(*turned_.back())), input_.name);
     }
@@ -155,10 +196,12 @@ class Turner {
   void report(const Reader& reader, const CLoop& loop, size_t i) {
     Span head = input_.span(list_[i + 1]->getStartIndex(), list_[loop.close]->getStopIndex() + 1);
     std::vector<Fix> fixes{{head, in_our_words(reader, loop)}};
-    if (std::optional<size_t> body_end = reader.end_of_bare_body(loop)) {
-      uint32_t begin = uint32_t(list_[loop.close + 1]->getStartIndex()), end = uint32_t(list_[*body_end]->getStopIndex() + 1);
+    for (Bare body : reader.bare_bodies(loop.close + 1)) {
+      uint32_t begin = uint32_t(list_[body.begin]->getStartIndex()), end = uint32_t(list_[body.end]->getStopIndex() + 1);
       fixes.push_back({input_.span(begin, begin), "{ "});
-      fixes.push_back({input_.span(end, end), " }"});
+      auto same = std::ranges::find_if(fixes, [&](const Fix& fix) { return fix.span.begin == end; });
+      if (same == fixes.end()) fixes.push_back({input_.span(end, end), " }"});
+      else same->replacement += " }";  // bodies that end together
     }
     diagnostics_.at(head).error(diag::CLoop).fix(std::move(fixes), "write it so");
   }
@@ -180,14 +223,27 @@ class Turner {
     turned_.push_back(std::move(in)), turned_.push_back(std::move(domain));
     return end_head(close, begin);
   }
-  // A body without braces is no mistake of its own.
+  // A body without braces is no mistake of its own: it gets them.
+  void open_body(const Reader& reader, size_t close, size_t i) {
+    brace(i);
+    for (Bare body : reader.bare_bodies(close + 1)) begins_.insert(body.begin), ends_.insert(body.end);
+  }
+  void brace(size_t i) {
+    if (begins_.erase(i)) turned_.push_back(imagined_before(*list_[i], TileLexer::LEFT_BRACE));
+  }
   size_t end_head(size_t close, size_t begin) {
-    if (close + 1 < list_.size() && list_[close + 1]->getType() != TileLexer::LEFT_BRACE)
+    if (close + 1 < list_.size() && list_[close + 1]->getType() != TileLexer::LEFT_BRACE && !begins_.contains(close + 1))
       tokens_.damaged.push_back(input_.span(begin, std::min(input_.text.find('\n', list_[close]->getStopIndex()), input_.text.size())));
     tokens_.is_unreadable = patience_.is_over(diagnostics_);
     return close;
   }
-  void keep(size_t i) { turned_.push_back(std::move(list_[i])); }
+  void keep(size_t i) {
+    brace(i);
+    std::vector<TokenPointer> closers;
+    for (size_t count = ends_.erase(i); count > 0; --count) closers.push_back(imagined_before(*list_[i + 1], TileLexer::RIGHT_BRACE));
+    turned_.push_back(std::move(list_[i]));
+    for (TokenPointer& closer : closers) turned_.push_back(std::move(closer));
+  }
   void keep(size_t i, size_t type) { turned_.push_back(retyped(std::move(list_[i]), type)); }
 
   const Input& input_;
@@ -196,6 +252,8 @@ class Turner {
   const Patience& patience_;
   Diagnostics& diagnostics_;
   std::vector<TokenPointer> turned_;
+  std::set<size_t> begins_;  // of bodies without braces
+  std::multiset<size_t> ends_;
 };
 
 }  // namespace

@@ -60,7 +60,7 @@ constexpr Advice kStatements[] = {
 
 class Lines {
  public:
-  Lines(const Input& input, Tokens& tokens, Diagnostics& diagnostics) : input_(input), list_(tokens.list), diagnostics_(diagnostics) {}
+  Lines(const Input& input, Tokens& tokens, Diagnostics& diagnostics) : input_(input), tokens_(tokens), list_(tokens.list), diagnostics_(diagnostics) {}
 
   void run() {
     int depth = 0, brackets = 0;
@@ -107,7 +107,18 @@ class Lines {
     if (!has_foreign_declarations_)
       diagnostics_.at(input_.span(*list_[word])).error(diag::ExpectedToken, "a declaration", "`" + std::string(text(word)) + "`").help(std::string(help_on(kDeclarations, text(word), kFunctions)));
     has_foreign_declarations_ = true;
+    leave_names_open(word, end);
     erase(i, end);
+  }
+  // What the words up to `end` may declare.
+  void leave_names_open(size_t begin, size_t end) {
+    int depth = 0;
+    for (size_t i = begin; i < end; ++i) {
+      size_t now = type(i), next = type(i + 1);
+      depth += (now == L::LEFT_BRACE || now == L::LEFT_PAREN) - (now == L::RIGHT_BRACE || now == L::RIGHT_PAREN);
+      bool is_declared = next == L::LEFT_PAREN || next == L::ASSIGN || next == L::LEFT_BRACE || next == L::SEMICOLON || next == L::LEFT_BRACKET || next == L::COMMA;
+      if (now == L::ID && depth <= 0 && is_declared) tokens_.left_open.emplace_back(text(i));
+    }
   }
 
   size_t behind(size_t open, size_t opener, size_t closer) const {
@@ -173,6 +184,7 @@ class Lines {
   }
 
   const Input& input_;
+  Tokens& tokens_;
   std::vector<TokenPointer>& list_;
   Diagnostics& diagnostics_;
   bool has_foreign_declarations_ = false;

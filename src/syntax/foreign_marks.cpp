@@ -111,7 +111,7 @@ class Marks : TokenEdits {
 
   // `static_cast<float>(x)`, and `float(x)` where that is no type of ours.
   void cast(size_t i) {
-    if (type(i) != L::ID || type(i - 1) == L::FN || type(i - 1) == L::KERNEL || type(i - 1) == L::DOT) return;
+    if (type(i) != L::ID || type(i - 1) == L::FN || type(i - 1) == L::KERNEL || type(i - 1) == L::DOT || type(i - 1) == L::ID) return;
     constexpr std::array<std::string_view, 7> kCasts = {"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast", "bit_cast", "cast", "convert"};
     bool has_angles = std::ranges::find(kCasts, text(i)) != kCasts.end() && type(i + 1) == L::LESS && type(i + 2) == L::ID && type(i + 3) == L::GREATER && type(i + 4) == L::LEFT_PAREN;
     size_t name = has_angles ? i + 2 : i, open = has_angles ? i + 4 : i + 1;

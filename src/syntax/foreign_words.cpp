@@ -21,10 +21,16 @@ std::optional<Scalar> foreign_type(std::string_view name) {
        {"int8_t", Scalar::I8},     {"int16_t", Scalar::I16},  {"int32_t", Scalar::I32},  {"int64_t", Scalar::I64},   {"uint8_t", Scalar::U8},
        {"uint16_t", Scalar::U16},  {"uint32_t", Scalar::U32}, {"uint64_t", Scalar::U64}, {"usize", Scalar::Index},   {"byte", Scalar::U8},
        {"isize", Scalar::Index},   {"ssize_t", Scalar::Index}, {"ptrdiff_t", Scalar::Index}, {"uint", Scalar::U32},  {"uchar", Scalar::U8},
+       {"fp64", Scalar::F64},      {"fp32", Scalar::F32},     {"fp16", Scalar::F16},     {"fp8", Scalar::F8E4M3},
+       {"e4m3", Scalar::F8E4M3},   {"e5m2", Scalar::F8E5M2},  {"float8", Scalar::F8E4M3}, {"float8_e4m3", Scalar::F8E4M3}, {"float8_e5m2", Scalar::F8E5M2},
+       {"e4m3fn", Scalar::F8E4M3}, {"float8_e4m3fn", Scalar::F8E4M3}, {"float8e4m3", Scalar::F8E4M3}, {"float8e5m2", Scalar::F8E5M2}, {"float8e4nv", Scalar::F8E4M3},
+       {"float8e5", Scalar::F8E5M2}, {"fp8_e4m3", Scalar::F8E4M3}, {"fp8_e5m2", Scalar::F8E5M2}, {"bfloat", Scalar::BF16}, {"bf16_t", Scalar::BF16},
        {"__half", Scalar::F16},    {"half_t", Scalar::F16},   {"__nv_bfloat16", Scalar::BF16}});
   for (auto [foreign, scalar] : kTypes)
     if (foreign == name) return scalar;
-  return std::nullopt;
+  std::string lower(name);  // `F32`
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? char(c + 32) : c;
+  return lower == name || name.size() < 2 ? std::nullopt : scalar_named(lower);
 }
 
 namespace {
@@ -41,6 +47,7 @@ class Turner {
       turn_declaration(i);
       turn_declarator(i);
       turn_array(i);
+      turn_named_array(i);
       turn_word(i);
     }
   }
@@ -150,10 +157,33 @@ class Turner {
     while (last < list_.size() && type(last) != TileLexer::SEMICOLON && type(last) != TileLexer::EOF) ++last;
     if (end == i + 2 || (type(end) != TileLexer::SEMICOLON && type(end) != TileLexer::ASSIGN)) return;
     std::string array = std::string(tilec::name(*type_at(i))) + text(i + 2, end), name = text(i + 1);
-    diagnostics_.at(input_.span(list_[i]->getStartIndex(), list_[end - 1]->getStopIndex() + 1))
-        .error(diag::ExpectedToken, "`var " + name + ": local " + array + "`", "`" + text(i, end) + "`")
-        .help("`local` is memory of a thread, `shared` of the block; a tile that lies in registers is a `fragment`");
+    tell_array(i, end, "var " + name + ": local " + array);
     list_[i] = retyped(std::move(list_[i]), TileLexer::VAR);
+    leave_array_open(i, last);
+  }
+  // `var a[4]: f32;`
+  void turn_named_array(size_t i) {
+    bool is_declared = depth_ > 0 && (type(i) == TileLexer::VAR || type(i) == TileLexer::LET) && is_name(type(i + 1)) && type(i + 2) == TileLexer::LEFT_BRACKET;
+    size_t colon = is_declared ? behind_brackets(i + 2) : i, last = colon;
+    if (colon <= i + 2) return;
+    while (last < list_.size() && type(last) != TileLexer::SEMICOLON && type(last) != TileLexer::EOF) ++last;
+    size_t element = colon + 1;
+    bool has_space = type(element) != TileLexer::ID && is_name(type(element));  // `var a[4]: shared f32`
+    element += has_space;
+    bool has_type = type(colon) == TileLexer::COLON && type_at(element);
+    if (!has_type && type(colon) != TileLexer::SEMICOLON && type(colon) != TileLexer::ASSIGN) return;
+    std::string space = has_space ? text(element - 1) : "local", of = has_type ? std::string(tilec::name(*type_at(element))) : "f32";
+    tell_array(i, has_type ? element + 1 : colon, "var " + text(i + 1) + ": " + space + " " + of + text(i + 2, colon));
+    list_[i] = retyped(std::move(list_[i]), TileLexer::VAR);
+    leave_array_open(i, last);
+  }
+  void tell_array(size_t i, size_t end, const std::string& ours) {
+    diagnostics_.at(input_.span(list_[i]->getStartIndex(), list_[end - 1]->getStopIndex() + 1))
+        .error(diag::ExpectedToken, "`" + ours + "`", "`" + text(i, end) + "`")
+        .help("`local` is memory of a thread, `shared` of the block; a tile that lies in registers is a `fragment`");
+  }
+  // `var a: (open)`, up to `last`.
+  void leave_array_open(size_t i, size_t last) {
     TokenPointer colon = imagined_before(*list_[i + 2], TileLexer::COLON), open = imagined_before(*list_[i + 2], TileLexer::ID);
     list_.erase(list_.begin() + ssize_t(i) + 2, list_.begin() + ssize_t(last));
     list_.insert(list_.begin() + ssize_t(i) + 2, std::move(open));
@@ -195,7 +225,7 @@ class Turner {
 
   // `and`, `or`, `not` where a name cannot stand, `elif` behind a block.
   void turn_word(size_t i) {
-    if (type(i) == TileLexer::IS) return turn_is_none(i);
+    if (type(i) == TileLexer::IS) return turn_is(i);
     if (type(i) != TileLexer::ID || i == 0) return;
     std::string word = text(i);
     bool is_between = ends_operand(i - 1) && (behind_operand(i + 1) > i + 1 || type(i + 1) == TileLexer::NOT || type(i + 1) == TileLexer::ID);
@@ -214,8 +244,11 @@ class Turner {
     list_.insert(list_.begin() + ssize_t(i) + 1, imagined_before(*list_[i + 1], TileLexer::IF));
   }
 
-  // `w is None`, `w is not None`: `!w` and `w`.
-  void turn_is_none(size_t i) {
+  // `n is 3`: equal. `w is None`, `w is not None`: `!w` and `w`.
+  void turn_is(size_t i) {
+    size_t next = type(i + 1);
+    bool is_literal = next == TileLexer::INTEGER || next == TileLexer::FLOAT || next == TileLexer::MINUS || next == TileLexer::TRUE || next == TileLexer::FALSE;
+    if (is_literal && i > 0 && ends_operand(i - 1)) return replace(i, TileLexer::EQUAL, "==");
     bool has_not = type(i + 1) == TileLexer::ID && text(i + 1) == "not";
     size_t none = i + 1 + has_not;
     if (i == 0 || !is_name(type(i - 1)) || type(none) != TileLexer::ID || text(none) != "None") return;

@@ -8,5 +8,7 @@
 namespace tilec::syntax {
 
 std::optional<Scalar> foreign_type(std::string_view name);
+// `inf`, `-inf` or `nan` where a word in quotes means that, as Python writes it; otherwise empty.
+std::string_view infinite_word(std::string_view quoted);
 
 }  // namespace tilec::syntax

@@ -23,6 +23,7 @@ struct Mistake {
   Span span;
   std::string ours, theirs, help;
   std::vector<Fix> fixes;
+  std::string why;
 };
 
 class Lists : TokenEdits {
@@ -38,7 +39,7 @@ class Lists : TokenEdits {
  private:
 
   void head(size_t i) {
-    mistakes_.clear(), is_open_ = false, is_unclosed_ = false;
+    mistakes_.clear(), is_open_ = false, is_unclosed_ = false, is_kernel_ = type(i) == L::KERNEL;
     size_t at = i + 2;
     if (type(at) == L::LESS) angles(i);
     if (type(at) == L::LEFT_BRACKET)
@@ -51,10 +52,10 @@ class Lists : TokenEdits {
     auto said = is_unclosed_ ? diagnostics_.at(first.span).error(diag::UnclosedBracket, first.theirs)
                              : diagnostics_.at(first.span).error(diag::ExpectedToken, first.ours.starts_with("a ") ? first.ours : "`" + first.ours + "`", "`" + first.theirs + "`");
     if (fixes.empty()) said.help(std::move(first.help));
-    else said.fix(std::move(fixes), "write it so");
+    else said.fix(std::move(fixes), std::move(first.why));
   }
-  void mistake(Span span, std::string ours, std::string theirs, std::string_view help, std::vector<Fix> fixes = {}) {
-    mistakes_.push_back({span, std::move(ours), std::move(theirs), std::string(help), std::move(fixes)});
+  void mistake(Span span, std::string ours, std::string theirs, std::string_view help, std::vector<Fix> fixes = {}, std::string_view why = "write it so") {
+    mistakes_.push_back({span, std::move(ours), std::move(theirs), std::string(help), std::move(fixes), std::string(why)});
   }
 
   // `kernel k<T>(...)`. What a kernel is made for stands where it is exported, so that its body is not looked at.
@@ -108,6 +109,7 @@ class Lists : TokenEdits {
     while (is_mode(type(name)) && type(name + 1) != L::COLON) ++name;
     if (!is_name(type(name)) || type(name + 1) != L::COLON) return untyped(at, name, close);
     size_t first = name + 2, k = first;
+    if (type(k) == L::CONST && k + 1 < close && (is_kernel_ || !is_number(k + 1))) return leave_const(at, k, close), std::nullopt;
     if (is_mode(type(k)) && k + 1 < close) return move_mode(at, k, k + 1), std::nullopt;
     k += is_space(type(k)) && is_name(type(k + 1));
     if (type(k) == L::LEFT_PAREN || type(k) == L::FN) return rest(k, close);
@@ -119,6 +121,7 @@ class Lists : TokenEdits {
       if (!end) return close_bracket(k, close), std::nullopt;
       for (size_t i = k; i < *end; ++i)
         if (type(i) == L::COLON) return pointer(at, first, close);
+      if (*end == k + 2 && is_indexed(text(name), close)) return pointer(at, first, close);
       if (type(*end) == L::LEFT_BRACKET && behind_brackets(*end, close)) return join_extents(first, *end, close), std::nullopt;
       k = *end;
     }
@@ -131,7 +134,9 @@ class Lists : TokenEdits {
   // A type is read to `k`, and something else follows.
   std::optional<size_t> wrong_behind(size_t at, size_t first, size_t k, size_t close) {
     if (type(k) == L::LEFT_PAREN) return turn_parentheses(first, k, close), std::nullopt;
-    if (is_mode(type(k)) && (type(k + 1) == L::COMMA || k + 1 == close)) return move_mode(at, k, k), std::nullopt;
+    bool is_behind = is_mode(type(k)) && (type(k + 1) == L::COMMA || k + 1 == close);
+    if (is_behind && type(k) == L::CONST && (is_kernel_ || !is_number(first))) return leave_const(at, k, close), std::nullopt;
+    if (is_behind) return move_mode(at, k, k), std::nullopt;
     if (begins_parameter(k)) {
       mistake(span(k, k + 1), ",", text(k), "", {{behind(k - 1), ","}});
       insert(k, imagined_before(*list_[k], L::COMMA));
@@ -145,6 +150,15 @@ class Lists : TokenEdits {
     return pointer(at, first, close);
   }
 
+  // `x[i]` in the body behind the list: of `x: f32[]`, which is one number, there is no such element.
+  bool is_indexed(const std::string& name, size_t close) const {
+    for (size_t i = close + 1; i + 2 < list_.size() && type(i) != L::KERNEL && type(i) != L::FN; ++i) {
+      bool is_ours = type(i - 1) != L::DOT && is_name(type(i)) && text(i) == name;
+      if (is_ours && type(i + 1) == L::LEFT_BRACKET && type(i + 2) != L::RIGHT_BRACKET) return true;
+      if (is_ours && type(i + 1) == L::DOT && text(i + 2) == "tile") return true;
+    }
+    return false;
+  }
   // Behind the brackets that open at `open`; none where a parameter begins in them.
   std::optional<size_t> behind_brackets(size_t open, size_t close) const {
     int depth = 0;
@@ -191,6 +205,16 @@ class Lists : TokenEdits {
             {{span(open, open + 1), "["}, {span(end, end + 1), "]"}});
     retype(open, L::LEFT_BRACKET), retype(end, L::RIGHT_BRACKET);
   }
+  bool is_number(size_t i) const { return scalar_named(text(i)) && type(i + 1) != L::LEFT_BRACKET; }
+  // `x: const f32[N]`.
+  void leave_const(size_t at, size_t word, size_t close) {
+    size_t end = rest(word + 1, close);
+    bool is_last = end == word + 1;
+    Span there = is_last ? input_.span(list_[word - 1]->getStopIndex() + 1, list_[word]->getStopIndex() + 1) : input_.span(list_[word]->getStartIndex(), list_[word + 1]->getStartIndex());
+    mistake(span(at, end), text(at, word) + (is_last ? "" : " " + text(word + 1, end)), text(at, end), "", {{there, ""}},
+            "what is no `out` is not changed: leave `const` away");
+    erase(word, word + 1);
+  }
   // `y: out f32[N]`, `y: f32[N] out`: it stands in front.
   void move_mode(size_t at, size_t mode, size_t next) {
     Span there = next == mode ? input_.span(list_[mode - 1]->getStopIndex() + 1, list_[mode]->getStopIndex() + 1)
@@ -226,7 +250,9 @@ class Lists : TokenEdits {
       insert(name + 1, imagined_before(*list_[name + 1], L::COLON));
       return std::nullopt;
     }
-    if (last == name && is_name(type(name))) mistake(span(name + 1, name + 2), ":", text(name + 1), kTyped);
+    bool is_nameless = name > at && is_name(type(name)) && scalar_named(text(name)) && (type(name + 1) == L::LEFT_BRACKET || name + 1 == end);
+    if (is_nameless) mistake(span(at, end), text(at, name) + " y: " + text(name, end), text(at, end), kTyped);
+    else if (last == name && is_name(type(name))) mistake(span(name + 1, name + 2), ":", text(name + 1), kTyped);
     else declared_before(at, last, end);
     return leave_open(at, end, last);
   }
@@ -258,7 +284,7 @@ class Lists : TokenEdits {
     return at + 3;
   }
   std::vector<Mistake> mistakes_;
-  bool is_open_ = false, is_unclosed_ = false;
+  bool is_open_ = false, is_unclosed_ = false, is_kernel_ = false;
 };
 
 }  // namespace

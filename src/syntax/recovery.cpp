@@ -112,6 +112,17 @@ bool is_increment(Parser& parser, const Token& found) {
   return before && (are_twins(before, found) || are_twins(parser.getTokenStream()->LT(-2), *before));
 }
 
+// Is there a `{` in the rest of the statement? Then what is wrong is what stands in front of it.
+bool has_block_ahead(Parser& parser) {
+  for (ssize_t ahead = 1;; ++ahead) {
+    size_t next = parser.getTokenStream()->LA(ahead);
+    if (next == TileParser::LEFT_BRACE) return true;
+    if (next == Token::EOF || next == TileParser::SEMICOLON || next == TileParser::RIGHT_BRACE) return false;
+  }
+}
+
+bool ends_block(Parser& parser) { return previous(parser) && previous(parser)->getType() == TileParser::RIGHT_BRACE; }
+
 // Does the line go on as ` // n;` does?
 bool is_quotient(std::string_view rest) {
   std::string_view line = trim(rest.substr(0, rest.find('\n')));
@@ -182,7 +193,9 @@ void Recovery::report(Parser& parser, const Token& found, const IntervalSet& exp
     auto said = diagnostics_.at(span).error(diag::ExpectedToken, words, shown(found));
     if (words == "a declaration" && found.getType() == TileParser::LET)
         said.fix(span, "const", "a constant is declared so");
-    if (words == "a declaration" && found.getType() == TileParser::SEMICOLON) said.fix(span, "", "a block ends with its `}`: take it away");
+    bool is_more = found.getType() == TileParser::SEMICOLON && (words == "a declaration" || words == "a statement");
+    if (is_more) said.fix(span, "", ends_block(parser) ? "a block ends with its `}`: take it away" : "it ends nothing: take it away");
+    if (words == "`;`" && found.getType() == TileParser::ASSIGN) said.help("an assignment has no value: each variable is set by one of its own, `b = 3; a = b;`");
     if (words == "a statement" && found.getType() == TileParser::CONST)
         said.fix(span, "let", "in a block, write `let`");
     if (uint32_t end = end_of_float(parser)) said.fix(input_.span(end, end), "0", "a float has digits on both sides of its dot");
@@ -193,12 +206,14 @@ void Recovery::report(Parser& parser, const Token& found, const IntervalSet& exp
     if (words == "an expression" && found.getType() == TileParser::IF)
       said.help("inside an expression a choice stands in brackets: `x + (if c { 1 } else { 2 })`");
     if (words == "`;`" && found.getType() == TileParser::IF) said.help("a choice is written `if c { x } else { y }`");
+    if (words == "`,` or `]`" && found.getType() == TileParser::DOT_DOT) said.help("a part is written `x[from : to]`, or by its length `x[from +: 64]`");
     const Token* sign = previous(parser);
     bool is_power = sign && sign->getType() == TileParser::STAR && found.getType() == TileParser::STAR && sign->getStopIndex() + 1 == found.getStartIndex();
     if (is_power) said.help("there is no `**`: write `pow(x, y)`, or `x * x`");
     if (is_increment(parser, found)) said.help("there is no `++` and no `--`: write `n += 1;`");
     bool is_body = words == "`{`" && parser.getContext()->getRuleIndex() == TileParser::RuleBlock;
-    if (is_body) said.help("what a loop or a branch does stands in braces: `{ ... }`");
+    if (is_body && found.getType() == TileParser::REQUIRES) said.fix(input_.span(previous(parser)->getStopIndex() + 1, span.end), ",", "what is required stands in one list: `requires M > 0, N > 0`");
+    else if (is_body && !has_block_ahead(parser)) said.help("what a loop or a branch does stands in braces: `{ ... }`");
   }
   lose_patience(found);
 }

@@ -1,77 +1,17 @@
 // Runs the lexer, keeps the comments and answers for tokens that are mistakes.
 #include "syntax/tokens.h"
 
+#include <set>
+
 #include "TileLexer.h"
 #include "base/advice.h"
 #include "base/text.h"
 #include "diag/diag.h"
+#include "syntax/characters.h"
+#include "syntax/foreign_words.h"
 
 namespace tilec::syntax {
 namespace {
-
-// Length of the UTF-8 character at `at`, or 0 when there is none.
-size_t character_length(std::string_view text, size_t at) {
-  auto byte = [&](size_t i) { return at + i < text.size() ? uint8_t(text[at + i]) : 0; };
-  auto follows = [&](size_t count) {
-    for (size_t i = 1; i <= count; ++i)
-      if ((byte(i) & 0xc0) != 0x80) return false;
-    return true;
-  };
-  uint8_t first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first < 0xe0) return follows(1) ? 2 : 0;
-  if (first >= 0xe0 && first < 0xf0) {
-    bool is_overlong = first == 0xe0 && byte(1) < 0xa0, is_surrogate = first == 0xed && byte(1) >= 0xa0;
-    return follows(2) && !is_overlong && !is_surrogate ? 3 : 0;
-  }
-  if (first >= 0xf0 && first < 0xf5) {
-    bool is_overlong = first == 0xf0 && byte(1) < 0x90, is_too_large = first == 0xf4 && byte(1) >= 0x90;
-    return follows(3) && !is_overlong && !is_too_large ? 4 : 0;
-  }
-  return 0;
-}
-
-std::string hex_byte(char byte) {
-  char text[8];
-  std::snprintf(text, sizeof text, "0x%02X", unsigned(uint8_t(byte)));
-  return text;
-}
-
-// Reports the first byte that is no UTF-8; true when there is one.
-bool report_encoding(const Input& input, Diagnostics& diagnostics) {
-  for (size_t at = 0; at < input.text.size();) {
-    size_t length = character_length(input.text, at);
-    if (length == 0) {
-      diagnostics.at(input.span(at, at + 1)).error(diag::InvalidUtf8, hex_byte(input.text[at]));
-      return true;
-    }
-    at += length;
-  }
-  return false;
-}
-
-// What a file that is no text of ours looks like.
-std::string_view kind_of_file(std::string_view text) {
-  auto has_zeros_from = [&](size_t first) {
-    size_t count = 0, most = std::min<size_t>(text.size(), 64);
-    for (size_t i = first; i < most; i += 2) count += text[i] == 0;
-    return most > 3 && count * 4 >= most;
-  };
-  if (text.starts_with("\x7f" "ELF")) return "an object: `tilec inspect` says what is in it";
-  if (text.starts_with("!<arch>")) return "a library of objects";
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") || has_zeros_from(1) || has_zeros_from(0)) return "UTF-16: save it as UTF-8";
-  return "no text";
-}
-
-// Reports the first character that no text has; true when there is one.
-bool report_control(const Input& input, Diagnostics& diagnostics) {
-  auto is_control = [](char c) { return (uint8_t(c) < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f') || c == 0x7f; };
-  size_t at = size_t(std::ranges::find_if(input.text, is_control) - input.text.begin());
-  if (at == input.text.size()) return false;
-  std::string help = "the file is not read: it is " + std::string(kind_of_file(input.text));
-  diagnostics.at(input.span(at, at + 1)).error(diag::UnknownCharacter, hex_byte(input.text[at])).help(std::move(help));
-  return true;
-}
 
 class Reader {
  public:
@@ -115,13 +55,57 @@ class Reader {
     if (input_.text[at] == '#') return directive(token);
     if (size_t end = end_of_quoted(at); end > at) return quoted(token, end);
     bool is_reported = at < unknown_end_ || (has_bad_encoding_ && uint8_t(input_.text[at]) >= 0x80);
-    if (is_mark) return;
+    if (is_mark || at < unknown_end_) return;
+    if (auto blank = blank_at(input_.text, at)) return invisible(at, *blank);
+    if (const Lookalike* sign = lookalike_at(input_.text, at)) return meant_sign(token, *sign);
+    if (auto text = quoted_at(input_.text, at)) return meant_quotes(token, *text);
     damage_line(token);
     if (is_reported) return;
     size_t length = std::max<size_t>(1, character_length(input_.text, at));
     unknown_end_ = at + length;
     auto said = diagnostics_.at(input_.span(at, at + length)).error(diag::UnknownCharacter, input_.text.substr(at, length));
     if (is_between_digits(at)) said.help("digits are grouped by `_`: `1_000`");
+  }
+
+  // Said once, for all of them.
+  void invisible(size_t at, const Blank& blank) {
+    unknown_end_ = at + blank.length;
+    if (std::exchange(has_blanks_, true)) return;
+    std::vector<Fix> fixes;
+    for (size_t i = at; i < input_.text.size(); i += std::max<size_t>(1, character_length(input_.text, i)))
+      if (auto one = blank_at(input_.text, i)) fixes.push_back({input_.span(i, i + one->length), std::string(one->ours)});
+    diagnostics_.at(input_.span(at, unknown_end_)).error(diag::UnknownCharacter, blank.number)
+        .fix(std::move(fixes), "it is " + std::string(blank.name) + ", which is not seen" + (blank.ours.empty() ? "" : ": write a plain one"));
+  }
+  void meant_sign(const antlr4::Token& token, const Lookalike& sign) {
+    size_t at = token.getStartIndex();
+    unknown_end_ = at + sign.theirs.size();
+    Span span = input_.span(at, unknown_end_);
+    diagnostics_.at(span).error(diag::UnknownCharacter, sign.theirs).fix(span, sign.ours, "write `" + std::string(sign.ours) + "`");
+    auto meant = imagined_before(token, sign.type);
+    dynamic_cast<antlr4::CommonToken&>(*meant).setStopIndex(unknown_end_ - 1);
+    out_.list.push_back(std::move(meant));
+  }
+  // `“abc”`, `‘a’`: the first is a string, what is imported by it is left open.
+  void meant_quotes(const antlr4::Token& token, const Quoted& quoted) {
+    size_t at = token.getStartIndex();
+    Span span = input_.span(at, quoted.end);
+    bool is_letter = quoted.is_single && quoted.text.size() == 1, is_import = !out_.list.empty() && out_.list.back()->getType() == TileLexer::IMPORT;
+    std::string ours = is_letter ? std::to_string(int(quoted.text[0])) : "\"" + std::string(quoted.text) + "\"";
+    auto said = diagnostics_.at(span).error(diag::UnknownCharacter, input_.text.substr(at, character_length(input_.text, at)));
+    said.fix(span, ours, is_letter ? "a character is the number of its code" : "a string stands in `\"`");
+    dropped_end_ = unknown_end_ = quoted.end;
+    if (is_import) return leave_out_import(quoted.end);
+    out_.list.push_back(imagined_before(token, TileLexer::ID));
+  }
+  // Its words up to the end of the line, of which `end` and before are read; what it would declare is left open.
+  void leave_out_import(size_t end) {
+    size_t begin = out_.list.back()->getStopIndex() + 1;
+    dropped_end_ = std::min(input_.text.find('\n', end), input_.text.size());
+    std::string_view line = input_.text.substr(begin, dropped_end_ - begin);
+    size_t as = line.rfind(" as "), name = as == line.npos ? as : line.find_first_not_of(" \"", as + 4);
+    if (name != line.npos) out_.left_open.emplace_back(line.substr(name, line.find_first_of("; \"\t\r", name) - name));
+    out_.list.pop_back();
   }
 
   bool is_between_digits(size_t at) const {
@@ -136,11 +120,23 @@ class Reader {
     }
     return at;
   }
+  bool is_cast_before(size_t at) const {
+    const auto& list = out_.list;
+    size_t end = input_.text.find_first_not_of(" ", input_.text.find('\'', at + 1) + 1);
+    return list.size() > 1 && list.back()->getType() == TileLexer::LEFT_PAREN && foreign_type(input_.spelling(*list[list.size() - 2])) &&
+           end != input_.text.npos && input_.text[end] == ')';
+  }
   // A character, or a string of Python: read as a value that is left open.
   void quoted(const antlr4::Token& token, size_t end) {
     size_t at = token.getStartIndex();
     if (at < unknown_end_) return;
     Span span = input_.span(at, end);
+    if (is_cast_before(at) && !infinite_word(input_.text.substr(at, end - at)).empty()) {  // `float('inf')` is told as a whole
+      auto whole = imagined_before(token, TileLexer::STRING);
+      dynamic_cast<antlr4::CommonToken&>(*whole).setStopIndex(end - 1);
+      dropped_end_ = end;
+      return out_.list.push_back(std::move(whole));
+    }
     auto said = diagnostics_.at(span).error(diag::UnknownCharacter, "'");
     bool is_one = end == at + 3 && uint8_t(input_.text[at + 1]) < 0x80;
     if (is_one) said.fix(span, std::to_string(int(input_.text[at + 1])), "a character is the number of its code");
@@ -159,19 +155,32 @@ class Reader {
     auto said = diagnostics_.at(input_.span(at, at + 1)).error(diag::UnknownCharacter, "#");
     if (rest.starts_with("pragma") && rest.substr(0, rest.find('\n')).find("once") != rest.npos)
       return void(said.fix(input_.span(at, dropped_end_), "", "a file is read once however often it is imported: take it away"));
+    if (rest.starts_with("define ")) return definition(said, at);
     constexpr std::string_view kChoice = "what is chosen at compile time is an `if` over a parameter in brackets: `kernel k[wide: bool = false](...)`";
     constexpr Advice kDirectives[] = {
         {"include", "a module is imported by `import std.math;`, a file beside this one by `import \"file.tile\" as name;`"},
-        {"define", "a constant is `const NAME = 64;`, a function `fn f(x: f32) -> f32 = x * x;`"},
         {"pragma", "how a loop is compiled is said by its kind: `for k in unroll(4)`, `for k in vectorized(8)`"},
         {"if", kChoice}, {"ifdef", kChoice}, {"ifndef", kChoice}};
     said.help(help_on(kDirectives, rest.substr(0, rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz")), "a comment begins with `//`"));
   }
 
+  // `#define N 64`: what it names is left open.
+  void definition(Report& said, size_t at) {
+    std::string_view line = input_.text.substr(at, dropped_end_ - at), words = trim(line.substr(line.find("define") + 6));
+    size_t end = std::min(words.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"), words.size());
+    std::string name(words.substr(0, end)), value(trim(words.substr(end)));
+    out_.left_open.push_back(name);
+    bool is_number = !value.empty() && uint8_t(value[0] - '0') < 10 && value.find_first_not_of("0123456789.") == value.npos && value.back() != '.';
+    if (!is_number) return void(said.help("a constant is `const NAME = 64;`, a function `fn f(x: f32) -> f32 = x * x;`"));
+    said.fix(input_.span(at, dropped_end_), "const " + name + " = " + value + ";", "a constant is declared so");
+  }
+
   void open_string(TokenPointer token) {
-    diagnostics_.at(input_.span(*token))
-        .error(diag::UnterminatedString)
-        .fix(input_.span(token->getStopIndex() + 1, token->getStopIndex() + 1), "\"", "end the string");
+    std::string_view text = trim(input_.spelling(*token));
+    size_t end = token->getStartIndex() + text.size() - (text.ends_with(");") ? 2 : text.ends_with(';'));
+    diagnostics_.at(input_.span(*token)).error(diag::UnterminatedString).fix(input_.span(end, end), "\"", "end the string");
+    bool is_import = !out_.list.empty() && out_.list.back()->getType() == TileLexer::IMPORT;
+    if (is_import) return leave_out_import(token->getStopIndex() + 1);
     damage_line(*token);
     keep_as(std::move(token), TileLexer::STRING);
   }
@@ -244,6 +253,7 @@ class Reader {
   Diagnostics& diagnostics_;
   Tokens& out_;
   bool has_bad_encoding_;
+  bool has_blanks_ = false;
   size_t unknown_end_ = 0, dropped_end_ = 0;
 };
 
@@ -270,6 +280,27 @@ TokenPointer imagined_before(const antlr4::Token& token, size_t type) {
   return imagined;
 }
 
+namespace {
+
+// What would have been declared by lines that were told and left out says nothing more.
+void leave_names_open(const Input& input, Tokens& tokens) {
+  using L = TileLexer;
+  auto& list = tokens.list;
+  auto type = [&](size_t i) { return i < list.size() ? list[i]->getType() : size_t(antlr4::Token::EOF); };
+  auto is_declared = [&](size_t i) {
+    size_t last = i > 0 ? type(i - 1) : size_t(L::SEMICOLON), next = type(i + 1);
+    return last == L::LET || last == L::VAR || last == L::CONST || last == L::FN || last == L::KERNEL || last == L::FOR || next == L::COLON || next == L::IN;
+  };
+  std::set<std::string_view> names(tokens.left_open.begin(), tokens.left_open.end());
+  auto is_one = [&](size_t i) { return !names.empty() && type(i) == L::ID && names.contains(input.spelling(*list[i])) && (i == 0 || type(i - 1) != L::DOT); };
+  for (size_t i = 0; i < list.size(); ++i)
+    if (is_one(i) && is_declared(i)) names.erase(input.spelling(*list[i]));
+  for (size_t i = 0; i < list.size(); ++i)
+    if (is_one(i)) list[i] = imagined_before(*list[i], L::ID);
+}
+
+}  // namespace
+
 Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& patience, Diagnostics& diagnostics) {
   Tokens tokens;
   tokens.is_unreadable = report_control(input, diagnostics);
@@ -287,8 +318,10 @@ Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& 
   }
   turn_slips(input, tokens, patience, diagnostics);
   turn_words_as_names(input, tokens, patience, diagnostics);
+  turn_foreign_declarations(input, tokens, patience, diagnostics);
   turn_parameter_lists(input, tokens, patience, diagnostics);
   turn_foreign_heads(input, tokens, patience, diagnostics);
+  turn_foreign_values(input, tokens, patience, diagnostics);
   turn_foreign_marks(input, tokens, patience, diagnostics);
   leave_out_foreign_lines(input, tokens, diagnostics);
   leave_out_lambdas(input, tokens, patience, diagnostics);
@@ -303,7 +336,9 @@ Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& 
   if (tokens.is_unreadable) return tokens;
   turn_foreign_words(input, tokens, patience, diagnostics);
   if (tokens.is_unreadable) return tokens;
+  turn_launch_heads(input, tokens, patience, diagnostics);
   turn_bare_launches(input, tokens, diagnostics);
+  leave_names_open(input, tokens);
   balance_brackets(input, tokens, patience, diagnostics);
   if (!tokens.is_unreadable) limit_nesting(input, tokens, diagnostics);
   return tokens;

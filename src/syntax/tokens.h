@@ -46,6 +46,7 @@ struct Tokens {
   std::vector<TokenPointer> list;  // ends with EOF
   std::vector<ast::Comment> comments;
   std::vector<Span> damaged;
+  std::vector<std::string> left_open;  // names whose declarations were told and left out
   bool is_unreadable = false;  // nested deeper than a recursive reader can take, or no text, or full of mistakes; reported
 };
 
@@ -64,11 +65,15 @@ void balance_brackets(const Input& input, Tokens& tokens, const Patience& patien
 void turn_words_as_names(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 void turn_slips(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
+// Functions and constants of other languages become ours, and are reported.
+void turn_foreign_declarations(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
+
 // Parameters of other languages become ours, or are left open, and are reported.
 void turn_parameter_lists(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
-// What stands around declarations of other languages, and signs in their statements, become ours and are reported.
+// What stands around declarations of other languages, values, and signs in their statements, become ours and are reported.
 void turn_foreign_heads(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
+void turn_foreign_values(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 void turn_foreign_marks(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
 // Declarations and statements of other languages are reported and left out.
@@ -86,7 +91,8 @@ void turn_c_loops(const Input& input, Tokens& tokens, const Patience& patience, 
 // Spellings of other languages become ours, and are reported.
 void turn_foreign_words(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
-// Launches without parentheses get them, and are reported.
+// Heads of launches, and of loops that begin with how they run, become ours; launches without parentheses get them. Both are reported.
+void turn_launch_heads(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 void turn_bare_launches(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
 
 // Sets `is_unreadable` and reports it.

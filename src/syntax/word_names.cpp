@@ -35,6 +35,8 @@ class Names {
       if (is_name_as_declared(i)) places_[text(i)].push_back(i);
     for (auto& [word, places] : places_)
       if (!patience_.is_over(diagnostics_)) report(word, places);
+    std::ranges::sort(nameless_outs_, std::greater());
+    for (size_t i : nameless_outs_) list_.insert(list_.begin() + ssize_t(i), imagined_before(*list_[i], text(i) == "out" ? L::OUT : L::INOUT));
   }
 
  private:
@@ -122,13 +124,38 @@ class Names {
     return i > 2 && type(i - 1) == L::ID && scalar_named(text(i - 1)) && (type(i - 2) == L::COLON || type(i - 3) == L::COLON);
   }
 
+  // `out: f32[N]`: the parameter has no name.
+  bool is_nameless_out(size_t i) const {
+    return (text(i) == "out" || text(i) == "inout") && type(i + 1) == L::COLON && is_one_of(before(i), L::LEFT_PAREN, L::COMMA);
+  }
+  // `: f32[M, N]` behind the name at `i`.
+  std::string_view typed_behind(size_t i) const {
+    size_t end = i + 1, depth = 0;
+    for (; end < list_.size() && !is_one_of(type(end), L::SEMICOLON, L::LEFT_BRACE); ++end) {
+      bool closes = is_one_of(type(end), L::RIGHT_PAREN, L::RIGHT_BRACKET);
+      if (depth == 0 && (closes || type(end) == L::COMMA)) break;
+      depth += is_one_of(type(end), L::LEFT_PAREN, L::LEFT_BRACKET), depth -= closes;
+    }
+    size_t begin = list_[i + 1]->getStartIndex();
+    return input_.text.substr(begin, list_[end - 1]->getStopIndex() + 1 - begin);
+  }
+
   void report(std::string_view word, const std::vector<size_t>& places) {
     size_t first = *std::ranges::min_element(places);
-    std::string name = other_name(word);
+    auto nameless = std::ranges::find_if(places, [&](size_t i) { return is_nameless_out(i); });
+    bool is_out = nameless != places.end(), is_y_free = std::ranges::none_of(list_, [&](const TokenPointer& token) { return input_.spelling(*token) == "y"; });
+    std::string name = is_out && is_y_free ? "y" : other_name(word);
     std::vector<Fix> fixes;
-    for (size_t i : places) fixes.push_back({input_.span(*list_[i]), name});
+    for (size_t i : places) fixes.push_back({input_.span(*list_[i]), is_nameless_out(i) ? std::string(word) + " " + name : name});
     std::ranges::sort(fixes, {}, [](const Fix& fix) { return fix.span.begin; });
-    diagnostics_.at(input_.span(*list_[first])).error(diag::ReservedWord, word).fix(std::move(fixes), "give it another name, such as `" + name + "`");
+    if (is_out) {
+      std::string type(typed_behind(*nameless)), front(word);
+      diagnostics_.at(input_.span(*list_[*nameless])).error(diag::ExpectedToken, "`" + front + " " + name + type + "`", "`" + front + type + "`")
+          .fix(std::move(fixes), "`" + front + "` says what the parameter is for: its name stands behind it");
+      std::ranges::copy_if(places, std::back_inserter(nameless_outs_), [&](size_t i) { return is_nameless_out(i); });
+    } else {
+      diagnostics_.at(input_.span(*list_[first])).error(diag::ReservedWord, word).fix(std::move(fixes), "give it another name, such as `" + name + "`");
+    }
     // What nothing declares is read as a name that is left open, which says nothing more.
     for (size_t i : places)
       if (declared_.contains(word)) dynamic_cast<antlr4::CommonToken&>(*list_[i]).setType(L::ID);
@@ -141,6 +168,7 @@ class Names {
   Diagnostics& diagnostics_;
   std::map<std::string_view, std::vector<size_t>> places_;
   std::set<std::string_view> declared_;
+  std::vector<size_t> nameless_outs_;
 };
 
 }  // namespace

@@ -163,6 +163,13 @@ TEST_CASE("machines that are made up emit nothing, and verbs have their exit cod
   gives("copy.tile copy.tile", 2, "one source file makes one object");
   gives("explain T0404", 0, "PadInReduction");
   gives("explain PadInReduction", 0, "T0404");
+  gives("explain unproved-race", 0, "T0700");
+  gives("explain unproved-rage", 2, "did you mean unproved-race?");
+  gives("copy.tile --target x86-64-v2", 6, "`x86-64`");
+  gives("copy.tile --target sm90", 6, "`sm_90a`");
+  folder.write("bad.tile", "kernel"), folder.write("loose.tile", "const  N = 3;\n");
+  gives("fmt -i bad.tile gone.tile loose.tile", 1, "[T0600]");
+  CHECK(folder.read("loose.tile") == "const N = 3;\n");
   gives("explain copy.tile --kernel gone", 2, "no export is named 'gone'");
   gives("run copy.tile --kernel gone", 2, "no export is named 'gone'");
   gives("inspect twice.o", 3, "[T0600]");

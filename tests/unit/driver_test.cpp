@@ -147,7 +147,7 @@ TEST_CASE("exports get names that C leaves to them") {
     CHECK(ran.code == 1);
     CHECK_MESSAGE(ran.out.find("a.tile:1:15: error: `round` is not allowed as the name of an export, because C or its headers have it already [T0123]") != std::string::npos, ran.out);
     CHECK_MESSAGE(ran.out.find("a.tile:7:15: error: two exports are named `f_load` [T0604]") != std::string::npos, ran.out);
-    CHECK_MESSAGE(ran.out.find("a.tile:10:15: error: `tile1_x` is not allowed") != std::string::npos, ran.out);
+    CHECK_MESSAGE(ran.out.find("a.tile:10:15: error: `tile1_x` is not allowed as the name of an export, because names that begin with `tile1_` are the run time's") != std::string::npos, ran.out);
   }
   Ran prefixed = folder.tilec("a.tile --prefix my_");
   CHECK_MESSAGE(prefixed.out.find("two exports are named `my_f_load`") != std::string::npos, prefixed.out);

@@ -48,6 +48,15 @@ TEST_CASE("run: a fault is part of the object") {
   CHECK(ran.says(R"("text":"requires a > 1"},"guard":null,"outputs":{}})"));
 }
 
+TEST_CASE("run: a file of numbers that is not there cannot be read") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(a: i8, out b: i64[1]) { launch (i in 1) { b[0] = a as i64; } }");
+  CHECK(folder.tilec("run k.tile --data gone.json").code == 3);
+  CHECK(folder.tilec("run k.tile --dim a=127").code == 0);
+  CHECK(folder.tilec("run k.tile --dim a=500").says("tilec: --dim a=500: `a`, 500, is no i8"));
+  CHECK(folder.tilec("run k.tile --dim a=-129").code == 2);
+}
+
 TEST_CASE("run: numbers that cannot be are refused") {
   struct Row { const char *data, *text; };
   const Row rows[] = {
@@ -60,7 +69,8 @@ TEST_CASE("run: numbers that cannot be are refused") {
       {R"({"a": [[1]], "s": 1, "n": [1], "k": [0.5]})", "is no i64"},
       {R"({"a": [[1]], "s": 1, "n": [1], "k": [1], "q": 1})", "no kernel has a parameter or a dim `q`"},
       {R"({"a": [[1, 2]], "s": 2, "k": [1], "n": [1], "w": [1, 2, 3]})", "`w` is f32[2] with 2 elements, the list is [3] with 3"},
-      {"[1]", "an object"}, {"{", "not JSON"},
+      {"[1]", "an object"}, {"{", "this is not JSON: line 1, column 2"}, {"{\"a\": [1],\n  \"s\": 1,,\n}", "this is not JSON: line 2, column 10"},
+      {R"({"a": [[1]], "s": 1, "n": [1], "k": [1], "s": 2})", "`s` is given twice"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.data);

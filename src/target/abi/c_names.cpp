@@ -198,6 +198,12 @@ bool is_word_of_c(std::string_view name) {
   return words.contains(name) || is_macro(name) || has_reserved_beginning(name);
 }
 
+std::string_view beginning_of_run_time(std::string_view name) {
+  auto is_it = [&](std::string_view beginning) { return beginning != "__" && name.starts_with(beginning); };
+  auto found = std::ranges::find_if(kOurBeginnings, is_it);
+  return found == kOurBeginnings.end() ? std::string_view() : *found;
+}
+
 bool is_declared_by_c(std::string_view name) {
   static const Words declared = words_of(kDeclared), math = words_of(kMathFunctions), beginnings = words_of(kFunctionBeginnings);
   return declared.contains(name) || is_one_with_ending(name, math) || begins_as_one_of(name, beginnings);

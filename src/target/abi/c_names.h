@@ -8,6 +8,8 @@ namespace tilec::target {
 
 // A keyword, a macro without arguments, or a name that begins as ours or C's own do: it can name nothing.
 bool is_word_of_c(std::string_view name);
+// What the run time's names begin with, `tile_`, where this name does as well; otherwise empty.
+std::string_view beginning_of_run_time(std::string_view name);
 // A function, a type, a variable or a macro with arguments: no function of ours can be called so.
 bool is_declared_by_c(std::string_view name);
 
