@@ -271,16 +271,14 @@ bool have_no_common_bits(const Terms& terms, const Linear& a, const Linear& b) {
 
 // Of a value: what its sum tells, and what a mask, a remainder or a multiple of such says by itself.
 Interval Reader::range(ValueId v, Twin twin, int most_steps) {
-  Interval known = terms_.range(value(v, twin));
+  const Interval known = terms_.range(value(v, twin));
   const op::Binary* op = kernel_.defined_by<op::Binary>(v);
   auto by = op ? kernel_.constant(op->b) : std::nullopt;
   if (!by || by->i <= 0 || most_steps == 0) return known;
-  if (op->fn == BinaryFn::And || op->fn == BinaryFn::Rem) return {std::max<int64_t>(known.low, 0), std::min(known.high, op->fn == BinaryFn::And ? by->i : by->i - 1)};
-  Interval factor = range(op->a, twin, most_steps - 1);
-  if (op->fn == BinaryFn::Shl) factor = shifted_left(factor, {by->i, by->i});
-  else if (op->fn == BinaryFn::Mul) factor = factor * Interval{by->i, by->i};
-  else return known;
-  return {std::max(known.low, factor.low), std::min(known.high, factor.high)};
+  if (op->fn == BinaryFn::And || op->fn == BinaryFn::Rem) return intersection(known, {0, by->i - (op->fn == BinaryFn::Rem)});
+  if (op->fn != BinaryFn::Shl && op->fn != BinaryFn::Mul) return known;
+  const Interval a = range(op->a, twin, most_steps - 1), b{by->i, by->i};
+  return intersection(known, op->fn == BinaryFn::Shl ? shifted_left(a, b) : a * b);
 }
 
 Linear Reader::read_binary(ValueId v, const op::Binary& op, Twin twin) {

@@ -137,7 +137,8 @@ class Turner {
     bool begins = before == TileLexer::SEMICOLON || before == TileLexer::LEFT_BRACE || before == TileLexer::RIGHT_BRACE;
     bool ends = type(at + 2) == TileLexer::ASSIGN || (!has_word && type(at + 2) == TileLexer::SEMICOLON);
     if (!begins || !ends || !type_at(at) || !is_name(type(at + 1)) || (depth_ == 0 && !has_word)) return;
-    size_t ours_type = word == TileLexer::CONST ? (depth_ > 0 ? TileLexer::LET : TileLexer::CONST) : has_word ? word : TileLexer::VAR;
+    const size_t declared = depth_ > 0 ? TileLexer::LET : TileLexer::CONST;
+    size_t ours_type = word == TileLexer::CONST ? declared : has_word ? word : size_t(TileLexer::VAR);
     std::string ours = ours_type == TileLexer::LET ? "let " : ours_type == TileLexer::CONST ? "const " : "var ";
     ours += text(at + 1) + ": " + std::string(tilec::name(*type_at(at)));
     Span head = input_.span(list_[i]->getStartIndex(), list_[at + 1]->getStopIndex() + 1);
