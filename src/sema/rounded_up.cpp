@@ -9,6 +9,8 @@ namespace {
 
 using ir::BinaryFn;
 
+constexpr int64_t kMostDivisor = int64_t(1) << 61;  // to which a rest and one less than it can be added
+
 struct Rounding {
   Instance& in;
   Value a, b;
@@ -26,7 +28,7 @@ struct Rounding {
   bool is_usual() const {
     auto divisor = known(b);
     if (is_far(a)) return false;
-    return divisor ? *divisor > 0 : is_never_negative(b) && !is_far(b);
+    return divisor ? *divisor > 0 && *divisor <= kMostDivisor : is_never_negative(b) && !is_far(b);
   }
 
   Value usual() { return op(BinaryFn::Div, op(BinaryFn::Add, a, op(BinaryFn::Sub, b, int_const(1))), b); }
@@ -48,7 +50,7 @@ struct Rounding {
     if (whole.is_poison()) return whole;
     auto divisor = known(b);
     if (divisor == 1) return whole;
-    if (!divisor || *divisor < 0 || is_constant) return op(BinaryFn::Add, whole, has_rest());
+    if (!divisor || *divisor < 0 || *divisor > kMostDivisor || is_constant) return op(BinaryFn::Add, whole, has_rest());
     Value most = int_const(*divisor - 1);
     return op(BinaryFn::Add, whole, op(BinaryFn::Div, op(BinaryFn::Add, op(BinaryFn::Rem, a, b), most), b));
   }

@@ -64,6 +64,7 @@ class Lines {
 
   void run() {
     int depth = 0, brackets = 0;
+    std::vector<int> around;  // brackets open around the blocks of `if` values
     for (size_t i = 0; i < list_.size();) {
       size_t before = list_.size();
       bool begins = brackets > 0 ? false : i == 0 || type(i - 1) == L::SEMICOLON || type(i - 1) == L::LEFT_BRACE || type(i - 1) == L::RIGHT_BRACE;
@@ -72,7 +73,11 @@ class Lines {
       if (list_.size() != before) continue;
       depth += (type(i) == L::LEFT_BRACE) - (type(i) == L::RIGHT_BRACE);
       brackets += (type(i) == L::LEFT_PAREN || type(i) == L::LEFT_BRACKET) - (type(i) == L::RIGHT_PAREN || type(i) == L::RIGHT_BRACKET);
-      if (type(i) == L::LEFT_BRACE || type(i) == L::RIGHT_BRACE) brackets = 0;
+      if (type(i) == L::LEFT_BRACE) around.push_back(std::exchange(brackets, 0));
+      if (type(i) == L::RIGHT_BRACE) {
+        brackets = around.empty() ? 0 : around.back();
+        if (!around.empty()) around.pop_back();
+      }
       ++i;
     }
   }
