@@ -227,6 +227,8 @@ void Evaluator::lose_assigned(const ast::Stmt& stmt) {
   });
 }
 
+namespace {
+
 // Behind the name of a tensor: one element of it, `[i, j]`, and nothing more?
 bool is_element_of(std::string_view text) {
   if (!text.starts_with('[')) return false;
@@ -242,6 +244,8 @@ bool is_element_of(std::string_view text) {
 bool are_multiples(const Shape& extents, const Shape& tile) {
   return std::ranges::all_of(extents, [&](int64_t n) { return std::ranges::all_of(tile, [&](int64_t size) { return size > 0 && n % size == 0; }); });
 }
+
+}  // namespace
 
 // Does the text name a tensor whose extents are no multiples of the tile's, so that it may read more than there is?
 bool Evaluator::names_tensor(std::string_view text, const Shape& tile) {

@@ -57,6 +57,7 @@ struct Check {
   const Kernel& kernel;
   Diagnostics& diagnostics;
   prove::Prover& prover;
+  bool has_xors = false;
   int64_t pairs = 0;  // of touches that were compared
   std::map<std::pair<const Touch*, const Touch*>, int> unknown = {};  // turns in which nothing is known of two touches of threads
 
@@ -156,7 +157,7 @@ struct Check {
     bool are_comparable = have_one_layout(a.box.base, b.box.base);
     Formula goal = are_comparable ? apart(a, of_a.twin, b, of_b.twin) : prove::any_of({});
     Finding worst{Verdict::Proved, {}};
-    const Facts facts = around.with(xor_facts(kernel, prover, a.box.offsets, of_a.twin, b.box.offsets, of_b.twin));
+    const Facts facts = has_xors ? around.with(xor_facts(kernel, prover, a.box.offsets, of_a.twin, b.box.offsets, of_b.twin)) : around;
     for (ValueId index : runs.indices) {
       Linear x = prover.value(index, of_a.twin), y = prover.value(index, of_b.twin);
       for (bool is_first : {true, false}) {
@@ -267,6 +268,10 @@ struct Check {
 void check_races(const Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) {
   Check pass{kernel, diagnostics, prover};
   check_waits(kernel, diagnostics);
+  each_op(kernel, kernel.body, [&](OpId id) {
+    auto* binary = kernel.op(id).get<op::Binary>();
+    pass.has_xors |= binary && binary->fn == BinaryFn::Xor;
+  });
   each_op_in_region(kernel, kernel.body, [&](RegionId, OpId id) {
     const Op& op = kernel.op(id);
     if (auto* launch = op.get<op::Launch>())

@@ -11,8 +11,6 @@ namespace {
 
 using L = TileLexer;
 
-bool is_name(size_t type) { return type == L::ID || (type >= L::ALIAS && type <= L::WORKSPACE); }
-
 // Places of tokens [begin, end); no value where they meet.
 struct Part {
   size_t begin, end;

@@ -12,7 +12,6 @@ namespace {
 
 using L = TileLexer;
 
-bool is_name(size_t type) { return type == L::ID || (type >= L::ALIAS && type <= L::WORKSPACE); }
 bool is_literal(size_t type) { return type == L::INTEGER || type == L::FLOAT || (type >= L::INFINITE && type <= L::FALSE); }
 
 class Declarations : TokenEdits {

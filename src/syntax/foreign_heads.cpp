@@ -14,8 +14,6 @@ namespace {
 
 using L = TileLexer;
 
-bool is_name(size_t type) { return type == L::ID || (type >= L::ALIAS && type <= L::WORKSPACE); }
-
 class Heads : TokenEdits {
  public:
   Heads(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics)

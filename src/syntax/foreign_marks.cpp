@@ -14,7 +14,6 @@ namespace {
 
 using L = TileLexer;
 
-bool is_name(size_t type) { return type == L::ID || (type >= L::ALIAS && type <= L::WORKSPACE); }
 bool is_operator(size_t type) { return type >= L::OR_OR && type <= L::TILDE && type != L::AT; }
 
 class Marks : TokenEdits {

@@ -14,7 +14,6 @@ namespace {
 
 using L = TileLexer;
 
-bool is_name(size_t type) { return type == L::ID || (type >= L::ALIAS && type <= L::WORKSPACE); }
 bool is_comparison(size_t type) { return type >= L::EQUAL && type <= L::GREATER_EQUAL; }
 bool opens(size_t type) { return type == L::LEFT_PAREN || type == L::LEFT_BRACKET; }
 bool closes(size_t type) { return type == L::RIGHT_PAREN || type == L::RIGHT_BRACKET; }

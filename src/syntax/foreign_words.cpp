@@ -58,7 +58,6 @@ class Turner {
   std::string text(size_t first, size_t end) const {
     return std::string(input_.text.substr(list_[first]->getStartIndex(), list_[end - 1]->getStopIndex() + 1 - list_[first]->getStartIndex()));
   }
-  static bool is_name(size_t type) { return type == TileLexer::ID || (type >= TileLexer::ALIAS && type <= TileLexer::WORKSPACE); }
   std::optional<Scalar> type_at(size_t i) const {
     if (type(i) != TileLexer::ID) return std::nullopt;
     auto ours = scalar_named(text(i));

@@ -12,7 +12,6 @@ namespace {
 
 using L = TileLexer;
 
-bool is_name(size_t type) { return type == L::ID || (type >= L::ALIAS && type <= L::WORKSPACE); }
 bool begins_option(size_t type) { return type == L::THREADS || type == L::CLUSTER || type == L::PERSISTENT || type == L::RASTER || type == L::SPLIT; }
 constexpr std::array<std::string_view, 4> kLoops = {"parallel", "pipelined", "unroll", "vectorized"};
 

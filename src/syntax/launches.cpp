@@ -11,8 +11,6 @@ size_t type_at(const Tokens& tokens, size_t i) {
   return i < tokens.list.size() ? tokens.list[i]->getType() : size_t(antlr4::Token::EOF);
 }
 
-bool is_name(size_t type) { return type == TileLexer::ID || (type >= TileLexer::ALIAS && type <= TileLexer::WORKSPACE); }
-
 // May an expression end here?
 bool ends_operand(size_t type) {
   return is_name(type) || type == TileLexer::INTEGER || type == TileLexer::RIGHT_PAREN || type == TileLexer::RIGHT_BRACKET;

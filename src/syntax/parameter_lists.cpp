@@ -15,7 +15,6 @@ using L = TileLexer;
 constexpr std::string_view kTensor = "a tensor has its extents in its type, as names or numbers, and is no pointer: `x: f32[N]`, `out y: f32[M, N]`";
 constexpr std::string_view kTyped = "a parameter's type stands behind its name, a tensor's with its extents: `x: f32[N]`, `n: int`";
 
-bool is_name(size_t type) { return type == L::ID || (type >= L::ALIAS && type <= L::WORKSPACE); }
 bool is_mode(size_t type) { return type == L::IN || type == L::OUT || type == L::INOUT || type == L::CONST || type == L::ALIAS; }
 bool is_space(size_t type) { return type == L::SHARED || type == L::FRAGMENT || type == L::LOCAL || type == L::WORKSPACE || type == L::TENSOR_MEMORY; }
 

@@ -22,7 +22,6 @@ constexpr Word kWords[] = {
     {"launch", L::LAUNCH}, {"simt", L::SIMT}, {"sync", L::SYNC}, {"break", L::BREAK}, {"continue", L::CONTINUE}, {"return", L::RETURN},
     {"shared", L::SHARED}, {"fragment", L::FRAGMENT}, {"local", L::LOCAL}, {"workspace", L::WORKSPACE}};
 
-bool is_name(size_t type) { return type == L::ID || (type >= L::ALIAS && type <= L::WORKSPACE); }
 bool is_literal(size_t type) { return type == L::INTEGER || type == L::FLOAT || type == L::TRUE || type == L::FALSE; }
 
 class Slips {

@@ -380,4 +380,6 @@ void limit_nesting(const Input& input, Tokens& tokens, Diagnostics& diagnostics)
   }
 }
 
+bool is_name(size_t type) { return type == TileLexer::ID || (type >= TileLexer::ALIAS && type <= TileLexer::WORKSPACE); }
+
 }  // namespace tilec::syntax

@@ -99,4 +99,7 @@ void turn_bare_launches(const Input& input, Tokens& tokens, Diagnostics& diagnos
 constexpr int kMostBrackets = 256;
 void limit_nesting(const Input& input, Tokens& tokens, Diagnostics& diagnostics);
 
+// May the word be a name? Those may that are keywords of some places alone, such as `shared`.
+bool is_name(size_t type);
+
 }  // namespace tilec::syntax
