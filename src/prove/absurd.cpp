@@ -9,11 +9,61 @@ constexpr size_t kMostProducts = 24, kMostPartsMultiplied = 4;
 
 }  // namespace
 
+// The definition of the atom after all replacements.
+std::string Search::key_of_definition(AtomId id) {
+  const Atom& atom = terms_[id];
+  Linear a = atom.a, b = atom.b;
+  Formula condition = atom.condition;
+  for (auto& [replaced, by] : replacements_) {
+    a = rewritten(a, replaced, by), b = rewritten(b, replaced, by);
+    condition = rewritten(std::move(condition), replaced, by);
+  }
+  std::string first, second, key(1, char('a' + int(atom.kind)));
+  append_key(first, a), append_key(second, b);
+  if (atom.kind == AtomKind::Least && second < first) std::swap(first, second);
+  append_key(key, condition);
+  return a.is_lost || b.is_lost ? std::string() : key + first + second;
+}
+
+// Quotients, minimums and choices of equal numbers are one. Were there any?
+bool Search::unite_definitions() {
+  std::vector<bool> seen(terms_.size());
+  std::map<std::string, AtomId> defined;
+  std::vector<std::pair<AtomId, AtomId>> equal;
+  auto visit = [&](AtomId id) {
+    AtomKind kind = terms_[id].kind;
+    if (seen[id.index] || (kind != AtomKind::Quotient && kind != AtomKind::Least && kind != AtomKind::Choice)) return;
+    seen[id.index] = true;
+    std::string key = key_of_definition(id);
+    if (key.empty()) return;
+    auto [at, is_new] = defined.try_emplace(std::move(key), id);
+    if (!is_new) equal.push_back({id, at->second});
+  };
+  for (const Linear& f : inequalities_)
+    for (const Linear::Part& part : f.parts) {
+      visit(part.atom);
+      for (AtomId factor : terms_[part.atom].factors) visit(factor);
+    }
+  for (auto [atom, other] : equal) replaced(truth(false), atom, Linear(other));
+  return !equal.empty();
+}
+
 // Equalities are split before one is used, which takes remainders apart.
 void Search::unite_equals() {
   for (int turn = 0; turn < 2; ++turn) {
     split_equalities(terms_, inequalities_, [&](const Linear& sum) { return is_at_least(sum, 0); });
-    use_equalities(truth(false), Replaced::Quotients);
+    do use_equalities(truth(false), Replaced::Quotients);
+    while (!replacements_.empty() && !is_impossible_ && unite_definitions());
+  }
+}
+
+// Of numbers in order the minimums are in order.
+void Search::order_minimums() {
+  for (auto [lesser, greater] : minimum_pairs(terms_, inequalities_)) {
+    const Atom &a = terms_[lesser], &b = terms_[greater];
+    auto is_no_more = [&](const Linear& x, const Linear& y) { return x == y || is_at_least(y - x, 0); };
+    if ((is_no_more(a.a, b.a) && is_no_more(a.b, b.b)) || (is_no_more(a.a, b.b) && is_no_more(a.b, b.a)))
+      inequalities_.push_back(Linear(greater) - Linear(lesser));
   }
 }
 
@@ -28,11 +78,11 @@ void Search::order_quotients() {
 // The quotient of what is less than a multiple of the divisor is less than that factor, and of what is never negative it is neither.
 void Search::bound_quotients() {
   auto take = [&](AtomId quotient, const Linear& bound) {
-    bool is_new = !bound.parts.empty() && std::ranges::find(inequalities_, bound) == inequalities_.end();
+    bool is_new = !bound.parts.empty() && !bound.is_lost && std::ranges::find(inequalities_, bound) == inequalities_.end();
     if (is_new && is_positive(terms_[quotient].b)) inequalities_.push_back(bound);
   };
-  for (auto& [quotient, bound] : quotient_bounds(terms_, inequalities_)) {
-    take(quotient, bound);
+  for (auto& [quotient, common, bound] : quotient_bounds(terms_, inequalities_)) {
+    if (is_positive(common)) take(quotient, bound);
     if (terms_[quotient].range.low < 0 && is_at_least(terms_[quotient].a, 0)) take(quotient, Linear(quotient));
   }
 }
@@ -120,6 +170,7 @@ bool Search::is_absurd(int splits) {
   reduce_alternatives();
   unite_equals();
   order_quotients();
+  order_minimums();
   bound_quotients();
   multiply_facts();
   if (is_impossible_ || have_no_solution(terms_, inequalities_) || contradicts(kStepsForAbsurdity)) return true;

@@ -7,7 +7,7 @@ namespace tilec::prove {
 
 namespace {
 
-constexpr size_t kMostEqualities = 12, kMostQuotientPairs = 12, kMostBounds = 12;
+constexpr size_t kMostEqualities = 12, kMostPairs = 12, kMostBounds = 12;
 
 bool is_among(const std::vector<Linear>& sums, const Linear& sum) { return std::ranges::find(sums, sum) != sums.end(); }
 
@@ -19,60 +19,102 @@ std::vector<Linear> equalities(const std::vector<Linear>& inequalities) {
   return zeros;
 }
 
-std::vector<AtomId> quotients(const Terms& terms, const std::vector<Linear>& inequalities) {
+std::vector<AtomId> factors_of(const Terms& terms, AtomId atom) {
+  return terms[atom].kind == AtomKind::Product ? terms[atom].factors : std::vector{atom};
+}
+// Atoms of a kind that stand in sums and in products.
+std::vector<AtomId> atoms_of(AtomKind kind, const Terms& terms, const std::vector<Linear>& inequalities) {
   std::vector<AtomId> found;
   for (const Linear& f : inequalities)
     for (const Linear::Part& part : f.parts)
-      if (terms[part.atom].kind == AtomKind::Quotient && std::ranges::find(found, part.atom) == found.end()) found.push_back(part.atom);
+      for (AtomId atom : factors_of(terms, part.atom))
+        if (terms[atom].kind == kind && std::ranges::find(found, atom) == found.end()) found.push_back(atom);
   return found;
 }
 
-// sum / divisor, but for the divisor's number, where each part of the sum has its atoms as factors.
-std::optional<Linear> ratio_of_atoms(Terms& terms, const Linear& sum, const Linear& divisor) {
-  if (divisor.parts.size() != 1 || divisor.constant != 0) return std::nullopt;
-  auto factors_of = [&](AtomId atom) { return terms[atom].kind == AtomKind::Product ? terms[atom].factors : std::vector{atom}; };
-  const std::vector<AtomId> below = factors_of(divisor.parts[0].atom);
-  Linear ratio;
+Linear product_of(Terms& terms, const std::vector<AtomId>& factors) {
+  Linear product = 1;
+  for (AtomId f : factors) product = terms.product(product, Linear(f));
+  return product;
+}
+
+// Of atoms that all parts of a sum and a divisor have as factors: sum / common and divisor / common.
+struct Reduced {
+  Linear common, sum, divisor;
+};
+std::optional<Reduced> reduced(Terms& terms, const Linear& sum, const Linear& divisor) {
+  if (divisor.parts.size() != 1 || divisor.constant != 0 || sum.constant != 0 || sum.parts.empty()) return std::nullopt;
+  std::vector<AtomId> common = factors_of(terms, divisor.parts[0].atom);
+  auto without = [](const std::vector<AtomId>& all, const std::vector<AtomId>& some) {
+    std::vector<AtomId> left;
+    std::ranges::set_difference(all, some, std::back_inserter(left));
+    return left;
+  };
   for (const Linear::Part& part : sum.parts) {
-    std::vector<AtomId> above = factors_of(part.atom), left;
-    if (!std::ranges::includes(above, below)) return std::nullopt;
-    std::ranges::set_difference(above, below, std::back_inserter(left));
-    Linear product = part.factor;
-    for (AtomId f : left) product = terms.product(product, Linear(f));
-    ratio = ratio + product;
+    std::vector<AtomId> both;
+    std::ranges::set_intersection(common, factors_of(terms, part.atom), std::back_inserter(both));
+    common = std::move(both);
   }
-  return ratio;
+  if (common.empty()) return std::nullopt;
+  auto divided = [&](const Linear::Part& part) { return product_of(terms, without(factors_of(terms, part.atom), common)) * part.factor; };
+  Reduced result{product_of(terms, common), 0, divided(divisor.parts[0])};
+  for (const Linear::Part& part : sum.parts) result.sum = result.sum + divided(part);
+  return result;
 }
 
 struct Halves {
   Linear multiple, rest;  // of a step, or what the step is multiplied by; the rest is less than that
 };
 
-// Is this part what `rest` and a quotient make a remainder of: -8 * n * (a / (8 * n)), where `a` stands in the rest?
-bool completes_remainder(const Terms& terms, const Linear::Part& part, const Linear& rest) {
-  const Atom& atom = terms[part.atom];
-  std::vector<AtomId> parts = atom.kind == AtomKind::Product ? atom.factors : std::vector{part.atom};
-  return std::ranges::any_of(parts, [&](AtomId id) {
+// What the quotient in this part is subtracted with where `zero` has its remainder: of 2 * n * (a / n) - a that is n, for there is
+// -(a - n * (a / n)) and n * (a / n). 0: it has none.
+int64_t factor_in_remainder(const Terms& terms, const Linear::Part& part, const Linear& zero) {
+  for (AtomId id : factors_of(terms, part.atom)) {
     const Atom& q = terms[id];
-    if (q.kind != AtomKind::Quotient || q.a.parts.empty() || q.times_divisor != Linear(part.atom) * std::abs(part.factor)) return false;
-    return std::ranges::all_of(q.a.parts, [&](const Linear::Part& a) { return rest.factor_of(a.atom) != 0; });
-  });
+    const Linear& product = q.times_divisor;
+    if (q.kind != AtomKind::Quotient || q.a.parts.empty() || product.parts.size() != 1 || product.parts[0].atom != part.atom) continue;
+    const Linear::Part& first = q.a.parts[0];
+    int64_t times = zero.factor_of(first.atom) / first.factor, factor = 0;
+    bool is_multiple = times != 0 && std::ranges::all_of(q.a.parts, [&](const Linear::Part& a) {
+      int64_t product;
+      return !__builtin_mul_overflow(times, a.factor, &product) && product == zero.factor_of(a.atom);
+    });
+    if (is_multiple && !__builtin_mul_overflow(-times, product.parts[0].factor, &factor)) return factor;
+  }
+  return 0;
 }
 
-// All that the step does not divide is the rest, and, where `has_remainders`, so are multiples that make remainders of it.
+// All that the step does not divide is the rest, and, where `has_remainders`, so is what makes remainders of it.
 Halves halved(const Terms& terms, const Linear& zero, int64_t step, bool has_remainders) {
   Halves split;
   split.rest.constant = zero.constant % step == 0 ? 0 : zero.constant;
   split.multiple.constant = zero.constant - split.rest.constant;
-  for (const Linear::Part& p : zero.parts)
-    if (p.factor % step != 0) split.rest = split.rest + Linear(p.atom) * p.factor;
-  const Linear undivided = split.rest;
   for (const Linear::Part& p : zero.parts) {
-    if (p.factor % step != 0) continue;
-    Linear& half = has_remainders && completes_remainder(terms, p, undivided) ? split.rest : split.multiple;
-    half = half + Linear(p.atom) * p.factor;
+    int64_t factor = has_remainders ? factor_in_remainder(terms, p, zero) : 0, left = 0;
+    if (factor == 0 || __builtin_sub_overflow(p.factor, factor, &left) || left % step != 0) {
+      factor = p.factor % step == 0 ? 0 : p.factor;
+      left = p.factor - factor;
+    }
+    if (factor != 0) split.rest = split.rest + Linear(p.atom) * factor;
+    if (left != 0) split.multiple = split.multiple + Linear(p.atom) * left;
   }
   return split;
+}
+
+// Numbers that may divide a part of the sum: its factors, and what they are beside remainders.
+std::vector<int64_t> steps_of(const Terms& terms, const Linear& zero) {
+  std::vector<int64_t> steps;
+  auto add = [&](int64_t factor) {
+    if (factor == INT64_MIN) return;
+    int64_t step = std::abs(factor);
+    if (step > 1 && std::ranges::find(steps, step) == steps.end()) steps.push_back(step);
+  };
+  for (const Linear::Part& part : zero.parts) {
+    add(part.factor);
+    int64_t left;
+    if (int64_t factor = factor_in_remainder(terms, part, zero); factor && !__builtin_sub_overflow(part.factor, factor, &left)) add(left);
+  }
+  return steps;
 }
 
 // The atoms that are factors of products in the sum, each once.
@@ -104,27 +146,34 @@ Times times_of(Terms& terms, const Linear& sum, AtomId atom) {
   return times;
 }
 
-// By a step that is itself unknown: n * x + y = 0 with y between 1 - n and n - 1.
+// By a step that is itself unknown: n * x + y = 0 with y between 1 - n and n - 1. Products with the step that make remainders of y
+// are of it.
 std::optional<Halves> halves_by_atom(Terms& terms, const Linear& zero, const NeverNegative& is_never_negative) {
   for (AtomId atom : factors_in(terms, zero)) {
-    const Linear by = times_of(terms, zero, atom).by, rest = by.is_lost ? Linear() : zero - terms.product(by, Linear(atom));
-    if (by.is_lost || by.parts.empty() || rest.is_lost || rest.parts.empty()) continue;
-    const Linear most = Linear(atom) - 1;
-    if (is_never_negative(most - rest) && is_never_negative(most + rest)) return Halves{by, rest};
+    const Linear all = times_of(terms, zero, atom).by, apart = all.is_lost ? Linear() : zero - terms.product(all, Linear(atom));
+    if (all.is_lost || apart.is_lost || apart.parts.empty()) continue;
+    Linear remainders;
+    for (const Linear::Part& p : zero.parts)
+      if (int64_t factor = apart.factor_of(p.atom) == 0 ? factor_in_remainder(terms, p, zero) : 0) remainders = remainders + Linear(p.atom) * factor;
+    for (bool has_remainders : {false, true}) {
+      const Linear more = has_remainders ? remainders : Linear();
+      if (has_remainders && more.parts.empty()) continue;
+      const Linear rest = apart + more, by = all - times_of(terms, more, atom).by;
+      if (by.parts.empty() || rest.is_lost) continue;
+      const Linear most = Linear(atom) - 1;
+      if (is_never_negative(most - rest) && is_never_negative(most + rest)) return Halves{by, rest};
+    }
   }
   return std::nullopt;
 }
 
 std::optional<Halves> halves(const Terms& terms, const Linear& zero, const NeverNegative& is_never_negative) {
-  for (const Linear::Part& part : zero.parts) {
-    int64_t step = std::abs(part.factor);
-    if (step < 2) continue;
+  for (int64_t step : steps_of(terms, zero))
     for (bool has_remainders : {false, true}) {
       Halves split = halved(terms, zero, step, has_remainders);
       if (split.rest.parts.empty() || split.multiple.parts.empty()) continue;
       if (is_never_negative(split.rest + (step - 1)) && is_never_negative(Linear(step - 1) - split.rest)) return split;
     }
-  }
   return std::nullopt;
 }
 
@@ -148,14 +197,15 @@ void split_equalities(Terms& terms, std::vector<Linear>& inequalities, const Nev
 
 std::vector<QuotientBound> quotient_bounds(Terms& terms, const std::vector<Linear>& inequalities) {
   std::vector<QuotientBound> bounds;
-  for (AtomId id : quotients(terms, inequalities)) {
+  for (AtomId id : atoms_of(AtomKind::Quotient, terms, inequalities)) {
     const Atom q = terms[id];
     if (q.b.is_constant()) continue;
     for (const Linear& f : inequalities) {
-      // a <= f + a, and that is atoms * times + constant: number * atoms * q <= a < atoms * times.
+      // a <= f + a, and that is common * sum + constant: common * divisor * q <= a < common * sum.
       Linear most = f + q.a;
-      std::optional<Linear> times = most.is_lost || most.constant >= 0 ? std::nullopt : ratio_of_atoms(terms, most - most.constant, q.b);
-      if (times && bounds.size() < kMostBounds) bounds.push_back({id, *times - 1 - Linear(id) * q.b.parts[0].factor});
+      if (most.is_lost || most.constant >= 0 || bounds.size() == kMostBounds) continue;
+      if (auto by = reduced(terms, most - most.constant, q.b))
+        bounds.push_back({id, by->common, by->sum - 1 - terms.product(Linear(id), by->divisor)});
     }
   }
   return bounds;
@@ -179,13 +229,27 @@ std::vector<std::pair<AtomId, Linear>> common_factors(Terms& terms, const std::v
   return result;
 }
 
-std::vector<QuotientPair> quotient_pairs(const Terms& terms, const std::vector<Linear>& inequalities) {
-  std::vector<AtomId> all = quotients(terms, inequalities);
-  std::vector<QuotientPair> pairs;
+namespace {
+
+template <class Fits> std::vector<OrderedPair> pairs_of(AtomKind kind, const Terms& terms, const std::vector<Linear>& inequalities, Fits&& fits) {
+  std::vector<AtomId> all = atoms_of(kind, terms, inequalities);
+  std::vector<OrderedPair> pairs;
   for (AtomId a : all)
     for (AtomId b : all)
-      if (a != b && terms[a].b == terms[b].b && pairs.size() < kMostQuotientPairs) pairs.push_back({a, b});
+      if (a != b && pairs.size() < kMostPairs && fits(terms[a], terms[b])) pairs.push_back({a, b});
   return pairs;
+}
+
+}  // namespace
+
+std::vector<OrderedPair> quotient_pairs(const Terms& terms, const std::vector<Linear>& inequalities) {
+  return pairs_of(AtomKind::Quotient, terms, inequalities, [](const Atom& a, const Atom& b) { return a.b == b.b; });
+}
+
+std::vector<OrderedPair> minimum_pairs(const Terms& terms, const std::vector<Linear>& inequalities) {
+  return pairs_of(AtomKind::Least, terms, inequalities, [](const Atom& a, const Atom& b) {
+    return a.a == b.a || a.b == b.b || a.a == b.b || a.b == b.a;
+  });
 }
 
 namespace {

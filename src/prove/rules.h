@@ -19,9 +19,11 @@ using NeverNegative = std::function<bool(const Linear&)>;
 // and so of n * x + y.
 void split_equalities(Terms& terms, std::vector<Linear>& inequalities, const NeverNegative& is_never_negative);
 
-// Of a < b * c: k * (a / (k * b)) < c, for the quotients by products and variables that stand in facts, whose divisors are to be shown positive: each as what is never negative.
+// Of a < b * c: k * (a / (k * b)) < c, for the quotients by products and variables that stand in facts; their divisors and b, the
+// atoms in common, are to be shown positive: each as what is never negative.
 struct QuotientBound {
   AtomId quotient;
+  Linear common;
   Linear bound;
 };
 std::vector<QuotientBound> quotient_bounds(Terms& terms, const std::vector<Linear>& inequalities);
@@ -29,11 +31,12 @@ std::vector<QuotientBound> quotient_bounds(Terms& terms, const std::vector<Linea
 // The atoms that products of an equality have in common, with what each is multiplied by; those that join most products first.
 std::vector<std::pair<AtomId, Linear>> common_factors(Terms& terms, const std::vector<Linear>& inequalities);
 
-// Quotients by one divisor.
-struct QuotientPair {
+// Quotients by one divisor, and minimums.
+struct OrderedPair {
   AtomId lesser, greater;  // of which one would like to know that the first is no more than the second
 };
-std::vector<QuotientPair> quotient_pairs(const Terms& terms, const std::vector<Linear>& inequalities);
+std::vector<OrderedPair> quotient_pairs(const Terms& terms, const std::vector<Linear>& inequalities);
+std::vector<OrderedPair> minimum_pairs(const Terms& terms, const std::vector<Linear>& inequalities);
 
 // Is there no solution, of rational numbers even? Atoms are eliminated one by one, those first that leave the fewest sums; what becomes too
 // much is left out. True is a proof, false says nothing.

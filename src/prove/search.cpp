@@ -97,19 +97,24 @@ Formula Search::use_equalities(Formula goal, Replaced kinds) {
     AtomId atom = replaceable(zero, AtomKind::Variable);
     if (!atom.valid() && kinds == Replaced::Quotients) atom = replaceable(zero, AtomKind::Quotient);
     if (!atom.valid()) continue;
-    Linear by = Linear(atom) - zero * zero.factor_of(atom);
-    // The range of the atom is not to be lost with it.
-    Interval range = terms_[atom].range;
-    for (Linear& f : inequalities_) f = tightened(rewritten(f, atom, by));
-    if (range.low != kMinusInfinity) inequalities_.push_back(tightened(by - range.low));
-    if (range.high != kPlusInfinity) inequalities_.push_back(tightened(Linear(range.high) - by));
-    for (Formula& f : alternatives_) f = rewritten(f, atom, by);
-    goal = rewritten(goal, atom, by);
-    for (const Linear& f : inequalities_) is_impossible_ |= f.parts.empty() && !f.is_lost && f.constant < 0;
-    std::erase_if(inequalities_, [](const Linear& f) { return f.parts.empty() || f.is_lost; });
+    goal = replaced(std::move(goal), atom, Linear(atom) - zero * zero.factor_of(atom));
     i = size_t(-1);
   }
   return goal;
+}
+
+// Puts `by` for an atom that is equal to it.
+Formula Search::replaced(Formula goal, AtomId atom, const Linear& by) {
+  // The range of the atom is not to be lost with it.
+  Interval range = terms_[atom].range;
+  for (Linear& f : inequalities_) f = tightened(rewritten(f, atom, by));
+  if (range.low != kMinusInfinity) inequalities_.push_back(tightened(by - range.low));
+  if (range.high != kPlusInfinity) inequalities_.push_back(tightened(Linear(range.high) - by));
+  for (Formula& f : alternatives_) f = rewritten(f, atom, by);
+  for (const Linear& f : inequalities_) is_impossible_ |= f.parts.empty() && !f.is_lost && f.constant < 0;
+  std::erase_if(inequalities_, [](const Linear& f) { return f.parts.empty() || f.is_lost; });
+  replacements_.push_back({atom, by});
+  return rewritten(std::move(goal), atom, by);
 }
 
 // An atom of the equality `zero` that can be put as the rest of it.
@@ -174,7 +179,9 @@ bool is_never_broken(Terms& terms, const Problem& problem, int steps) {
   return std::ranges::any_of(std::array{Order::LeftFirst, Order::EqualitiesFirst}, [&](Order order) {
     Search search(terms, steps, order);
     for (const Formula& fact : problem.facts) search.assume(fact);
-    search.assume(negation(problem.goal));
+    // What is equal already is one before remainders of the goal are looked at.
+    const Formula goal = search.use_equalities(problem.goal);
+    search.assume(negation(goal));
     return search.is_absurd(kMostProductSplits);
   });
 }

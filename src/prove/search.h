@@ -23,6 +23,9 @@ class Search {
  private:
   bool proves_any(const Formula& goal, int splits);
   AtomId replaceable(const Linear& zero, AtomKind kind);
+  Formula replaced(Formula goal, AtomId atom, const Linear& by);
+  bool unite_definitions();
+  std::string key_of_definition(AtomId atom);
   bool is_known(const Formula& goal) const;
   bool is_of_choice(const Formula& f) const;
   Linear rewritten(const Linear& sum, AtomId atom, const Linear& by);
@@ -42,6 +45,7 @@ class Search {
   bool is_at_least(const Linear& x, int64_t least);
   void unite_equals();
   void order_quotients();
+  void order_minimums();
   void bound_quotients();
   bool is_asked(const Linear& distance) const;
   std::optional<ProductPair> pair_of_equality(const std::vector<std::pair<AtomId, Linear>>& factors);
@@ -62,6 +66,7 @@ class Search {
   std::vector<Linear> inequalities_;
   std::vector<Formula> flags_, alternatives_;
   std::vector<std::pair<Linear, bool>> signs_;  // of divisors, by what is known
+  std::vector<std::pair<AtomId, Linear>> replacements_;  // atoms that stand in no fact any more, in order
   std::vector<Linear> asked_;   // distances of factors that were split into cases
 };
 

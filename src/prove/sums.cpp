@@ -10,6 +10,42 @@ namespace {
 
 constexpr size_t kMostProducts = 24, kMostParts = 12;
 
+// Sums that are left to try: by turns the oldest and the shortest. The first leaves none out; the second goes straight to the end
+// where facts fit, whatever else is known.
+class OpenSums {
+ public:
+  bool empty() const { return left_ == 0; }
+  void push(Linear sum) {
+    if (sum.parts.size() >= by_length_.size()) by_length_.resize(sum.parts.size() + 1);
+    by_length_[sum.parts.size()].push_back(all_.size());
+    all_.push_back(std::move(sum)), is_taken_.push_back(false), ++left_;
+  }
+  Linear pop() {
+    is_turn_of_shortest_ = !is_turn_of_shortest_;
+    --left_;
+    if (is_turn_of_shortest_)
+      for (std::vector<size_t>& places : by_length_)
+        while (!places.empty()) {
+          size_t place = places.back();
+          places.pop_back();
+          if (!is_taken_[place]) return take(place);
+        }
+    while (is_taken_[oldest_]) ++oldest_;
+    return take(oldest_);
+  }
+
+ private:
+  Linear take(size_t place) {
+    is_taken_[place] = true;
+    return std::move(all_[place]);
+  }
+  std::vector<Linear> all_;
+  std::vector<bool> is_taken_;
+  std::vector<std::vector<size_t>> by_length_;
+  size_t oldest_ = 0, left_ = 0;
+  bool is_turn_of_shortest_ = true;
+};
+
 }  // namespace
 
 bool Search::proves_sum(const Linear& goal, int splits) {
@@ -106,20 +142,20 @@ template <class Push> void Search::use_products(const Linear& goal, Products& kn
 }
 
 bool Search::cancels(const Linear& start) {
-  std::vector<Linear> open{tightened(start)};
+  OpenSums open;
+  open.push(tightened(start));
   Products known{products(), {}, {}};
-  size_t at = 0;
   std::unordered_set<uint64_t> seen;  // two sums of one hash lose a way to a proof, nothing else
   bool is_found = terms_.is_never_negative(start);
   auto push = [&](Linear next) {
     if (is_found || next.is_lost || next.parts.size() > kMostParts) return;
     next = tightened(std::move(next));
     is_found = terms_.is_never_negative(next);
-    if (!is_found && seen.insert(hash_of(next)).second) open.push_back(std::move(next));
+    if (!is_found && seen.insert(hash_of(next)).second) open.push(std::move(next));
   };
-  while (!is_found && at < open.size() && steps_ > 0) {
+  while (!is_found && !open.empty() && steps_ > 0) {
     --steps_;
-    const Linear goal = std::move(open[at++]);
+    const Linear goal = open.pop();
     for (const Linear::Part& part : goal.parts) {
       for (const Linear& f : inequalities_) {
         int64_t factor = f.factor_of(part.atom);
