@@ -45,16 +45,17 @@ void Emitter::on(const op::Store& o, const Op&) {
   i.a = tile, i.imm = index;
 }
 
-TileData Emitter::copy_data(const op::Copy& o) {
+TileData Emitter::copy_data(const op::Copy& o, const Op& op) {
   TileData data{.first = access(o.src, o.src_offsets, o.src_axes, o.src_bounds, o.shape, o.pad),
                 .second = access(o.dst, o.dst_offsets, o.dst_axes, o.dst_bounds, o.shape)};
+  data.first.span = kernel_.read_note(op.span).read;
   data.types = {type(o.src).element, type(o.dst).element};
   data.names = {o.label};
   return data;
 }
 
-void Emitter::on(const op::Copy& o, const Op&) {
-  TileData data = copy_data(o);
+void Emitter::on(const op::Copy& o, const Op& op) {
+  TileData data = copy_data(o, op);
   data.adds = o.adds;
   uint32_t index = add_data(std::move(data));
   emit(do_tile_copy).imm = index;
@@ -239,7 +240,7 @@ void Emitter::on(const op::Release& o, const Op&) {
 
 void Emitter::on(const op::CopyAsync& o, const Op& op) {
   TileData data = copy_data({o.src, o.src_offsets, o.src_axes, o.src_bounds, o.dst, o.dst_offsets, o.dst_axes,
-                             o.dst_bounds, o.shape, o.pad, o.copy_class, false, o.label});
+                             o.dst_bounds, o.shape, o.pad, o.copy_class, false, o.label}, op);
   uint32_t to = define(op.result()).slot, index = add_data(std::move(data));
   Instr& i = emit(do_copy_async);
   i.dst = to, i.imm = index;

@@ -76,7 +76,7 @@ class Emitter {
   void uniform_if(const ir::op::If& o, const ir::Op& op);
   void masked_if(const ir::op::If& o, const ir::Op& op);
   void reduction(Handler run, const ir::op::Reduce* reduce, const ir::op::Scan* scan, const ir::Op& op);
-  TileData copy_data(const ir::op::Copy& o);
+  TileData copy_data(const ir::op::Copy& o, const ir::Op& op);
   TileData gemm_data(const ir::op::Gemm& o, const ir::Op& op);
   Instr& lane_query(Handler run, const ir::Op& op);
   Instr& exchange(Handler run, ir::ValueId x, const ir::Op& op);

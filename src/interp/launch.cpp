@@ -15,8 +15,10 @@ std::string_view name(FaultKind kind) {
 }
 
 Status fail(Run& run, FaultKind kind, uint32_t op, std::string text) {
-  if (!run.result.fault)
-    run.result.fault = Fault{kind, op == ~0u ? run.kernel.span : run.kernel.ops[op].span, std::move(text)};
+  return fail_at(run, kind, op == ~0u ? run.kernel.span : run.kernel.ops[op].span, std::move(text));
+}
+Status fail_at(Run& run, FaultKind kind, Span span, std::string text) {
+  if (!run.result.fault) run.result.fault = Fault{kind, span, std::move(text)};
   return Status::Stop;
 }
 

@@ -54,6 +54,7 @@ struct RegionAccess {
   std::vector<int64_t> axes, shape;
   std::vector<ir::Bounds> bounds;
   ir::Number pad;
+  Span span;  // where the text names it
 };
 
 // Where the elements of an array of shared memory lie, by its layout; one for all operations on arrays of this layout.

@@ -239,6 +239,7 @@ struct Run {
 
 // Records the first fault; gives Status::Stop.
 Status fail(Run& run, FaultKind kind, uint32_t op, std::string text);
+Status fail_at(Run& run, FaultKind kind, Span span, std::string text);
 inline Status fail(Strand& s, FaultKind kind, const Instr& i, std::string text) {
   // What the host cannot compute is a call that is refused.
   bool is_number = kind == FaultKind::Overflow || kind == FaultKind::DivisionByZero;

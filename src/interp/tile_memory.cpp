@@ -27,19 +27,19 @@ std::string where(const View& view, int64_t d) {
 int64_t moved(int64_t base, int64_t offset, int64_t stride) { return int64_t(uint64_t(base) + uint64_t(offset) * uint64_t(stride)); }
 
 // A dimension that no tile axis runs along is an element access; 0 when it may go on.
-bool resolve_element(Run& run, uint32_t op, Region& r, int64_t d, int64_t offset, Bounds bounds) {
+bool resolve_element(Run& run, Span span, Region& r, int64_t d, int64_t offset, Bounds bounds) {
   r.base = moved(r.base, offset, r.view.strides[d]);
   if (offset >= 0 && offset < r.view.extents[d]) return true;
   if (bounds != Bounds::Guarded) {
-    fail(run, FaultKind::OutOfBounds, op, "index " + std::to_string(offset) + " leaves its tensor" + where(r.view, d));
+    fail_at(run, FaultKind::OutOfBounds, span, "index " + std::to_string(offset) + " leaves its tensor" + where(r.view, d));
     return false;
   }
-  if (!run.result.guard) run.result.guard = GuardHit{run.kernel.ops[op].span, 0, offset};
+  if (!run.result.guard) run.result.guard = GuardHit{span, 0, offset};
   r.is_empty = true;
   return true;
 }
 
-bool resolve_axis(Run& run, uint32_t op, Region& r, int axis, int64_t d, int64_t offset, int64_t extent,
+bool resolve_axis(Run& run, Span span, Region& r, int axis, int64_t d, int64_t offset, int64_t extent,
                   Bounds bounds) {
   r.base = moved(r.base, offset, r.view.strides[d]);
   r.shape[axis] = extent;
@@ -48,7 +48,7 @@ bool resolve_axis(Run& run, uint32_t op, Region& r, int axis, int64_t d, int64_t
   r.high[axis] = r.low[axis] == extent ? extent : std::clamp<int64_t>(r.view.extents[d] - offset, r.low[axis], extent);
   bool leaves = r.low[axis] > 0 || r.high[axis] < extent;
   if (!leaves || bounds != Bounds::Inside) return true;
-  fail(run, FaultKind::OutOfBounds, op,
+  fail_at(run, FaultKind::OutOfBounds, span,
        "a region proved inside covers " + std::to_string(offset) + " to " + std::to_string(offset + extent) +
            where(r.view, d));
   return false;
@@ -59,15 +59,16 @@ bool resolve_axis(Run& run, uint32_t op, Region& r, int axis, int64_t d, int64_t
 std::optional<Region> resolve(Run& run, uint32_t op, const RegionAccess& access, const View& view,
                               std::span<const int64_t> offsets) {
   Region r{.view = view, .rank = int(access.shape.size()), .base = view.base};
+  const Span span = access.span.valid() ? access.span : run.kernel.ops[op].span;
   if (!view.memory) {
-    fail(run, FaultKind::OutOfBounds, op, "an absent tensor is touched");
+    fail_at(run, FaultKind::OutOfBounds, span, "an absent tensor is touched");
     return std::nullopt;
   }
   for (int64_t d = 0; d < int64_t(offsets.size()); ++d) {
     auto axis = std::find(access.axes.begin(), access.axes.end(), d) - access.axes.begin();
     bool is_fine = axis == std::ssize(access.axes)
-                       ? resolve_element(run, op, r, d, offsets[size_t(d)], access.bounds[size_t(d)])
-                       : resolve_axis(run, op, r, int(axis), d, offsets[size_t(d)], access.shape[size_t(axis)],
+                       ? resolve_element(run, span, r, d, offsets[size_t(d)], access.bounds[size_t(d)])
+                       : resolve_axis(run, span, r, int(axis), d, offsets[size_t(d)], access.shape[size_t(axis)],
                                       access.bounds[size_t(d)]);
     if (!is_fine) return std::nullopt;
   }

@@ -76,7 +76,8 @@ void Lowering::copy_by_threads(const ir::Op& op, const ir::op::Copy& copy) {
   Region from{copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds};
   Region to{copy.dst, scalars(copy.dst_offsets), copy.dst_axes, copy.dst_bounds};
   const std::array guards{Guard{from, copy.shape}, Guard{to, copy.shape}};
-  for (const Region* region : {&from, &to}) report_indices(*region, op.span);
+  report_indices(from, source_.read_note(op.span).read);
+  report_indices(to, op.span);
   WideCopy at_once = wide_copy(from, to, shape, copy.adds);
   inside_or_guarded(guards, [&]() -> Carried {
     if (at_once.count > 1 && !guarded_) copy_wide(from, to, at_once, copy.adds, is_read_once(op, copy.src, copy.src_offsets));

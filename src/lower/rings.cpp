@@ -134,7 +134,7 @@ void Lowering::lower_acquire(const ir::op::Acquire& acquire) {
 
 void Lowering::lower_copy_async(const ir::Op& op, const ir::op::CopyAsync& copy) {
   const ir::op::Commit& commit = commit_of(op.result());
-  report_indices({copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds}, op.span);
+  report_indices({copy.src, scalars(copy.src_offsets), copy.src_axes, copy.src_bounds}, source_.read_note(op.span).read);
   by_filler(rings_.at(commit.ring.index), [&] { copy_boxes(copy, commit); }, [&] { copy_by_lanes(copy, commit); });
 }
 
