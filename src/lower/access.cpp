@@ -268,7 +268,8 @@ void Lowering::report_indices(const Region& region, Span span) {
     ValueId index = region.offsets[axis], reach = extent(region.buffer, int(axis)), inside;
     if (!is_nonnegative(index)) inside = builder_.compare(CompareFn::Ge, index, builder_.index(0));
     inside = all(inside, builder_.compare(CompareFn::Lt, index, reach));
-    builder_.add(ir::op::Fault{builder_.logical_not(inside), index, int64_t(span.begin), ir::FaultCause::Outside, reach});
+    ir::OpId fault = builder_.add(ir::op::Fault{builder_.logical_not(inside), index, int64_t(span.begin), ir::FaultCause::Outside, reach});
+    target_.op(fault).span = span;
   }
 }
 
