@@ -156,6 +156,19 @@ void Search::multiply_facts() {
     }
 }
 
+// One alternative, part by part.
+bool Search::is_absurd_by_cases() {
+  if (cases_ == 0 || alternatives_.empty()) return false;
+  const Formula choice = alternatives_.front();
+  return std::ranges::all_of(choice.parts, [&](const Formula& part) {
+    Search other = *this;
+    --other.cases_;
+    other.alternatives_.erase(other.alternatives_.begin());
+    other.assume(part);
+    return other.is_absurd(0);
+  });
+}
+
 // Do the facts rule each other out, once all that is equal is one? What products of one factor have between them is decided case
 // by case: `u * f` and `v * f` are the same, or at least f apart. So digits and strides tell numbers apart: where quotients and
 // remainders agree, the numbers do.
@@ -174,11 +187,11 @@ bool Search::is_absurd(int splits) {
   bound_quotients();
   multiply_facts();
   if (is_impossible_ || have_no_solution(terms_, inequalities_) || contradicts(kStepsForAbsurdity)) return true;
-  if (splits == 0) return false;
+  if (splits == 0) return is_absurd_by_cases();
   std::optional<ProductPair> pair = pair_of_equality(common_factors(terms_, inequalities_));
   if (!pair) pair = pair_of_equality(factors);
   if (!pair) pair = pair_of_products();
-  if (!pair) return false;
+  if (!pair) return is_absurd_by_cases();
   asked_.push_back(pair->distance);
   auto is_case_absurd = [&](const Linear& distance) {
     Search other = *this;

@@ -25,6 +25,7 @@ class Search {
   AtomId replaceable(const Linear& zero, AtomKind kind);
   Formula replaced(Formula goal, AtomId atom, const Linear& by);
   bool unite_definitions();
+  bool is_absurd_by_cases();
   std::string key_of_definition(AtomId atom);
   bool is_known(const Formula& goal) const;
   bool is_of_choice(const Formula& f) const;
@@ -59,6 +60,7 @@ class Search {
 
   Terms& terms_;
   int steps_;
+  int cases_ = 3;  // that may still be told apart one in another
   Order order_;
   bool is_inside_ = false;      // a proof for another proof: it starts no further ones
   bool widens_ = true;          // puts greater products for products: not where products are compared, which there are too many of
