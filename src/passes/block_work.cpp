@@ -31,16 +31,22 @@ BlockWork::BlockWork(const Kernel& kernel, const op::Launch& launch, const Machi
       warps_(double(std::max<int64_t>(1, computing_warps(kernel, launch, machine)))) {}
 
 double BlockWork::bytes(ValueId v) const { return elements(v) * byte_width(kernel_.type(v).element); }
+// The target may be a tensor, of which this is a part.
+double BlockWork::bytes(const op::Copy& copy) const {
+  double count = 1;
+  for (int64_t extent : copy.shape) count *= double(extent);
+  return count * byte_width(kernel_.type(copy.src).element);
+}
 
 Work BlockWork::of(OpId id) {
   const Op& op = kernel_.op(id);
   Work work;
   if (const op::Gemm* gemm = op.get<op::Gemm>()) work.products = clocks_of(*gemm);
   if (const op::Copy* copy = op.get<op::Copy>(); copy && is_far(copy->src)) {
-    fill(work, copy->dst, axes_.of(copy->src_offsets));
+    fill(work, bytes(*copy), axes_.of(copy->src_offsets));
     work.first = work.first + straddling(*copy);
   }
-  if (const op::Load* load = op.get<op::Load>(); load && is_far(load->buffer)) fill(work, op.result(), ~0ull);
+  if (const op::Load* load = op.get<op::Load>(); load && is_far(load->buffer)) fill(work, bytes(op.result()), ~0ull);
   if (const op::Map* map = op.get<op::Map>()) {
     auto count = std::accumulate(map->shape.begin(), map->shape.end(), int64_t(1), std::multiplies<>());
     work.lanes = double(count) * double(kernel_.region(map->body).ops.size()) / lanes_at_work();
@@ -55,7 +61,7 @@ double BlockWork::lanes_at_work() const {
 }
 // Blocks of a cluster copy what does not depend on the axes that they differ along for each other. Where a launch has one block along
 // such an axis there is nobody to share with, but cores without blocks, too, which leave their part of the caches to the others.
-void BlockWork::fill(Work& work, ValueId tile, uint64_t depends) {
+void BlockWork::fill(Work& work, double size, uint64_t depends) {
   double sharers = 1;
   Formula present = 1.0;
   for (size_t axis = 0; axis < launch_.cluster.size(); ++axis) {
@@ -63,9 +69,9 @@ void BlockWork::fill(Work& work, ValueId tile, uint64_t depends) {
     sharers *= double(launch_.cluster[axis]);
     present = present * max(min(dims_.of(launch_.extents[axis]), double(launch_.cluster[axis])), 1.0);
   }
-  work.caches = bytes(tile) / sharers / pace_.cache_bytes;
-  work.moved = bytes(tile) / double(machine_.far_bytes) / present;
-  work.first = bytes(tile) * pace_.first_read / readers(depends);
+  work.caches = size / sharers / pace_.cache_bytes;
+  work.moved = size / double(machine_.far_bytes) / present;
+  work.first = size * pace_.first_read / readers(depends);
   work.waits = pace_.latency;
 }
 
@@ -85,7 +91,7 @@ Formula BlockWork::straddling(const op::Copy& copy) {
   }
   const ValueId step = tensor.strides.empty() ? tensor.extents.back() : tensor.strides[tensor.strides.size() - 2];
   Formula row = dims_.of(step) * double(byte_width(kernel_.type(copy.src).element));
-  return min(rest(row, kLine), 1.0) * (bytes(copy.dst) * pace_.straddled) / (whole * (sharers - 1.0) + 1.0);
+  return min(rest(row, kLine), 1.0) * (bytes(copy) * pace_.straddled) / (whole * (sharers - 1.0) + 1.0);
 }
 
 // Blocks of the launch that read the same.

@@ -27,11 +27,12 @@ class BlockWork {
   Work of(ir::OpId id);             // without what its regions ask for
   bool is_far(ir::ValueId buffer) const { return kernel_.param_of(buffer); }
   double bytes(ir::ValueId v) const;
+  double bytes(const ir::op::Copy& copy) const;
 
  private:
   double elements(ir::ValueId v) const { return double(kernel_.type(v).element_count()); }
   double lanes_at_work() const;
-  void fill(Work& work, ir::ValueId tile, uint64_t depends);
+  void fill(Work& work, double size, uint64_t depends);
   ir::Formula straddling(const ir::op::Copy& copy);
   ir::Formula readers(uint64_t depends);
   double clocks_of(const ir::op::Gemm& gemm) const;

@@ -67,8 +67,11 @@ bool PaddingFlow::begins_with(const op::Map& map, size_t input, int64_t axis, Kn
   for (size_t a = 0; a < now.axes.size(); ++a) {
     if (!reads_along(map, input, a, axis)) continue;
     if (now.axes[a].is_padded && now.axes[a].kind == PaddingKind::First) return *numbers = now.axes[a].met(), true;
-    if (now.axes[a].is_padded || first == first_values_.end() || (a < first->second.state.axes.size() && first->second.state.axes[a].is_padded)) continue;
-    return *numbers = first->second.state.inside, true;
+    if (first == first_values_.end()) continue;
+    const AxisPadding start = a < first->second.state.axes.size() ? first->second.state.axes[a] : AxisPadding{};
+    // A first value with an edge has it still: what lies before that is meant.
+    bool is_same = start.is_padded == now.axes[a].is_padded && (!start.is_padded || (start.can_be_masked() && start.edges == now.axes[a].edges && now.axes[a].is_filled));
+    if (is_same) return *numbers = first->second.state.inside, true;
   }
   return false;
 }
