@@ -99,10 +99,23 @@ void PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionI
   settled.buffers = buffers_;
 }
 
+// What an inner loop begins with, outer ones may carry.
+void PaddingFlow::note_first(ValueId carried, ValueId init, const TileState& first, RegionId loop) {
+  FirstValue value{first, {}};
+  if (auto outer = first_values_.find(init); outer != first_values_.end()) value.loops = outer->second.loops;
+  value.loops.push_back(loop);
+  first_values_[carried] = std::move(value);
+}
+
+// Behind an inner loop it is what the outer ones carry still.
+void PaddingFlow::pass_first(ValueId init, ValueId result) {
+  if (auto outer = first_values_.find(init); outer != first_values_.end()) first_values_[result] = FirstValue(outer->second);
+}
+
 void PaddingFlow::run_for(const op::For& loop, const Op& at) {
   std::span<const ValueId> args = std::span(kernel_.region(loop.body).args).subspan(1);
   std::vector<TileState> first = states(loop.inits);
-  for (size_t i = 0; i < args.size(); ++i) first_values_[args[i]] = {first[i], loop.body};
+  for (size_t i = 0; i < args.size(); ++i) note_first(args[i], loop.inits[i], first[i], loop.body), pass_first(loop.inits[i], at.results[i]);
   std::optional<Counting> counting;
   prove::Linear index = prover_.value(kernel_.region(loop.body).args[0]);
   if (index.parts.size() == 1 && index.constant == 0) counting = {index.parts[0].atom, prover_.value(loop.low)};
@@ -119,7 +132,9 @@ void PaddingFlow::run_while(const op::While& loop, const Op& at) {
   const auto &tested = kernel_.region(loop.condition).args, &args = kernel_.region(loop.body).args;
   auto passed = std::span(kernel_.terminator(loop.condition).as<op::Yield>().values).subspan(1);
   std::vector<TileState> first = states(loop.inits);
-  for (size_t i = 0; i < tested.size(); ++i) first_values_[tested[i]] = first_values_[args[i]] = {first[i], loop.body};
+  for (size_t i = 0; i < tested.size(); ++i)
+    for (ValueId v : {tested[i], args[i]}) note_first(v, loop.inits[i], first[i], loop.body);
+  for (size_t i = 0; i < at.results.size(); ++i) pass_first(loop.inits[i], at.results[i]);
   repeat(loop.inits, std::array{loop.condition, loop.body}, std::nullopt, [&](const std::vector<TileState>& carried) {
     hold(tested, carried);
     run(loop.condition);

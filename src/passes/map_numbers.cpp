@@ -61,45 +61,52 @@ struct Run {
   std::map<ValueId, Taint> taint_of;
   std::set<ValueId> carried;
   const prove::Formula& assumption;
-  std::map<ValueId, ValueId> sure = {}, hoped = {}, left = {};  // what a value is equal to, or would be without padding
-
-  static ValueId root(const std::map<ValueId, ValueId>& same, ValueId v) {
-    auto found = same.find(v);
-    return found != same.end() ? found->second : v;
-  }
-  void equate(ValueId v, ValueId to) { sure[v] = root(sure, to), hoped[v] = root(hoped, to), left[v] = root(left, to); }
+  const MayKeep& may_keep;
+  std::set<ValueId> held = carried;  // of `carried`, what was combined with other operands at most: that keeps what it is
 
   Known of(ValueId v) { return scalar_numbers(kernel, v, known); }
   Taint taint(ValueId v) const {
     auto found = taint_of.find(v);
     return found != taint_of.end() ? found->second : Taint::Clean;
   }
+  bool is_held(ValueId v) const { return taint(v) == Taint::Clean && held.contains(v); }
+  void equate(ValueId v, ValueId to) {
+    known.insert_or_assign(v, of(to));
+    taint_of[v] = Taint::Clean;
+    carried.insert(v), held.insert(v);
+  }
 
-  void follow(const Op& op) {
-    for (Belief belief : {Belief::None, Belief::Finite}) {
-      ValueId to;
-      if (auto* o = op.get<op::Binary>()) to = unchanged(o->fn, o->a, o->b, of(o->a).under(belief), of(o->b).under(belief));
-      if (auto* o = op.get<op::Fma>()) {
-        Numbers a = of(o->a).under(belief), b = of(o->b).under(belief);
-        if (apply(BinaryFn::Mul, kernel.type(o->a).element, a, b, belief).is_within(kZero)) to = o->c;
+  // What a loop carries stays as it is where the other operand is padding that changes nothing, or that nobody asked to count.
+  void keep(OpId id, const Op& op) {
+    ValueId a, b, kept[2];
+    if (auto* o = op.get<op::Binary>()) {
+      a = o->a, b = o->b;
+      for (Belief belief : {Belief::None, Belief::Finite}) kept[int(belief)] = unchanged(o->fn, a, b, of(a).under(belief), of(b).under(belief));
+    } else if (auto* o = op.get<op::Fma>()) {
+      a = o->c, b = taint(o->a) == Taint::Clean ? o->b : o->a;
+      for (Belief belief : {Belief::None, Belief::Finite}) {
+        Numbers product = apply(BinaryFn::Mul, kernel.type(o->a).element, of(o->a).under(belief), of(o->b).under(belief), belief);
+        if (product.is_within(kZero)) kept[int(belief)] = o->c;
       }
-      auto& same = belief == Belief::None ? sure : hoped;
-      if (to.valid()) same[op.result()] = root(same, to);
     }
-    if (auto* o = op.get<op::Binary>()) leave(op.result(), o->a, o->b, takes_right_in(o->fn));
-    if (auto* o = op.get<op::Fma>()) leave(op.result(), o->c, o->a, false), leave(op.result(), o->c, o->b, false);
+    if (!a.valid() || is_held(a) == is_held(b)) return;
+    const ValueId mine = is_held(a) ? a : b, other = is_held(a) ? b : a;
+    auto* binary = op.get<op::Binary>();
+    if (binary && combines(binary->fn, mine == a)) held.insert(op.result());
+    if (taint(other) == Taint::Clean) return;
+    const bool is_sure = kept[int(Belief::None)] == mine, is_hoped = kept[int(Belief::Finite)] == mine;
+    const bool is_combined = binary && combines(binary->fn, mine == a) && taint(other) == Taint::Padding;
+    if (is_sure || ((is_hoped || is_combined) && may_keep && may_keep({id, mine, other, is_hoped}))) equate(op.result(), mine);
   }
 
-  // Is `x op padding` what `padding op x` is, an x that something was added to?
-  static bool takes_right_in(BinaryFn fn) {
-    return fn != BinaryFn::Sub && fn != BinaryFn::Div && fn != BinaryFn::Rem && fn != BinaryFn::Pow && fn != BinaryFn::Shl && fn != BinaryFn::Shr;
-  }
-  void leave(ValueId result, ValueId a, ValueId b, bool is_symmetric) {
-    ValueId of_a = root(left, a), of_b = root(left, b);
-    auto is_left = [&](ValueId v) { return taint(v) == Taint::Clean && carried.contains(v); };
-    bool is_clean_a = is_left(of_a), is_clean_b = is_left(of_b);
-    if (taint(result) == Taint::Clean || is_clean_a == is_clean_b) return;
-    if (is_clean_a || is_symmetric) left[result] = is_clean_a ? of_a : of_b;
+  // Of a difference the first operand is what is kept.
+  static bool combines(BinaryFn fn, bool is_first) {
+    switch (fn) {
+      case BinaryFn::Add: case BinaryFn::Mul: case BinaryFn::And: case BinaryFn::Or: case BinaryFn::Xor:
+      case BinaryFn::Min: case BinaryFn::Max: case BinaryFn::Minimum: case BinaryFn::Maximum: return true;
+      case BinaryFn::Sub: return is_first;
+      default: return false;
+    }
   }
 
   // Which side is taken, and whether the place alone decides that.
@@ -108,7 +115,6 @@ struct Run {
     Taint taint;
   };
   // What padding chooses is padding, but for what a loop carries.
-  bool is_free(const Decision& decision, ValueId chosen) const { return decision.taint != Taint::Padding || carried.contains(chosen); }
   std::optional<Decision> decided(ValueId condition, RegionId region) {
     Known n = of(condition);
     Taint from = taint(condition);
@@ -130,25 +136,23 @@ struct Run {
   struct Yielded {
     std::vector<Known> numbers;
     std::vector<Taint> taints;
-    std::vector<ValueId> sure, hoped, left;
+    std::vector<ValueId> values;
   };
   Yielded region(RegionId id) {
     for (OpId o : kernel.region(id).ops) {
       const Op& op = kernel.op(o);
       if (auto* yield = op.get<op::Yield>()) {
         Yielded result;
-        for (ValueId v : yield->values) {
-          result.numbers.push_back(of(v)), result.taints.push_back(taint(v));
-          result.sure.push_back(root(sure, v)), result.hoped.push_back(root(hoped, v)), result.left.push_back(root(left, v));
-        }
+        result.values = yield->values;
+        for (ValueId v : yield->values) result.numbers.push_back(of(v)), result.taints.push_back(taint(v));
         return result;
       }
-      if (!op.results.empty()) run(op, id);
+      if (!op.results.empty()) run(o, op, id);
     }
     return {};
   }
 
-  void run(const Op& op, RegionId id) {
+  void run(OpId at, const Op& op, RegionId id) {
     if (auto* branch = op.get<op::If>()) return run_branch(*branch, op, id);
     if (auto* select = op.get<op::Select>()) return run_select(*select, op, id);
     Taint most = Taint::Clean;
@@ -160,7 +164,7 @@ struct Run {
       known.insert_or_assign(v, is_simple ? of(v) : known_anything(kernel.type(v).element));
       taint_of[v] = is_simple ? most : Taint::Padding;
     }
-    if (is_simple) follow(op);
+    if (is_simple) keep(at, op);
   }
 
   void run_select(const op::Select& select, const Op& op, RegionId id) {
@@ -169,8 +173,9 @@ struct Run {
     ValueId side = decision && decision->side ? select.a : select.b;
     known.insert_or_assign(v, decision ? of(side) : joined(of(select.a), of(select.b)));
     taint_of[v] = decision ? std::max(decision->taint, taint(side)) : std::max({taint(select.condition), taint(select.a), taint(select.b)});
-    if (decision && is_free(*decision, side)) equate(v, side);
-    if (carried.contains(select.a) || carried.contains(select.b)) carried.insert(v);
+    for (std::set<ValueId>* all : {&carried, &held})
+      if (all->contains(select.a) || all->contains(select.b)) all->insert(v);
+    if (decision && taint(side) == Taint::Clean && carried.contains(side)) taint_of[v] = Taint::Clean;
   }
 
   void run_branch(const op::If& branch, const Op& op, RegionId at) {
@@ -183,7 +188,10 @@ struct Run {
       for (size_t i = 0; i < result.size(); ++i) {
         result[i] = joined(result[i], yielded.numbers[i]);
         taints[i] = std::max(taints[i], yielded.taints[i]);
-        if (decision && is_free(*decision, yielded.sure[i])) sure[op.results[i]] = yielded.sure[i], hoped[op.results[i]] = yielded.hoped[i], left[op.results[i]] = yielded.left[i];
+        const ValueId v = yielded.values[i];
+        if (held.contains(v)) held.insert(op.results[i]);
+        if (carried.contains(v)) carried.insert(op.results[i]);
+        if (decision && carried.contains(v) && yielded.taints[i] == Taint::Clean) taints[i] = Taint::Clean;
       }
     }
     for (size_t i = 0; i < result.size(); ++i) known[op.results[i]] = result[i], taint_of[op.results[i]] = taints[i];
@@ -237,11 +245,12 @@ struct ScalarNumbers {
 Known scalar_numbers(const Kernel& kernel, ValueId v, const NumbersOf& known) { return ScalarNumbers{kernel, known}.of(v); }
 
 MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const Kernel& kernel, RegionId body, NumbersOf known,
-                          std::map<ValueId, Taint> taints, std::set<ValueId> carried, const prove::Formula& assumption) {
-  Run run{prover, decisions, kernel, std::move(known), std::move(taints), std::move(carried), assumption};
+                          std::map<ValueId, Taint> taints, std::set<ValueId> carried, const prove::Formula& assumption, const MayKeep& may_keep) {
+  Run run{prover, decisions, kernel, std::move(known), std::move(taints), std::move(carried), assumption, may_keep};
   Run::Yielded yielded = run.region(body);
-  return {std::move(yielded.numbers), std::move(yielded.taints), std::move(yielded.sure), std::move(yielded.hoped), std::move(yielded.left), std::move(run.known),
-          std::move(run.taint_of)};
+  std::vector<bool> is_kept;
+  for (size_t r = 0; r < yielded.values.size(); ++r) is_kept.push_back(yielded.taints[r] == Taint::Clean && run.carried.contains(yielded.values[r]));
+  return {std::move(yielded.numbers), std::move(yielded.taints), std::move(is_kept), std::move(run.known), std::move(run.taint_of)};
 }
 
 }  // namespace tilec::passes

@@ -1,5 +1,7 @@
 // Runs the body of a `map` on what is known of numbers instead of on numbers.
 #pragma once
+#include <functional>
+
 #include "passes/numbers.h"
 #include "passes/region.h"
 
@@ -11,14 +13,19 @@ using NumbersOf = std::map<ir::ValueId, Known>;
 // decides.
 enum class Taint : uint8_t { Clean, Set, Padding };
 
+// An operation that combines what a loop carries with padding, and so keeps the former.
+struct Meeting {
+  ir::OpId op;
+  ir::ValueId kept, padding;
+  bool is_hoped = false;  // the padding changes nothing, as far as one may hope
+};
+// May it be so? Not asked where padding is sure to change nothing.
+using MayKeep = std::function<bool(const Meeting&)>;
+
 struct MapResults {
   std::vector<Known> numbers;    // of each yielded value
   std::vector<Taint> taints;
-  // The values that it is equal to, as far as what is sure, or hoped, leaves it as it is: x of x + 0.
-  std::vector<ir::ValueId> sure, hoped;
-  // What is left without padding: the operand that is made of what loops carry, of a sum, a product and the like whose other one has
-  // to do with padding.
-  std::vector<ir::ValueId> left;
+  std::vector<bool> is_kept;     // made of what a loop carries, and of no padding
   NumbersOf known;                         // of every value that was met
   std::map<ir::ValueId, Taint> taint_of;
 };
@@ -30,7 +37,8 @@ using Decisions = std::map<std::pair<ir::ValueId, std::string>, std::optional<bo
 // `carried` the arguments that loops carry.
 // Where the prover decides a condition under `assumption`, only the side that is taken counts.
 MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const ir::Kernel& kernel, ir::RegionId body, NumbersOf known,
-                          std::map<ir::ValueId, Taint> taints, std::set<ir::ValueId> carried, const prove::Formula& assumption);
+                          std::map<ir::ValueId, Taint> taints, std::set<ir::ValueId> carried, const prove::Formula& assumption,
+                          const MayKeep& may_keep = {});
 
 // A scalar outside of maps: a constant, arithmetic on them, or a parameter with what the contracts say of its sign.
 Known scalar_numbers(const ir::Kernel& kernel, ir::ValueId v, const NumbersOf& known);

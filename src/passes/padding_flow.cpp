@@ -245,14 +245,15 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
   tiles_[at.result()] = std::move(result);
 }
 
+namespace {
+
 // An axis keeps its padding where it keeps its extent and the number of elements before it.
-TileState PaddingFlow::reshaped(ValueId from, ValueId to) const {
-  TileState old = state(from), result = plain_state(old.inside, kernel_.type(to).rank(), old.is_uniform);
+TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<const int64_t> b) {
+  TileState result = plain_state(old.inside, int(b.size()), old.is_uniform);
   result.corner = old.corner;
-  const auto &a = kernel_.type(from).shape, &b = kernel_.type(to).shape;
   for (size_t i = 0; i < a.size(); ++i) {
     if (!old.axes[i].is_padded) continue;
-    auto before = [](const std::vector<int64_t>& shape, size_t n) {
+    auto before = [](std::span<const int64_t> shape, size_t n) {
       int64_t count = 1;
       for (size_t k = 0; k < n; ++k) count *= shape[k];
       return count;
@@ -268,20 +269,36 @@ TileState PaddingFlow::reshaped(ValueId from, ValueId to) const {
   return result;
 }
 
+TileState permuted(const TileState& x, const Axes& axes) {
+  TileState result = plain_state(x.inside, int(x.axes.size()), x.is_uniform);
+  result.corner = x.corner;
+  for (size_t i = 0; i < axes.size(); ++i) result.axes[i] = x.axes[axes[i]];
+  return result;
+}
+
+}  // namespace
+
+// What is made of what a loop carries begins with what that begins with.
 void PaddingFlow::run_shape(const Op& op) {
-  TileState& result = tiles_[op.result()];
-  if (auto* o = op.get<op::Reshape>()) result = reshaped(o->x, op.result());
-  if (auto* o = op.get<op::Extract>()) result = part_of(state(o->tile), values(o->offsets), o->axes);
-  if (auto* o = op.get<op::Insert>()) {
-    std::vector<int64_t> sizes = sizes_along(kernel_.type(o->tile).rank(), o->axes, kernel_.type(o->part).shape);
-    result = joined_in_parts(state(o->tile), placed(state(o->part), values(o->offsets), o->axes), covered(sizes, kernel_.type(o->tile).shape));
-  }
-  if (auto* o = op.get<op::Permute>()) {
-    TileState x = state(o->x);
-    result = plain_state(x.inside, int(x.axes.size()), x.is_uniform);
-    result.corner = x.corner;
-    for (size_t i = 0; i < o->axes.size(); ++i) result.axes[i] = x.axes[o->axes[i]];
-  }
+  const ValueId made = op.result();
+  auto shape = [&](ValueId x, auto&& f) {
+    tiles_[made] = f(state(x), false);
+    auto first = first_values_.find(x);
+    if (first == first_values_.end()) return;
+    FirstValue value{f(first->second.state, true), first->second.loops};
+    first_values_[made] = std::move(value);
+  };
+  auto shapes = [&](ValueId v) { return std::span(kernel_.type(v).shape); };
+  if (auto* o = op.get<op::Reshape>()) shape(o->x, [&](const TileState& x, bool) { return reshaped(x, shapes(o->x), shapes(made)); });
+  if (auto* o = op.get<op::Extract>()) shape(o->tile, [&](const TileState& x, bool) { return part_of(x, values(o->offsets), o->axes); });
+  if (auto* o = op.get<op::Permute>()) shape(o->x, [&](const TileState& x, bool) { return permuted(x, o->axes); });
+  if (auto* o = op.get<op::Insert>())
+    shape(o->tile, [&](const TileState& x, bool is_first) {
+      auto first = first_values_.find(o->part);
+      const TileState part = is_first && first != first_values_.end() ? first->second.state : state(o->part);
+      std::vector<int64_t> sizes = sizes_along(kernel_.type(o->tile).rank(), o->axes, kernel_.type(o->part).shape);
+      return joined_in_parts(x, placed(part, values(o->offsets), o->axes), covered(sizes, kernel_.type(o->tile).shape));
+    });
 }
 
 // Padding that was written as something else, or set to it, is not taken back without a word.

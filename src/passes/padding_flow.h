@@ -32,6 +32,8 @@ class PaddingFlow {
   void repeat(std::span<const ir::ValueId> inits, std::span<const ir::RegionId> parts, const std::optional<Counting>& counting, const Turn& turn);
   void run_for(const ir::op::For& op, const ir::Op& at);
   void run_while(const ir::op::While& op, const ir::Op& at);
+  void note_first(ir::ValueId carried, ir::ValueId init, const TileState& first, ir::RegionId loop);
+  void pass_first(ir::ValueId init, ir::ValueId result);
   void run_if(const ir::op::If& op, const ir::Op& at);
   void run_map(const ir::op::Map& op, const ir::Op& at);
   void run_gemm(const ir::op::Gemm& op, const ir::Op& at);
@@ -53,7 +55,6 @@ class PaddingFlow {
     unsigned groups = 0;
     enum class Kind : uint8_t { None, Kept, Set, Padding } kind = Kind::None;
     Known numbers;
-    ir::ValueId root;  // what a mask keeps
   };
   struct MapAxis {
     int64_t axis;
@@ -64,28 +65,25 @@ class PaddingFlow {
   std::vector<Group> groups_along(const ir::op::Map& op, int64_t axis) const;
   std::vector<unsigned> possible_sets(const std::vector<Group>& groups);
   bool is_beyond(const Edges& inner, const Edges& outer);
-  MapResults map_results(const ir::op::Map& op, int64_t axis, const std::vector<Group>& groups, unsigned set, bool begins);
+  MapResults map_results(const ir::op::Map& op, const MapAxis& axis, unsigned set, bool begins);
   Known met_there(const ir::op::Map& op, size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise);
   static std::optional<size_t> plain_input(const std::vector<Group>& groups);
   bool is_uniform(const ir::op::Map& op, std::optional<size_t> alone) const;
   Known plain_result(const ir::op::Map& op, size_t padded, int64_t axis, size_t r);
   static bool reads_along(const ir::op::Map& op, size_t input, size_t input_axis, int64_t axis) { return op.input_axes[input][input_axis] == axis; }
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
-  bool is_asked_for(const ir::op::Map& op, const Group& group, size_t r) const;
-  void keep(const ir::op::Map& op, const MapAxis& axis, Outcome& outcome, ir::ValueId hoped, ir::ValueId left, size_t r);
-  bool carries(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId root) const;
+  bool is_asked_for(const ir::op::Map& op, const Group& group, ir::ValueId padding) const;
+  bool keeps(const ir::op::Map& op, const MapAxis& axis, unsigned set, const Meeting& meeting);
+  bool carries(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId v) const;
   bool moves(const Edges& edges, ir::RegionId loop) const;
   void note_first(const ir::op::Map& op, const ir::Op& at);
   bool hides_corner(const ir::op::Map& op, const TileState& result, size_t axis) const;
-  bool is_kept(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId root) const;
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   AxisPadding begun(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
   Known corner_of(const ir::op::Map& op, size_t r);
   bool begins_with(const ir::op::Map& op, size_t input, int64_t axis, Known* numbers) const;
   bool is_made_of(ir::ValueId v, ir::ValueId source) const;
-
-  TileState reshaped(ir::ValueId from, ir::ValueId to) const;
 
   // Padding that meets an operation along an axis, and what would change nothing there.
   struct Entry {
@@ -130,7 +128,7 @@ class PaddingFlow {
   // Of what loops carry, and of what a turn computes of it element by element: what it is before the first turn has added anything.
   struct FirstValue {
     TileState state;
-    ir::RegionId loop;  // its body
+    std::vector<ir::RegionId> loops;  // the bodies of those that carry it, the innermost last
   };
   std::map<ir::ValueId, FirstValue> first_values_;
   Buffers buffers_;    // shared ones that have been written

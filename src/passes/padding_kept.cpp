@@ -9,35 +9,20 @@ using namespace ir;
 void PaddingFlow::note_first(const op::Map& map, const Op& at) {
   const auto& args = kernel_.region(map.body).args;
   NumbersOf known = scalars_;
-  RegionId loop;
+  std::vector<RegionId> loops;
   std::vector<bool> carries(map.inputs.size());
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     auto first = first_values_.find(map.inputs[i]);
     carries[i] = first != first_values_.end() && map.input_axes[i].size() == map.shape.size();
-    if (carries[i]) loop = first->second.loop;
+    if (carries[i]) loops = first->second.loops;
     known[args[map.shape.size() + i]] = carries[i] ? first->second.state.inside : state(map.inputs[i]).inside;
   }
-  if (!loop.valid()) return;
+  if (loops.empty()) return;
   MapResults results = run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true));
   const auto& yielded = kernel_.terminator(map.body).as<op::Yield>().values;
   for (size_t r = 0; r < at.results.size(); ++r)
     for (size_t i = 0; i < map.inputs.size(); ++i)
-      if (carries[i] && is_made_of(yielded[r], args[map.shape.size() + i])) first_values_[at.results[r]] = {plain_state(results.numbers[r], int(map.shape.size())), loop};
-}
-
-// Is it a value that has nothing to do with the set, but with what a loop carries? What is padded elsewhere does not count: of operands that
-// end at different places, what lies beyond either is padding, whatever stands there.
-bool PaddingFlow::is_kept(const op::Map& map, const MapAxis& axis, unsigned set, ValueId root) const {
-  const auto& args = kernel_.region(map.body).args;
-  unsigned padded = axis.inputs(set);
-  bool is_data = false;
-  for (size_t i = 0; i < map.inputs.size(); ++i) {
-    if (!is_made_of(root, args[map.shape.size() + i])) continue;
-    if (padded >> i & 1) return false;
-    Known first;
-    is_data |= begins_with(map, i, axis.axis, &first);
-  }
-  return is_data;
+      if (carries[i] && is_made_of(yielded[r], args[map.shape.size() + i])) first_values_[at.results[r]] = {plain_state(results.numbers[r], int(map.shape.size())), loops};
 }
 
 bool PaddingFlow::moves(const Edges& edges, RegionId loop) const {
@@ -46,50 +31,50 @@ bool PaddingFlow::moves(const Edges& edges, RegionId loop) const {
   });
 }
 
-// Is `root` made of what a loop carries, of which other elements meet padding in each turn? Those that meet it always never are anything
-// but padding.
-bool PaddingFlow::carries(const op::Map& map, const MapAxis& axis, unsigned set, ValueId root) const {
+// Is `v` made of what a loop carries, of which other elements meet padding in each turn? Those that meet it always never are anything but
+// padding.
+bool PaddingFlow::carries(const op::Map& map, const MapAxis& axis, unsigned set, ValueId v) const {
   const auto& args = kernel_.region(map.body).args;
-  bool found = false;
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     Known first;
     auto carried = first_values_.find(map.inputs[i]);
-    if (carried == first_values_.end() || !begins_with(map, i, axis.axis, &first) || !is_made_of(root, args[map.shape.size() + i])) continue;
-    for (size_t g = 0; g < axis.groups.size(); ++g) found |= (set >> g & 1) && moves(axis.groups[g].edges, carried->second.loop);
+    if (carried == first_values_.end() || !begins_with(map, i, axis.axis, &first) || !is_made_of(v, args[map.shape.size() + i])) continue;
+    for (size_t g = 0; g < axis.groups.size(); ++g)
+      for (RegionId loop : carried->second.loops)
+        if ((set >> g & 1) && moves(axis.groups[g].edges, loop)) return true;
   }
-  return found;
+  return false;
 }
 
-// Does the result combine something with padding that was written, and read just so?
-bool PaddingFlow::is_asked_for(const op::Map& map, const Group& group, size_t r) const {
+// Is it padding that was written, and is combined as it was read?
+bool PaddingFlow::is_asked_for(const op::Map& map, const Group& group, ValueId padding) const {
   if (!group.sample.is_as_read || !group.sample.origin.pad.valid()) return false;
   const auto& args = kernel_.region(map.body).args;
-  auto* combined = kernel_.defined_by<op::Binary>(kernel_.terminator(map.body).as<op::Yield>().values[r]);
-  bool is_direct = false;
-  for (size_t i = 0; combined && i < map.inputs.size(); ++i) {
-    ValueId arg = args[map.shape.size() + i];
-    is_direct |= (group.inputs >> i & 1) && (combined->a == arg || combined->b == arg);
-  }
-  return is_direct;
+  for (size_t i = 0; i < map.inputs.size(); ++i)
+    if ((group.inputs >> i & 1) && padding == args[map.shape.size() + i]) return true;
+  return false;
 }
 
-// Hoped to be kept, or what a loop carries and padding is added to that nobody asked for: a mask makes it so.
-void PaddingFlow::keep(const op::Map& map, const MapAxis& axis, Outcome& outcome, ValueId hoped, ValueId left, size_t r) {
-  const Group* group = nullptr;
+// Does what a loop carries keep what it holds where it meets padding? By a mask, where it is known which elements those are.
+bool PaddingFlow::keeps(const op::Map& map, const MapAxis& axis, unsigned set, const Meeting& meeting) {
+  const auto& args = kernel_.region(map.body).args;
+  unsigned met = 0;
   for (size_t g = 0; g < axis.groups.size(); ++g)
-    if (outcome.groups >> g & 1) group = &axis.groups[g];
-  bool is_one = (outcome.groups & (outcome.groups - 1)) == 0;
-  if (!is_one || !group->is_filled || group->edges.empty() || !masks_.can_stand(region_, group->edges)) return;
-  const auto& ops = kernel_.region(map.body).ops;
-  auto is_at_hand = [&](ValueId root) { return !kernel_.value(root).op.valid() || std::find(ops.begin(), ops.end(), kernel_.value(root).op) != ops.end(); };
-  bool may_leave = group->sample.kind == PaddingKind::Read && !is_asked_for(map, *group, r);
-  bool keeps_hoped = is_kept(map, axis, outcome.groups, hoped);
-  ValueId root = keeps_hoped ? hoped : left;
-  bool is_kept_root = keeps_hoped || (may_leave && is_kept(map, axis, outcome.groups, left) && carries(map, axis, outcome.groups, left));
-  if (!is_kept_root || !is_at_hand(root)) return;
-  masks_.add(ResultMask{region_, op_, r, axis.axis, group->edges, root});
-  outcome.kind = Outcome::Kind::Kept;
-  outcome.root = root;
+    for (size_t i = 0; i < map.inputs.size(); ++i)
+      if ((set >> g & 1) && (axis.groups[g].inputs >> i & 1) && is_made_of(meeting.padding, args[map.shape.size() + i])) met |= 1u << g;
+  // Elements that meet the only padding there is in every turn are padding themselves.
+  bool may_differ = meeting.is_hoped && axis.groups.size() > 1;
+  if (!met || (!may_differ && !carries(map, axis, met, meeting.kept))) return false;
+  Edges edges;
+  for (size_t g = 0; g < axis.groups.size(); ++g) {
+    const Group& group = axis.groups[g];
+    if (!(met >> g & 1)) continue;
+    bool may_stay = meeting.is_hoped || (group.sample.kind == PaddingKind::Read && !is_asked_for(map, group, meeting.padding));
+    if (!may_stay || !group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) return false;
+    edges.insert(edges.end(), group.edges.begin(), group.edges.end());
+  }
+  masks_.add(ResultMask{region_, op_, meeting.op, axis.axis, std::move(edges), meeting.kept});
+  return true;
 }
 
 // Of a result that nothing but what loops carry is left of, where they have not brought anything yet.
@@ -98,7 +83,6 @@ AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const st
   ValueId result = kernel_.terminator(map.body).as<op::Yield>().values[r];
   AxisPadding padding{};
   bool is_first = true;
-  ValueId masked;
   unsigned kept = 0;
   auto meet = [&](const AxisPadding& other) {
     if (is_first) padding = other, padding.is_padded = true, padding.kind = PaddingKind::First, padding.is_as_read = false, padding.plain = {};
@@ -116,7 +100,6 @@ AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const st
   for (const Outcome& outcome : outcomes) {
     if (outcome.kind != Outcome::Kind::Kept) continue;
     kept |= outcome.groups;
-    if (outcome.root.valid()) masked = outcome.root;
     for (size_t g = 0; g < axis.groups.size(); ++g)
       if (outcome.groups >> g & 1) {
         AxisPadding sample = axis.groups[g].sample;
@@ -125,9 +108,7 @@ AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const st
       }
   }
   if (!padding.is_padded) return padding;
-  MapResults results = map_results(map, axis.axis, axis.groups, kept, true);
-  auto root = results.known.find(masked);
-  padding.numbers = root != results.known.end() ? root->second : results.numbers[r];
+  padding.numbers = map_results(map, axis, kept, true).numbers[r];
   return padding;
 }
 

@@ -78,7 +78,9 @@ bool PaddingFlow::begins_with(const op::Map& map, size_t input, int64_t axis, Kn
 
 // The results of the map where, along its `axis`, the inputs of the set are padding and the others are not (axis -1: where it
 // lies inside on every axis); `begins`: and loops have brought nothing to what they carry.
-MapResults PaddingFlow::map_results(const op::Map& map, int64_t axis, const std::vector<Group>& groups, unsigned set, bool begins) {
+MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, unsigned set, bool begins) {
+  const int64_t axis = along.axis;
+  const std::vector<Group>& groups = along.groups;
   const auto& args = kernel_.region(map.body).args;
   NumbersOf known = scalars_;
   std::map<ValueId, Taint> taints;
@@ -112,7 +114,8 @@ MapResults PaddingFlow::map_results(const op::Map& map, int64_t axis, const std:
     if (may_begin && first_values_.contains(map.inputs[i])) carried.insert(arg);
     known[arg] = numbers;
   }
-  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(taints), std::move(carried), prove::all_of(std::move(places)));
+  auto may_keep = [&](const Meeting& meeting) { return keeps(map, along, set, meeting); };
+  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(taints), std::move(carried), prove::all_of(std::move(places)), may_keep);
 }
 
 // The only input that has padding along an axis: the result is the same number everywhere where that is.
@@ -193,13 +196,9 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   for (size_t i = 0; i < map.inputs.size(); ++i) is_touched |= (padded >> i & 1) && is_made_of(result, args[map.shape.size() + i]);
   Outcome outcome{set, Outcome::Kind::None, results.numbers[r]};
   if (!is_touched) return outcome;
-  outcome.kind = Outcome::Kind::Kept;
-  if (is_kept(map, axis, set, results.sure[r])) return outcome;
-  if (results.taints[r] != Taint::Padding) return outcome.kind = Outcome::Kind::Set, outcome;
-  outcome.kind = Outcome::Kind::Padding;
-  if (axis.groups.size() == 1 && !carries(map, axis, set, results.left[r]) && !carries(map, axis, set, results.hoped[r]))
-    return outcome.numbers = map_results(map, axis.axis, axis.groups, set, true).numbers[r], outcome;
-  keep(map, axis, outcome, results.hoped[r], results.left[r], r);
+  outcome.kind = results.is_kept[r] ? Outcome::Kind::Kept : results.taints[r] != Taint::Padding ? Outcome::Kind::Set : Outcome::Kind::Padding;
+  if (outcome.kind == Outcome::Kind::Padding && axis.groups.size() == 1 && !carries(map, axis, set, result))
+    outcome.numbers = map_results(map, axis, set, true).numbers[r];
   return outcome;
 }
 
@@ -270,7 +269,8 @@ bool PaddingFlow::hides_corner(const op::Map& map, const TileState& result, size
 
 void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   note_first(map, at);
-  MapResults inside = map_results(map, -1, {}, 0, false);
+  masks_.forget_results(op_);
+  MapResults inside = map_results(map, {-1, {}, {}}, 0, false);
   std::vector<TileState> states;
   for (size_t r = 0; r < at.results.size(); ++r) states.push_back(plain_state(inside.numbers[r], int(map.shape.size()), is_uniform(map, std::nullopt)));
   for (size_t a = 0; a < map.shape.size(); ++a) {
@@ -283,7 +283,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
     axis.sets = possible_sets(axis.groups);
     std::vector<std::vector<Outcome>> outcomes(states.size());
     for (unsigned set : axis.sets) {
-      MapResults results = map_results(map, int64_t(a), axis.groups, set, false);
+      MapResults results = map_results(map, axis, set, false);
       mask_guards(map, axis, set, results);
       for (size_t r = 0; r < states.size(); ++r) outcomes[r].push_back(outcome_of(map, axis, set, results, r));
     }

@@ -1,5 +1,7 @@
 #include "passes/padding_masks.h"
 
+#include <ranges>
+
 #include "passes/rewrite.h"
 
 namespace tilec::passes {
@@ -176,27 +178,34 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const OperandMask& mask)
   });
 }
 
+RegionId region_of(const Kernel& kernel, RegionId body, OpId op) {
+  RegionId found;
+  each_op_in_region(kernel, body, [&](RegionId at, OpId id) {
+    if (id == op) found = at;
+  });
+  return found;
+}
+
 void insert_mask(prove::Prover& prover, Kernel& kernel, const ResultMask& mask) {
   std::vector<Ends> ends;
   insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });
-  RegionId body = kernel.op(mask.map).as<op::Map>().body;
-  OpId yield = kernel.region(body).ops.back();
+  RegionId body = kernel.op(mask.map).as<op::Map>().body, region = region_of(kernel, body, mask.op);
+  const auto& ops = kernel.region(region).ops;
+  const OpId next = ops[size_t(std::ranges::find(ops, mask.op) - ops.begin()) + 1];
+  const ValueId combined = kernel.op(mask.op).result();
   ValueId by;
-  insert_before(kernel, body, yield, [&](Builder& b) {
-    ValueId outside = is_outside(b, ends, kernel.region(body).args[size_t(mask.axis)]);
-    by = b.select(outside, mask.kept, kernel.op(yield).as<op::Yield>().values[mask.result]);
+  insert_before(kernel, region, next, [&](Builder& b) {
+    by = b.select(is_outside(b, ends, kernel.region(body).args[size_t(mask.axis)]), mask.kept, combined);
   });
-  kernel.op(yield).as<op::Yield>().values[mask.result] = by;
+  replace_uses(kernel, body, combined, by);
+  kernel.op(kernel.value(by).op).as<op::Select>().b = combined;
 }
 
 // 1 divides everything, and 0 adds to, multiplies and shifts everything.
 void insert_mask(prove::Prover& prover, Kernel& kernel, const GuardMask& mask) {
   std::vector<Ends> ends;
   insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });
-  RegionId body = kernel.op(mask.map).as<op::Map>().body, region;
-  each_op_in_region(kernel, body, [&](RegionId at, OpId id) {
-    if (id == mask.op) region = at;
-  });
+  RegionId body = kernel.op(mask.map).as<op::Map>().body, region = region_of(kernel, body, mask.op);
   OpData data = kernel.op(mask.op).data;
   auto* binary = data.get<op::Binary>();
   ValueId operand = binary ? binary->b : data.get<op::Unary>()->x, by;
@@ -211,9 +220,21 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const GuardMask& mask) {
 
 }  // namespace
 
+void Masks::add(const ResultMask& mask) {
+  auto [at, is_new] = results_.try_emplace({mask.map, mask.op, mask.axis}, mask);
+  Edges& edges = at->second.edges;
+  for (const Edge& edge : mask.edges)
+    if (std::ranges::find(edges, edge) == edges.end()) edges.push_back(edge);
+}
+
+void Masks::forget_results(OpId map) {
+  std::erase_if(results_, [&](const auto& entry) { return std::get<0>(entry.first) == map; });
+}
+
 void Masks::insert(Kernel& kernel) const {
   for (const auto& [key, mask] : guards_) insert_mask(prover_, kernel, mask);
-  for (const auto& [key, mask] : results_) insert_mask(prover_, kernel, mask);
+  // What a mask keeps may have a mask of its own, which is put in behind.
+  for (const auto& [key, mask] : std::views::reverse(results_)) insert_mask(prover_, kernel, mask);
   for (const auto& [key, mask] : operands_) insert_mask(prover_, kernel, mask);
 }
 

@@ -13,11 +13,10 @@ struct OperandMask {
   Edges edges;
   ir::Number identity;
 };
-// A result of a map is `kept`, a value of its body, where an operand that is added to it is padding.
+// The result of an operation of a map's body is `kept`, an operand of it, where another one is padding.
 struct ResultMask {
   ir::RegionId region;
-  ir::OpId map;
-  size_t result = 0;
+  ir::OpId map, op;
   int64_t axis = 0;
   Edges edges;
   ir::ValueId kept;
@@ -37,7 +36,9 @@ class Masks {
   bool can_stand(ir::RegionId region, const Edges& edges) const;
   // One asked for again, with other edges, takes the place of the first.
   void add(const OperandMask& mask) { operands_.insert_or_assign({mask.op, mask.operand, mask.axis}, mask); }
-  void add(const ResultMask& mask) { results_.insert_or_assign({mask.map, mask.result, mask.axis}, mask); }
+  // Edges of one operation are united.
+  void add(const ResultMask& mask);
+  void forget_results(ir::OpId map);
   void add(const GuardMask& mask) { guards_.insert_or_assign({mask.op, mask.axis}, mask); }
   void insert(ir::Kernel& kernel) const;
 
@@ -47,7 +48,7 @@ class Masks {
 
   prove::Prover& prover_;
   std::map<std::tuple<ir::OpId, ir::ValueId, int64_t>, OperandMask> operands_;
-  std::map<std::tuple<ir::OpId, size_t, int64_t>, ResultMask> results_;
+  std::map<std::tuple<ir::OpId, ir::OpId, int64_t>, ResultMask> results_;  // by map, operation and axis
   std::map<std::tuple<ir::OpId, int64_t>, GuardMask> guards_;
 };
 
