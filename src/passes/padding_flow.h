@@ -74,7 +74,7 @@ class PaddingFlow {
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
   bool is_asked_for(const ir::op::Map& op, const Group& group, ir::ValueId padding) const;
   bool keeps(const ir::op::Map& op, const MapAxis& axis, unsigned set, const Meeting& meeting);
-  bool carries(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId v) const;
+  bool carries(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId v);
   bool moves(const Edges& edges, ir::RegionId loop) const;
   void note_first(const ir::op::Map& op, const ir::Op& at);
   bool hides_corner(const ir::op::Map& op, const TileState& result, size_t axis) const;

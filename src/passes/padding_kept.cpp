@@ -5,6 +5,18 @@ namespace tilec::passes {
 
 using namespace ir;
 
+namespace {
+
+// What is padded by operands with different edges is padded, and it is not known where.
+void meet_edge(AxisPadding& to, const AxisPadding& from, Scalar type) {
+  const bool is_other = to.is_padded && to.edges != from.edges;
+  to = from;
+  to.numbers = known_anything(type);
+  if (is_other) to.lose_edges();
+}
+
+}  // namespace
+
 // What is computed of what a loop carries, element by element, has a first value as well.
 void PaddingFlow::note_first(const op::Map& map, const Op& at) {
   const auto& args = kernel_.region(map.body).args;
@@ -20,9 +32,19 @@ void PaddingFlow::note_first(const op::Map& map, const Op& at) {
   if (loops.empty()) return;
   MapResults results = run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true));
   const auto& yielded = kernel_.terminator(map.body).as<op::Yield>().values;
-  for (size_t r = 0; r < at.results.size(); ++r)
-    for (size_t i = 0; i < map.inputs.size(); ++i)
-      if (carries[i] && is_made_of(yielded[r], args[map.shape.size() + i])) first_values_[at.results[r]] = {plain_state(results.numbers[r], int(map.shape.size())), loops};
+  for (size_t r = 0; r < at.results.size(); ++r) {
+    TileState begins = plain_state(results.numbers[r], int(map.shape.size()));
+    bool is_any = false;
+    for (size_t i = 0; i < map.inputs.size(); ++i) {
+      if (!carries[i] || !is_made_of(yielded[r], args[map.shape.size() + i])) continue;
+      is_any = true;
+      // With the edge that a first value has.
+      const TileState& from = first_values_.find(map.inputs[i])->second.state;
+      for (size_t a = 0; a < from.axes.size(); ++a)
+        if (from.axes[a].is_padded) meet_edge(begins.axes[size_t(map.input_axes[i][a])], from.axes[a], element(at.results[r]));
+    }
+    if (is_any) first_values_[at.results[r]] = {std::move(begins), loops};
+  }
 }
 
 bool PaddingFlow::moves(const Edges& edges, RegionId loop) const {
@@ -31,17 +53,24 @@ bool PaddingFlow::moves(const Edges& edges, RegionId loop) const {
   });
 }
 
-// Is `v` made of what a loop carries, of which other elements meet padding in each turn? Those that meet it always never are anything but
-// padding.
-bool PaddingFlow::carries(const op::Map& map, const MapAxis& axis, unsigned set, ValueId v) const {
+// Is `v` made of what a loop carries, of which other elements meet padding in each turn, or something else has come to those that meet it
+// always? Else these never are anything but padding.
+bool PaddingFlow::carries(const op::Map& map, const MapAxis& axis, unsigned set, ValueId v) {
   const auto& args = kernel_.region(map.body).args;
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     Known first;
     auto carried = first_values_.find(map.inputs[i]);
     if (carried == first_values_.end() || !begins_with(map, i, axis.axis, &first) || !is_made_of(v, args[map.shape.size() + i])) continue;
-    for (size_t g = 0; g < axis.groups.size(); ++g)
-      for (RegionId loop : carried->second.loops)
-        if ((set >> g & 1) && moves(axis.groups[g].edges, loop)) return true;
+    for (size_t g = 0; g < axis.groups.size(); ++g) {
+      if (!(set >> g & 1)) continue;
+      const Edges& edges = axis.groups[g].edges;
+      if (std::ranges::any_of(carried->second.loops, [&](RegionId loop) { return moves(edges, loop); })) return true;
+      TileState now = state(map.inputs[i]);
+      for (size_t a = 0; a < now.axes.size(); ++a) {
+        const AxisPadding& so_far = now.axes[a];
+        if (reads_along(map, i, a, axis.axis) && so_far.kind == PaddingKind::First && so_far.is_padded && !is_beyond(edges, so_far.edges)) return true;
+      }
+    }
   }
   return false;
 }
