@@ -69,6 +69,8 @@ std::optional<Selection> part_to_write(Instance& in, VariableId id, const ast::I
         .help("fragments are written whole, by regions, or in a `parallel` loop");
   } else if (!fixed_shape(selection->shape)) {
     in.at(node.target->span).error(diag::ExtentNotConstant, in.text(node.target->span));
+  } else if (!stays_inside(in, std::string(in.text(index.base->span)), extents_of(in.variable(id).type.shape), *selection, node.target->span)) {
+    return std::nullopt;
   } else if (node.op == ast::BinaryOp::MatrixMultiply) {
     not_supported(in, span, "`@=`");
   } else {

@@ -48,7 +48,7 @@ Value index_view(Instance& in, const View& view, const ast::Index& index, Span s
 
 Value extract(Instance& in, const Operand& base, const Selection& selection, Span span) {
   ir::ValueId tile = materialise(in, base);
-  if (!tile.valid()) return Poison{};
+  if (!tile.valid() || !stays_inside(in, std::string(in.text(base.span)), extents_of(in.type(tile).shape), selection, span)) return Poison{};
   op::Extract extract{.tile = tile, .offsets = {}, .axes = {}};
   Shape result;
   for (ir::ValueId offset : selection.offsets)

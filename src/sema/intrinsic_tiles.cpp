@@ -52,8 +52,16 @@ Value cut_out(Instance& in, const Cut& cut, const Shape& shape) {
   result.is_region = true;
   result.region_span = cut.span;
   in.builder.set_span(cut.span);
+  Selection selection;
+  selection.is_region = true;
   for (size_t i = 0; i < cut.indices.size(); ++i) {
-    ir::ValueId offset = in.builder.mul(cut.indices[i], in.builder.index(shape[i]));
+    selection.offsets.push_back(in.builder.mul(cut.indices[i], in.builder.index(shape[i])));
+    selection.axes.push_back(int64_t(i));
+    selection.shape.push_back({shape[i], {}});
+  }
+  if (!stays_inside(in, cut.view, selection, cut.span)) return Poison{};
+  for (size_t i = 0; i < cut.indices.size(); ++i) {
+    ir::ValueId offset = selection.offsets[i];
     if (!stays_in_part(in, cut.view, i, offset, {shape[i], {}}, shape[i], cut.span)) return Poison{};
     ir::ValueId& place = result.offsets[cut.view.axes[i]];
     place = place.valid() ? in.builder.add(place, offset) : offset;

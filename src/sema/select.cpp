@@ -182,25 +182,40 @@ std::optional<int64_t> distance(LinearReader& reader, ir::ValueId a, ir::ValueId
   return is_known ? std::optional(length.constant) : std::nullopt;
 }
 
+// Of a tensor parts may hang over its end.
+bool is_of_tensor(Instance& in, const View& view) { return in.memory(view.memory).param >= 0 || in.memory(view.memory).space == ir::Space::Workspace; }
+
+}  // namespace
+
 // A tile ends where it ends, wherever it was cut out: what is known to leave it is no part of it.
-bool stays_inside(Instance& in, const View& view, const Selection& selection, Span span) {
-  for (size_t axis = 0; axis < view.shape.size() && view.is_region; ++axis) {
+bool stays_inside(Instance& in, const std::string& name, std::span<const Extent> shape, const Selection& selection, Span span) {
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
     auto kept = std::find(selection.axes.begin(), selection.axes.end(), int64_t(axis));
     Extent extent = kept != selection.axes.end() ? selection.shape[kept - selection.axes.begin()] : Extent{1, {}};
+    if (!extent.is_fixed() || !shape[axis].is_fixed()) continue;
     ir::ValueId offset = selection.offsets[axis];
     auto low = offset.valid() ? in.kernel.constant(offset) : ir::Number::integer(0);
-    if (!low || !extent.is_fixed() || !view.shape[axis].is_fixed()) continue;
-    int64_t first = low->i, last = low->i + extent.fixed - 1, count = view.shape[axis].fixed;
-    if (first >= 0 && last < count) continue;
-    std::string text = "the elements " + std::to_string(first) + " to " + std::to_string(last) + " are not within " + std::to_string(count);
-    in.at(span).error(diag::OutOfBounds, in.memory(view.memory).name, text)
-        .help("what it is a part of has the indices from 0 to " + std::to_string(count - 1));
+    const int64_t count = shape[axis].fixed;
+    if (low ? low->i >= 0 && low->i <= count - extent.fixed : extent.fixed <= count) continue;
+    std::string text = low ? "the elements " + std::to_string(low->i) + " to " + std::to_string(low->i + extent.fixed - 1) + " are not within " + std::to_string(count)
+                           : "a part of " + std::to_string(extent.fixed) + " is not within " + std::to_string(count);
+    in.at(span).error(diag::OutOfBounds, name, text).help("what it is a part of has the indices from 0 to " + std::to_string(count - 1));
     return false;
   }
   return true;
 }
 
-}  // namespace
+bool stays_inside(Instance& in, const View& view, const Selection& selection, Span span) {
+  const bool may_hang_over = !view.is_region && (!selection.is_region || is_of_tensor(in, view));
+  std::vector<Extent> shape = view.shape;
+  // Of a part whose end is not the tensor's `stays_in_part` has more to say.
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const size_t dimension = size_t(view.axes[axis]);
+    const bool is_known = !selection.offsets[axis].valid() || in.kernel.constant(selection.offsets[axis]);
+    if (dimension < view.ends_early.size() && view.ends_early[dimension] && !is_known) shape[axis] = {ir::kDynamic, {}};
+  }
+  return may_hang_over || stays_inside(in, in.memory(view.memory).name, shape, selection, span);
+}
 
 bool stays_in_part(Instance& in, const View& view, size_t axis, ir::ValueId offset, const Extent& length, int64_t step, Span span) {
   const size_t dimension = size_t(view.axes[axis]);

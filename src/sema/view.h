@@ -42,6 +42,10 @@ struct Selection {
 std::optional<Selection> select(Instance& in, const ast::Index& index, const std::vector<Extent>& extents, Span span);
 // The part of a tile that was selected, its new axes among its axes; Poison after a mistake.
 Value extract(Instance& in, const Operand& tile, const Selection& selection, Span span);
+// Is the selected part not known to leave a tile of this shape? Reports what is.
+bool stays_inside(Instance& in, const std::string& name, std::span<const Extent> shape, const Selection& selection, Span span);
+// The same of a view; parts of tensors may hang over.
+bool stays_inside(Instance& in, const View& view, const Selection& selection, Span span);
 // Does `length` from `offset` on (none: 0) stay within the view along its axis? Nothing cuts off what lies beyond the end of a part, where the
 // memory goes on. Reports what is not shown to.
 bool stays_in_part(Instance& in, const View& view, size_t axis, ir::ValueId offset, const Extent& length, int64_t step, Span span);
