@@ -17,7 +17,8 @@ Carried Lowering::map_element(const ir::op::Map& map, const layout::RegLayout& l
     for (Digit& d : at.digits) d.axis = int(std::find(axes.begin(), axes.end(), d.axis) - axes.begin());
     bind(body.args[rank + i], read(inputs[i], at));
   }
-  bool were_lanes = std::exchange(in_lanes_, true);
+  // Of a tile that every lane has whole, the lanes compute the same; effects are those of one of them.
+  bool were_lanes = std::exchange(in_lanes_, !is_uniform(layout) || has_effects(map.body));
   lower_region(map.body);
   in_lanes_ = were_lanes;
   return scalars(source_.terminator(map.body).as<ir::op::Yield>().values);
