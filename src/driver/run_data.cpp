@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMostElements = 1 << 28;  // of a tensor, in the memory of the interpreter
 
-// Zeros of the parameter's extents; nothing where these cannot be computed or are too large.
+// Zeros of the parameter's extents; nothing where these cannot be computed or are too large, or where elements lie before the first one.
 std::optional<interp::Tensor> tensor_for(const ir::Kernel& kernel, const ir::Param& p, const Dims& dims) {
   std::vector<int64_t> extents, strides;
   for (ir::ValueId v : p.extents) {
@@ -18,6 +18,7 @@ std::optional<interp::Tensor> tensor_for(const ir::Kernel& kernel, const ir::Par
     extents.push_back(*extent);
   }
   for (ir::ValueId v : p.strides) strides.push_back(host_value(kernel, v, dims).value_or(1));
+  if (std::ranges::any_of(strides, [](int64_t stride) { return stride < 0; })) return std::nullopt;
   double elements = 1, reach = 1;
   for (int64_t extent : extents) elements *= double(extent);
   for (size_t axis = 0; axis < strides.size(); ++axis) reach += double(extents[axis]) * std::abs(double(strides[axis]));
@@ -166,7 +167,7 @@ std::string add_tensor(const ir::Kernel& kernel, const ir::Param& p, const Json&
   }
   if (value.is_null() && p.access != ir::Access::Out) return "`" + p.name + "` is missing";
   auto tensor = tensor_for(kernel, p, dims);
-  if (!tensor) return "the extents of `" + p.name + "` cannot be computed from the dims, or are too large to be interpreted";
+  if (!tensor) return "the extents of `" + p.name + "` cannot be computed from the dims, or are too large to be interpreted, or its strides are negative";
   data.tensors[at] = std::move(*tensor);
   data.arguments.push_back(&data.tensors[at]);
   return value.is_null() ? "" : fill(p.name, value, data.tensors[at]);
