@@ -27,6 +27,12 @@ bool may_fail(const Kernel& kernel, const Op& op) {
   }
 }
 
+// A call is refused where a workspace would have a negative size, also one that nobody uses.
+bool is_refused_at_times(const Kernel& kernel, const Op& op) {
+  if (!op.is<op::Alloc>() || kernel.type(op.result()).space != Space::Workspace) return false;
+  return std::ranges::find(kernel.type(op.result()).shape, kDynamic) != kernel.type(op.result()).shape.end();
+}
+
 class DeadCode {
  public:
   enum class Faults : uint8_t { Reported, Unknown };
@@ -78,7 +84,7 @@ class DeadCode {
       const Op& op = kernel_.op(id);
       bool is_structure = op.is<op::For>() || op.is<op::If>() || op.is<op::Map>();  // live by what they hold
       each_region(op.data, [&](RegionId r) { find_roots(r, id); });
-      if (!is_structure && (has_effect(kernel_, op) || (faults_ == Faults::Unknown && may_fail(kernel_, op)))) keep(id);
+      if (!is_structure && (has_effect(kernel_, op) || (faults_ == Faults::Unknown && may_fail(kernel_, op)) || is_refused_at_times(kernel_, op))) keep(id);
     }
   }
 

@@ -357,14 +357,16 @@ static int32_t tile_check_tensors(const struct tile_kernel *kernel, const int64_
 // Blocks of a launch, or, below 0, a status after its message.
 TILE_ENTRY int64_t tile_grid_blocks(const struct tile_kernel *kernel, const struct tile_launch *launch, const int64_t *plan) {
   int64_t blocks = 1, count;
+  int32_t is_empty = 0;
   for (int32_t i = 0; i < launch->rank; i++) {
     int64_t extent = plan[launch->plan_extents[i]];
     if (extent < 0) {
       return -tile_fail(TILE_SHAPE, "%s: launch index %s (%s) counts to %lld", kernel->info.name, launch->index_names[i],
                         launch->place, (long long)extent);
     }
-    if (extent == 0) return 0;
+    is_empty |= extent == 0;
   }
+  if (is_empty) return 0;
   for (int32_t i = 0; i < launch->rank; i++) {
     int64_t extent = plan[launch->plan_extents[i]];
     if (__builtin_mul_overflow(blocks, extent, &count) || count > TILE_MAX_EXTENT) {
