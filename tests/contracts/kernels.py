@@ -53,8 +53,13 @@ class Kernel:
             if rng.random() < 0.6:
                 of = self.grid
                 self.grid = Expression(f"min({of.text}, 3)", lambda env: min(of.value(env), 3))
+        self.second = None
+        if rng.random() < 0.1:
+            other = self.number()
+            self.second = Expression(f"min({other.text}, 3)", lambda env: min(other.value(env), 3))
         if rng.random() < 0.2:
             self.workspace = self.number()
+        self.uses_workspace = rng.random() < 0.7
 
     def number(self):
         x = self.make.integer("int", self.rng.choice([1, 2, 3]))
@@ -93,11 +98,12 @@ class Kernel:
             parameters.append(f"T{i}: {form.format(*numbers)}")
         parameters.append(f"inout B: u8[{ROOM}]")
         requires = " requires " + ", ".join(c.text for c in self.contracts) if self.contracts else ""
-        use = f" if i == 0 && n == {NEVER} && N > 5 {{ W[0] = 1; }}" if self.workspace else ""
+        use = f" if i == 0 && n == {NEVER} && N > 5 {{ W[0] = 1; }}" if self.workspace and self.uses_workspace else ""
         write = f"B[{self.index.text}] = 1;"
         if self.test:
             write = f"if {self.test} {{ {write} }}"
-        body = f"launch (i in {self.grid.text}) {{ if i == 0 {{ {write} }}{use} }}"
+        axes, first = (f"i in {self.grid.text}", "i == 0") if not self.second else (f"j in {self.second.text}, i in {self.grid.text}", "i == 0 && j == 0")
+        body = f"launch ({axes}) {{ if {first} {{ {write} }}{use} }}"
         if self.workspace:
             body = f"var W: workspace f32[{self.workspace.text}]; " + body
         return f"export kernel {self.name}({', '.join(parameters)}){requires} {{ {body} }}"
@@ -127,13 +133,15 @@ class Kernel:
             shapes = [([env[e] if isinstance(e, str) else e.value(env) for e in extents], [s.value(env) for s in strides] if strides else None, bits)
                       for _, extents, strides, bits in self.tensors]
             grid = self.grid.value(env)
+            second = self.second.value(env) if self.second else 1
             workspace = self.workspace.value(env) if self.workspace else 0
         except Refused:
             return SHAPE, None
         if any(not lies_in_memory(*shape, env["far"]) for shape in shapes):
             return SHAPE, None
-        if grid < 0:
+        if grid < 0 or second < 0:
             return SHAPE, None
+        grid *= second
         if grid > MOST_EXTENT:
             return GRID, None
         if not 0 <= workspace * 4 + 255 <= MOST or workspace < 0:
