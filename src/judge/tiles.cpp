@@ -297,7 +297,7 @@ Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, 
     ir::Number total = ir::identity(*function, type);
     for (int64_t k = 0; k < lines.length; ++k) {
       Number& x = out->elements[size_t(lines.first(line) + k * lines.inner)];
-      total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
+      if (!(x.beyond() >> axis & 1)) total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
       Number sum = from(type, total, x.beyond());
       if (type != tile->type && options_.numeric == ir::Numeric::Typed) sum = cast(sum, tile->type, ir::ConvertMode::Nearest);
       sum.type = tile->type;

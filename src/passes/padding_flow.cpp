@@ -224,12 +224,12 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
   TileState result = state(scan.x);
   Scalar type = element(scan.x);
   const AxisPadding axis = result.axes[scan.axis];
-  // Padding at the far end is reached when everything inside is done.
+  // Padding at the far end is reached when everything inside is done: it holds what the scan has come to, where a mask can stand.
   bool comes_last = !axis.edges.empty() && !axis.has_low() && !scan.reverse;
   bool is_neutral = is_identity(scan.fn, type, counted(axis)) && is_identity(scan.fn, type, plain_beyond(axis));
-  if (axis.is_padded && !comes_last && !is_neutral) {
+  if (axis.is_padded && !is_neutral && (!comes_last || has_place(axis))) {
     std::string wanted = identity_text(scan.fn, type);
-    keep_out({scan.x, scan.axis, axis, identity(scan.fn, type), "scan", wanted, is_identity(scan.fn, type, axis.numbers.hoped)}, at);
+    keep_out({scan.x, scan.axis, axis, identity(scan.fn, type), "scan", wanted, comes_last || is_identity(scan.fn, type, axis.numbers.hoped)}, at);
   }
   Known anywhere = joined(result.inside, axis.met());
   result.inside = total(scan.fn, type, comes_last || !axis.is_padded ? result.inside : anywhere);
