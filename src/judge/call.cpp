@@ -102,6 +102,22 @@ Evaluator::Call Evaluator::matched(Module* module, const ast::Fn& fn, const ast:
   return out;
 }
 
+// The arguments that a function of the text may write to.
+std::vector<const ast::Expr*> Evaluator::places_of(const ast::Call& call) {
+  Functions functions;
+  std::string_view name;
+  std::vector<const ast::Expr*> places;
+  const ast::Expr* receiver = receiver_of(call, functions, name);
+  for (auto& [module, fn] : functions) {
+    if (!suits(*fn, call, receiver)) continue;
+    Call c = matched(module, *fn, call, receiver);
+    for (size_t i = 0; i < c.position.size(); ++i)
+      if (c.position[i] >= 0 && is_changed(fn->signature.parameters[i])) places.push_back(c.arguments[size_t(c.position[i])].expr);
+    break;
+  }
+  return places;
+}
+
 void Evaluator::evaluate_arguments(Call& call) {
   const auto& parameters = call.fn->signature.parameters;
   for (size_t i = 0; i < call.arguments.size(); ++i) {

@@ -161,6 +161,7 @@ class Evaluator {
     std::vector<std::pair<std::string_view, Value>> generics;
   };
   Value eval_call(const ast::Call& call, Span span);
+  std::vector<const ast::Expr*> places_of(const ast::Call& call);
   const ast::Expr* receiver_of(const ast::Call& call, std::vector<std::pair<Module*, const ast::Fn*>>& functions, std::string_view& name);
   bool suits(const ast::Fn& fn, const ast::Call& call, bool has_receiver);
   Call matched(Module* module, const ast::Fn& fn, const ast::Call& call, const ast::Expr* receiver);

@@ -1,5 +1,6 @@
 // Statements, from top to bottom.
 #include "judge/evaluator.h"
+#include "judge/walk.h"
 
 namespace tilec::judge {
 
@@ -187,17 +188,9 @@ namespace {
 // Calls f(target) for every assignment in a statement.
 template <class F>
 void each_target(const ast::Stmt& stmt, const F& f) {
-  auto each = [&](const ast::Block& block) {
-    for (const ast::Stmt* s : block.statements) each_target(*s, f);
-  };
-  if (auto* block = stmt.as<ast::Block>()) each(*block);
-  if (auto* loop = stmt.as<ast::For>()) each(loop->body);
-  if (auto* loop = stmt.as<ast::While>()) each(loop->body);
-  if (auto* assign = stmt.as<ast::Assign>()) f(*assign->target);
-  auto* choice = stmt.as<ast::If>();
-  if (!choice) return;
-  each(choice->then_block);
-  if (choice->else_branch) each_target(*choice->else_branch, f);
+  each_statement(stmt, [&](const ast::Stmt& s) {
+    if (auto* assign = s.as<ast::Assign>()) f(*assign->target);
+  });
 }
 
 // The name of which all or a part is assigned to; empty where there is none.
@@ -289,7 +282,14 @@ Flow Evaluator::run_if(const ast::If& choice) {
 template <class F>
 Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
   std::vector<std::string_view> names;
-  for (const ast::Stmt* stmt : body.statements) each_target(*stmt, [&](const ast::Expr& target) { names.push_back(root_of(&target)); });
+  for (const ast::Stmt* stmt : body.statements) {
+    each_target(*stmt, [&](const ast::Expr& target) { names.push_back(root_of(&target)); });
+    each_statement(*stmt, [&](const ast::Stmt& s) {
+      each_call(s, [&](const ast::Call& call) {
+        for (const ast::Expr* place : places_of(call)) names.push_back(root_of(place));
+      });
+    });
+  }
   const size_t before = carried_.size();
   for (std::string_view name : names) {
     Binding* binding = find(name);
