@@ -73,7 +73,11 @@ TileState joined_in_parts(const TileState& rest, const TileState& part, const st
     bool is_mixed = false;
     for (size_t other = 0; other < covers.size(); ++other) is_mixed |= other != i && !covers[other];
     if (!rest.axes[i].is_padded || !part.axes[i].is_padded) axis.is_filled &= covers[i];
-    if (is_mixed) axis.numbers = joined(axis.met(), rest.axes[i].is_padded ? part.inside : rest.inside);
+    const AxisPadding &x = rest.axes[i], &y = part.axes[i];
+    const bool is_same = x.is_padded && y.is_padded && x.edges == y.edges;
+    if (is_mixed) axis.numbers = axis.met();
+    if (is_mixed && !is_same && x.is_padded) axis.numbers = joined(axis.numbers, part.inside);
+    if (is_mixed && !is_same && y.is_padded) axis.numbers = joined(axis.numbers, rest.inside);
     axis.plain = {};
   }
   return result;
