@@ -247,7 +247,7 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
 
 namespace {
 
-// An axis keeps its padding where it keeps its extent and the number of elements before it.
+// An axis keeps its padding where it keeps its extent, or takes up those behind it, and the number of elements before it.
 TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<const int64_t> b) {
   TileState result = plain_state(old.inside, int(b.size()), old.is_uniform);
   result.corner = old.corner;
@@ -260,8 +260,13 @@ TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<c
     };
     bool is_kept = false;
     for (size_t j = 0; j < b.size() && !is_kept; ++j) {
-      is_kept = a[i] == b[j] && before(a, i) == before(b, j);
-      if (is_kept) result.axes[j] = old.axes[i];
+      int64_t taken = a[i];
+      for (size_t k = i + 1; k < a.size() && taken < b[j]; ++k) taken *= a[k];
+      is_kept = taken == b[j] && before(a, i) == before(b, j) && !result.axes[j].is_padded;
+      if (!is_kept) continue;
+      const int64_t times = b[j] / a[i];
+      result.axes[j] = old.axes[i];
+      for (Edge& edge : result.axes[j].edges) edge.first = edge.first * times, edge.limit = edge.limit * times;
     }
     for (size_t j = 0; j < b.size() && !is_kept; ++j)
       result.axes[j] = {true, PaddingKind::Read, {}, false, joined(result.axes[j].numbers, old.axes[i].met()), old.axes[i].origin, false, {}};
