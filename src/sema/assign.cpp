@@ -151,6 +151,7 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
   if (!value) value = operand(in, *node.value, hint);
   if (node.op) {
     if (*node.op == ast::BinaryOp::MatrixMultiply) return void(not_supported(in, span, "`@=`"));
+    if (!is_writable(in, *view, target.span, true)) return;
     Operand old = target;
     hold(in, old, before);
     value->value = combined(in, *node.op, old, *value, span);

@@ -100,7 +100,7 @@ Value run_atomic(Instance& in, const FnRef& fn, const CallSite& site, std::strin
     return Poison{};
   }
   const View& view = *place.value.as<View>();
-  if (!is_readable(in, view, place.span) || !is_writable(in, view, place.span)) return Poison{};
+  if (!is_readable(in, view, place.span) || !is_writable(in, view, place.span, true)) return Poison{};
   Scalar element = in.type(view.buffer).element;
   Value type = TypeValue{element};
   if (!meets_kind(in, fn.fn().signature.generics[0], type, place.span)) return Poison{};

@@ -82,6 +82,16 @@ bool suggest_member(Instance& in, Report& report, const ast::Name& module) {
   return true;
 }
 
+// Extents see the parameters in front of theirs.
+bool is_later_parameter(Instance& in, const ast::Name& name) {
+  const ast::Decl* decl = in.frame().decl;
+  auto *kernel = decl ? decl->as<ast::Kernel>() : nullptr;
+  auto *fn = decl ? decl->as<ast::Fn>() : nullptr;
+  if (!kernel && !fn) return false;
+  const ast::Signature& signature = kernel ? kernel->signature : fn->signature;
+  return std::ranges::any_of(signature.parameters, [&](const ast::Parameter& p) { return p.name.text == name.text && p.name.span.begin > name.span.begin; });
+}
+
 void suggest(Instance& in, Report report, const ast::Name& name) {
   if (auto scalar = syntax::foreign_type(name.text)) {
     std::string ours(tilec::name(*scalar));
@@ -90,6 +100,7 @@ void suggest(Instance& in, Report report, const ast::Name& name) {
   }
   if (is_foreign_module(name.text) && suggest_member(in, report, name)) return;
   if (std::string_view help = help_for_name(name.text); !help.empty()) return void(report.help(std::string(help)));
+  if (is_later_parameter(in, name)) return void(report.help("the parameter of this name comes behind: put it in front of the one whose extents name it"));
   if (suggest_import(in, report, name, name.text)) return;
   std::vector<std::string_view> names = names_in_sight(in);
   in.session.modules.names_of(in.module(), names);

@@ -58,12 +58,12 @@ bool is_readable(Instance& in, const View& view, Span span) {
   return is_reachable(in, view, span);
 }
 
-bool is_writable(Instance& in, const View& view, Span span) {
+bool is_writable(Instance& in, const View& view, Span span, bool is_read) {
   const Memory& memory = in.memory(view.memory);
   if (memory.access == ir::Access::In) {
     in.at(span).error(diag::AssignToImmutable, memory.name, "an `in` parameter")
         .note(memory.span, diag::DeclaredHere, memory.name)
-        .fix(Span{memory.span.file, memory.span.begin, memory.span.begin}, "out ", "declare it `out` or `inout`");
+        .fix(Span{memory.span.file, memory.span.begin, memory.span.begin}, is_read ? "inout " : "out ", is_read ? "declare it `inout`" : "declare it `out` or `inout`");
     return false;
   }
   if (view.constant_at.valid()) {

@@ -14,7 +14,7 @@ ir::ValueId extent_value(Instance& in, const Extent& extent);
 // nullable
 // ones that nobody tested, memory of the device in host arithmetic.
 bool is_readable(Instance& in, const View& view, Span span);
-bool is_writable(Instance& in, const View& view, Span span);
+bool is_writable(Instance& in, const View& view, Span span, bool is_read = false);
 
 // Are the two seen to share no element? Parts of one memory are where they differ by a known distance along some dimension.
 bool lie_apart(Instance& in, const View& a, const View& b);
