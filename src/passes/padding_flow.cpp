@@ -203,7 +203,7 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
     std::string wanted = may_be_nan ? "nan" : identity_text(reduce.fn, type), where(name(reduce.fn));
     Number neutral = may_be_nan ? Number::real(std::numeric_limits<double>::quiet_NaN()) : identity(reduce.fn, type);
     // Of equal whole numbers the first wins, and no number is below the least: what lies before the start cannot be hidden.
-    if (is_index && !is_float(type) && axis.has_low()) report(axis, reduce.x, where, wanted, at);
+    if (is_index && !is_float(type) && axis.has_low()) report(axis, reduce.x, where, "", at);
     else keep_out({reduce.x, reduce.axis, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped)}, at);
   }
   auto fold = [&](const Known& n) { return is_index ? known_data(element(at.result())) : total(reduce.fn, type, n); };
@@ -325,6 +325,8 @@ bool PaddingFlow::keep_out(const Entry& entry, const Op& at) {
 // Where the padding was read, and what to write there or behind it instead.
 void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const Op& at, Held held) {
   const PadOrigin& from = axis.origin;
+  if (wanted.empty())
+    return void(report.help("no whole number is beyond the ends of its type, so what lies before the start may be the first of equals: begin inside, or convert to floats"));
   if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
   if (axis.has_low() && from.buffer.valid()) report.note(from.read, diag::StartUnknown, name_of(kernel_, from.buffer));
   bool is_mendable = axis.is_as_read && from.read.valid(), is_everywhere = !axis.can_be_masked() || !masks_.can_stand(region_, axis.edges);
