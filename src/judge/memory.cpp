@@ -271,7 +271,9 @@ Evaluator::Place Evaluator::place_of(const ast::Expr& expr) {
   auto* call = expr.as<ast::Call>();
   auto* member = call ? call->callee->as<ast::Member>() : nullptr;
   if (!member || member->name.text != "tile") unknown(expr.span, "this place");
-  Value base = eval(*member->base);
+  // A part of a place is one; nothing of it is read.
+  Place whole = member->base->as<ast::Index>() ? place_of(*member->base) : Place{};
+  Value base = whole.region ? Value(element_of(*whole.region, member->base->span)) : eval(*member->base);
   auto* view = std::get_if<View>(&base);
   if (!view) unknown(expr.span, "this place");
   std::vector<Wide> indices;
