@@ -37,6 +37,7 @@ struct Frame {
   std::vector<Scope> scopes;
   Value result = None{};
   const ast::Type* result_type = nullptr;
+  Padding doubt = 0;  // of conditions that decided what is returned
 };
 
 struct Type {
@@ -187,6 +188,7 @@ class Evaluator {
   Flow execute(const ast::Block& block);
   Flow execute(const ast::Stmt& stmt);
   template <class F> Flow carrying(const ast::Block& body, F&& loop);
+  void doubt(const ast::Stmt& stmt, Padding padding);
   Flow run_if(const ast::If& choice);
   void lose_assigned(const ast::Stmt& stmt);
   bool names_tensor(std::string_view text, const Shape& tile);

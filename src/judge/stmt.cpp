@@ -264,6 +264,19 @@ void Evaluator::open_assigned(const ast::Stmt& stmt) {
   });
 }
 
+// Numbers that were set, or returned, or were not, because of padding have to do with it.
+void Evaluator::doubt(const ast::Stmt& stmt, Padding padding) {
+  if (!padding) return;
+  each_statement(stmt, [&](const ast::Stmt& s) {
+    if (s.as<ast::Return>()) frame_->doubt |= padding;
+    auto* assign = s.as<ast::Assign>();
+    auto* name = assign ? assign->target->as<ast::NameRef>() : nullptr;
+    Binding* binding = name ? find(name->name.text) : nullptr;
+    auto* number = binding && binding->is_set ? std::get_if<Number>(&binding->value) : nullptr;
+    if (number && !number->is_carried) number->padding |= padding;
+  });
+}
+
 Flow Evaluator::run_if(const ast::If& choice) {
   const Number test = condition(*choice.condition);
   Flow flow = Flow::Next;
@@ -272,6 +285,8 @@ Flow Evaluator::run_if(const ast::If& choice) {
   if (!test.truth())
     for (const ast::Stmt* s : choice.then_block.statements) open_assigned(*s);
   else if (choice.else_branch) open_assigned(*choice.else_branch);
+  for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond());
+  if (choice.else_branch) doubt(*choice.else_branch, test.beyond());
   if (!is_parallel_ || !test.is_padding()) return flow;
   for (const ast::Stmt* s : choice.then_block.statements) lose_assigned(*s);
   if (choice.else_branch) lose_assigned(*choice.else_branch);
@@ -310,10 +325,13 @@ Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
 Flow Evaluator::run_while(const ast::While& loop, Span span) {
   constexpr uint64_t kMostTurns = 1 << 20;
   const uint64_t memory = changes_of_memory_;
-  return carrying(loop.body, [&] {
+  Padding met = 0;
+  const Flow end = carrying(loop.body, [&] {
     for (uint64_t turn = 1;; ++turn) {
       uint64_t before = changes_;
-      if (!condition(*loop.condition).truth()) return Flow::Next;
+      const Number test = condition(*loop.condition);
+      met |= test.beyond();
+      if (!test.truth()) return Flow::Next;
       step(span);
       ++turns_;
       Flow flow = execute(loop.body);
@@ -325,6 +343,8 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
       stop(interp::FaultKind::Deadlock, loop.condition->span, "waits here for ever: a turn of the loop changes nothing, and blocks do not wait for each other");
     }
   });
+  for (const ast::Stmt* s : loop.body.statements) doubt(*s, met);
+  return end;
 }
 
 Flow Evaluator::run_for(const ast::For& loop) {

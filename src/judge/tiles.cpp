@@ -173,8 +173,11 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
     for (int64_t c = 0; c < columns; ++c) {
       double sum = 0;
       uint64_t whole = 0;
+      // Where all of a line lies along an axis that is not known, it is a line of padding.
+      bool is_lost_row = inner > 0, is_lost_column = inner > 0;
       for (int64_t k = 0; k < inner; ++k) {
         const Number &p = a.elements[size_t(r * inner + k)], &q = b.elements[size_t(k * columns + c)];
+        is_lost_row &= (p.beyond() & kLost) != 0, is_lost_column &= (q.beyond() & kLost) != 0;
         if (p.beyond() & (kLost | 2) || q.beyond() & (kLost | 1)) continue;
         if (is_real) sum += p.f * q.f;
         else whole += uint64_t(int64_t(p.i)) * uint64_t(int64_t(q.i));
@@ -182,6 +185,8 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       Number n;
       n.type = out->type;
       if (inner > 0) n.padding = Padding((a.elements[size_t(r * inner)].beyond() & 1) | (b.elements[size_t(c)].beyond() & 2));
+      if (is_lost_row) n.padding |= 1;
+      if (is_lost_column) n.padding |= 2;
       if (acc) is_real ? void(sum += acc->elements[out->elements.size()].f) : void(whole += uint64_t(int64_t(acc->elements[out->elements.size()].i)));
       if (is_real) n.f = options_.numeric == ir::Numeric::Wide ? sum : round_to(n.type, sum);
       else n.i = out->type == Scalar::U64 ? Wide(whole) : Wide(wrap(n.type, int64_t(whole)));
