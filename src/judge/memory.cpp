@@ -99,9 +99,14 @@ void Evaluator::write(const Region& region, const Value& value, Span span) {
   std::vector<std::optional<size_t>> places;
   for (size_t d = 0; d < region.length.size(); ++d)
     if (region.is_kept[d]) places.push_back(region.view.axes[d].of);
+  const bool is_carried = std::ranges::find(carried_, &memory) != carried_.end();
   each_index(region.length, [&](const Shape& index) {
     const Number& x = tile->elements[k++];
-    if (auto at = offset_of(region, index)) memory.set(*at, moved(convert(x, memory.element, span), places));
+    auto at = offset_of(region, index);
+    if (!at) return;
+    Number number = moved(convert(x, memory.element, span), places);
+    number.is_reached |= is_carried && !number.beyond();
+    memory.set(*at, number);
   });
   bool is_whole = region.view.axes.size() == region.length.size();
   for (size_t d = 0; d < region.length.size(); ++d) is_whole &= region.start[d] == 0 && region.length[d] == region.view.axes[d].extent;

@@ -1,5 +1,6 @@
 #include "judge/value.h"
 
+#include <bit>
 #include <cstring>
 
 namespace tilec::judge {
@@ -86,8 +87,11 @@ void Memory::set(int64_t offset, const Number& value) {
   if (rounds_ && is_float(element)) own.f = ir::from_bits(element, bits).f;
 }
 
+// One number everywhere says nothing of any element; other numbers are there.
 void Memory::begin_loop() {
-  for (Number& x : own_) x.is_reached = false;
+  auto is_first = [&](const Number& x) { return x.i == own_[0].i && std::bit_cast<uint64_t>(x.f) == std::bit_cast<uint64_t>(own_[0].f); };
+  const bool is_one = std::ranges::all_of(own_, is_first);
+  for (Number& x : own_) x.is_reached = !is_one && !x.beyond();
 }
 
 std::shared_ptr<Memory::Old> Memory::look() {

@@ -112,6 +112,15 @@ void PaddingFlow::pass_first(ValueId init, ValueId result) {
   if (auto outer = first_values_.find(init); outer != first_values_.end()) first_values_[result] = FirstValue(outer->second);
 }
 
+// Behind a branch it is carried still, whatever a side has made of it.
+void PaddingFlow::join_first(ValueId a, ValueId b, ValueId result) {
+  auto first = first_values_.find(a), second = first_values_.find(b);
+  if (first == first_values_.end() && second == first_values_.end()) return;
+  auto begins = [&](auto found, ValueId v) { return found != first_values_.end() ? found->second.state : state(v); };
+  FirstValue value{joined(begins(first, a), begins(second, b)), (first != first_values_.end() ? first : second)->second.loops};
+  first_values_[result] = std::move(value);
+}
+
 void PaddingFlow::run_for(const op::For& loop, const Op& at) {
   std::span<const ValueId> args = std::span(kernel_.region(loop.body).args).subspan(1);
   std::vector<TileState> first = states(loop.inits);
@@ -154,6 +163,7 @@ void PaddingFlow::run_if(const op::If& branch, const Op& at) {
   const auto& a = kernel_.terminator(branch.then_body).as<op::Yield>().values;
   const auto& b = kernel_.terminator(branch.else_body).as<op::Yield>().values;
   for (size_t i = 0; i < at.results.size(); ++i) {
+    if (kernel_.type(at.results[i]).is_tile()) join_first(a[i], b[i], at.results[i]);
     if (kernel_.type(at.results[i]).is_tile()) tiles_[at.results[i]] = joined(state(a[i]), state(b[i]));
     else if (kernel_.type(at.results[i]).is_scalar()) scalars_[at.results[i]] = joined(scalar(a[i]), scalar(b[i]));
   }

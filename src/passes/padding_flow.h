@@ -33,6 +33,7 @@ class PaddingFlow {
   void run_for(const ir::op::For& op, const ir::Op& at);
   void run_while(const ir::op::While& op, const ir::Op& at);
   void note_first(ir::ValueId carried, ir::ValueId init, const TileState& first, ir::RegionId loop);
+  void join_first(ir::ValueId a, ir::ValueId b, ir::ValueId result);
   void pass_first(ir::ValueId init, ir::ValueId result);
   void run_if(const ir::op::If& op, const ir::Op& at);
   void run_map(const ir::op::Map& op, const ir::Op& at);
@@ -72,6 +73,7 @@ class PaddingFlow {
   Known plain_result(const ir::op::Map& op, size_t padded, int64_t axis, size_t r);
   static bool reads_along(const ir::op::Map& op, size_t input, size_t input_axis, int64_t axis) { return op.input_axes[input][input_axis] == axis; }
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
+  bool begins_alike(const ir::op::Map& op, ir::ValueId v) const;
   bool is_asked_for(const ir::op::Map& op, const Group& group, ir::ValueId padding) const;
   bool keeps(const ir::op::Map& op, const MapAxis& axis, unsigned set, const Meeting& meeting);
   bool carries(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId v);

@@ -35,11 +35,13 @@ void PaddingFlow::note_first(const op::Map& map, const Op& at) {
   for (size_t r = 0; r < at.results.size(); ++r) {
     TileState begins = plain_state(results.numbers[r], int(map.shape.size()));
     bool is_any = false;
+    begins.is_uniform = true;
     for (size_t i = 0; i < map.inputs.size(); ++i) {
       if (!carries[i] || !is_made_of(yielded[r], args[map.shape.size() + i])) continue;
       is_any = true;
       // With the edge that a first value has.
       const TileState& from = first_values_.find(map.inputs[i])->second.state;
+      begins.is_uniform &= from.is_uniform;
       for (size_t a = 0; a < from.axes.size(); ++a)
         if (from.axes[a].is_padded) meet_edge(begins.axes[size_t(map.input_axes[i][a])], from.axes[a], element(at.results[r]));
     }
@@ -106,6 +108,16 @@ bool PaddingFlow::keeps(const op::Map& map, const MapAxis& axis, unsigned set, c
   return true;
 }
 
+// Is what it begins with one number everywhere? Other numbers are data, also where no turn brings anything.
+bool PaddingFlow::begins_alike(const op::Map& map, ValueId v) const {
+  const auto& args = kernel_.region(map.body).args;
+  for (size_t i = 0; i < map.inputs.size(); ++i) {
+    auto first = first_values_.find(map.inputs[i]);
+    if (first != first_values_.end() && !first->second.state.is_uniform && is_made_of(v, args[map.shape.size() + i])) return false;
+  }
+  return true;
+}
+
 // Of a result that nothing but what loops carry is left of, where they have not brought anything yet.
 AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r) {
   const auto& args = kernel_.region(map.body).args;
@@ -127,7 +139,7 @@ AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const st
         meet(input.axes[a]);
   }
   for (const Outcome& outcome : outcomes) {
-    if (outcome.kind != Outcome::Kind::Kept) continue;
+    if (outcome.kind != Outcome::Kind::Kept || !begins_alike(map, result)) continue;
     kept |= outcome.groups;
     for (size_t g = 0; g < axis.groups.size(); ++g)
       if (outcome.groups >> g & 1) {

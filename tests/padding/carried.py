@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Random loops that carry tiles over an edge: carried.py TILEC SEED COUNT
+
+What a loop carries keeps what it holds where a turn brings padding. The source form follows that element by element; the Typed form, and the
+thread form of two machines, must give the same. A kernel that is refused, or not judged, is counted.
+"""
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+ROWS, COLUMNS = 4, 8
+FORMS = [["--form", "source"], ["--form", "typed"], ["--form", "thread", "--target", "x86-64-v3"], ["--form", "thread", "--target", "sm_90a"]]
+
+
+class Program:
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.m, self.n = self.rng.randrange(1, 6), self.rng.randrange(1, 30)
+        self.names = [f"v{i}" for i in range(self.rng.choice([1, 1, 2]))]
+        self.tiles, self.fresh, self.has_function = [], 0, False
+
+    def name(self):
+        self.fresh += 1
+        return f"t{self.fresh}"
+
+    def pad(self):
+        return self.rng.choice(["", "", "", ", pad = 2", ", pad = -inf"])
+
+    def read(self, index):
+        return f"{self.rng.choice('AB')}.tile[{ROWS}, {COLUMNS}](i, {index}{self.pad()})"
+
+    def first(self):
+        return self.rng.choice(["0", "-5", "3", "-inf", self.read("0"), self.read("0")])
+
+    def operand(self):
+        """What a turn brings: it ends elsewhere in each."""
+        tile = self.rng.choice(self.tiles) if self.tiles and self.rng.random() < 0.6 else self.read("k")
+        return self.rng.choice([tile, tile, f"({tile} - 1)", f"({tile} * 2)", f"abs({tile})", f"(-{tile})", f"({tile} + {self.read('k')})"])
+
+    def combined(self, variable, operand):
+        op = self.rng.choice(["max", "max", "min", "+", "+", "-", "*"])
+        value = f"{op}({variable}, {operand})" if op.startswith("m") else f"{variable} {op} {operand}"
+        return self.rng.choice([value, value, value, f"({value}) * 0.5", f"({value}) + 1", f"-({value})"])
+
+    def update(self):
+        variable, kind = self.rng.choice(self.names), self.rng.random()
+        if kind < 0.15:
+            at = self.rng.choice([0, 2, 4])
+            part = f"[:, {at} +: 4]"
+            return f"{variable}{part} = {self.rng.choice(['max', 'min'])}({variable}{part}, {self.read('k')}{part});"
+        if kind < 0.25:
+            self.has_function = True
+            return f"up({variable}, {self.operand()}, k);"
+        if kind < 0.35:
+            return f"{variable} += {self.operand()};"
+        if kind < 0.45:
+            name = self.name()
+            return f"let {name} = {self.combined(variable, self.operand())}; {variable} = {name};"
+        return f"{variable} = {self.combined(variable, self.operand())};"
+
+    def statements(self, depth):
+        lines, known = [], len(self.tiles)
+        for _ in range(self.rng.choice([1, 1, 2, 3])):
+            kind = self.rng.random()
+            if kind < 0.25:
+                name = self.name()
+                lines.append(f"let {name} = {self.read('k')};")
+                self.tiles.append(name)
+            elif kind < 0.4 and depth:
+                index = self.name()
+                lines.append(f"for {index} in 0..{self.rng.choice([1, 2])} {{ {self.statements(depth - 1)} }}")
+            elif kind < 0.5 and depth:
+                lines.append(f"if k {self.rng.choice(['== 0', '== 1', '> 0', '< 9'])} {{ {self.statements(depth - 1)} }}")
+            elif kind < 0.55 and depth == 2:
+                lines.append("if k == 1 { continue; }")
+            else:
+                lines.append(self.update())
+        del self.tiles[known:]
+        return " ".join(lines)
+
+    def text(self):
+        loop = self.rng.choice([f"0..ceildiv(N, {COLUMNS})", f"0..ceildiv(N, {COLUMNS})", f"1..ceildiv(N, {COLUMNS})", "0..3"])
+        firsts = " ".join(f"var {v}: fragment f32[{ROWS}, {COLUMNS}] = {self.first()};" for v in self.names)
+        body = f"{firsts} for k in {loop} {{ {self.statements(2)} }}"
+        out = self.rng.choice(self.names)
+        ends = [f"O.tile(i, 0) = {out};", f"S.tile(i) = {out}.{self.rng.choice(['max', 'min', 'sum'])}(axis = 1);"]
+        outs = [f"out O: f32[M, {COLUMNS}]", "out S: f32[M]"]
+        end = self.rng.randrange(2)
+        function = f"fn up(inout a: fragment f32[{ROWS}, {COLUMNS}], b: fragment f32[{ROWS}, {COLUMNS}], k: int) {{ if k == 2 {{ return; }} a = max(a, b); }}\n"
+        return (function if self.has_function else "") + (
+            f"export kernel k(A: f32[M, N], B: f32[M, N], {outs[end]}) {{ launch (i in ceildiv(M, {ROWS})) {{ {body} {ends[end]} }} }}\n")
+
+    def data(self):
+        values = [[[float(self.rng.randrange(-9, 10)) for _ in range(self.n)] for _ in range(self.m)] for _ in "AB"]
+        return {"A": values[0], "B": values[1], "M": self.m, "N": self.n}
+
+
+def judged(tilec, seed):
+    """(what came of it, a message)"""
+    program = Program(seed)
+    text, data = program.text(), program.data()
+    with tempfile.TemporaryDirectory() as folder:
+        source, numbers = pathlib.Path(folder) / "k.tile", pathlib.Path(folder) / "k.json"
+        source.write_text(text)
+        numbers.write_text(json.dumps(data))
+        told = subprocess.run([tilec, "check", "-w", source], capture_output=True, text=True, timeout=300)
+        if told.returncode:
+            codes = [line.rsplit("[", 1)[1].rstrip("]") for line in told.stderr.splitlines() if ": error:" in line and line.endswith("]")]
+            if told.returncode == 1 and codes and set(codes) <= {"T0404"}:
+                return "refused", ""
+            return "wrong", f"--- seed {seed}\n{text}{told.stderr[:600]}"
+        results = []
+        for form in FORMS:
+            done = subprocess.run([tilec, "run", "-w", source, "--data", numbers, "--print", "json", "--numeric", "typed", *form], capture_output=True, text=True, timeout=300)
+            told = json.loads(done.stdout) if done.stdout.startswith("{") else {}
+            if "not_judged" in told or "not judged" in done.stderr:
+                return "not judged", ""
+            results.append(told.get("outputs") or done.stdout + done.stderr[:300])
+    for form, result in zip(FORMS[1:], results[1:]):
+        if result != results[0]:
+            return "wrong", f"--- seed {seed}: {json.dumps(data)}\n{text}source {results[0]}\n{' '.join(form)} {result}\n"
+    return "alike", ""
+
+
+def main(tilec, seed, count):
+    counts, told = collections.Counter(), 0
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", os.cpu_count()))) as pool:
+        for what, message in pool.map(lambda s: judged(tilec, s), range(seed, seed + count)):
+            counts[what] += 1
+            if message and told < 5:
+                told += 1
+                print(message)
+    print(f"{count} programs from seed {seed}:", ", ".join(f"{what} {number}" for what, number in sorted(counts.items())))
+    return counts["wrong"] > 0 or counts["alike"] == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(str(pathlib.Path(sys.argv[1]).resolve()), int(sys.argv[2]), int(sys.argv[3])))
