@@ -49,8 +49,7 @@ bool resolve_axis(Run& run, Span span, Region& r, int axis, int64_t d, int64_t o
   bool leaves = r.low[axis] > 0 || r.high[axis] < extent;
   if (!leaves || bounds != Bounds::Inside) return true;
   fail_at(run, FaultKind::OutOfBounds, span,
-       "a region proved inside covers " + std::to_string(offset) + " to " + std::to_string(offset + extent) +
-           where(r.view, d));
+          "a region proved inside covers " + std::to_string(offset) + " to " + std::to_string(offset + extent) + where(r.view, d));
   return false;
 }
 

@@ -1,5 +1,7 @@
 #include "passes/block_work.h"
 
+#include "passes/demand.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -31,19 +33,13 @@ BlockWork::BlockWork(const Kernel& kernel, const op::Launch& launch, const Machi
       warps_(double(std::max<int64_t>(1, computing_warps(kernel, launch, machine)))) {}
 
 double BlockWork::bytes(ValueId v) const { return elements(v) * byte_width(kernel_.type(v).element); }
-// The target may be a tensor, of which this is a part.
-double BlockWork::bytes(const op::Copy& copy) const {
-  double count = 1;
-  for (int64_t extent : copy.shape) count *= double(extent);
-  return count * byte_width(kernel_.type(copy.src).element);
-}
 
 Work BlockWork::of(OpId id) {
   const Op& op = kernel_.op(id);
   Work work;
   if (const op::Gemm* gemm = op.get<op::Gemm>()) work.products = clocks_of(*gemm);
   if (const op::Copy* copy = op.get<op::Copy>(); copy && is_far(copy->src)) {
-    fill(work, bytes(*copy), axes_.of(copy->src_offsets));
+    fill(work, bytes_of(kernel_, *copy), axes_.of(copy->src_offsets));
     work.first = work.first + straddling(*copy);
   }
   if (const op::Load* load = op.get<op::Load>(); load && is_far(load->buffer)) fill(work, bytes(op.result()), ~0ull);
@@ -91,7 +87,7 @@ Formula BlockWork::straddling(const op::Copy& copy) {
   }
   const ValueId step = tensor.strides.empty() ? tensor.extents.back() : tensor.strides[tensor.strides.size() - 2];
   Formula row = dims_.of(step) * double(byte_width(kernel_.type(copy.src).element));
-  return min(rest(row, kLine), 1.0) * (bytes(copy) * pace_.straddled) / (whole * (sharers - 1.0) + 1.0);
+  return min(rest(row, kLine), 1.0) * (bytes_of(kernel_, copy) * pace_.straddled) / (whole * (sharers - 1.0) + 1.0);
 }
 
 // Blocks of the launch that read the same.

@@ -27,7 +27,6 @@ class BlockWork {
   Work of(ir::OpId id);             // without what its regions ask for
   bool is_far(ir::ValueId buffer) const { return kernel_.param_of(buffer); }
   double bytes(ir::ValueId v) const;
-  double bytes(const ir::op::Copy& copy) const;
 
  private:
   double elements(ir::ValueId v) const { return double(kernel_.type(v).element_count()); }

@@ -163,9 +163,12 @@ void PaddingFlow::run_if(const op::If& branch, const Op& at) {
   const auto& a = kernel_.terminator(branch.then_body).as<op::Yield>().values;
   const auto& b = kernel_.terminator(branch.else_body).as<op::Yield>().values;
   for (size_t i = 0; i < at.results.size(); ++i) {
-    if (kernel_.type(at.results[i]).is_tile()) join_first(a[i], b[i], at.results[i]);
-    if (kernel_.type(at.results[i]).is_tile()) tiles_[at.results[i]] = joined(state(a[i]), state(b[i]));
-    else if (kernel_.type(at.results[i]).is_scalar()) scalars_[at.results[i]] = joined(scalar(a[i]), scalar(b[i]));
+    if (kernel_.type(at.results[i]).is_tile()) {
+      join_first(a[i], b[i], at.results[i]);
+      tiles_[at.results[i]] = joined(state(a[i]), state(b[i]));
+    } else if (kernel_.type(at.results[i]).is_scalar()) {
+      scalars_[at.results[i]] = joined(scalar(a[i]), scalar(b[i]));
+    }
   }
 }
 

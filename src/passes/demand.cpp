@@ -19,7 +19,7 @@ class Asker {
       const Op& op = kernel_.op(id);
       if (const op::Gemm* gemm = op.get<op::Gemm>()) demand_.clocks += clocks_of(*gemm);
       if (const op::Copy* copy = op.get<op::Copy>(); copy && is_fed_from_device(kernel_, *copy)) add_read(*copy);
-      if (const op::Copy* copy = op.get<op::Copy>(); copy && is_far(copy->dst)) demand_.stored += bytes(*copy) * (copy->adds ? 2 : 1);
+      if (const op::Copy* copy = op.get<op::Copy>(); copy && is_far(copy->dst)) demand_.stored += bytes_of(kernel_, *copy) * (copy->adds ? 2 : 1);
       if (const op::Store* store = op.get<op::Store>(); store && is_far(store->buffer)) demand_.stored += bytes(store->tile) * (store->adds ? 2 : 1);
     }
   }
@@ -29,20 +29,14 @@ class Asker {
  private:
   void add_read(const op::Copy& copy) {
     const uint64_t depends = axes_.of(copy.src_offsets);
-    demand_.bytes += bytes(copy);
+    demand_.bytes += bytes_of(kernel_, copy);
     for (size_t axis = 0; axis < demand_.alike.size(); ++axis) {
-      if (!(depends >> axis & 1)) demand_.alike[axis] += bytes(copy);
-      if (depends == 1ull << axis) demand_.along[axis] += bytes(copy);
+      if (!(depends >> axis & 1)) demand_.alike[axis] += bytes_of(kernel_, copy);
+      if (depends == 1ull << axis) demand_.along[axis] += bytes_of(kernel_, copy);
     }
   }
 
   double bytes(ValueId v) const { return double(kernel_.type(v).element_count() * byte_width(kernel_.type(v).element)); }
-  // Either side may be a tensor, of which this is a part.
-  double bytes(const op::Copy& copy) const {
-    double count = 1;
-    for (int64_t extent : copy.shape) count *= double(extent);
-    return count * byte_width(kernel_.type(copy.dst).element);
-  }
   bool is_far(ValueId buffer) const { return kernel_.type(buffer).space == Space::Global || kernel_.type(buffer).space == Space::Workspace; }
 
   double clocks_of(const op::Gemm& gemm) const {
@@ -72,6 +66,12 @@ bool holds_product(const Kernel& kernel, RegionId region) {
   bool found = false;
   each_op(kernel, region, [&](OpId id) { found |= kernel.op(id).is<op::Gemm>(); });
   return found;
+}
+
+double bytes_of(const Kernel& kernel, const op::Copy& copy) {
+  double count = 1;
+  for (int64_t extent : copy.shape) count *= double(extent);
+  return count * byte_width(kernel.type(copy.src).element);
 }
 
 bool is_fed_from_device(const Kernel& kernel, const op::Copy& copy) {

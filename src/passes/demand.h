@@ -22,6 +22,8 @@ struct Demand {
 Demand demand_of(const ir::Kernel& kernel, const ir::op::Launch& launch, const Machine& machine);
 
 bool holds_product(const ir::Kernel& kernel, ir::RegionId region);
+// That a copy reads; either side may be a tensor, of which it takes a part.
+double bytes_of(const ir::Kernel& kernel, const ir::op::Copy& copy);
 bool is_fed_from_device(const ir::Kernel& kernel, const ir::op::Copy& copy);
 
 }  // namespace tilec::passes

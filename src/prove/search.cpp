@@ -179,9 +179,8 @@ bool is_never_broken(Terms& terms, const Problem& problem, int steps) {
   return std::ranges::any_of(std::array{Order::LeftFirst, Order::EqualitiesFirst}, [&](Order order) {
     Search search(terms, steps, order);
     for (const Formula& fact : problem.facts) search.assume(fact);
-    // What is equal already is one before remainders of the goal are looked at.
-    const Formula goal = search.use_equalities(problem.goal);
-    search.assume(negation(goal));
+    // Once with what is equal already made one before remainders of the goal are looked at, once with the facts as they stand.
+    search.assume(negation(order == Order::EqualitiesFirst ? search.use_equalities(problem.goal) : problem.goal));
     return search.is_absurd(kMostProductSplits);
   });
 }
