@@ -357,7 +357,7 @@ Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
   for (size_t i = 0; i < parameters.size(); ++i)
     if (is_copied_back(i) && changed[i].is_set) assign(*call.arguments[size_t(call.position[i])].place, changed[i].value, span);
   auto* number = std::get_if<Number>(&result);
-  if (number && !number->is_carried) number->padding |= frame.doubt;
+  if (number && !number->is_carried()) number->padding |= frame.doubt;
   bool is_literal_type = number && (number->type == Scalar::F64 || number->type == Scalar::Index);
   if (is_literal && is_literal_type) number->is_literal = true;
   return result;

@@ -91,8 +91,8 @@ class Evaluator {
   Number binary_function(ir::BinaryFn fn, Number a, Number b, Span span);
   void unite(Number& a, Number& b, Span span);
   Number from(Scalar type, const std::optional<ir::Number>& n, Padding padding);
-  std::optional<Number> kept(const Number& a, const Number& b, const Number* result);  // by what a loop carries, where padding meets it
-  void reach(Number& out, const Number& a, const Number& b, bool is_of_turn);
+  std::optional<Number> kept(const Number& a, const Number& b, const Number* result, Span span);  // by what a loop carries, where padding meets it
+  static void carry(Number& out, std::span<const Number> from);
   Number faulty(interp::FaultKind kind, Span span, std::string text, Scalar type);  // under a mask: some number
 
   // ---- tiles (tiles.cpp)
@@ -188,11 +188,16 @@ class Evaluator {
   Flow execute(const ast::Block& block);
   Flow execute(const ast::Stmt& stmt);
   template <class F> Flow carrying(const ast::Block& body, F&& loop);
+  Number element_at(Number x, size_t rank) const;
+  void begin_turn();
+  void keep_known(const Memory& memory, const Number& x, Span span);
   void doubt(const ast::Stmt& stmt, Padding padding);
   Flow run_if(const ast::If& choice);
   void lose_assigned(const ast::Stmt& stmt);
-  bool names_tensor(std::string_view text, const Shape& tile);
-  void open_assigned(const ast::Stmt& stmt);
+  bool names_tensor(std::string_view text);
+  std::vector<std::string_view> assigned_in(const ast::Block& block);
+  void open_assigned(const ast::Block& block);
+  void open_assigned(const ast::Stmt& other);
   Flow run_while(const ast::While& loop, Span span);
   Flow run_for(const ast::For& loop);
   Flow run_each(const ast::For& loop);
@@ -220,13 +225,13 @@ class Evaluator {
   uint64_t steps_ = 0;
   uint64_t changes_ = 0, changes_of_memory_ = 0;  // of variables and memory; of memory alone
   int depth_ = 0;
-  bool is_scalar_beside_tile_ = false;  // of the two numbers at hand one is of every element
   bool is_parallel_ = false;
+  size_t parallel_rank_ = 0;  // its indices
   bool is_in_launch_ = false;
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults
   std::vector<std::pair<TilePtr, bool>> masks_;
   uint64_t turns_ = 0;  // of all loops
-  std::vector<const Memory*> carried_;  // by the loops around this place
+  std::vector<std::shared_ptr<Memory>> carried_;  // by the loop around this place
   const ast::Launch* launch_ = nullptr;
   int64_t threads_ = 0, thread_ = -1;
 };

@@ -86,7 +86,7 @@ Value Evaluator::choose(const Value& condition, const Value& a, const Value& b, 
     Number out = n[0].truth() ? x : y;
     out.padding = Padding((out.padding & ~kAsRead) | n[0].beyond());
     // Of sides that end at different places, what lies beyond either is padding, as in all elementwise code.
-    if (!out.is_carried) out.padding |= x.beyond() | y.beyond();
+    if (!out.is_carried()) out.padding |= x.beyond() | y.beyond(), carry(out, n);
     return out;
   };
   return map({condition, a, b}, scalar_of_value(a).value_or(scalar_of_value(b).value_or(Scalar::F32)), each, span);

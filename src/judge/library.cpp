@@ -1,4 +1,5 @@
 // What the prelude only declares.
+#include <array>
 #include <algorithm>
 
 #include "judge/evaluator.h"
@@ -130,7 +131,9 @@ std::optional<Value> Evaluator::run_on_numbers(const std::string& op, Call& call
       Number a = x[0], b = x[1], c = x[2];
       unite(a, b, span), unite(b, c, span), unite(a, b, span);
       const Padding padding = a.beyond() | b.beyond() | c.beyond();
-      return from(a.type, ir::evaluate_fma(a.type, to_ir(a), to_ir(b), to_ir(c), options_.numeric), padding);
+      Number out = from(a.type, ir::evaluate_fma(a.type, to_ir(a), to_ir(b), to_ir(c), options_.numeric), padding);
+      carry(out, std::array{a, b, c});
+      return out;
     };
     return map(values, hint, each, span);
   }

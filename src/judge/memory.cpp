@@ -35,6 +35,7 @@ View Evaluator::new_memory(const std::string& name, Scalar element, const Shape&
   View view;
   view.kind = kind;
   view.memory = std::make_shared<Memory>(name, element, count_of(shape), kind != Kind::Fragment);
+  view.memory->rank = shape.size();
   int64_t stride = 1;
   for (size_t d = shape.size(); d-- > 0;) {
     view.axes.insert(view.axes.begin(), {shape[d], stride, d});
@@ -69,7 +70,6 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
     places.resize(std::max(places.size(), region.view.axes[d].of + 1));
     places[region.view.axes[d].of] = kept.back();
   }
-  const bool is_carried = std::ranges::find(carried_, region.view.memory.get()) != carried_.end();
   auto beyond = [&](const Shape& index) {
     Number pad = region.pad;
     for (size_t d = 0; d < index.size(); ++d) {
@@ -84,7 +84,7 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
         stop(interp::FaultKind::OutOfBounds, span, "an index lies outside `" + region.view.memory->name + "`");
     auto at = offset_of(region, index);
     out->elements.push_back(at ? moved(load(region.view, *at, span, old), places) : beyond(index));
-    out->elements.back().is_carried = at && is_carried;
+    if (at) out->elements.back().carried = region.view.memory->carried;
   });
   return out;
 }
@@ -99,19 +99,26 @@ void Evaluator::write(const Region& region, const Value& value, Span span) {
   std::vector<std::optional<size_t>> places;
   for (size_t d = 0; d < region.length.size(); ++d)
     if (region.is_kept[d]) places.push_back(region.view.axes[d].of);
-  const bool is_carried = std::ranges::find(carried_, &memory) != carried_.end();
+  bool is_whole = region.view.axes.size() == region.length.size();
+  for (size_t d = 0; d < region.length.size(); ++d) is_whole &= region.start[d] == 0 && region.length[d] == region.view.axes[d].extent;
   each_index(region.length, [&](const Shape& index) {
     const Number& x = tile->elements[k++];
     auto at = offset_of(region, index);
     if (!at) return;
     Number number = moved(convert(x, memory.element, span), places);
-    number.is_reached |= is_carried && !number.beyond();
+    if (!number.is_carried()) number.reached = kAllAxes & ~number.beyond();
+    keep_known(memory, number, span);
     memory.set(*at, number);
   });
-  bool is_whole = region.view.axes.size() == region.length.size();
-  for (size_t d = 0; d < region.length.size(); ++d) is_whole &= region.start[d] == 0 && region.length[d] == region.view.axes[d].extent;
+  // What something that is not carried was put into is carried as before.
+  if (is_whole) memory.carried = tile->elements.empty() ? Carried::No : tile->elements[0].carried;
   memory.may_end = tile->may_end || (memory.may_end && !is_whole);
   ++changes_, ++changes_of_memory_;
+}
+
+// The caller sees it.
+void Evaluator::keep_known(const Memory& memory, const Number& x, Span span) {
+  if (memory.is_callers() && x.is_anything()) unknown(span, "a number that stands beyond an edge, where the language says nothing of it");
 }
 
 Number Evaluator::written_pad(const Number& x, Scalar element, Span span) {
@@ -198,8 +205,9 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
     Region region = region_of(copy, plain);
     if (is_row(plain, copy) && plain.subscripts.size() == copy.axes.size()) {
       int64_t at = element_of(region, span).offset;
-      return moved((*tile)->elements[size_t(at)], std::vector<std::optional<size_t>>((*tile)->shape.size()));
+      return element_at(moved((*tile)->elements[size_t(at)], std::vector<std::optional<size_t>>((*tile)->shape.size())), (*tile)->shape.size());
     }
+    copy.memory->carried = (*tile)->elements.empty() ? Carried::No : (*tile)->elements[0].carried;
     size_t k = 0;
     for (const Number& x : (*tile)->elements) copy.memory->set(int64_t(k++), x);
     cut = read(region, span);
@@ -328,6 +336,8 @@ void Evaluator::assign(Place& place, const Value& given, Span span) {
   Number number = convert(number_of(value, span), element.memory->element, span);
   bool changes = !element.memory->is_written(element.offset) || !are_same(element.memory->get(element.offset), number);
   changes_ += changes, changes_of_memory_ += changes;
+  if (!number.is_carried() || number.reached & kLost) number.reached = kAllAxes & ~number.beyond();
+  keep_known(*element.memory, number, span);
   element.memory->set(element.offset, number);
 }
 

@@ -1,4 +1,5 @@
 // Arithmetic on numbers: literals stay literals among themselves, `int` is exact, everything else is ir/scalar_eval.h's.
+#include <array>
 #include <cmath>
 
 #include "judge/evaluator.h"
@@ -103,8 +104,9 @@ Number Evaluator::cast(const Number& x, Scalar to, ir::ConvertMode mode) {
   if (x.is_literal && !x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, double(x.i));
   else if (x.is_literal && x.i > INT64_MAX && mode == ir::ConvertMode::Nearest) out.i = std::min<Wide>(x.i, greatest_of(to));
   else if (x.is_literal && x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, digits_for(to, x));
-  else return from(to, ir::evaluate_convert(x.type, to, mode, to_ir(x), options_.numeric), x.beyond());
+  else out = from(to, ir::evaluate_convert(x.type, to, mode, to_ir(x), options_.numeric), x.beyond());
   out.type = to;
+  carry(out, std::array{x});
   return out;
 }
 
@@ -162,7 +164,7 @@ namespace {
 bool may_keep(BinaryOp op, const Number& a) {
   switch (op) {
     case BinaryOp::Add: case BinaryOp::Multiply: case BinaryOp::BitAnd: case BinaryOp::BitOr: case BinaryOp::BitXor: return true;
-    case BinaryOp::Subtract: return a.is_carried;
+    case BinaryOp::Subtract: return a.may_keep();
     default: return false;
   }
 }
@@ -175,32 +177,45 @@ bool may_keep(ir::BinaryFn fn) {
 
 // It is padding until a turn brings it something else. Padding that was written, and is combined as it was read, counts where `result`
 // is another number.
-std::optional<Number> Evaluator::kept(const Number& a, const Number& b, const Number* result) {
-  const Number &carried = a.is_carried ? a : b, &other = a.is_carried ? b : a;
-  if (a.is_carried == b.is_carried || !other.is_padding()) return std::nullopt;
-  const bool counts = (other.padding & kAsRead) && !(result && result->type == carried.type && result->i == carried.i && result->f == carried.f);
+std::optional<Number> Evaluator::kept(const Number& a, const Number& b, const Number* result, Span span) {
+  const Number &mine = a.may_keep() ? a : b, &other = a.may_keep() ? b : a;
+  if (a.may_keep() == b.may_keep() || !other.is_padding()) return std::nullopt;
+  const bool counts = (other.padding & kAsRead) && !(result && result->type == mine.type && (mine.is_real() ? result->f == mine.f : result->i == mine.i));
   if (counts) return std::nullopt;
-  Number out = carried;
-  if (!out.is_reached) out.waiting |= other.beyond();
+  if (mine.carried == Carried::Maybe) unknown(span, "what a loop may carry or not, as a branch that was not run decides, and padding");
+  Number out = mine;
+  if ((mine.padding & ~kAnything) || mine.may_end) out.padding |= kAnything;
+  out.reached |= kAllAxes & ~other.beyond() & ~other.spread;
+  out.waiting = (out.waiting | other.beyond()) & ~out.reached & kAllAxes;
   return out;
 }
 
-void Evaluator::reach(Number& out, const Number& a, const Number& b, bool is_of_turn) {
-  const Number &carried = a.is_carried ? a : b, &other = a.is_carried ? b : a;
-  if (a.is_carried == b.is_carried || (other.is_padding() && !(other.padding & kAsRead))) return;
-  out.is_carried = true;
-  out.is_reached = carried.is_reached || is_of_turn;
-  out.waiting = is_of_turn ? Padding(0) : carried.waiting;
-  out.padding = carried.padding & ~kAsRead;
+// What is computed of what a loop carries is carried. Where one operand waits the result does; where the turn's own tiles lie inside,
+// they have brought something.
+void Evaluator::carry(Number& out, std::span<const Number> from) {
+  Padding padding = 0, reached = 0, waiting = 0, brought = 0;
+  Carried carried = Carried::No;
+  for (const Number& x : from) {
+    out.is_element |= x.is_element;
+    if (x.may_keep()) carried = std::max(carried, x.carried);
+    out.spread = &x == from.data() ? x.spread : out.spread & x.spread;
+    if (x.is_carried()) reached |= x.reached & ~x.spread, waiting |= x.waiting;
+    else if (x.is_element) brought |= kAllAxes & ~x.beyond() & ~x.spread;
+    padding |= x.is_carried() ? x.padding : x.beyond();
+  }
+  if (carried == Carried::No) return;
+  out.carried = carried;
+  out.padding = padding & ~kAsRead;
+  out.reached = Padding(reached & ~waiting) | brought;
+  out.waiting = waiting & ~brought;
 }
 
 Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {
   const Padding padding = a.beyond() | b.beyond();
-  const bool is_of_turn = !is_scalar_beside_tile_ && !a.is_literal && !b.is_literal;
   unite(a, b, span);
   const bool keeps = may_keep(op, a);
   if (keeps)
-    if (auto same = kept(a, b, nullptr)) return *same;
+    if (auto same = kept(a, b, nullptr, span)) return *same;
   Muted muted(is_muted_, padding);
   if ((op == BinaryOp::Divide || op == BinaryOp::Remainder) && b.is_padding() && !b.is_real()) b.i = 1;
   Number out;
@@ -217,10 +232,9 @@ Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {
     out.is_literal = is_literal;
   }
   out.padding = padding;
-  if (keeps) {
-    if (auto same = kept(a, b, &out)) return *same;
-    reach(out, a, b, is_of_turn);
-  }
+  if (keeps)
+    if (auto same = kept(a, b, &out, span)) return *same;
+  carry(out, std::array{a, b});
   return out;
 }
 
@@ -240,6 +254,7 @@ Number Evaluator::negated(ast::UnaryOp op, const Number& x, Span span) {
   Number out = from(x.type, ir::evaluate(op == ast::UnaryOp::Negate ? ir::UnaryFn::Neg : ir::UnaryFn::Not, x.type, to_ir(x), options_.numeric), x.beyond());
   out.is_literal = x.is_literal;
   if (op == ast::UnaryOp::Negate && x.odd) out.odd = -*x.odd;
+  carry(out, std::array{x});
   return out;
 }
 
@@ -253,6 +268,7 @@ Number Evaluator::unary_function(ir::UnaryFn fn, Number x, Span span) {
   Scalar type = fn == ir::UnaryFn::IsNan ? Scalar::Bool : x.type;
   Number out = from(type, ir::evaluate(fn, x.type, to_ir(x), options_.numeric), x.beyond());
   out.is_literal = x.is_literal && type != Scalar::Bool;
+  carry(out, std::array{x});
   return out;
 }
 
@@ -260,14 +276,14 @@ Number Evaluator::binary_function(ir::BinaryFn fn, Number a, Number b, Span span
   unite(a, b, span);
   const bool is_literal = a.is_literal && b.is_literal;
   const Padding padding = a.beyond() | b.beyond();
-  const bool is_of_turn = !is_scalar_beside_tile_ && !a.is_literal && !b.is_literal;
   if (may_keep(fn))
-    if (auto same = kept(a, b, nullptr)) return *same;
+    if (auto same = kept(a, b, nullptr, span)) return *same;
   Muted muted(is_muted_, padding);
   if (a.type == Scalar::Index && fn != ir::BinaryFn::Pow) {
     bool takes_less = fn == ir::BinaryFn::Min || fn == ir::BinaryFn::Minimum;
     Number out = takes_less == (a.i < b.i) ? a : b;
     out.padding = padding;
+    carry(out, std::array{a, b});
     return out;
   }
   if (is_literal && !a.is_real())
@@ -276,10 +292,9 @@ Number Evaluator::binary_function(ir::BinaryFn fn, Number a, Number b, Span span
   if (!result) return faulty(interp::FaultKind::Overflow, span, "an `int` leaves 64 bits", a.type);
   Number out = from(a.type, result, padding);
   out.is_literal = is_literal;
-  if (may_keep(fn)) {
-    if (auto same = kept(a, b, &out)) return *same;
-    reach(out, a, b, is_of_turn);
-  }
+  if (may_keep(fn))
+    if (auto same = kept(a, b, &out, span)) return *same;
+  carry(out, std::array{a, b});
   return out;
 }
 

@@ -138,132 +138,6 @@ void Evaluator::run_assign(const ast::Assign& assign_stmt, Span span) {
   assign(place, binary(*assign_stmt.op, before, value, span), span);
 }
 
-Flow Evaluator::run_turn(const ast::For& loop, const std::vector<Value>& indices) {
-  step(loop.domain_span);
-  ++turns_;
-  frame_->scopes.emplace_back();
-  for (size_t i = 0; i < loop.pattern.names.size() && i < indices.size(); ++i) bind(loop.pattern.names[i].text, indices[i]);
-  Flow flow = execute(loop.body);
-  frame_->scopes.pop_back();
-  return flow;
-}
-
-Flow Evaluator::run_range(const ast::For& loop) {
-  std::vector<Wide> ends;
-  for (const ast::Argument& a : loop.arguments) {
-    if (!a.is_named()) ends.push_back(whole_number(*a.value));
-    else if (a.name.text != "stages") eval(*a.value);
-  }
-  if (ends.empty() || ends.size() > 3) unknown(loop.domain_span, "these ends of a loop");
-  Wide from = ends.size() == 1 ? 0 : ends[0], to = ends.size() == 1 ? ends[0] : ends[1], by = ends.size() == 3 ? ends[2] : 1;
-  if (by <= 0) stop(interp::FaultKind::Loop, loop.domain_span, "the step of a loop is not positive");
-  for (Wide i = from; i < to; i += by) {
-    Flow flow = run_turn(loop, {integer_of(i)});
-    if (flow == Flow::Break) break;
-    if (flow == Flow::Return) return flow;
-  }
-  return Flow::Next;
-}
-
-Flow Evaluator::run_parallel(const ast::For& loop) {
-  Shape shape;
-  for (const ast::Argument& a : loop.arguments)
-    if (!a.is_named()) shape.push_back(int64_t(whole_number(*a.value)));
-  for (int64_t k = 0, n = count_of(shape); k < n; ++k) {
-    std::vector<Value> indices(shape.size());
-    int64_t rest = k;
-    for (size_t d = shape.size(); d-- > 0;) {
-      indices[d] = integer_of(rest % shape[d]);
-      rest /= shape[d];
-    }
-    Flow flow = run_turn(loop, indices);
-    if (flow == Flow::Break) break;
-    if (flow == Flow::Return) return flow;
-  }
-  return Flow::Next;
-}
-
-namespace {
-
-// Calls f(target) for every assignment in a statement.
-template <class F>
-void each_target(const ast::Stmt& stmt, const F& f) {
-  each_statement(stmt, [&](const ast::Stmt& s) {
-    if (auto* assign = s.as<ast::Assign>()) f(*assign->target);
-  });
-}
-
-// The name of which all or a part is assigned to; empty where there is none.
-std::string_view root_of(const ast::Expr* place) {
-  while (place && !place->as<ast::NameRef>()) {
-    auto* index = place->as<ast::Index>();
-    auto* member = place->as<ast::Member>();
-    place = index ? index->base : member ? member->base : nullptr;
-  }
-  return place ? place->as<ast::NameRef>()->name.text : std::string_view();
-}
-
-}  // namespace
-
-// In `parallel` a condition that is padding makes padding of the elements that are set under it, or are not.
-void Evaluator::lose_assigned(const ast::Stmt& stmt) {
-  each_target(stmt, [&](const ast::Expr& target) {
-    auto* index = target.as<ast::Index>();
-    Binding* binding = index ? find(root_of(&target)) : nullptr;
-    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (!view || view->kind != Kind::Fragment) return;
-    View element = element_of(region_of(*view, *index), target.span);
-    if (!element.axes.empty() || !element.memory->is_written(element.offset)) return;
-    Number x = element.memory->get(element.offset);
-    x.padding |= kLost;
-    element.memory->set(element.offset, x);
-  });
-}
-
-namespace {
-
-// Behind the name of a tensor: one element of it, `[i, j]`, and nothing more?
-bool is_element_of(std::string_view text) {
-  if (!text.starts_with('[')) return false;
-  size_t depth = 0, at = 0;
-  do {
-    if (at == text.size() || (depth == 1 && text[at] == ':')) return false;
-    depth += text[at] == '[', depth -= text[at] == ']';
-    ++at;
-  } while (depth > 0);
-  return at == text.size() || text[at] != '.';
-}
-
-bool are_multiples(const Shape& extents, const Shape& tile) {
-  return std::ranges::all_of(extents, [&](int64_t n) { return std::ranges::all_of(tile, [&](int64_t size) { return size > 0 && n % size == 0; }); });
-}
-
-}  // namespace
-
-// Does the text name a tensor whose extents are no multiples of the tile's, so that it may read more than there is?
-bool Evaluator::names_tensor(std::string_view text, const Shape& tile) {
-  auto is_of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  for (size_t at = 0; at < text.size();) {
-    size_t end = at;
-    while (end < text.size() && is_of_word(text[end])) ++end;
-    Binding* binding = end > at ? find(text.substr(at, end - at)) : nullptr;
-    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (view && view->kind == Kind::Tensor && !is_element_of(text.substr(end)) && !are_multiples(view->extents(), tile)) return true;
-    at = std::max(end, at + 1);
-  }
-  return false;
-}
-
-// What is not run might have brought padding.
-void Evaluator::open_assigned(const ast::Stmt& stmt) {
-  if (is_parallel_ || thread_ >= 0) return;
-  each_target(stmt, [&](const ast::Expr& target) {
-    Binding* binding = find(root_of(&target));
-    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (view && view->kind != Kind::Tensor && names_tensor(sources_.text(stmt.span), view->extents())) view->memory->may_end = true;
-  });
-}
-
 // Numbers that were set, or returned, or were not, because of padding have to do with it.
 void Evaluator::doubt(const ast::Stmt& stmt, Padding padding) {
   if (!padding) return;
@@ -273,100 +147,34 @@ void Evaluator::doubt(const ast::Stmt& stmt, Padding padding) {
     auto* name = assign ? assign->target->as<ast::NameRef>() : nullptr;
     Binding* binding = name ? find(name->name.text) : nullptr;
     auto* number = binding && binding->is_set ? std::get_if<Number>(&binding->value) : nullptr;
-    if (number && !number->is_carried) number->padding |= padding;
+    if (number && !number->is_carried()) number->padding |= padding;
   });
 }
 
 Flow Evaluator::run_if(const ast::If& choice) {
   const Number test = condition(*choice.condition);
   Flow flow = Flow::Next;
+  // Behind it is carried what either side leaves carried.
+  std::vector<std::pair<std::shared_ptr<Memory>, Carried>> carried;
+  for (const auto& memory : carried_) carried.emplace_back(memory, memory->carried);
+  std::vector<std::shared_ptr<Memory>> padded;
+  for (const auto& memory : carried_)
+    if (memory->may_end || memory->is_padded()) padded.push_back(memory);
   if (test.truth()) flow = execute(choice.then_block);
   else if (choice.else_branch) flow = execute(*choice.else_branch);
   if (!test.truth())
-    for (const ast::Stmt* s : choice.then_block.statements) open_assigned(*s);
+    open_assigned(choice.then_block);
   else if (choice.else_branch) open_assigned(*choice.else_branch);
+  const bool has_other = test.truth() ? choice.else_branch != nullptr : true;
+  for (auto& [memory, before] : carried)
+    if (before > memory->carried) memory->carried = has_other ? Carried::Maybe : before;
+  for (const auto& memory : padded) memory->may_end = true;
   for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond());
   if (choice.else_branch) doubt(*choice.else_branch, test.beyond());
   if (!is_parallel_ || !test.is_padding()) return flow;
   for (const ast::Stmt* s : choice.then_block.statements) lose_assigned(*s);
   if (choice.else_branch) lose_assigned(*choice.else_branch);
   return flow;
-}
-
-// Runs a loop that carries the fragments of which its body assigns to the names.
-template <class F>
-Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
-  std::vector<std::string_view> names;
-  for (const ast::Stmt* stmt : body.statements) {
-    each_target(*stmt, [&](const ast::Expr& target) { names.push_back(root_of(&target)); });
-    each_statement(*stmt, [&](const ast::Stmt& s) {
-      each_call(s, [&](const ast::Call& call) {
-        for (const ast::Expr* place : places_of(call)) names.push_back(root_of(place));
-      });
-    });
-  }
-  const size_t before = carried_.size();
-  for (std::string_view name : names) {
-    Binding* binding = find(name);
-    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (!view || view->kind != Kind::Fragment || std::ranges::find(carried_, view->memory.get()) != carried_.end()) continue;
-    view->memory->begin_loop();
-    carried_.push_back(view->memory.get());
-  }
-  const uint64_t turns = turns_;
-  Flow flow = loop();
-  if (turns_ == turns)
-    for (const ast::Stmt* stmt : body.statements) open_assigned(*stmt);
-  carried_.resize(before);
-  return flow;
-}
-
-// A turn that leaves everything as it was is followed by one like it, for ever: blocks do not wait for each other.
-Flow Evaluator::run_while(const ast::While& loop, Span span) {
-  constexpr uint64_t kMostTurns = 1 << 20;
-  const uint64_t memory = changes_of_memory_;
-  Padding met = 0;
-  const Flow end = carrying(loop.body, [&] {
-    for (uint64_t turn = 1;; ++turn) {
-      uint64_t before = changes_;
-      const Number test = condition(*loop.condition);
-      met |= test.beyond();
-      if (!test.truth()) return Flow::Next;
-      step(span);
-      ++turns_;
-      Flow flow = execute(loop.body);
-      if (flow == Flow::Break) return Flow::Next;
-      if (flow == Flow::Return) return flow;
-      bool is_quiet = changes_of_memory_ == memory;
-      if (changes_ != before && (!is_quiet || turn < kMostTurns)) continue;
-      if (changes_ != before || thread_ >= 0) unknown(loop.condition->span, "a loop that turns and turns, and changes no memory");
-      stop(interp::FaultKind::Deadlock, loop.condition->span, "waits here for ever: a turn of the loop changes nothing, and blocks do not wait for each other");
-    }
-  });
-  for (const ast::Stmt* s : loop.body.statements) doubt(*s, met);
-  return end;
-}
-
-Flow Evaluator::run_for(const ast::For& loop) {
-  if (loop.kind == ast::LoopKind::Parallel) {
-    is_parallel_ = true;
-    Flow flow = run_parallel(loop);
-    is_parallel_ = false;
-    return flow;
-  }
-  return carrying(loop.body, [&] { return loop.kind == ast::LoopKind::Each ? run_each(loop) : run_range(loop); });
-}
-
-Flow Evaluator::run_each(const ast::For& loop) {
-  Value value = eval(*loop.arguments.at(0).value);
-  auto* list = std::get_if<std::shared_ptr<List>>(&value);
-  if (!list) unknown(loop.domain_span, "a loop over this");
-  for (const Value& item : (*list)->items) {
-    Flow flow = run_turn(loop, {item});
-    if (flow == Flow::Break) break;
-    if (flow == Flow::Return) return flow;
-  }
-  return Flow::Next;
 }
 
 }  // namespace tilec::judge

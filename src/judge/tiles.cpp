@@ -1,4 +1,5 @@
 // Whole tiles: element by element, products, reductions, scans.
+#include <array>
 #include <cmath>
 
 #include "judge/evaluator.h"
@@ -29,6 +30,22 @@ int64_t place_in(const Tile& tile, const Shape& shape, int64_t k) {
     if (d < tile.shape.size()) step *= tile.shape[d];
   }
   return at;
+}
+
+bool may_end(const Tile& tile) {
+  if (!tile.may_end || tile.elements.empty()) return false;
+  const Number& first = tile.elements[0];
+  return std::ranges::all_of(tile.elements, [&](const Number& x) {
+    return !x.is_padding() && (x.is_real() ? x.f == first.f || (std::isnan(x.f) && std::isnan(first.f)) : x.i == first.i);
+  });
+}
+
+// The axes that the tile does not have, or is spread along.
+Padding spread_of(const Tile& tile, const Shape& shape) {
+  Padding axes = 0;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (d >= tile.shape.size() || (tile.shape[d] == 1 && shape[d] != 1)) axes |= Padding(1 << d);
+  return axes;
 }
 
 ir::Number to_ir(const Number& x) { return x.is_real() ? ir::Number::real(x.f) : ir::Number::integer(int64_t(x.i)); }
@@ -74,13 +91,20 @@ Number Evaluator::condition(const ast::Expr& expr) {
   return number_of(value, expr.span);
 }
 
+// In `parallel`, an element of what has fewer axes than there are indices is spread along some.
+Number Evaluator::element_at(Number x, size_t rank) const {
+  x.is_element = true;
+  x.spread = rank < parallel_rank_ ? kAllAxes : Padding(0);
+  return x;
+}
+
 Value Evaluator::tile_or_number(const Value& value, Span span) {
   auto* view = std::get_if<View>(&value);
   if (!view) return value;
   if (view->axes.empty()) {
     Number element = moved(load(*view, view->offset, span), std::vector<std::optional<size_t>>(6));
-    element.is_carried = std::ranges::find(carried_, view->memory.get()) != carried_.end();
-    return element;
+    element.carried = view->memory->carried;
+    return element_at(element, view->memory->rank);
   }
   return read(all_of(*view), span);
 }
@@ -137,18 +161,21 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
   out->shape = shape;
   out->type = hint;
   for (const TilePtr& tile : tiles) out->may_end |= tile && tile->may_end;
+  std::vector<bool> ends;
+  for (const TilePtr& tile : tiles) ends.push_back(tile && may_end(*tile));
   steps_ += uint64_t(count_of(shape));
   const bool was_muted = is_muted_;
   for (int64_t k = 0; k < count_of(shape); ++k) {
-    for (size_t i = 0; i < values.size(); ++i)
+    for (size_t i = 0; i < values.size(); ++i) {
       if (tiles[i]) numbers[i] = tiles[i]->elements[size_t(place_in(*tiles[i], shape, k))];
+      numbers[i].is_element = tiles[i] != nullptr, numbers[i].may_end = tiles[i] && ends[i];
+      numbers[i].spread = tiles[i] ? spread_of(*tiles[i], shape) : kAllAxes;
+    }
     for (auto& [mask, wanted] : masks_)
       if (mask->shape == shape && mask->elements[size_t(k)].truth() != wanted) is_muted_ = true;
-    is_scalar_beside_tile_ = std::ranges::find(tiles, nullptr) != tiles.end();
     out->elements.push_back(each(numbers));
     is_muted_ = was_muted;
   }
-  is_scalar_beside_tile_ = false;
   if (!out->elements.empty()) out->type = out->elements[0].type;
   return TilePtr(out);
 }
@@ -187,9 +214,15 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       if (inner > 0) n.padding = Padding((a.elements[size_t(r * inner)].beyond() & 1) | (b.elements[size_t(c)].beyond() & 2));
       if (is_lost_row) n.padding |= 1;
       if (is_lost_column) n.padding |= 2;
-      if (acc) is_real ? void(sum += acc->elements[out->elements.size()].f) : void(whole += uint64_t(int64_t(acc->elements[out->elements.size()].i)));
+      const Number* start = acc ? &acc->elements[out->elements.size()] : nullptr;
+      if (start) is_real ? void(sum += start->f) : void(whole += uint64_t(int64_t(start->i)));
       if (is_real) n.f = options_.numeric == ir::Numeric::Wide ? sum : round_to(n.type, sum);
       else n.i = out->type == Scalar::U64 ? Wide(whole) : Wide(wrap(n.type, int64_t(whole)));
+      n.is_element = true;
+      if (start && start->is_carried()) {
+        if (auto same = kept(*start, n, nullptr, span)) n = *same;
+        else carry(n, std::array{*start, n});
+      }
       out->elements.push_back(n);
     }
   return TilePtr(out);
@@ -206,17 +239,22 @@ std::optional<ir::ReduceFn> function_named(std::string_view fn) {
   return std::nullopt;
 }
 
+// Is it no part of its line along the axis?
+bool is_left_out(const Number& x, size_t axis) { return x.beyond() & (kLost | 1 << axis); }
+
 // The padding of a result along an axis: where its whole line lies beyond an edge along another one.
 Padding of_line(const Tile& tile, const Lines& lines, int64_t line, size_t axis) {
-  Padding all = lines.length > 0 ? Padding(0xff) : Padding(0);
-  for (int64_t k = 0; k < lines.length; ++k) all &= tile.elements[size_t(lines.first(line) + k * lines.inner)].beyond();
+  Padding all = lines.length > 0 ? kAllAxes : Padding(0), anything = 0;
+  for (int64_t k = 0; k < lines.length; ++k) {
+    const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
+    all &= x.beyond();
+    if (!is_left_out(x, axis)) anything |= x.beyond() & kAnything;
+  }
+  all |= anything;
   std::vector<std::optional<size_t>> places;
   for (size_t d = 0; d < tile.shape.size(); ++d) places.push_back(d < axis ? d : d - 1);
   return moved(Padding(all & ~(1 << axis)), places);
 }
-
-// Is it no part of its line along the axis?
-bool is_left_out(const Number& x, size_t axis) { return x.beyond() & (kLost | 1 << axis); }
 
 // The lowest index of the greatest or least number that is no NaN and no padding.
 Number best_index(const Tile& tile, const Lines& lines, int64_t line, size_t axis, bool takes_greatest) {
@@ -253,12 +291,9 @@ bool sums_wide(ir::ReduceFn fn, Scalar type) { return is_narrow_float(type) && (
 
 // Whether a tile that is the same number everywhere ends somewhere is not seen from what was run.
 void Evaluator::ask_ends(const Tile& tile, const Number& neutral, Span span) {
-  if (!tile.may_end || tile.elements.empty()) return;
+  if (!may_end(tile)) return;
   const Number& first = tile.elements[0];
-  const bool is_same = std::ranges::all_of(tile.elements, [&](const Number& x) {
-    return !x.is_padding() && (x.is_real() ? x.f == first.f || (std::isnan(x.f) && std::isnan(first.f)) : x.i == first.i);
-  });
-  if (is_same && !(first.is_real() ? first.f == (neutral.is_real() ? neutral.f : double(neutral.i)) : first.i == neutral.i))
+  if (!(first.is_real() ? first.f == (neutral.is_real() ? neutral.f : double(neutral.i)) : first.i == neutral.i))
     unknown(span, "what may end where a branch or a loop that was not run would have brought padding");
 }
 

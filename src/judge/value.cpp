@@ -25,7 +25,7 @@ int64_t count_of(const Shape& shape) {
 }
 
 Padding moved(Padding padding, const std::vector<std::optional<size_t>>& places) {
-  Padding out = padding & (kLost | kAsRead);
+  Padding out = padding & ~(kLost - 1);
   for (size_t d = 0; d < places.size(); ++d)
     if (padding >> d & 1) out |= places[d] ? Padding(1 << *places[d]) : kLost;
   return out;
@@ -34,6 +34,7 @@ Padding moved(Padding padding, const std::vector<std::optional<size_t>>& places)
 Number moved(Number x, const std::vector<std::optional<size_t>>& places) {
   x.padding = moved(x.padding, places);
   x.waiting = moved(x.waiting, places);
+  x.reached = moved(x.reached, places);
   return x;
 }
 
@@ -90,8 +91,8 @@ void Memory::set(int64_t offset, const Number& value) {
 // One number everywhere says nothing of any element; other numbers are there.
 void Memory::begin_loop() {
   auto is_first = [&](const Number& x) { return x.i == own_[0].i && std::bit_cast<uint64_t>(x.f) == std::bit_cast<uint64_t>(own_[0].f); };
-  const bool is_one = std::ranges::all_of(own_, is_first);
-  for (Number& x : own_) x.is_reached = !is_one && !x.beyond();
+  const bool is_one = std::ranges::all_of(own_, is_first) && !is_padded();
+  for (Number& x : own_) x.reached = is_one ? Padding(0) : Padding(kAllAxes & ~x.beyond());
 }
 
 std::shared_ptr<Memory::Old> Memory::look() {

@@ -19,9 +19,14 @@ using Wide = __int128;  // contracts may leave 64 bits on their way
 using Shape = std::vector<int64_t>;
 
 // Along which axes of its tile an element lies beyond an edge: a bit each.
-using Padding = uint8_t;
+using Padding = uint16_t;
 inline constexpr Padding kLost = 1 << 6;    // along one that the tile does not have
 inline constexpr Padding kAsRead = 1 << 7;  // and it holds what `pad =` says, as it was read
+inline constexpr Padding kAnything = 1 << 8;  // and the language does not say what it holds
+inline constexpr Padding kAllAxes = kAsRead - 1;
+
+// By a loop around. Maybe: a branch that was not run may have left something that is not.
+enum class Carried : uint8_t { No, Maybe, Yes };
 
 // A literal is an `int` or an f64 until it meets a type; narrower ones are rounded from `odd`, its digits rounded to odd.
 struct Number {
@@ -30,11 +35,20 @@ struct Number {
   std::optional<double> odd = {};
   Scalar type = Scalar::Index;
   bool is_literal = false;
-  Padding padding = 0, waiting = 0;              // `waiting`: of what a loop carries, until a turn brings it something else than padding
-  bool is_carried = false, is_reached = false;  // by a loop; by a turn of it
+  Padding padding = 0;
+  // Of what a loop carries, or what is computed of that: along which axes a turn has brought something to where it lies, and along which
+  // it waits for a turn to bring something else than padding.
+  Padding reached = 0, waiting = 0;
+  Padding spread = 0;  // the axes, of the operation at hand, that its tile does not have
+  Carried carried = Carried::No;
+  bool is_element = false;  // of a tile
+  bool may_end = false;     // of one that is the same everywhere, and may end, as the text tells
 
-  Padding beyond() const { return Padding((padding & ~kAsRead) | waiting); }
-  bool is_padding() const { return beyond() != 0; }
+  Padding beyond() const { return Padding((padding & ~kAsRead) | waiting | (waiting ? kAnything : 0)); }
+  bool is_padding() const { return (beyond() & ~kAnything) != 0; }
+  bool is_anything() const { return beyond() & kAnything; }
+  bool is_carried() const { return carried != Carried::No; }
+  bool may_keep() const { return is_carried() && !spread; }
   bool is_real() const { return is_float(type); }
   bool truth() const { return i != 0; }
 };
@@ -72,10 +86,15 @@ class Memory {
   Scalar element;
   std::string name;
   bool may_end = false;  // as of a tile
+  Carried carried = Carried::No;
+  size_t rank = 0;  // of the program's own
+  bool began_with_edge = false;  // in the loop around: without a turn it ends there
   bool is_written(int64_t offset) const;
   Number get(int64_t offset) const;
   void set(int64_t offset, const Number& value);
   std::shared_ptr<Old> look();
+  bool is_callers() const { return tensor_ != nullptr; }
+  bool is_padded() const { return std::ranges::any_of(own_, &Number::is_padding); }
   void begin_loop();  // which carries it: nothing has reached its elements
 
  private:

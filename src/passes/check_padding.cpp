@@ -62,6 +62,18 @@ std::vector<TileState> PaddingFlow::states(std::span<const ValueId> values) cons
   return all;
 }
 
+// What no loop around carries any more waits for nothing: it is padding.
+void PaddingFlow::settle(std::span<const ValueId> results) {
+  for (ValueId v : results) {
+    auto tile = tiles_.find(v);
+    if (tile == tiles_.end() || first_values_.contains(v)) continue;
+    for (AxisPadding& axis : tile->second.axes) {
+      if (axis.is_first()) axis.kind = PaddingKind::Read;
+      axis.reach = Reach::Touched;
+    }
+  }
+}
+
 void PaddingFlow::hold(std::span<const ValueId> names, const std::vector<TileState>& all) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (kernel_.type(names[i]).is_tile()) tiles_[names[i]] = all[i];
@@ -70,13 +82,17 @@ void PaddingFlow::hold(std::span<const ValueId> names, const std::vector<TileSta
 }
 
 // The turns of a loop, until they bring nothing new. A turn is given what the loop carries, and gives what the next one gets.
+// Gives what it carries behind a turn, for those that have one.
 // A loop inside of others is come to once in each of their rounds: it begins with all that it has found before, so that the
 // rounds of its first visit are not run again. What nested loops cost is a sum this way, not a product.
-void PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionId> parts, const std::optional<Counting>& counting, const Turn& turn) {
+std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionId> parts, const std::optional<Counting>& counting, const Turn& turn) {
   Settled& settled = settled_[parts.front()];
   std::vector<TileState> carried = states(inits);
+  for (size_t i = 0; i < inits.size(); ++i)
+    if (!first_values_.contains(inits[i])) begin(carried[i]);
   for (size_t i = 0; i < settled.carried.size(); ++i) carried[i] = joined(carried[i], settled.carried[i]);
   join_buffers(settled.buffers);
+  std::vector<TileState> turned;
   for (int round = 0;; ++round, ++settled.rounds) {
     bool must_widen = round >= kMostRounds || settled.rounds >= kMostRoundsInAll;
     auto after = [&](const TileState& before, TileState now, ValueId of) {
@@ -86,6 +102,9 @@ void PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionI
     };
     Buffers before = buffers_;
     std::vector<TileState> next = turn(carried);
+    turned = next;
+    for (TileState& now : turned)
+      for (RegionId part : parts) now = outlasting(std::move(now), prover_, part, counting);
     for (size_t i = 0; i < carried.size(); ++i) next[i] = after(carried[i], next[i], inits[i]);
     join_buffers(before);
     for (auto& [buffer, state] : buffers_) {
@@ -97,11 +116,18 @@ void PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionI
   }
   settled.carried = std::move(carried);
   settled.buffers = buffers_;
+  return turned;
+}
+
+// One number everywhere says nothing of any element; other numbers are there.
+void PaddingFlow::begin(TileState& first) {
+  if (!first.is_uniform || first.is_padded()) return;
+  for (AxisPadding& axis : first.axes) axis.reach = Reach::Untouched;
 }
 
 // What an inner loop begins with, outer ones may carry.
 void PaddingFlow::note_first(ValueId carried, ValueId init, const TileState& first, RegionId loop) {
-  FirstValue value{first, {}};
+  FirstValue value{first.inside, {}};
   if (auto outer = first_values_.find(init); outer != first_values_.end()) value.loops = outer->second.loops;
   value.loops.push_back(loop);
   first_values_[carried] = std::move(value);
@@ -116,7 +142,7 @@ void PaddingFlow::pass_first(ValueId init, ValueId result) {
 void PaddingFlow::join_first(ValueId a, ValueId b, ValueId result) {
   auto first = first_values_.find(a), second = first_values_.find(b);
   if (first == first_values_.end() && second == first_values_.end()) return;
-  auto begins = [&](auto found, ValueId v) { return found != first_values_.end() ? found->second.state : state(v); };
+  auto begins = [&](auto found, ValueId v) { return found != first_values_.end() ? found->second.numbers : state(v).inside; };
   FirstValue value{joined(begins(first, a), begins(second, b)), (first != first_values_.end() ? first : second)->second.loops};
   first_values_[result] = std::move(value);
 }
@@ -128,12 +154,16 @@ void PaddingFlow::run_for(const op::For& loop, const Op& at) {
   std::optional<Counting> counting;
   prove::Linear index = prover_.value(kernel_.region(loop.body).args[0]);
   if (index.parts.size() == 1 && index.constant == 0) counting = {index.parts[0].atom, prover_.value(loop.low)};
-  repeat(loop.inits, std::array{loop.body}, counting, [&](const std::vector<TileState>& carried) {
+  countings_[loop.body] = counting;
+  std::vector<TileState> turned = repeat(loop.inits, std::array{loop.body}, counting, [&](const std::vector<TileState>& carried) {
     hold(args, carried);
     hold(at.results, carried);
     run(loop.body);
     return states(kernel_.terminator(loop.body).as<op::Yield>().values);
   });
+  const prove::Linear turns = prover_.value(loop.high) - prover_.value(loop.low);
+  if (prover_.proves(prover_.facts(region_), prove::at_least(turns, prove::Linear(1)), prove::Effort::Quick)) hold(at.results, turned);
+  settle(at.results);
 }
 
 // It ends behind its condition.
@@ -152,6 +182,7 @@ void PaddingFlow::run_while(const op::While& loop, const Op& at) {
     run(loop.body);
     return states(kernel_.terminator(loop.body).as<op::Yield>().values);
   });
+  settle(at.results);
 }
 
 void PaddingFlow::run_if(const op::If& branch, const Op& at) {

@@ -59,21 +59,25 @@ struct Run {
   const Kernel& kernel;
   NumbersOf known;
   std::map<ValueId, Taint> taint_of;
-  std::set<ValueId> carried;
+  std::set<ValueId> carried, brought;
   const prove::Formula& assumption;
   const MayKeep& may_keep;
-  std::set<ValueId> held = carried;  // of `carried`, what was combined with other operands at most: that keeps what it is
 
   Known of(ValueId v) { return scalar_numbers(kernel, v, known); }
   Taint taint(ValueId v) const {
     auto found = taint_of.find(v);
     return found != taint_of.end() ? found->second : Taint::Clean;
   }
-  bool is_held(ValueId v) const { return taint(v) == Taint::Clean && held.contains(v); }
+  bool is_held(ValueId v) const { return taint(v) == Taint::Clean && carried.contains(v); }
   void equate(ValueId v, ValueId to) {
     known.insert_or_assign(v, of(to));
+    is_left(v, to);
+  }
+  // Nothing but `to` is left in it, as far as padding goes.
+  void is_left(ValueId v, ValueId to) {
     taint_of[v] = Taint::Clean;
-    carried.insert(v), held.insert(v);
+    carried.insert(v);
+    if (!brought.contains(to)) brought.erase(v);
   }
 
   // What a loop carries stays as it is where the other operand is padding that changes nothing, or that nobody asked to count.
@@ -89,14 +93,22 @@ struct Run {
         if (product.is_within(kZero)) kept[int(belief)] = o->c;
       }
     }
-    if (!a.valid() || is_held(a) == is_held(b)) return;
-    const ValueId mine = is_held(a) ? a : b, other = is_held(a) ? b : a;
-    auto* binary = op.get<op::Binary>();
-    if (binary && combines(binary->fn, mine == a)) held.insert(op.result());
+    if (!a.valid()) return;
+    if (is_held(a) != is_held(b)) return keep(id, op, is_held(a) ? a : b, is_held(a) ? b : a, kept);
+    if (carried.contains(a) == carried.contains(b) || !may_keep) return;
+    const ValueId mine = carried.contains(a) ? a : b;
+    if (may_keep({id, mine, mine == a ? b : a, false, true}) == Keeping::Stays) join(op.result(), mine);
+  }
+  void join(ValueId v, ValueId other) { known.insert_or_assign(v, joined(of(v), of(other))); }
+  void keep(OpId id, const Op& op, ValueId mine, ValueId other, const ValueId (&kept)[2]) {
     if (taint(other) == Taint::Clean) return;
+    auto* binary = op.get<op::Binary>();
     const bool is_sure = kept[int(Belief::None)] == mine, is_hoped = kept[int(Belief::Finite)] == mine;
-    const bool is_combined = binary && combines(binary->fn, mine == a) && taint(other) == Taint::Padding;
-    if (is_sure || ((is_hoped || is_combined) && may_keep && may_keep({id, mine, other, is_hoped}))) equate(op.result(), mine);
+    const bool is_combined = binary && combines(binary->fn, mine == binary->a) && taint(other) == Taint::Padding;
+    Keeping keeping = is_sure ? Keeping::Stays : Keeping::Not;
+    if (!is_sure && may_keep && (is_hoped || is_combined)) keeping = may_keep({id, mine, other, is_hoped});
+    if (keeping == Keeping::Stays) equate(op.result(), mine);
+    if (keeping == Keeping::Waits) join(op.result(), mine), is_left(op.result(), mine);
   }
 
   // Of a difference the first operand is what is kept.
@@ -156,9 +168,13 @@ struct Run {
     if (auto* branch = op.get<op::If>()) return run_branch(*branch, op, id);
     if (auto* select = op.get<op::Select>()) return run_select(*select, op, id);
     Taint most = Taint::Clean;
-    bool is_carried = false;
-    each_operand(op.data, [&](ValueId v) { most = std::max(most, taint(v)), is_carried |= carried.contains(v); });
+    bool is_carried = false, is_brought = op.is<op::ElementLoad>();
+    each_operand(op.data, [&](ValueId v) {
+      most = std::max(most, taint(v));
+      is_carried |= carried.contains(v), is_brought |= brought.contains(v);
+    });
     if (is_carried) carried.insert(op.results.begin(), op.results.end());
+    if (is_brought) brought.insert(op.results.begin(), op.results.end());
     bool is_simple = table(op.kind()) == OpTable::Scalar;
     for (ValueId v : op.results) {
       known.insert_or_assign(v, is_simple ? of(v) : known_anything(kernel.type(v).element));
@@ -173,8 +189,8 @@ struct Run {
     ValueId side = decision && decision->side ? select.a : select.b;
     known.insert_or_assign(v, decision ? of(side) : joined(of(select.a), of(select.b)));
     taint_of[v] = decision ? std::max(decision->taint, taint(side)) : std::max({taint(select.condition), taint(select.a), taint(select.b)});
-    for (std::set<ValueId>* all : {&carried, &held})
-      if (all->contains(select.a) || all->contains(select.b)) all->insert(v);
+    if (carried.contains(select.a) || carried.contains(select.b)) carried.insert(v);
+    if (decision ? brought.contains(side) : brought.contains(select.a) || brought.contains(select.b)) brought.insert(v);
     if (decision && taint(side) == Taint::Clean && carried.contains(side)) taint_of[v] = Taint::Clean;
   }
 
@@ -189,8 +205,8 @@ struct Run {
         result[i] = joined(result[i], yielded.numbers[i]);
         taints[i] = std::max(taints[i], yielded.taints[i]);
         const ValueId v = yielded.values[i];
-        if (held.contains(v)) held.insert(op.results[i]);
         if (carried.contains(v)) carried.insert(op.results[i]);
+        if (brought.contains(v)) brought.insert(op.results[i]);
         if (decision && carried.contains(v) && yielded.taints[i] == Taint::Clean) taints[i] = Taint::Clean;
       }
     }
@@ -245,12 +261,16 @@ struct ScalarNumbers {
 Known scalar_numbers(const Kernel& kernel, ValueId v, const NumbersOf& known) { return ScalarNumbers{kernel, known}.of(v); }
 
 MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const Kernel& kernel, RegionId body, NumbersOf known,
-                          std::map<ValueId, Taint> taints, std::set<ValueId> carried, const prove::Formula& assumption, const MayKeep& may_keep) {
-  Run run{prover, decisions, kernel, std::move(known), std::move(taints), std::move(carried), assumption, may_keep};
+                          std::map<ValueId, Taint> taints, std::set<ValueId> carried, std::set<ValueId> brought, const prove::Formula& assumption,
+                          const MayKeep& may_keep) {
+  Run run{prover, decisions, kernel, std::move(known), std::move(taints), std::move(carried), std::move(brought), assumption, may_keep};
   Run::Yielded yielded = run.region(body);
-  std::vector<bool> is_kept;
-  for (size_t r = 0; r < yielded.values.size(); ++r) is_kept.push_back(yielded.taints[r] == Taint::Clean && run.carried.contains(yielded.values[r]));
-  return {std::move(yielded.numbers), std::move(yielded.taints), std::move(is_kept), std::move(run.known), std::move(run.taint_of)};
+  std::vector<bool> is_kept, is_brought;
+  for (size_t r = 0; r < yielded.values.size(); ++r) {
+    is_kept.push_back(yielded.taints[r] == Taint::Clean && run.carried.contains(yielded.values[r]));
+    is_brought.push_back(run.brought.contains(yielded.values[r]));
+  }
+  return {std::move(yielded.numbers), std::move(yielded.taints), std::move(is_kept), std::move(is_brought), std::move(run.known), std::move(run.taint_of)};
 }
 
 }  // namespace tilec::passes

@@ -50,6 +50,9 @@ struct Known {
 // `f` of each belief.
 template <class F> Known known(F&& f) { return {f(Belief::None), f(Belief::Finite)}; }
 inline Known known_exactly(Scalar type, ir::Number number) { return {exactly(type, number), exactly(type, number)}; }
+inline Known product(Scalar type, const Known& a, const Known& b) {
+  return known([&](Belief belief) { return apply(ir::BinaryFn::Mul, type, a.under(belief), b.under(belief), belief); });
+}
 inline Known known_data(Scalar type) { return known([&](Belief b) { return data(type, b); }); }
 inline Known known_anything(Scalar type) { return {anything(type), anything(type)}; }
 inline Known ordinary(const Known& a) { return {a.sure, ordinary(a.hoped), a.is_of_product}; }

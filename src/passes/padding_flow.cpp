@@ -13,9 +13,6 @@ using prove::Linear;
 
 namespace {
 
-Known product(Scalar type, const Known& a, const Known& b) {
-  return known([&](Belief belief) { return apply(BinaryFn::Mul, type, a.under(belief), b.under(belief), belief); });
-}
 Known total(ReduceFn fn, Scalar type, const Known& x) {
   return known([&](Belief belief) { return folded(fn, type, x.under(belief), belief); });
 }
@@ -159,6 +156,7 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
   TileState a = state(gemm.a), b = state(gemm.b), acc = state(gemm.acc);
   Scalar type = element(gemm.acc);
   int row = gemm.transpose_a, column = !gemm.transpose_b;
+  const bool is_carried = first_values_.contains(gemm.acc);
   enter_product(gemm, a.axes[1 - row], b.axes[1 - column], at);
   auto sum = [&](const Known& x, const Known& y, const Known& start) {
     Known of_products = total(ReduceFn::Sum, type, product(type, x, y));
@@ -168,23 +166,29 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
   for (int axis : {0, 1}) {
     const AxisPadding& from = axis == 0 ? a.axes[row] : b.axes[column];
     const AxisPadding& old = acc.axes[axis];
-    if (!from.is_padded && !old.is_padded) continue;
     AxisPadding& out = result.axes[axis];
-    out = from.is_padded ? from : old;
+    const bool is_kept = is_carried && from.kind == PaddingKind::Read && (!old.is_padded || old.is_first());
+    if (is_kept) {
+      out = accumulated(gemm, axis, from, at);
+      if (!out.is_padded) continue;
+    }
+    if (!from.is_padded && !old.is_padded) continue;
+    if (!is_kept) out = from.is_padded ? from : old;
     bool agrees = !from.is_padded || !old.is_padded || from.edges == old.edges;
-    if (!agrees) out.lose_edges();
-    out.is_filled &= !old.is_padded || old.is_filled;
+    if (!agrees && !is_kept) out.lose_edges();
+    if (!is_kept) out.is_filled &= !old.is_padded || old.is_filled;
     const Known inside = ordinary(axis == 0 ? a.inside : b.inside);
     bool is_all = from.is_filled && !out.edges.empty();
     Known side = from.is_padded ? (is_all ? from.met() : joined(from.met(), inside)) : inside;
     Known start = old.is_padded && old.is_filled && agrees ? old.met() : facing(acc, old);
     out.is_as_read = false, out.plain = {};
-    if (from.is_padded) out.kind = PaddingKind::Read;
+    if (from.is_padded && !is_kept) out.kind = PaddingKind::Read;
     out.numbers = sum(side, ordinary(axis == 0 ? b.inside : a.inside), start);
   }
   if (result.axes[0].is_padded && result.axes[1].is_padded)
     result.corner = sum(facing(a, a.axes[row]), facing(b, b.axes[column]), joined(acc.inside, acc.corner));
   tiles_[at.result()] = of_product(std::move(result));
+  pass_first(gemm.acc, at.result());
 }
 
 void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
@@ -247,6 +251,14 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
 
 namespace {
 
+// Where a turn has brought nothing along any axis, it has not along those of another shape.
+void reach_as(TileState& result, const TileState& old) {
+  auto is = [&](Reach reach) { return [reach](const AxisPadding& axis) { return !axis.is_padded && axis.reach == reach; }; };
+  const bool is_none = std::ranges::all_of(old.axes, is(Reach::Untouched)), is_all = std::ranges::all_of(old.axes, is(Reach::Touched));
+  for (AxisPadding& axis : result.axes)
+    if (!axis.is_padded) axis.reach = is_none ? Reach::Untouched : is_all ? Reach::Touched : Reach::Maybe;
+}
+
 // An axis keeps its padding where it keeps its extent, or takes up those behind it, and the number of elements before it.
 TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<const int64_t> b) {
   TileState result = plain_state(old.inside, int(b.size()), old.is_uniform);
@@ -271,6 +283,7 @@ TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<c
     for (size_t j = 0; j < b.size() && !is_kept; ++j)
       result.axes[j] = {true, PaddingKind::Read, {}, false, joined(result.axes[j].numbers, old.axes[i].met()), old.axes[i].origin, false, {}};
   }
+  reach_as(result, old);
   return result;
 }
 
@@ -283,27 +296,22 @@ TileState permuted(const TileState& x, const Axes& axes) {
 
 }  // namespace
 
-// What is made of what a loop carries begins with what that begins with.
+// What is made of what a loop carries is carried.
 void PaddingFlow::run_shape(const Op& op) {
   const ValueId made = op.result();
-  auto shape = [&](ValueId x, auto&& f) {
-    tiles_[made] = f(state(x), false);
-    auto first = first_values_.find(x);
-    if (first == first_values_.end()) return;
-    FirstValue value{f(first->second.state, true), first->second.loops};
-    first_values_[made] = std::move(value);
-  };
+  auto shape = [&](ValueId x, TileState of) { tiles_[made] = std::move(of), pass_first(x, made); };
   auto shapes = [&](ValueId v) { return std::span(kernel_.type(v).shape); };
-  if (auto* o = op.get<op::Reshape>()) shape(o->x, [&](const TileState& x, bool) { return reshaped(x, shapes(o->x), shapes(made)); });
-  if (auto* o = op.get<op::Extract>()) shape(o->tile, [&](const TileState& x, bool) { return part_of(x, values(o->offsets), o->axes); });
-  if (auto* o = op.get<op::Permute>()) shape(o->x, [&](const TileState& x, bool) { return permuted(x, o->axes); });
-  if (auto* o = op.get<op::Insert>())
-    shape(o->tile, [&](const TileState& x, bool is_first) {
-      auto first = first_values_.find(o->part);
-      const TileState part = is_first && first != first_values_.end() ? first->second.state : state(o->part);
-      std::vector<int64_t> sizes = sizes_along(kernel_.type(o->tile).rank(), o->axes, kernel_.type(o->part).shape);
-      return joined_in_parts(x, placed(part, values(o->offsets), o->axes), covered(sizes, kernel_.type(o->tile).shape));
-    });
+  if (auto* o = op.get<op::Reshape>()) shape(o->x, reshaped(state(o->x), shapes(o->x), shapes(made)));
+  if (auto* o = op.get<op::Extract>()) shape(o->tile, part_of(state(o->tile), values(o->offsets), o->axes));
+  if (auto* o = op.get<op::Permute>()) shape(o->x, permuted(state(o->x), o->axes));
+  auto* o = op.get<op::Insert>();
+  if (!o) return;
+  const std::vector<int64_t> sizes = sizes_along(kernel_.type(o->tile).rank(), o->axes, kernel_.type(o->part).shape);
+  shape(o->tile, joined_in_parts(state(o->tile), placed(state(o->part), values(o->offsets), o->axes), covered(sizes, kernel_.type(o->tile).shape)));
+  if (auto first = first_values_.find(made); first != first_values_.end()) {
+    auto part = first_values_.find(o->part);
+    first->second.numbers = joined(first->second.numbers, part != first_values_.end() ? part->second.numbers : state(o->part).inside);
+  }
 }
 
 // Padding that was written as something else, or set to it, is not taken back without a word.

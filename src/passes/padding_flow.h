@@ -29,9 +29,10 @@ class PaddingFlow {
   using Turn = std::function<std::vector<TileState>(const std::vector<TileState>& carried)>;
 
   void run(const ir::Op& op);
-  void repeat(std::span<const ir::ValueId> inits, std::span<const ir::RegionId> parts, const std::optional<Counting>& counting, const Turn& turn);
+  std::vector<TileState> repeat(std::span<const ir::ValueId> inits, std::span<const ir::RegionId> parts, const std::optional<Counting>& counting, const Turn& turn);
   void run_for(const ir::op::For& op, const ir::Op& at);
   void run_while(const ir::op::While& op, const ir::Op& at);
+  static void begin(TileState& first);
   void note_first(ir::ValueId carried, ir::ValueId init, const TileState& first, ir::RegionId loop);
   void join_first(ir::ValueId a, ir::ValueId b, ir::ValueId result);
   void pass_first(ir::ValueId init, ir::ValueId result);
@@ -56,6 +57,7 @@ class PaddingFlow {
     unsigned groups = 0;
     enum class Kind : uint8_t { None, Kept, Set, Padding } kind = Kind::None;
     Known numbers;
+    bool is_brought = false;  // by a turn, to what loops carry
   };
   struct MapAxis {
     int64_t axis;
@@ -73,18 +75,22 @@ class PaddingFlow {
   Known plain_result(const ir::op::Map& op, size_t padded, int64_t axis, size_t r);
   static bool reads_along(const ir::op::Map& op, size_t input, size_t input_axis, int64_t axis) { return op.input_axes[input][input_axis] == axis; }
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
-  bool begins_alike(const ir::op::Map& op, ir::ValueId v) const;
+  bool begin_at(const Edges& edges, const Edges& others, std::span<const ir::RegionId> loops);
+  void reached(AxisPadding& padding, const Group& by, Reach reach, std::span<const ir::RegionId> loops);
+  AxisPadding accumulated(const ir::op::Gemm& gemm, int axis, const AxisPadding& from, const ir::Op& at);
   bool is_asked_for(const ir::op::Map& op, const Group& group, ir::ValueId padding) const;
-  bool keeps(const ir::op::Map& op, const MapAxis& axis, unsigned set, const Meeting& meeting);
+  Keeping keeps(const ir::op::Map& op, const MapAxis& axis, unsigned set, const Meeting& meeting);
+  void refuse(const ir::op::Map& map, const AxisPadding& padding, const Meeting& meeting);
   bool carries(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId v);
-  bool moves(const Edges& edges, ir::RegionId loop) const;
   void note_first(const ir::op::Map& op, const ir::Op& at);
-  bool hides_corner(const ir::op::Map& op, const TileState& result, size_t axis) const;
+  bool hides_corner(const ir::op::Map& op, const TileState& result, size_t axis);
+  static Group region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes, bool (*is_such)(const Outcome&));
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   AxisPadding begun(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
   Known corner_of(const ir::op::Map& op, size_t r);
-  bool begins_with(const ir::op::Map& op, size_t input, int64_t axis, Known* numbers) const;
+  bool is_carried(const ir::op::Map& op, size_t input) const;
+  Known begins_with(const ir::op::Map& op, size_t input, int64_t axis) const;
   bool is_made_of(ir::ValueId v, ir::ValueId source) const;
 
   // Padding that meets an operation along an axis, and what would change nothing there.
@@ -109,6 +115,7 @@ class PaddingFlow {
   void write(const TileState& part, ir::ValueId buffer, std::span<const ir::ValueId> offsets, const ir::Axes& axes,
              std::span<const int64_t> shape);
   std::vector<TileState> states(std::span<const ir::ValueId> values) const;
+  void settle(std::span<const ir::ValueId> results);
   void hold(std::span<const ir::ValueId> names, const std::vector<TileState>& all);
   Known scalar(ir::ValueId v) const { return scalar_numbers(kernel_, v, scalars_); }
   Scalar element(ir::ValueId v) const { return kernel_.type(v).element; }
@@ -129,10 +136,11 @@ class PaddingFlow {
   NumbersOf scalars_;  // results of reductions of whole tiles
   // Of what loops carry, and of what a turn computes of it element by element: what it is before the first turn has added anything.
   struct FirstValue {
-    TileState state;
+    Known numbers;
     std::vector<ir::RegionId> loops;  // the bodies of those that carry it, the innermost last
   };
   std::map<ir::ValueId, FirstValue> first_values_;
+  std::map<ir::RegionId, std::optional<Counting>> countings_;  // of the bodies of loops
   Buffers buffers_;    // shared ones that have been written
   std::map<ir::RegionId, Settled> settled_;  // by the first region of a loop
   std::set<Span> reported_;

@@ -5,54 +5,22 @@ namespace tilec::passes {
 
 using namespace ir;
 
-namespace {
-
-// What is padded by operands with different edges is padded, and it is not known where.
-void meet_edge(AxisPadding& to, const AxisPadding& from, Scalar type) {
-  const bool is_other = to.is_padded && to.edges != from.edges;
-  to = from;
-  to.numbers = known_anything(type);
-  if (is_other) to.lose_edges();
-}
-
-}  // namespace
-
 // What is computed of what a loop carries, element by element, has a first value as well.
 void PaddingFlow::note_first(const op::Map& map, const Op& at) {
   const auto& args = kernel_.region(map.body).args;
   NumbersOf known = scalars_;
   std::vector<RegionId> loops;
-  std::vector<bool> carries(map.inputs.size());
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     auto first = first_values_.find(map.inputs[i]);
-    carries[i] = first != first_values_.end() && map.input_axes[i].size() == map.shape.size();
-    if (carries[i]) loops = first->second.loops;
-    known[args[map.shape.size() + i]] = carries[i] ? first->second.state.inside : state(map.inputs[i]).inside;
+    if (is_carried(map, i)) loops = first->second.loops;
+    known[args[map.shape.size() + i]] = first != first_values_.end() ? first->second.numbers : state(map.inputs[i]).inside;
   }
   if (loops.empty()) return;
-  MapResults results = run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true));
+  MapResults results = run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, {}, prove::truth(true));
   const auto& yielded = kernel_.terminator(map.body).as<op::Yield>().values;
-  for (size_t r = 0; r < at.results.size(); ++r) {
-    TileState begins = plain_state(results.numbers[r], int(map.shape.size()));
-    bool is_any = false;
-    begins.is_uniform = true;
-    for (size_t i = 0; i < map.inputs.size(); ++i) {
-      if (!carries[i] || !is_made_of(yielded[r], args[map.shape.size() + i])) continue;
-      is_any = true;
-      // With the edge that a first value has.
-      const TileState& from = first_values_.find(map.inputs[i])->second.state;
-      begins.is_uniform &= from.is_uniform;
-      for (size_t a = 0; a < from.axes.size(); ++a)
-        if (from.axes[a].is_padded) meet_edge(begins.axes[size_t(map.input_axes[i][a])], from.axes[a], element(at.results[r]));
-    }
-    if (is_any) first_values_[at.results[r]] = {std::move(begins), loops};
-  }
-}
-
-bool PaddingFlow::moves(const Edges& edges, RegionId loop) const {
-  return std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) {
-    return prover_.depends_on(edge.limit, loop) || (edge.has_low && prover_.depends_on(edge.first, loop));
-  });
+  for (size_t r = 0; r < at.results.size(); ++r)
+    for (size_t i = 0; i < map.inputs.size(); ++i)
+      if (is_carried(map, i) && is_made_of(yielded[r], args[map.shape.size() + i])) first_values_[at.results[r]] = {results.numbers[r], loops};
 }
 
 // Is `v` made of what a loop carries, of which other elements meet padding in each turn, or something else has come to those that meet it
@@ -60,17 +28,17 @@ bool PaddingFlow::moves(const Edges& edges, RegionId loop) const {
 bool PaddingFlow::carries(const op::Map& map, const MapAxis& axis, unsigned set, ValueId v) {
   const auto& args = kernel_.region(map.body).args;
   for (size_t i = 0; i < map.inputs.size(); ++i) {
-    Known first;
-    auto carried = first_values_.find(map.inputs[i]);
-    if (carried == first_values_.end() || !begins_with(map, i, axis.axis, &first) || !is_made_of(v, args[map.shape.size() + i])) continue;
+    if (!is_carried(map, i) || !is_made_of(v, args[map.shape.size() + i])) continue;
+    const TileState now = state(map.inputs[i]);
     for (size_t g = 0; g < axis.groups.size(); ++g) {
       if (!(set >> g & 1)) continue;
       const Edges& edges = axis.groups[g].edges;
-      if (std::ranges::any_of(carried->second.loops, [&](RegionId loop) { return moves(edges, loop); })) return true;
-      TileState now = state(map.inputs[i]);
+      if (std::ranges::any_of(first_values_.find(map.inputs[i])->second.loops, [&](RegionId loop) { return hangs_on(edges, prover_, loop); })) return true;
       for (size_t a = 0; a < now.axes.size(); ++a) {
         const AxisPadding& so_far = now.axes[a];
-        if (reads_along(map, i, a, axis.axis) && so_far.kind == PaddingKind::First && so_far.is_padded && !is_beyond(edges, so_far.edges)) return true;
+        if (!reads_along(map, i, a, axis.axis)) continue;
+        const bool is_padding = so_far.is_padded ? so_far.can_be_masked() && is_beyond(edges, so_far.edges) : so_far.reach == Reach::Untouched;
+        if (!is_padding) return true;
       }
     }
   }
@@ -87,69 +55,160 @@ bool PaddingFlow::is_asked_for(const op::Map& map, const Group& group, ValueId p
 }
 
 // Does what a loop carries keep what it holds where it meets padding? By a mask, where it is known which elements those are.
-bool PaddingFlow::keeps(const op::Map& map, const MapAxis& axis, unsigned set, const Meeting& meeting) {
+Keeping PaddingFlow::keeps(const op::Map& map, const MapAxis& axis, unsigned set, const Meeting& meeting) {
+  if (meeting.is_padding) return masks_.has_result(op_, meeting.op, axis.axis) ? Keeping::Stays : Keeping::Not;
   const auto& args = kernel_.region(map.body).args;
   unsigned met = 0;
   for (size_t g = 0; g < axis.groups.size(); ++g)
     for (size_t i = 0; i < map.inputs.size(); ++i)
       if ((set >> g & 1) && (axis.groups[g].inputs >> i & 1) && is_made_of(meeting.padding, args[map.shape.size() + i])) met |= 1u << g;
-  // Elements that meet the only padding there is in every turn are padding themselves.
-  bool may_differ = meeting.is_hoped && axis.groups.size() > 1;
-  if (!met || (!may_differ && !carries(map, axis, met, meeting.kept))) return false;
+  if (!met) return Keeping::Not;
   Edges edges;
+  const Group* unknown = nullptr;
   for (size_t g = 0; g < axis.groups.size(); ++g) {
     const Group& group = axis.groups[g];
     if (!(met >> g & 1)) continue;
-    bool may_stay = meeting.is_hoped || (group.sample.kind == PaddingKind::Read && !is_asked_for(map, group, meeting.padding));
-    if (!may_stay || !group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) return false;
+    if (!meeting.is_hoped && (group.sample.kind == PaddingKind::Set || is_asked_for(map, group, meeting.padding))) return Keeping::Not;
+    if (!group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) unknown = &group;
     edges.insert(edges.end(), group.edges.begin(), group.edges.end());
   }
-  masks_.add(ResultMask{region_, op_, meeting.op, axis.axis, std::move(edges), meeting.kept});
-  return true;
-}
-
-// Is what it begins with one number everywhere? Other numbers are data, also where no turn brings anything.
-bool PaddingFlow::begins_alike(const op::Map& map, ValueId v) const {
-  const auto& args = kernel_.region(map.body).args;
-  for (size_t i = 0; i < map.inputs.size(); ++i) {
-    auto first = first_values_.find(map.inputs[i]);
-    if (first != first_values_.end() && !first->second.state.is_uniform && is_made_of(v, args[map.shape.size() + i])) return false;
+  // Elements that meet the only padding there is in every turn are padding themselves.
+  const bool may_differ = meeting.is_hoped && axis.groups.size() > 1;
+  if (!may_differ && !carries(map, axis, met, meeting.kept)) return Keeping::Waits;
+  if (!unknown) {
+    masks_.add(ResultMask{region_, op_, meeting.op, axis.axis, std::move(edges), meeting.kept});
+    return Keeping::Stays;
   }
-  return true;
+  if (!meeting.is_hoped) refuse(map, unknown->sample, meeting);
+  return Keeping::Not;
 }
 
-// Of a result that nothing but what loops carry is left of, where they have not brought anything yet.
+namespace {
+
+// How a combination is called, and what changes nothing in it.
+struct Combination {
+  BinaryFn fn;
+  std::string_view name;
+  ReduceFn like;
+};
+constexpr Combination kCombinations[] = {
+    {BinaryFn::Add, "sum", ReduceFn::Sum},      {BinaryFn::Sub, "difference", ReduceFn::Sum}, {BinaryFn::Mul, "product", ReduceFn::Prod},
+    {BinaryFn::Max, "maximum", ReduceFn::Max},  {BinaryFn::Maximum, "maximum", ReduceFn::Max}, {BinaryFn::Min, "minimum", ReduceFn::Min},
+    {BinaryFn::Minimum, "minimum", ReduceFn::Min}};
+
+}  // namespace
+
+void PaddingFlow::refuse(const op::Map& map, const AxisPadding& padding, const Meeting& meeting) {
+  const BinaryFn fn = kernel_.op(meeting.op).as<op::Binary>().fn;
+  const Scalar type = kernel_.type(meeting.kept).element;
+  auto known = std::ranges::find(kCombinations, fn, &Combination::fn);
+  const bool is_named = known != std::end(kCombinations);
+  const std::string neutral = !is_named ? std::string(fn == BinaryFn::And ? "-1" : "0") : text_of(exactly(type, identity(known->like, type)));
+  const auto& args = kernel_.region(map.body).args;
+  for (size_t i = 0; i < map.inputs.size(); ++i)
+    if (is_made_of(meeting.padding, args[map.shape.size() + i]) && state(map.inputs[i]).is_padded())
+      return report(padding, map.inputs[i], is_named ? known->name : "combination", neutral, kernel_.op(op_));
+}
+
+// Are these edges, in the first turn of all loops, the others?
+bool PaddingFlow::begin_at(const Edges& edges, const Edges& others, std::span<const RegionId> loops) {
+  TileState at{{}, {}, false, {AxisPadding{.is_padded = true, .kind = PaddingKind::First, .edges = edges}}};
+  for (RegionId loop : loops) {
+    auto counting = countings_.find(loop);
+    if (counting != countings_.end()) at = outlasting(std::move(at), prover_, loop, counting->second);
+  }
+  return at.axes[0].edges == others;
+}
+
+namespace {
+
+struct Carried {
+  AxisPadding padding = {};  // First, where there is any
+  Reach reach = Reach::Untouched;
+  // Where one operand waits for a turn to bring something, the result does.
+  void add(const AxisPadding& from) {
+    if (!from.is_padded) {
+      reach = reach == Reach::Untouched ? from.reach : from.reach == Reach::Untouched ? reach : std::min(reach, from.reach);
+    } else if (!padding.is_padded) {
+      padding = from;
+    } else {
+      meet(from);
+    }
+  }
+  void meet(const AxisPadding& from) {
+    padding.is_filled &= from.is_filled && (padding.edges == from.edges || (padding.reach == Reach::Touched && from.reach == Reach::Touched));
+    padding.reach = std::max(padding.reach, from.reach);
+    if (padding.edges.empty() || from.edges.empty()) return padding.lose_edges();
+    for (const Edge& edge : from.edges)
+      if (std::ranges::find(padding.edges, edge) == padding.edges.end()) padding.edges.push_back(edge);
+  }
+};
+
+}  // namespace
+
+// Of a result made of what loops carry, where no padding is left: elements to which no turn has brought anything wait.
 AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r) {
   const auto& args = kernel_.region(map.body).args;
   ValueId result = kernel_.terminator(map.body).as<op::Yield>().values[r];
-  AxisPadding padding{};
-  bool is_first = true;
-  unsigned kept = 0;
-  auto meet = [&](const AxisPadding& other) {
-    if (is_first) padding = other, padding.is_padded = true, padding.kind = PaddingKind::First, padding.is_as_read = false, padding.plain = {};
-    else if (is_beyond(other.edges, padding.edges)) padding.edges = other.edges;
-    else if (!is_beyond(padding.edges, other.edges)) padding.lose_edges();
-    padding.is_filled &= other.is_filled;
-    is_first = false;
-  };
+  Carried carried;
+  std::vector<RegionId> loops;
   for (size_t i = 0; i < map.inputs.size(); ++i) {
-    TileState input = state(map.inputs[i]);
+    auto first = first_values_.find(map.inputs[i]);
+    if (first == first_values_.end() || !is_made_of(result, args[map.shape.size() + i])) continue;
+    if (is_carried(map, i)) loops = first->second.loops;
+    const TileState input = state(map.inputs[i]);
     for (size_t a = 0; a < input.axes.size(); ++a)
-      if (reads_along(map, i, a, axis.axis) && input.axes[a].is_padded && input.axes[a].kind == PaddingKind::First && is_made_of(result, args[map.shape.size() + i]))
-        meet(input.axes[a]);
+      if (reads_along(map, i, a, axis.axis) && (!input.axes[a].is_padded || input.axes[a].is_first())) carried.add(input.axes[a]);
   }
-  for (const Outcome& outcome : outcomes) {
-    if (outcome.kind != Outcome::Kind::Kept || !begins_alike(map, result)) continue;
-    kept |= outcome.groups;
-    for (size_t g = 0; g < axis.groups.size(); ++g)
-      if (outcome.groups >> g & 1) {
-        AxisPadding sample = axis.groups[g].sample;
-        sample.is_filled = axis.groups[g].is_filled;
-        meet(sample);
-      }
+  AxisPadding padding = carried.padding;
+  if (loops.empty() || (!padding.is_padded && carried.reach == Reach::Touched)) return {};
+  // Where nothing has been brought to the one operand, something may have been brought to the other.
+  if (padding.reach != Reach::Touched && carried.reach != Reach::Untouched) padding.is_filled = false;
+  unsigned kept = 0;
+  if (map_results(map, axis, 0, false).is_brought[r]) {
+    auto waits = [](const Outcome& o) { return o.kind == Outcome::Kind::Kept && !o.is_brought; };
+    for (const Outcome& outcome : outcomes)
+      if (waits(outcome)) kept |= outcome.groups;
+    if (!kept) return {};
+    reached(padding, region_of(axis, outcomes, waits), carried.reach, loops);
   }
-  if (!padding.is_padded) return padding;
+  if (!padding.is_padded) {
+    padding.reach = carried.reach;
+    return padding;
+  }
+  padding.is_as_read = false, padding.plain = {};
   padding.numbers = map_results(map, axis, kept, true).numbers[r];
+  return padding;
+}
+
+// What lay beyond the edges, if there were any, lies beyond those of what a turn has brought as well.
+void PaddingFlow::reached(AxisPadding& padding, const Group& by, Reach reach, std::span<const RegionId> loops) {
+  if (!padding.is_padded) {
+    padding.is_padded = true, padding.kind = PaddingKind::First, padding.reach = Reach::Touched;
+    padding.edges = by.edges, padding.is_filled = by.is_filled && reach == Reach::Untouched, padding.origin = by.sample.origin;
+    return;
+  }
+  // Where nothing may have been brought before, all beyond these edges waits.
+  if (padding.reach != Reach::Touched && padding.edges != by.edges && !begin_at(by.edges, padding.edges, loops)) padding.is_filled = false;
+  if (is_beyond(by.edges, padding.edges)) padding.edges = by.edges;
+  else if (!is_beyond(padding.edges, by.edges)) padding.lose_edges();
+  padding.is_filled &= by.is_filled, padding.reach = Reach::Touched;
+}
+
+// What an accumulator that a loop carries is along an axis, behind a product: it keeps what it holds where the product adds padding.
+AxisPadding PaddingFlow::accumulated(const op::Gemm& gemm, int axis, const AxisPadding& from, const Op& at) {
+  const AxisPadding old = state(gemm.acc).axes[size_t(axis)];
+  if (!from.is_padded) return {};
+  const std::vector<RegionId>& loops = first_values_.find(gemm.acc)->second.loops;
+  const bool waits = old.is_padded ? old.can_be_masked() && is_beyond(from.edges, old.edges) : old.reach == Reach::Untouched;
+  if (!waits || std::ranges::any_of(loops, [&](RegionId loop) { return hangs_on(from.edges, prover_, loop); })) {
+    const ValueId operand = axis == 0 ? gemm.a : gemm.b, other = axis == 0 ? gemm.b : gemm.a;
+    const int64_t line = axis == 0 ? gemm.transpose_a : !gemm.transpose_b;
+    const Known added = product(element(gemm.acc), from.met(), ordinary(state(other).inside));
+    if (!added.hoped.is_within(kZero)) keep_out({operand, line, from, identity(ReduceFn::Sum, element(operand)), "product", "0"}, at);
+  }
+  AxisPadding padding = old;
+  if (old.is_padded || old.reach != Reach::Touched) reached(padding, Group{from.edges, from.is_filled, 0, from}, old.reach, loops);
   return padding;
 }
 

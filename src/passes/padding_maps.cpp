@@ -29,7 +29,7 @@ std::vector<PaddingFlow::Group> PaddingFlow::groups_along(const op::Map& map, in
     TileState input = state(map.inputs[i]);
     for (size_t a = 0; a < input.axes.size(); ++a) {
       const AxisPadding& padding = input.axes[a];
-      if (!reads_along(map, i, a, axis) || !padding.is_padded || padding.kind == PaddingKind::First) continue;
+      if (!reads_along(map, i, a, axis) || !padding.is_padded || (padding.is_first() && is_carried(map, i))) continue;
       auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.is_filled && padding.is_filled && g.edges == padding.edges; });
       if (same == groups.end()) same = groups.insert(groups.end(), Group{padding.edges, padding.is_filled, 0, padding});
       same->inputs |= 1u << i;
@@ -57,23 +57,22 @@ std::vector<unsigned> PaddingFlow::possible_sets(const std::vector<Group>& group
     for (size_t g = 0; g < groups.size(); ++g) is_possible &= !(set >> g & 1) || (drags[g] & ~set) == 0;
     if (is_possible) sets.push_back(set);
   }
+  // Masks are found where few are padding, and stand where more are.
+  std::ranges::stable_sort(sets, {}, [](unsigned set) { return std::popcount(set); });
   return sets;
 }
 
-// What an input holds where no turn of a loop has brought anything: what a loop carries, before the first turn.
-bool PaddingFlow::begins_with(const op::Map& map, size_t input, int64_t axis, Known* numbers) const {
-  TileState now = state(map.inputs[input]);
-  auto first = first_values_.find(map.inputs[input]);
-  for (size_t a = 0; a < now.axes.size(); ++a) {
-    if (!reads_along(map, input, a, axis)) continue;
-    if (now.axes[a].is_padded && now.axes[a].kind == PaddingKind::First) return *numbers = now.axes[a].met(), true;
-    if (first == first_values_.end()) continue;
-    const AxisPadding start = a < first->second.state.axes.size() ? first->second.state.axes[a] : AxisPadding{};
-    // A first value with an edge has it still: what lies before that is meant.
-    bool is_same = start.is_padded == now.axes[a].is_padded && (!start.is_padded || (start.can_be_masked() && start.edges == now.axes[a].edges && now.axes[a].is_filled));
-    if (is_same) return *numbers = first->second.state.inside, true;
-  }
-  return false;
+// Is it what a loop carries, or computed of that, element by element?
+bool PaddingFlow::is_carried(const op::Map& map, size_t input) const {
+  return first_values_.contains(map.inputs[input]) && map.input_axes[input].size() == map.shape.size();
+}
+
+// What it holds where no turn of the loop has brought anything.
+Known PaddingFlow::begins_with(const op::Map& map, size_t input, int64_t axis) const {
+  const TileState now = state(map.inputs[input]);
+  for (size_t a = 0; a < now.axes.size(); ++a)
+    if (reads_along(map, input, a, axis) && now.axes[a].is_first()) return now.axes[a].met();
+  return first_values_.find(map.inputs[input])->second.numbers;
 }
 
 // The results of the map where, along its `axis`, the inputs of the set are padding and the others are not (axis -1: where it
@@ -84,7 +83,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
   const auto& args = kernel_.region(map.body).args;
   NumbersOf known = scalars_;
   std::map<ValueId, Taint> taints;
-  std::set<ValueId> carried;
+  std::set<ValueId> carried, brought;
   unsigned padded = 0;
   bool is_alone = plain_input(groups).has_value();
   std::vector<prove::Formula> places;
@@ -102,20 +101,24 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
   for (size_t i = 0; i < map.inputs.size(); ++i) {
     TileState input = state(map.inputs[i]);
     ValueId arg = args[map.shape.size() + i];
-    Known numbers = axis < 0 ? input.inside : ordinary(input.inside), first;
+    Known numbers = axis < 0 ? input.inside : ordinary(input.inside);
     for (size_t a = 0; a < input.axes.size(); ++a) {
       if (!(padded >> i & 1) || !reads_along(map, i, a, axis) || !input.axes[a].is_padded) continue;
       numbers = is_alone ? input.axes[a].numbers : input.axes[a].met();
       taints[arg] = input.axes[a].kind == PaddingKind::Set ? Taint::Set : Taint::Padding;
     }
     if (axis >= 0 && !(padded >> i & 1)) numbers = met_there(map, i, axis, groups, set, numbers);
-    bool may_begin = axis >= 0 && !(padded >> i & 1) && begins_with(map, i, axis, &first);
-    if (may_begin) numbers = begins ? first : joined(numbers, first);
-    if (may_begin && first_values_.contains(map.inputs[i])) carried.insert(arg);
+    if (is_carried(map, i)) carried.insert(arg);
+    else if (!first_values_.contains(map.inputs[i]) && !(padded >> i & 1) && std::ranges::find(map.input_axes[i], axis) != map.input_axes[i].end()) brought.insert(arg);
+    if (axis >= 0 && !(padded >> i & 1) && is_carried(map, i)) {
+      const Known first = begins_with(map, i, axis);
+      numbers = begins ? first : joined(numbers, first);
+    }
     known[arg] = numbers;
   }
   auto may_keep = [&](const Meeting& meeting) { return keeps(map, along, set, meeting); };
-  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(taints), std::move(carried), prove::all_of(std::move(places)), may_keep);
+  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(taints), std::move(carried), std::move(brought),
+                        prove::all_of(std::move(places)), may_keep);
 }
 
 // The only input that has padding along an axis: the result is the same number everywhere where that is.
@@ -148,7 +151,7 @@ Known PaddingFlow::plain_result(const op::Map& map, size_t padded, int64_t axis,
       if (reads_along(map, i, a, axis)) numbers = input.axes[a].plain;
     if (!numbers.is_some()) return {};
   }
-  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true)).numbers[r];
+  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, {}, prove::truth(true)).numbers[r];
 }
 
 // What an input that has no padding holds where those of the set do: it may be made by the places of its elements.
@@ -164,7 +167,7 @@ Known PaddingFlow::met_there(const op::Map& map, size_t input, int64_t axis, con
   NumbersOf known = scalars_;
   for (size_t i = 0; i < inner->inputs.size(); ++i) known[args[inner->shape.size() + i]] = state(inner->inputs[i]).inside;
   if (places.empty() || std::any_of(inner->inputs.begin(), inner->inputs.end(), [&](ValueId v) { return state(v).is_padded(); })) return otherwise;
-  MapResults results = run_on_numbers(prover_, decisions_, kernel_, inner->body, std::move(known), {}, {}, prove::all_of(std::move(places)));
+  MapResults results = run_on_numbers(prover_, decisions_, kernel_, inner->body, std::move(known), {}, {}, {}, prove::all_of(std::move(places)));
   return results.numbers[size_t(std::find(made->results.begin(), made->results.end(), map.inputs[input]) - made->results.begin())];
 }
 
@@ -194,7 +197,7 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   unsigned padded = axis.inputs(set);
   bool is_touched = false;
   for (size_t i = 0; i < map.inputs.size(); ++i) is_touched |= (padded >> i & 1) && is_made_of(result, args[map.shape.size() + i]);
-  Outcome outcome{set, Outcome::Kind::None, results.numbers[r]};
+  Outcome outcome{set, Outcome::Kind::None, results.numbers[r], results.is_brought[r]};
   if (!is_touched) return outcome;
   outcome.kind = results.is_kept[r] ? Outcome::Kind::Kept : results.taints[r] != Taint::Padding ? Outcome::Kind::Set : Outcome::Kind::Padding;
   if (outcome.kind == Outcome::Kind::Padding && axis.groups.size() == 1 && !carries(map, axis, set, result))
@@ -202,17 +205,35 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   return outcome;
 }
 
-// The edges of a result are those of the groups that make it padding whatever the others are; they must tell of all of it.
+// Where the outcomes are such: beyond the edges of the groups that make them so whatever the others are; these must tell of all of it.
+PaddingFlow::Group PaddingFlow::region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes, bool (*is_such)(const Outcome&)) {
+  Group region{{}, true, 0, {}};
+  unsigned deciding = (1u << axis.groups.size()) - 1;
+  for (const Outcome& outcome : outcomes)
+    if (!is_such(outcome)) deciding &= ~outcome.groups;
+  bool is_told = true;
+  for (const Outcome& outcome : outcomes) is_told &= !is_such(outcome) || (outcome.groups & deciding);
+  for (size_t g = 0; g < axis.groups.size(); ++g) {
+    if (!region.sample.origin.read.valid()) region.sample.origin = axis.groups[g].sample.origin;
+    if (!(deciding >> g & 1)) continue;
+    is_told &= !axis.groups[g].edges.empty();
+    bool is_said_by_other = false;
+    for (size_t h = 0; h < axis.groups.size(); ++h)
+      is_said_by_other |= (deciding >> h & 1) && axis.groups[h].is_filled && axis.groups[h].edges == axis.groups[g].edges;
+    region.is_filled &= is_said_by_other;
+    for (const Edge& edge : axis.groups[g].edges)
+      if (std::find(region.edges.begin(), region.edges.end(), edge) == region.edges.end()) region.edges.push_back(edge);
+  }
+  if (!is_told) region.edges.clear(), region.is_filled = false;
+  return region;
+}
+
 AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r) {
   auto is_padding = [](const Outcome& o) { return o.kind == Outcome::Kind::Set || o.kind == Outcome::Kind::Padding; };
   AxisPadding padding{};
-  unsigned deciding = (1u << axis.groups.size()) - 1;
   bool is_set = true;
   for (const Outcome& outcome : outcomes) {
-    if (!is_padding(outcome)) {
-      deciding &= ~outcome.groups;
-      continue;
-    }
+    if (!is_padding(outcome)) continue;
     padding.is_padded = true;
     padding.numbers = joined(padding.numbers, outcome.numbers);
     if (auto input = plain_input(axis.groups)) {
@@ -223,22 +244,9 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
     is_set &= outcome.kind == Outcome::Kind::Set;
   }
   if (!padding.is_padded) return begun(map, axis, outcomes, r);
+  Group region = region_of(axis, outcomes, is_padding);
   padding.kind = is_set ? PaddingKind::Set : PaddingKind::Read;
-  padding.is_filled = true;
-  bool is_told = true;
-  for (const Outcome& outcome : outcomes) is_told &= !is_padding(outcome) || (outcome.groups & deciding);
-  for (size_t g = 0; g < axis.groups.size(); ++g) {
-    if (!padding.origin.read.valid()) padding.origin = axis.groups[g].sample.origin;
-    if (!(deciding >> g & 1)) continue;
-    is_told &= !axis.groups[g].edges.empty();
-    bool is_said_by_other = false;
-    for (size_t h = 0; h < axis.groups.size(); ++h)
-      is_said_by_other |= (deciding >> h & 1) && axis.groups[h].is_filled && axis.groups[h].edges == axis.groups[g].edges;
-    padding.is_filled &= is_said_by_other;
-    for (const Edge& edge : axis.groups[g].edges)
-      if (std::find(padding.edges.begin(), padding.edges.end(), edge) == padding.edges.end()) padding.edges.push_back(edge);
-  }
-  if (!is_told) padding.lose_edges();
+  padding.edges = std::move(region.edges), padding.is_filled = region.is_filled, padding.origin = region.sample.origin;
   return padding;
 }
 
@@ -253,18 +261,19 @@ Known PaddingFlow::corner_of(const op::Map& map, size_t r) {
     bool is_sure = input.is_padded() && map.shape.size() == 2;
     known[args[map.shape.size() + i]] = is_sure ? numbers : joined(numbers, input.inside);
   }
-  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, prove::truth(true)).numbers[r];
+  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, {}, prove::truth(true)).numbers[r];
 }
 
-// Has the map padding along another axis, along which its result has none, or other than that of a read? What is outside there as well
-// is no corner.
-bool PaddingFlow::hides_corner(const op::Map& map, const TileState& result, size_t axis) const {
-  bool found = false;
-  for (size_t a = 0; a < result.axes.size(); ++a) {
-    bool is_own = result.axes[a].is_padded && result.axes[a].kind != PaddingKind::First;
-    found |= a != axis && !is_own && !groups_along(map, int64_t(a)).empty();
-  }
-  return found;
+// Has the map padding along another axis that is none in its result? What is outside there as well is no corner.
+bool PaddingFlow::hides_corner(const op::Map& map, const TileState& result, size_t axis) {
+  auto is_shown = [&](const AxisPadding& of, const Group& group) {
+    if (!of.is_padded) return false;
+    return !of.is_first() || (of.can_be_masked() && is_beyond(group.edges, of.edges));
+  };
+  for (size_t a = 0; a < result.axes.size(); ++a)
+    for (const Group& group : a == axis ? std::vector<Group>() : groups_along(map, int64_t(a)))
+      if (!is_shown(result.axes[a], group)) return true;
+  return false;
 }
 
 void PaddingFlow::run_map(const op::Map& map, const Op& at) {

@@ -38,6 +38,7 @@ class Masks {
   void add(const OperandMask& mask) { operands_.insert_or_assign({mask.op, mask.operand, mask.axis}, mask); }
   // Edges of one operation are united.
   void add(const ResultMask& mask);
+  bool has_result(ir::OpId map, ir::OpId op, int64_t axis) const { return results_.contains({map, op, axis}); }
   void forget_results(ir::OpId map);
   void add(const GuardMask& mask) { guards_.insert_or_assign({mask.op, mask.axis}, mask); }
   void insert(ir::Kernel& kernel) const;

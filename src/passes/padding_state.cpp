@@ -24,7 +24,8 @@ namespace {
 
 // Of a tile that is padded along the axis and of one that is not: what stands there in that one is no padding. What is the same number
 // everywhere could as well end at the edge.
-AxisPadding joined_with_plain(AxisPadding axis, const TileState& tile) {
+AxisPadding joined_with_plain(AxisPadding axis, const AxisPadding& plain, const TileState& tile) {
+  if (axis.kind == PaddingKind::First && plain.reach != Reach::Touched) axis.reach = Reach::Maybe;
   if (tile.is_uniform) axis.plain = joined(axis.plain, tile.inside);
   else axis.is_filled = false;
   return axis;
@@ -38,6 +39,7 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b) {
   axis.numbers = joined(a.numbers, b.numbers);
   axis.plain = joined(a.plain, b.plain);
   if (a.kind != b.kind) axis.kind = PaddingKind::Read;
+  if (a.reach != b.reach) axis.reach = Reach::Maybe;
   return axis;
 }
 
@@ -57,8 +59,9 @@ TileState joined(const TileState& a, const TileState& b) {
   for (size_t i = 0; i < a.axes.size(); ++i) {
     const AxisPadding &x = a.axes[i], &y = b.axes[i];
     if (x.is_padded && y.is_padded) result.axes[i] = joined(x, y);
-    else if (x.is_padded) result.axes[i] = joined_with_plain(x, b);
-    else if (y.is_padded) result.axes[i] = joined_with_plain(y, a);
+    else if (x.is_padded) result.axes[i] = joined_with_plain(x, y, b);
+    else if (y.is_padded) result.axes[i] = joined_with_plain(y, x, a);
+    else if (x.reach != y.reach) result.axes[i].reach = Reach::Maybe;
   }
   return result;
 }
@@ -130,25 +133,22 @@ TileState placed(const TileState& part, std::span<const Linear> offsets, const i
   return result;
 }
 
-namespace {
-
-bool hangs_on(const AxisPadding& axis, const prove::Prover& prover, ir::RegionId loop) {
-  return std::any_of(axis.edges.begin(), axis.edges.end(), [&](const Edge& edge) {
+bool hangs_on(const Edges& edges, const prove::Prover& prover, ir::RegionId loop) {
+  return std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) {
     return prover.depends_on(edge.limit, loop) || (edge.has_low && prover.depends_on(edge.first, loop));
   });
 }
 
-}  // namespace
-
 TileState outlasting(TileState state, prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting) {
   for (AxisPadding& axis : state.axes) {
-    if (!hangs_on(axis, prover, loop)) continue;
-    bool may_stay = axis.kind == PaddingKind::First && counting && !axis.has_low();
+    if (!hangs_on(axis.edges, prover, loop)) continue;
+    // If something was brought in each turn, it was in the first.
+    bool may_stay = axis.kind == PaddingKind::First && axis.reach == Reach::Touched && counting && !axis.has_low();
     for (Edge& edge : axis.edges) {
       may_stay = may_stay && edge.limit.factor_of(counting->index) < 0;
       if (may_stay) edge.limit = prove::substitute(edge.limit, counting->index, counting->low), edge.first = 0;
     }
-    if (!may_stay || hangs_on(axis, prover, loop)) axis.lose_edges();
+    if (!may_stay || hangs_on(axis.edges, prover, loop)) axis.lose_edges();
   }
   return state;
 }

@@ -28,6 +28,10 @@ struct PadOrigin {
 // where no turn so far has brought anything from inside; there the number stands that the loop began with.
 enum class PaddingKind : uint8_t { Read, Set, First };
 
+// Of what a loop carries, along an axis that is not padded: has a turn brought something there? Of First padding Maybe says that no turn may
+// have brought anything at all.
+enum class Reach : uint8_t { Touched, Maybe, Untouched };
+
 struct AxisPadding {
   bool is_padded = false;
   PaddingKind kind = PaddingKind::Read;
@@ -39,13 +43,15 @@ struct AxisPadding {
   // What the whole tile may hold instead, the same number everywhere, so that none of it is padding: before the first turn of a loop,
   // or where a branch was not taken.
   Known plain;
+  Reach reach = Reach::Touched;
   // What may stand beyond the edges.
   Known met() const { return joined(numbers, plain); }
   bool can_be_masked() const { return is_filled && !edges.empty(); }
   bool has_low() const { return std::any_of(edges.begin(), edges.end(), [](const Edge& e) { return e.has_low; }); }
+  bool is_first() const { return is_padded && kind == PaddingKind::First; }
   void lose_edges() { edges.clear(), is_filled = false; }
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
-    return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers &&
+    return a.is_padded == b.is_padded && a.reach == b.reach && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers &&
            a.plain == b.plain;
   }
 };
@@ -76,6 +82,8 @@ TileState tainted(TileState state, const Known& by);
 TileState part_of(const TileState& state, std::span<const prove::Linear> offsets, const ir::Axes& axes);
 // The buffer state that writing `part` to such a region leaves in the region.
 TileState placed(const TileState& part, std::span<const prove::Linear> offsets, const ir::Axes& axes);
+// Does it change with what the loop changes?
+bool hangs_on(const Edges& edges, const prove::Prover& prover, ir::RegionId loop);
 // A loop with an index that grows from `low`.
 struct Counting {
   prove::AtomId index;
