@@ -48,6 +48,13 @@ Padding spread_of(const Tile& tile, const Shape& shape) {
   return axes;
 }
 
+// What an operation on such a shape is given at its element `k`.
+Number operand_at(const Tile& tile, const Shape& shape, int64_t k, bool ends) {
+  Number x = tile.elements[size_t(place_in(tile, shape, k))];
+  x.is_element = true, x.may_end = ends, x.spread = spread_of(tile, shape);
+  return x;
+}
+
 ir::Number to_ir(const Number& x) { return x.is_real() ? ir::Number::real(x.f) : ir::Number::integer(int64_t(x.i)); }
 
 Scalar sum_type(Scalar type) {
@@ -166,10 +173,9 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
   steps_ += uint64_t(count_of(shape));
   const bool was_muted = is_muted_;
   for (int64_t k = 0; k < count_of(shape); ++k) {
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (tiles[i]) numbers[i] = tiles[i]->elements[size_t(place_in(*tiles[i], shape, k))];
-      numbers[i].is_element = tiles[i] != nullptr, numbers[i].may_end = tiles[i] && ends[i];
-      numbers[i].spread = tiles[i] ? spread_of(*tiles[i], shape) : kAllAxes;
+    for (size_t i = 0; i < tiles.size(); ++i) {
+      if (tiles[i]) numbers[i] = operand_at(*tiles[i], shape, k, ends[i]);
+      else numbers[i].is_element = false, numbers[i].spread = kAllAxes;
     }
     for (auto& [mask, wanted] : masks_)
       if (mask->shape == shape && mask->elements[size_t(k)].truth() != wanted) is_muted_ = true;
