@@ -58,19 +58,37 @@ std::string supported_like(std::string_view name) {
 
 }  // namespace
 
-int Session::parse_only(const std::string& input) {
+int Session::parse_only(const std::string& input, Reading reading) {
   std::string error;
   auto text = read_file(input, error);
   if (!text) return cannot_read(input, error);
   read_files.push_back(input);
   FileId file = sources.add(input == "-" ? "<stdin>" : input, std::move(*text));
-  ast = parse(file, sources, diagnostics);
+  ast = parse(file, sources, diagnostics, reading);
   return kDone;
+}
+
+// What is a program as it stands is one, whatever it looks like.
+bool Session::stands_as_written(const std::function<void(const ir::Kernel&)>& made) {
+  const bool is_mended = ast.has_errors || std::ranges::any_of(program.imported, &Ast::has_errors, [](const auto& imported) -> const Ast& { return *imported; });
+  if (!is_mended) return false;
+  Diagnostics again(options.policy);
+  Ast written = parse(ast.file, sources, again, Reading::AsWritten);
+  if (written.has_errors) return false;
+  Program found = analyse(written, sources, provider(), again, {}, Reading::AsWritten);
+  if (again.has_errors()) return false;
+  diagnostics = std::move(again);
+  set_aside = std::exchange(program, std::move(found));
+  ast = std::move(written);
+  if (made)
+    for (const ExportInstance& e : program.exports) made(e.kernel);
+  return true;
 }
 
 int Session::load(const std::string& input, const std::function<void(const ir::Kernel&)>& made) {
   if (int code = parse_only(input)) return code;
   program = analyse(ast, sources, provider(), diagnostics, made);
+  if (diagnostics.has_errors()) stands_as_written(made);
   check_targets();
   return kDone;
 }

@@ -31,7 +31,7 @@ struct Session {
   SourceMap sources;
   Diagnostics diagnostics;
   Ast ast;
-  Program program;
+  Program program, set_aside;  // the latter: kernels that `made` has seen in vain
   std::vector<std::string> read_files;  // in order, without the embedded library
   std::unique_ptr<ir::LoopMemory> schedules;  // that the exact search has found
 
@@ -41,8 +41,9 @@ struct Session {
   // Reads, parses and analyses; an exit code other than kDone ends the command (diagnostics are still to be told). `made` as
   // `analyse` has it.
   int load(const std::string& input, const std::function<void(const ir::Kernel&)>& made = {});
-  int parse_only(const std::string& input);
+  int parse_only(const std::string& input, Reading reading = Reading::Mended);
   SourceProvider provider();  // of what is imported
+  bool stands_as_written(const std::function<void(const ir::Kernel&)>& made);
   // Reports exports whose names C does not leave to them.
   void check_names();
   // Warns of kernels none of which is exported.

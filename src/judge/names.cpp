@@ -15,7 +15,7 @@ Module* Modules::load(std::optional<SourceProvider::Source> source) {
   if (auto found = modules_.find(source->name); found != modules_.end()) return found->second.get();
   tilec::Diagnostics own{Policy{}};
   FileId file = sources_.add(source->name, std::move(source->text));
-  asts_.push_back(std::make_unique<Ast>(parse(file, sources_, own)));
+  asts_.push_back(std::make_unique<Ast>(parse(file, sources_, own, Reading::AsWritten)));
   return add(*asts_.back(), source->name);
 }
 

@@ -133,7 +133,7 @@ const Module* Modules::load(SourceProvider::Source source, bool is_library, Span
   for (const auto& module : modules_)
     if (module->name == source.name) return module.get();
   FileId file = sources_.add(source.name, std::move(source.text));
-  asts_.push_back(std::make_unique<Ast>(parse(file, sources_, diagnostics_)));
+  asts_.push_back(std::make_unique<Ast>(parse(file, sources_, diagnostics_, reading_)));
   open_.push_back(source.name);
   const Module* module = add(*asts_.back(), source.name, is_library);
   open_.pop_back();

@@ -27,8 +27,8 @@ std::string help_on_type_name(std::string_view name);
 // Everything that the instances of one compilation share.
 class Modules {
  public:
-  Modules(SourceMap& sources, const SourceProvider& provider, Diagnostics& diagnostics)
-      : sources_(sources), provider_(provider), diagnostics_(diagnostics) {}
+  Modules(SourceMap& sources, const SourceProvider& provider, Diagnostics& diagnostics, Reading reading)
+      : sources_(sources), provider_(provider), diagnostics_(diagnostics), reading_(reading) {}
 
   const Module* add_root(const Ast& root);
   const Module* prelude() const { return prelude_; }
@@ -49,6 +49,7 @@ class Modules {
   SourceMap& sources_;
   const SourceProvider& provider_;
   Diagnostics& diagnostics_;
+  Reading reading_;  // of what is imported
   std::vector<std::unique_ptr<Module>> modules_;
   std::vector<std::unique_ptr<Ast>> asts_;
   std::vector<std::string> open_;  // modules whose imports are being read

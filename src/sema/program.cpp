@@ -203,8 +203,8 @@ struct Analysis {
 namespace tilec {
 
 Program analyse(const Ast& root, SourceMap& sources, const SourceProvider& provider, Diagnostics& diagnostics,
-                const std::function<void(const ir::Kernel&)>& made) {
-  sema::Modules modules(sources, provider, diagnostics);
+                const std::function<void(const ir::Kernel&)>& made, Reading reading) {
+  sema::Modules modules(sources, provider, diagnostics, reading);
   const sema::Module* module = modules.add_root(root);
   sema::Session session{sources, diagnostics, modules, {}, {}};
   Program program;

@@ -8,7 +8,7 @@
 
 #include "base/source.h"
 #include "ir/kernel.h"
-#include "syntax/ast.h"
+#include "syntax/parse.h"
 
 namespace tilec {
 
@@ -56,9 +56,9 @@ struct Program {
   std::vector<std::unique_ptr<Ast>> imported;  // keeps alive what diagnostics point to
 };
 
-// Parses what `root` imports into `sources`. Mistakes go to `diagnostics`; what has none comes back. `made` sees the kernel of
+// Parses what `root` imports into `sources`, so. Mistakes go to `diagnostics`; what has none comes back. `made` sees the kernel of
 // each export as soon as it is there, in the order of the program: the exports may still turn out to hold mistakes.
 Program analyse(const Ast& root, SourceMap& sources, const SourceProvider& provider, Diagnostics& diagnostics,
-                const std::function<void(const ir::Kernel&)>& made = {});
+                const std::function<void(const ir::Kernel&)>& made = {}, Reading reading = Reading::Mended);
 
 }  // namespace tilec

@@ -38,7 +38,10 @@ ast::Decl* Builder::declaration(P::DeclarationContext* context) {
     case P::RuleEnumDeclaration: result.node = enumeration(static_cast<P::EnumDeclarationContext*>(body)); break;
     case P::RuleKernelDeclaration: {
       auto* kernel = static_cast<P::KernelDeclarationContext*>(body);
-      result.node = ast::Kernel{signature(kernel->signature()), kernel->EXPORT() != nullptr, block(kernel->block())};
+      ast::Signature head = signature(kernel->signature());
+      if (auto* type = kernel->signature() ? kernel->signature()->type() : nullptr)
+        diagnostics_.at(span(type)).error(diag::ExpectedToken, "`{`", "a result").help("a kernel has no result: what it makes is stored in an `out`");
+      result.node = ast::Kernel{std::move(head), kernel->EXPORT() != nullptr, block(kernel->block())};
       break;
     }
     case P::RuleFnDeclaration: result.node = function(static_cast<P::FnDeclarationContext*>(body)); break;

@@ -16,25 +16,53 @@ namespace {
 
 using antlr4::atn::PredictionMode;
 
-// The quick kind of lookahead first, giving up at the first mistake; then the exact kind, with recovery. Null where that
-// gave up as well.
-TileParser::FileContext* parse_tree(TileParser& parser, const std::shared_ptr<antlr4::ANTLRErrorStrategy>& recovery) {
-  auto* simulator = parser.getInterpreter<antlr4::atn::ParserATNSimulator>();
+// With the quick kind of lookahead, up to the first mistake; null where there is one.
+TileParser::FileContext* parse_quickly(TileParser& parser) {
   parser.removeErrorListeners();
-  simulator->setPredictionMode(PredictionMode::SLL);
+  parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(PredictionMode::SLL);
   parser.setErrorHandler(std::make_shared<antlr4::BailErrorStrategy>());
   try {
     return parser.file();
   } catch (const antlr4::ParseCancellationException&) {
     parser.reset();
+    return nullptr;
   }
-  simulator->setPredictionMode(PredictionMode::LL);
+}
+
+// The exact kind behind it, with recovery. Null where that gave up as well.
+TileParser::FileContext* parse_tree(TileParser& parser, const std::shared_ptr<antlr4::ANTLRErrorStrategy>& recovery) {
+  if (auto* tree = parse_quickly(parser)) return tree;
+  parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(PredictionMode::LL);
   parser.setErrorHandler(recovery);
   try {
     return parser.file();
   } catch (const antlr4::ParseCancellationException&) {
     return nullptr;
   }
+}
+
+syntax::Tokens tokens_of(const syntax::Input& input, const syntax::Patience& patience, Diagnostics& diagnostics) {
+  syntax::ByteStream stream(input.text);
+  TileLexer lexer(&stream);
+  lexer.removeErrorListeners();
+  syntax::QuickLexer quick(input.text, stream, lexer);
+  return syntax::read_tokens(input, [&] { return quick.next(); }, patience, diagnostics);
+}
+
+// Is it one of the language as it stands?
+bool parse_as_written(const syntax::Input& input, const syntax::Patience& patience, Ast& ast, Diagnostics& diagnostics) {
+  Diagnostics own(diagnostics.policy());
+  syntax::Tokens tokens = tokens_of(input, patience, own);
+  if (!tokens.is_unreadable) syntax::limit_nesting(input, tokens, own);
+  if (tokens.is_unreadable || own.has_errors()) return false;
+  syntax::TokenList token_list(std::move(tokens.list));
+  syntax::Parser parser(&token_list);
+  TileParser::FileContext* tree = parse_quickly(parser);
+  if (!tree) return false;
+  ast.comments = std::move(tokens.comments);
+  syntax::Builder(input, ast, own).file(tree);
+  if (!own.has_errors()) diagnostics.append(own);
+  return !own.has_errors();
 }
 
 // With its type and its place.
@@ -73,18 +101,19 @@ std::string tokens_text(std::string_view text, Lexing way) {
   return all;
 }
 
-Ast parse(FileId file, const SourceMap& sources, Diagnostics& diagnostics) {
-  Ast ast;
-  ast.file = file;
+Ast parse(FileId file, const SourceMap& sources, Diagnostics& diagnostics, Reading reading) {
   syntax::Input input{file, sources.text(file), sources.name(file)};
   syntax::Patience patience = syntax::patience_with(input.name, diagnostics);
   int errors_before = diagnostics.error_count();
+  Ast ast;
+  ast.file = file;
+  if (reading == Reading::AsWritten && parse_as_written(input, patience, ast, diagnostics)) return ast;
+  ast = {};
+  ast.file = file;
 
-  syntax::ByteStream stream(input.text);
-  TileLexer lexer(&stream);
-  lexer.removeErrorListeners();
-  syntax::QuickLexer quick(input.text, stream, lexer);
-  syntax::Tokens tokens = syntax::read_tokens(input, [&] { return quick.next(); }, patience, diagnostics);
+  syntax::Tokens tokens = tokens_of(input, patience, diagnostics);
+  if (!tokens.is_unreadable) syntax::mend(input, tokens, patience, diagnostics);
+  if (!tokens.is_unreadable) syntax::limit_nesting(input, tokens, diagnostics);
   ast.comments = std::move(tokens.comments);
   if (!tokens.is_unreadable) {
     syntax::TokenList token_list(std::move(tokens.list));

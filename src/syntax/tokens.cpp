@@ -316,6 +316,10 @@ Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& 
     give_up(patience, diagnostics.at(span), input.name);
     return tokens;
   }
+  return tokens;
+}
+
+void mend(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics) {
   turn_slips(input, tokens, patience, diagnostics);
   turn_words_as_names(input, tokens, patience, diagnostics);
   turn_foreign_declarations(input, tokens, patience, diagnostics);
@@ -328,20 +332,18 @@ Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& 
   if (patience.is_over(diagnostics)) {
     tokens.is_unreadable = true;
     give_up(patience, diagnostics.at(input.span(*tokens.list.back())), input.name);
-    return tokens;
+    return;
   }
   turn_c_loops(input, tokens, patience, diagnostics);
-  if (tokens.is_unreadable) return tokens;
+  if (tokens.is_unreadable) return;
   turn_declaration_lists(input, tokens, patience, diagnostics);
-  if (tokens.is_unreadable) return tokens;
+  if (tokens.is_unreadable) return;
   turn_foreign_words(input, tokens, patience, diagnostics);
-  if (tokens.is_unreadable) return tokens;
+  if (tokens.is_unreadable) return;
   turn_launch_heads(input, tokens, patience, diagnostics);
   turn_bare_launches(input, tokens, diagnostics);
   leave_names_open(input, tokens);
   balance_brackets(input, tokens, patience, diagnostics);
-  if (!tokens.is_unreadable) limit_nesting(input, tokens, diagnostics);
-  return tokens;
 }
 
 void limit_nesting(const Input& input, Tokens& tokens, Diagnostics& diagnostics) {

@@ -53,6 +53,8 @@ struct Tokens {
 // Reads the tokens of a text one after the other, comments too; EOF is the last.
 using TokenReader = std::function<TokenPointer()>;
 Tokens read_tokens(const Input& input, const TokenReader& next, const Patience& patience, Diagnostics& diagnostics);
+// Makes of another language's syntax what was meant, and of brackets that do not balance some that do; all of it is reported.
+void mend(const Input& input, Tokens& tokens, const Patience& patience, Diagnostics& diagnostics);
 
 // A token that stands nowhere, in front of one that does.
 TokenPointer imagined_before(const antlr4::Token& token, size_t type);
