@@ -110,6 +110,7 @@ bool is_missing_page(const std::string& input) {
 int explain_command(const Options& options) {
   if (options.explain_all) std::fputs(diag::errors_document().c_str(), stdout);
   int code = options.inputs.empty() && !options.explain_all ? kUsage : kDone;
+  if (code == kUsage) std::fputs("tilec: explain needs a code, as in `tilec explain T0404`, or a file\nRun with --help for more information.\n", stderr);
   for (const std::string& input : options.inputs) {
     if (auto page = diag::explain_page(input)) std::fputs(page->c_str(), stdout);
     else if (is_missing_page(input)) code = std::max<int>(code, kUsage);

@@ -21,7 +21,7 @@ std::string help_for_option(std::string_view word, const CLI::App& verb) {
     bool is_it = name == a.word || (a.word.size() == 2 && a.word[1] != 'c' && a.word[1] != 'g' && a.word[1] != 'v' && name.starts_with(a.word)) || (a.word.size() > 3 && name.starts_with(a.word));
     if (is_it && (!best || a.word.size() > best->word.size())) best = &a;
   }
-  std::vector<std::string> known;
+  std::vector<std::string> known = {"--version"};
   for (const CLI::Option* option : verb.get_options())
     for (const std::string& long_name : option->get_lnames()) known.push_back("--" + long_name);
   std::vector<std::string_view> words(known.begin(), known.end());

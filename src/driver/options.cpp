@@ -220,8 +220,7 @@ void with_option_table(const std::function<void(const CLI::App&)>& read) {
 namespace {
 
 // The first word that no option is.
-ParsedOptions tell_of_extra(const CLI::App& app, const CLI::ExtrasError& error) {
-  std::string what = error.what(), list = what.substr(what.rfind(": ") == what.npos ? 0 : what.rfind(": ") + 2), word = list.substr(0, list.find(' '));
+ParsedOptions tell_of_extra(const CLI::App& app, const std::string& word) {
   auto chosen = app.get_subcommands();
   std::string help = help_for_option(word, chosen.empty() ? app : *chosen[0]);
   std::fprintf(stderr, "tilec: there is no option '%s'%s%s\nRun with --help for those that there are.\n", word.c_str(), help.empty() ? "" : "; ", help.c_str());
@@ -266,7 +265,13 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     std::reverse(rest.begin(), rest.end());
     app.parse(rest);
   } catch (const CLI::ExtrasError& error) {
-    return tell_of_extra(app, error);
+    std::string what = error.what(), list = what.substr(what.rfind(": ") == what.npos ? 0 : what.rfind(": ") + 2);
+    return tell_of_extra(app, list.substr(0, list.find(' ')));
+  } catch (const CLI::RequiredError& error) {
+    const std::vector<std::string> left = app.remaining(true);
+    if (auto word = std::ranges::find_if(left, [](const std::string& w) { return w.starts_with("-"); }); word != left.end()) return tell_of_extra(app, *word);
+    std::fprintf(stderr, "tilec: %s\nRun with --help for more information.\n", error.get_name() == "RequiredError" && std::string(error.what()).starts_with("inputs") ? "no file is given" : error.what());
+    return {std::nullopt, kUsage};
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error, std::cout, std::cerr), ParsedOptions{std::nullopt, kDone};
     std::fprintf(stderr, "tilec: %s\nRun with --help for more information.\n", error.what());

@@ -105,9 +105,9 @@ const ast::Stmt* Builder::if_statement(P::IfStatementContext* context) {
 ast::Pattern Builder::pattern(P::PatternContext* context) {
   ast::Pattern result{{}, false, span(context)};
   if (!context) return result;
-  result.is_tuple = context->LEFT_PAREN() != nullptr;
   for (auto* part : context->patternName()) result.names.push_back(part->start ? name_of(*part->start) : ast::Name{});
   if (result.names.empty()) result.names.push_back({});
+  result.is_tuple = result.names.size() > 1;
   return result;
 }
 

@@ -66,7 +66,7 @@ class Marks : TokenEdits {
   void statement(size_t i) {
     switch (type(i)) {
       case L::IF: return choice(i);
-      case L::WHILE: return test(i);
+      case L::WHILE: case L::REQUIRES: return test(i);
       case L::AND: return address(i);
       case L::LET: return memory(i);
       case L::FOR: return loop(i);
@@ -93,7 +93,7 @@ class Marks : TokenEdits {
     report(span(i, i + 1), "if", "(", {{front(i), "("}, {behind(end - 1), ")"}}, "inside an expression a choice stands in brackets: `x + (if c { 1 } else { 2 })`");
     imagine(end, L::RIGHT_PAREN), imagine(i, L::LEFT_PAREN);
   }
-  // `if a = 3 {`.
+  // `if a = 3 {`, `requires N = 8 {`.
   void test(size_t i) {
     std::optional<size_t> block = type(i + 1) == L::LET ? std::nullopt : block_of(i);
     int depth = 0;
