@@ -27,6 +27,7 @@ class Marks : TokenEdits {
       depth += (type(i - 1) == L::LEFT_BRACE) - (type(i - 1) == L::RIGHT_BRACE);
       cast(i);
       if (depth > 0) statement(i);
+      if (depth == 0 && type(i) == L::REQUIRES) test(i);
     }
   }
 
@@ -66,7 +67,7 @@ class Marks : TokenEdits {
   void statement(size_t i) {
     switch (type(i)) {
       case L::IF: return choice(i);
-      case L::WHILE: case L::REQUIRES: return test(i);
+      case L::WHILE: return test(i);
       case L::AND: return address(i);
       case L::LET: return memory(i);
       case L::FOR: return loop(i);
