@@ -84,9 +84,17 @@ Value Evaluator::choose(const Value& condition, const Value& a, const Value& b, 
     Number x = n[1], y = n[2];
     unite(x, y, span);
     Number out = n[0].truth() ? x : y;
+    // Where padding decides, what a loop carries stays.
+    if (n[0].is_padding() && x.may_keep() != y.may_keep()) {
+      Number by = x.may_keep() ? y : x;
+      by.padding = Padding((by.beyond() | n[0].beyond()) & ~kAsRead), by.waiting = 0, by.carried = Carried::No;
+      if (auto same = x.may_keep() ? kept(x, by, nullptr, span) : kept(by, y, nullptr, span)) return *same;
+    }
     out.padding = Padding((out.padding & ~kAsRead) | n[0].beyond());
     // Of sides that end at different places, what lies beyond either is padding, as in all elementwise code.
-    if (!out.is_carried()) out.padding |= x.beyond() | y.beyond(), carry(out, n);
+    out.padding |= x.beyond() | y.beyond();
+    carry(out, std::array{x, y});
+    out.padding |= n[0].beyond();
     return out;
   };
   return map({condition, a, b}, scalar_of_value(a).value_or(scalar_of_value(b).value_or(Scalar::F32)), each, span);

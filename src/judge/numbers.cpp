@@ -185,7 +185,7 @@ std::optional<Number> Evaluator::kept(const Number& a, const Number& b, const Nu
   if (mine.carried == Carried::Maybe) unknown(span, "what a loop may carry or not, as a branch that was not run decides, and padding");
   Number out = mine;
   if ((mine.padding & ~kAnything) || mine.may_end) out.padding |= kAnything;
-  out.reached |= kAllAxes & ~other.beyond() & ~other.spread;
+  if (!(other.beyond() & kLost)) out.reached |= kAllAxes & ~other.beyond() & ~other.spread;
   out.waiting = (out.waiting | other.beyond()) & ~out.reached & kAllAxes;
   return out;
 }
@@ -212,7 +212,10 @@ void Evaluator::carry(Number& out, std::span<const Number> from) {
 
 Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {
   const Padding padding = a.beyond() | b.beyond();
-  unite(a, b, span);
+  // How far is a number of its own.
+  const bool shifts_number = (op == BinaryOp::ShiftLeft || op == BinaryOp::ShiftRight) && !a.is_literal && a.type != Scalar::Index && b.type == Scalar::Index;
+  if (shifts_number) b.type = Scalar::I64, b.is_literal = false;
+  if (!shifts_number) unite(a, b, span);
   const bool keeps = may_keep(op, a);
   if (keeps)
     if (auto same = kept(a, b, nullptr, span)) return *same;

@@ -166,7 +166,10 @@ struct Run {
 
   void run(OpId at, const Op& op, RegionId id) {
     if (auto* branch = op.get<op::If>()) return run_branch(*branch, op, id);
-    if (auto* select = op.get<op::Select>()) return run_select(*select, op, id);
+    if (auto* select = op.get<op::Select>()) {
+      run_select(*select, op, id);
+      return keep_choice(*select, at, op.result());
+    }
     Taint most = Taint::Clean;
     bool is_carried = false, is_brought = op.is<op::ElementLoad>();
     each_operand(op.data, [&](ValueId v) {
@@ -188,10 +191,21 @@ struct Run {
     auto decision = decided(select.condition, id);
     ValueId side = decision && decision->side ? select.a : select.b;
     known.insert_or_assign(v, decision ? of(side) : joined(of(select.a), of(select.b)));
-    taint_of[v] = decision ? std::max(decision->taint, taint(side)) : std::max({taint(select.condition), taint(select.a), taint(select.b)});
+    // What numbers decide, and no place, has to do with both sides.
+    const bool is_one = decision && (decision->taint != Taint::Clean || taint(select.a) == taint(select.b) || proved(select.condition, id));
+    taint_of[v] = is_one ? std::max(decision->taint, taint(side)) : std::max({taint(select.condition), taint(select.a), taint(select.b)});
     if (carried.contains(select.a) || carried.contains(select.b)) carried.insert(v);
     if (decision ? brought.contains(side) : brought.contains(select.a) || brought.contains(select.b)) brought.insert(v);
-    if (decision && taint(side) == Taint::Clean && carried.contains(side)) taint_of[v] = Taint::Clean;
+    if (is_one && taint(side) == Taint::Clean && carried.contains(side)) taint_of[v] = Taint::Clean;
+  }
+
+  // Where padding decides between what a loop carries and something of the turn, the former stays.
+  void keep_choice(const op::Select& select, OpId id, ValueId v) {
+    if (taint(select.condition) != Taint::Padding || taint(v) != Taint::Padding || is_held(select.a) == is_held(select.b) || !may_keep) return;
+    const ValueId mine = is_held(select.a) ? select.a : select.b;
+    const Keeping keeping = may_keep({id, mine, v});
+    if (keeping == Keeping::Stays) equate(v, mine);
+    if (keeping == Keeping::Waits) join(v, mine), is_left(v, mine);
   }
 
   void run_branch(const op::If& branch, const Op& op, RegionId at) {

@@ -140,16 +140,17 @@ void PaddingFlow::enter_product(const op::Gemm& gemm, const AxisPadding& of_a, c
   bool prefers_b = kernel_.type(gemm.a).is_buffer() && !kernel_.type(gemm.b).is_buffer();
   bool takes_b = a_is_finite && (prefers_b || !b_is_finite), takes_a = !takes_b, takes_both = takes_a && !b_is_finite;
   bool is_meant = is_nothing(Belief::Finite);
-  auto entry = [&](ValueId operand, int64_t axis, const AxisPadding& padding) {
-    return Entry{operand, axis, padding, identity(ReduceFn::Sum, element(operand)), "product", "0", is_meant};
+  auto entry = [&](size_t operand, int64_t axis, const AxisPadding& padding) {
+    const ValueId tile = operand == 0 ? gemm.a : gemm.b;
+    return Entry{tile, operand, axis, padding, identity(ReduceFn::Sum, element(tile)), "product", "0", is_meant};
   };
   AxisPadding told = both;
   const AxisPadding& cause = of_a.is_padded && !vanishes(of_a, for_a, is_meant ? Belief::None : Belief::Finite) ? of_a : of_b.is_padded ? of_b : of_a;
   told.origin = cause.origin, told.is_as_read = cause.is_as_read, told.numbers = cause.numbers, told.kind = cause.kind;
-  Entry first = entry(&cause == &of_a ? gemm.a : gemm.b, 0, told);
-  if (is_refused(first)) return report(told, first.operand, first.where, first.wanted, at);
-  if (takes_a) keep_out(entry(gemm.a, gemm.transpose_a ? 0 : 1, both), at);
-  if (takes_b || takes_both) keep_out(entry(gemm.b, gemm.transpose_b ? 1 : 0, both), at);
+  Entry first = entry(&cause == &of_a ? 0 : 1, 0, told);
+  if (is_refused(first)) return report(told, first.tile, first.where, first.wanted, at);
+  if (takes_a) keep_out(entry(0, gemm.transpose_a ? 0 : 1, both), at);
+  if (takes_b || takes_both) keep_out(entry(1, gemm.transpose_b ? 1 : 0, both), at);
 }
 
 void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
@@ -208,14 +209,16 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
     Number neutral = may_be_nan ? Number::real(std::numeric_limits<double>::quiet_NaN()) : identity(reduce.fn, type);
     // Of equal whole numbers the first wins, and no number is below the least: what lies before the start cannot be hidden.
     if (is_index && !is_float(type) && axis.has_low()) report(axis, reduce.x, where, "", at);
-    else keep_out({reduce.x, reduce.axis, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped)}, at);
+    else keep_out({reduce.x, 0, reduce.axis, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped)}, at);
   }
   auto fold = [&](const Known& n) { return is_index ? known_data(element(at.result())) : total(reduce.fn, type, n); };
   TileState result{fold(x.inside), {}, x.is_uniform, x.axes};
   result.axes.erase(result.axes.begin() + reduce.axis);
   for (AxisPadding& other : result.axes) {
     if (!other.is_padded) continue;
-    other.numbers = fold(axis.is_padded && is_neutral ? joined(other.met(), x.corner) : other.met());
+    // A line that lies beyond both edges holds nothing but the identity, where it is masked.
+    const Known corner = is_neutral || is_index ? x.corner : known_exactly(type, identity(reduce.fn, type));
+    other.numbers = fold(axis.is_padded ? joined(other.met(), corner) : other.met());
     other.is_as_read = false, other.plain = {};
     if (x.corner.is_some()) result.corner = fold(x.corner);
   }
@@ -233,7 +236,7 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
   bool is_neutral = is_identity(scan.fn, type, counted(axis)) && is_identity(scan.fn, type, plain_beyond(axis));
   if (axis.is_padded && !is_neutral && (!comes_last || has_place(axis))) {
     std::string wanted = identity_text(scan.fn, type);
-    keep_out({scan.x, scan.axis, axis, identity(scan.fn, type), "scan", wanted, comes_last || is_identity(scan.fn, type, axis.numbers.hoped)}, at);
+    keep_out({scan.x, 0, scan.axis, axis, identity(scan.fn, type), "scan", wanted, comes_last || is_identity(scan.fn, type, axis.numbers.hoped)}, at);
   }
   Known anywhere = joined(result.inside, axis.met());
   result.inside = total(scan.fn, type, comes_last || !axis.is_padded ? result.inside : anywhere);
@@ -325,7 +328,7 @@ bool PaddingFlow::has_place(const AxisPadding& axis) const { return axis.can_be_
 
 // What is neutral as long as memory holds finite numbers is left where no mask can stand.
 bool PaddingFlow::keep_out(const Entry& entry, const Op& at) {
-  if (is_refused(entry)) return report(entry.padding, entry.operand, entry.where, entry.wanted, at), false;
+  if (is_refused(entry)) return report(entry.padding, entry.tile, entry.where, entry.wanted, at), false;
   if (has_place(entry.padding)) masks_.add(OperandMask{region_, op_, entry.operand, entry.axis, entry.padding.edges, entry.identity});
   return true;
 }

@@ -83,6 +83,7 @@ class PaddingFlow {
   void refuse(const ir::op::Map& map, const AxisPadding& padding, const Meeting& meeting);
   bool carries(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId v);
   void note_first(const ir::op::Map& op, const ir::Op& at);
+  void note_stores(const ir::op::Map& map, const MapAxis& axis, const MapResults& results, std::map<ir::ValueId, AxisPadding>& stored) const;
   bool hides_corner(const ir::op::Map& op, const TileState& result, size_t axis);
   static Group region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes, bool (*is_such)(const Outcome&));
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
@@ -95,7 +96,8 @@ class PaddingFlow {
 
   // Padding that meets an operation along an axis, and what would change nothing there.
   struct Entry {
-    ir::ValueId operand;
+    ir::ValueId tile;
+    size_t operand = 0;  // which of the operation's it is
     int64_t axis = 0;
     const AxisPadding& padding;
     ir::Number identity;

@@ -79,7 +79,7 @@ Keeping PaddingFlow::keeps(const op::Map& map, const MapAxis& axis, unsigned set
     masks_.add(ResultMask{region_, op_, meeting.op, axis.axis, std::move(edges), meeting.kept});
     return Keeping::Stays;
   }
-  if (!meeting.is_hoped) refuse(map, unknown->sample, meeting);
+  if (!meeting.is_hoped && kernel_.op(meeting.op).is<op::Binary>()) refuse(map, unknown->sample, meeting);
   return Keeping::Not;
 }
 
@@ -205,7 +205,7 @@ AxisPadding PaddingFlow::accumulated(const op::Gemm& gemm, int axis, const AxisP
     const ValueId operand = axis == 0 ? gemm.a : gemm.b, other = axis == 0 ? gemm.b : gemm.a;
     const int64_t line = axis == 0 ? gemm.transpose_a : !gemm.transpose_b;
     const Known added = product(element(gemm.acc), from.met(), ordinary(state(other).inside));
-    if (!added.hoped.is_within(kZero)) keep_out({operand, line, from, identity(ReduceFn::Sum, element(operand)), "product", "0"}, at);
+    if (!added.hoped.is_within(kZero)) keep_out({operand, size_t(axis), line, from, identity(ReduceFn::Sum, element(operand)), "product", "0"}, at);
   }
   AxisPadding padding = old;
   if (old.is_padded || old.reach != Reach::Touched) reached(padding, Group{from.edges, from.is_filled, 0, from}, old.reach, loops);

@@ -279,6 +279,7 @@ bool PaddingFlow::hides_corner(const op::Map& map, const TileState& result, size
 void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   note_first(map, at);
   masks_.forget_results(op_);
+  std::map<ValueId, AxisPadding> stored;
   MapResults inside = map_results(map, {-1, {}, {}}, 0, false);
   std::vector<TileState> states;
   for (size_t r = 0; r < at.results.size(); ++r) states.push_back(plain_state(inside.numbers[r], int(map.shape.size()), is_uniform(map, std::nullopt)));
@@ -294,6 +295,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
     for (unsigned set : axis.sets) {
       MapResults results = map_results(map, axis, set, false);
       mask_guards(map, axis, set, results);
+      note_stores(map, axis, results, stored);
       for (size_t r = 0; r < states.size(); ++r) outcomes[r].push_back(outcome_of(map, axis, set, results, r));
     }
     for (size_t r = 0; r < states.size(); ++r) states[r].axes[a] = padding_of(map, axis, outcomes[r], r);
@@ -306,6 +308,33 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
     tiles_[at.results[r]] = std::move(states[r]);
   }
   taint_writes(map.body);
+  for (const auto& [buffer, padding] : stored) {
+    TileState now = state(buffer);
+    now.is_uniform = false;
+    for (AxisPadding& axis : now.axes) {
+      axis.numbers = axis.is_padded ? joined(axis.met(), padding.numbers) : padding.numbers;
+      axis.is_padded = true, axis.kind = PaddingKind::Read, axis.plain = {}, axis.is_as_read = false, axis.origin = padding.origin;
+      axis.lose_edges();
+    }
+    buffers_[buffer] = std::move(now);
+  }
+}
+
+// Padding that the body stores into shared tiles, element by element: where it lies is not known.
+void PaddingFlow::note_stores(const op::Map& map, const MapAxis& axis, const MapResults& results, std::map<ValueId, AxisPadding>& stored) const {
+  each_op(kernel_, map.body, [&](OpId id) {
+    auto* store = kernel_.op(id).get<op::ElementStore>();
+    if (!store) return;
+    auto taint = results.taint_of.find(store->value);
+    auto numbers = results.known.find(store->value);
+    if (taint == results.taint_of.end() || taint->second != Taint::Padding || numbers == results.known.end()) return;
+    ValueId buffer = store->buffer;
+    while (auto* view = kernel_.defined_by<op::Subview>(buffer)) buffer = view->buffer;
+    if (kernel_.type(buffer).space != Space::Shared) return;
+    AxisPadding& padding = stored[buffer];
+    padding.numbers = joined(padding.numbers, numbers->second);
+    padding.origin = axis.groups.front().sample.origin;
+  });
 }
 
 // Padding that a guard would report, as in a division by zeros of it.

@@ -129,9 +129,16 @@ ValueId loaded(Builder& b, ValueId operand) {
   return b.value(std::move(load), tile_type(type.element, type.shape));
 }
 
+// Its operands, in their order.
+std::vector<ValueId> operands_of(const Op& op) {
+  std::vector<ValueId> all;
+  each_operand(op.data, [&](ValueId v) { all.push_back(v); });
+  return all;
+}
+
 ValueId masked(prove::Prover& prover, Builder& b, const OperandMask& mask) {
   Kernel& kernel = b.kernel();
-  ValueId tile = loaded(b, mask.operand);
+  ValueId tile = loaded(b, operands_of(kernel.op(mask.op))[mask.operand]);
   const Type type = kernel.type(tile);
   std::vector<Ends> ends = written(prover, b, mask.edges);
   op::Map map{.inputs = {tile}, .input_axes = {whole(type.shape.size())}, .shape = type.shape, .body = kernel.new_region()};
@@ -147,24 +154,27 @@ ValueId masked(prove::Prover& prover, Builder& b, const OperandMask& mask) {
 
 // A shared tile that nothing but this product reads is masked where it is written: it would have to be copied else.
 std::optional<OperandMask> at_its_store(const Kernel& kernel, const OperandMask& mask) {
-  if (!kernel.type(mask.operand).is_buffer()) return std::nullopt;
+  const std::vector<ValueId> operands = operands_of(kernel.op(mask.op));
+  const ValueId operand = operands[mask.operand];
+  if (!kernel.type(operand).is_buffer() || std::ranges::count(operands, operand) > 1) return std::nullopt;
   std::vector<OpId> users;
   each_op(kernel, kernel.body, [&](OpId id) {
     bool uses = false;
-    each_operand(kernel.op(id).data, [&](ValueId v) { uses |= v == mask.operand; });
+    each_operand(kernel.op(id).data, [&](ValueId v) { uses |= v == operand; });
     if (uses && id != mask.op) users.push_back(id);
   });
   auto* store = users.size() == 1 ? kernel.op(users[0]).get<op::Store>() : nullptr;
   const auto& ops = kernel.region(mask.region).ops;
   auto before = std::find(ops.begin(), ops.end(), mask.op);
-  if (!store || store->buffer != mask.operand || std::find(ops.begin(), before, users[0]) == before) return std::nullopt;
+  if (!store || store->buffer != operand || std::find(ops.begin(), before, users[0]) == before) return std::nullopt;
   auto axis = std::find(store->axes.begin(), store->axes.end(), mask.axis);
   auto offset = kernel.constant(store->offsets[size_t(mask.axis)]);
   bool is_whole = axis != store->axes.end() && offset && offset->i == 0 &&
-                  kernel.type(store->tile).shape[size_t(axis - store->axes.begin())] == kernel.type(mask.operand).shape[size_t(mask.axis)];
+                  kernel.type(store->tile).shape[size_t(axis - store->axes.begin())] == kernel.type(operand).shape[size_t(mask.axis)];
   if (!is_whole) return std::nullopt;
   OperandMask moved = mask;
-  moved.op = users[0], moved.operand = store->tile, moved.axis = axis - store->axes.begin();
+  const std::vector<ValueId> stored = operands_of(kernel.op(users[0]));
+  moved.op = users[0], moved.operand = size_t(std::ranges::find(stored, store->tile) - stored.begin()), moved.axis = axis - store->axes.begin();
   moved.identity = identity(ReduceFn::Sum, kernel.type(store->tile).element);
   return moved;
 }
@@ -173,8 +183,9 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const OperandMask& mask)
   if (auto moved = at_its_store(kernel, mask)) return insert_mask(prover, kernel, *moved);
   ValueId by;
   insert_before(kernel, mask.region, mask.op, [&](Builder& b) { by = masked(prover, b, mask); });
+  size_t place = 0;
   each_operand(kernel.op(mask.op).data, [&](ValueId& v) {
-    if (v == mask.operand) v = by;
+    if (place++ == mask.operand) v = by;
   });
 }
 

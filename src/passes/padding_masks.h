@@ -8,7 +8,7 @@ namespace tilec::passes {
 struct OperandMask {
   ir::RegionId region;  // where the operation stands
   ir::OpId op;
-  ir::ValueId operand;
+  size_t operand = 0;  // which of the operation's: one tile may be several of them
   int64_t axis = 0;
   Edges edges;
   ir::Number identity;
@@ -48,7 +48,7 @@ class Masks {
   bool can_stand(ir::RegionId region, const prove::Formula& condition) const;
 
   prove::Prover& prover_;
-  std::map<std::tuple<ir::OpId, ir::ValueId, int64_t>, OperandMask> operands_;
+  std::map<std::tuple<ir::OpId, size_t, int64_t>, OperandMask> operands_;  // by operation, operand and axis
   std::map<std::tuple<ir::OpId, ir::OpId, int64_t>, ResultMask> results_;  // by map, operation and axis
   std::map<std::tuple<ir::OpId, int64_t>, GuardMask> guards_;
 };

@@ -167,6 +167,8 @@ void run_assign(Instance& in, const ast::Assign& node, Span span) {
     return void(not_supported(in, node.target->span, "an assignment to several places"));
   if (auto id = variable_named(in, *node.target)) return assign_variable(in, *id, node, span);
   if (auto* index = node.target->as<ast::Index>()) {
+    for (const ast::Subscript& s : index->subscripts)
+      if (s.kind == ast::SubscriptKind::NewAxis) return void(not_allowed(in, s.span.valid() ? s.span : index->base->span, "the new axis `_`", "in what is assigned to: leave it out"));
     if (in.parallel && in.level == Level::Element && assign_fragment_element(in, *index, node, span)) return;
     if (auto id = variable_named(in, *index->base); id && in.variable(*id).type.is_tile()) {
       if (!require_block(in, span, "a part of a fragment")) return;

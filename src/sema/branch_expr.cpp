@@ -120,7 +120,7 @@ struct Choice {
 Value choose(Instance& in, Choice c) {
   if (c.a.operand.value.is_poison() || c.b.operand.value.is_poison()) return Poison{};
   auto type = unify(in, c.a, c.b, c.span);
-  if (!type) return Poison{};
+  if (!type || (type->is_tile() && !require_block(in, c.span, "a choice of whole tiles"))) return Poison{};
   ir::ValueId x = id_of(c.a.operand.value), y = id_of(c.b.operand.value);
   bool is_choice = are_literals(c.a.operand, c.b.operand);
   Merged merged = merge(in, c.before, c.a.arm, c.b.arm);

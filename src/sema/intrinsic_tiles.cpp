@@ -112,6 +112,7 @@ Value run_tile(Instance& in, const FnRef& fn, const CallSite& site, std::string_
 Value run_reshape(Instance& in, const FnRef&, const CallSite& site, std::string_view) {
   if (!site.receiver)
     return not_allowed(in, site.expr.span, "`reshape` without a tile", "here; write `t.reshape[M, N]`");
+  if (!require_block(in, site.expr.span, "a `reshape`")) return Poison{};
   ir::ValueId tile = materialise(in, *site.receiver);
   if (!tile.valid()) return Poison{};
   auto shape = extents_in_brackets(in, site.generics);
@@ -147,6 +148,10 @@ Value run_gemm(Instance& in, const FnRef& fn, const CallSite& site, std::string_
 
 // `copy(src, dst)`
 Value run_copy(Instance& in, const FnRef& fn, const CallSite& site, std::string_view) {
+  if (site.receiver) {
+    in.at(site.expr.span).error(diag::UnknownMember, describe(in.kernel, site.receiver->value), "copy").help("a copy is written `dst = src;` or `copy(src, dst)`");
+    return Poison{};
+  }
   for (const ast::Argument& a : site.arguments)
     if (a.is_named() && a.name.text != "src" && a.name.text != "dst")
       return not_supported(in, a.span, "the option `" + std::string(a.name.text) + "` of a copy");

@@ -28,11 +28,11 @@ bool has_few_elements(Instance& in, const Shape& shape, Span span) {
   if (!has_few_axes(in, shape, span)) return false;
   int64_t count = 1;
   for (int64_t extent : shape) {
-    if (extent <= kMostExtent / count) {
+    if (extent <= kMostElements / count) {
       count *= extent;
       continue;
     }
-    return not_allowed(in, span, "a tile of more than 2147483647 elements", "here"), false;
+    return not_allowed(in, span, "a tile of more than " + std::to_string(kMostElements) + " elements", "here"), false;
   }
   return true;
 }

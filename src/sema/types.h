@@ -21,6 +21,7 @@ std::optional<ResolvedType> resolve(Instance& in, const ast::Type& type);
 std::optional<Extent> extent_of(Instance& in, const Operand& operand);
 // Extents and the offsets inside of a tile are numbers of 32 bits.
 constexpr int64_t kMostExtent = 2147483647;
+constexpr int64_t kMostElements = int64_t(1) << 30;  // of a tile
 // Reports a tile of more elements than that, or of more axes than layouts have.
 bool has_few_elements(Instance& in, const Shape& shape, Span span);
 bool has_few_axes(Instance& in, const Shape& shape, Span span);

@@ -127,11 +127,12 @@ def called(library, kernel, case, memory):
     for p in parameters.values():
         if p["kind"] != "tensor":
             continue
-        count = extents(p, case)
-        values = [number(x) for x in case["given"].get(p["name"], [0] * count)]
-        tensors[p["name"]] = np.array(values, dtype=TYPES[p["element"]])
-        if len(p["shape"]) == 1 and isinstance(p["shape"][0], str):
-            dims.setdefault(p["shape"][0], count)
+        given = case["given"].get(p["name"], [0] * extents(p, case))
+        rows = given if given and isinstance(given[0], list) else [given]
+        tensors[p["name"]] = np.array([number(x) for row in rows for x in row], dtype=TYPES[p["element"]])
+        for name, extent in zip(p["shape"], [len(given)] if rows[0] is given else [len(rows), len(rows[0])]):
+            if isinstance(name, str) and (p["name"] in case["given"] or len(p["shape"]) == 1):
+                dims.setdefault(name, extent)
     placed = {name: memory.place(t) for name, t in tensors.items()}
     for a in kernel["arguments"]:
         name = a["name"]

@@ -52,7 +52,12 @@ class Program:
     def combined(self, variable, operand):
         op = self.rng.choice(["max", "max", "min", "+", "+", "-", "*"])
         value = f"{op}({variable}, {operand})" if op.startswith("m") else f"{variable} {op} {operand}"
-        return self.rng.choice([value, value, value, value, f"({value}) * 0.5", f"({value}) + 1", f"-({value})", f"max(abs({variable}), {operand})", f"abs({value}) - {operand}"])
+        return self.rng.choice([value, value, value, value, f"({value}) * 0.5", f"({value}) + 1", f"-({value})", f"max(abs({variable}), {operand})", self.choice(variable, operand), f"abs({value}) - {operand}", self.choice(variable, operand)])
+
+    def choice(self, variable, operand):
+        sides = [operand, variable] if self.rng.random() < 0.7 else [variable, operand]
+        test = self.rng.choice([f"{operand} > {variable}", f"{operand} < {variable}", f"{operand} > 0", f"{variable} > 0", f"{self.read('k')} < 2"])
+        return f"(if {test} {{ {sides[0]} }} else {{ {sides[1]} }})"
 
     def update(self):
         variable, kind = self.rng.choice(self.names), self.rng.random()
