@@ -127,7 +127,7 @@ ValueId Builder::binary(BinaryFn fn, ValueId a, ValueId b) {
   auto ca = kernel_.constant(a), cb = kernel_.constant(b);
   if (ca && cb)
     if (auto folded = evaluate(fn, t.element, *ca, *cb)) return constant(t.element, *folded);
-  if (ValueId same = simplify_binary(fn, a, b); same.valid()) return same;
+  if (ValueId same = simplify_binary(fn, a, b); same.valid() && (drops(t.element) || !kernel_.constant(same))) return same;
   if (moves_constants_ && ca && (fn == BinaryFn::Add || fn == BinaryFn::Mul)) std::swap(a, b);
   if (t.element == Scalar::Index)
     if (ValueId sum = constants_outward(fn, a, b); sum.valid()) return sum;
@@ -153,14 +153,15 @@ ValueId Builder::compare(CompareFn fn, ValueId a, ValueId b) {
   Type t = scalar_type(Scalar::Bool, type(a).varying || type(b).varying);
   auto ca = kernel_.constant(a), cb = kernel_.constant(b);
   if (ca && cb) return boolean(evaluate(fn, type(a).element, *ca, *cb));
-  if (a == b && !is_float(type(a).element)) return boolean(fn == CompareFn::Eq || fn == CompareFn::Le || fn == CompareFn::Ge);
+  if (a == b && !is_float(type(a).element) && drops(type(a).element)) return boolean(fn == CompareFn::Eq || fn == CompareFn::Le || fn == CompareFn::Ge);
+  if (!drops(type(a).element)) return value(op::Compare{fn, a, b}, t);
   if (auto known = decided(fn, type(a).element, ca, cb)) return boolean(*known);
   return value(op::Compare{fn, a, b}, t);
 }
 
 ValueId Builder::select(ValueId condition, ValueId a, ValueId b) {
   if (auto c = kernel_.constant(condition)) return c->i ? a : b;
-  if (a == b) return a;
+  if (a == b && drops(type(a).element)) return a;
   Type t = type(a);
   t.varying |= type(b).varying || type(condition).varying;
   return value(op::Select{condition, a, b}, t);

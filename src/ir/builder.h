@@ -31,6 +31,9 @@ class Builder {
   // From here on sums of indices are written with their constants last, (x + c) + y as (x + y) + c: in addresses, whose
   // sums cannot overflow, the constants end in the offset of the instruction and what is left is shared.
   void move_constants_outward() { moves_constants_ = true; }
+  // From here on nothing but indices and truth values is dropped from what it decides nothing of, x * 0 of whole numbers: elements of tiles
+  // tell where their padding lies.
+  void keep_operands() { keeps_operands_ = true; }
 
   // The operation as it is, with one result of each type.
   OpId add(OpData data, std::span<const Type> result_types = {});
@@ -65,7 +68,8 @@ class Builder {
   Kernel& kernel_;
   RegionId region_;
   Span span_, held_;
-  bool moves_constants_ = false;
+  bool drops(Scalar type) const { return !keeps_operands_ || type == Scalar::Index || type == Scalar::Bool; }
+  bool moves_constants_ = false, keeps_operands_ = false;
   size_t writes_ = 0;
   std::map<std::tuple<RegionId, Scalar, int64_t, uint64_t>, ValueId> constants_;  // one of each a region
 };

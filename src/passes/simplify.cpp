@@ -13,7 +13,7 @@ namespace {
 
 class Simplifier : public Rebuilder {
  public:
-  explicit Simplifier(Kernel& kernel) : Rebuilder(kernel) {}
+  explicit Simplifier(Kernel& kernel) : Rebuilder(kernel) { builder_.keep_operands(); }
 
  private:
   bool rewrite(OpId id) override {

@@ -4,6 +4,7 @@ namespace tilec::sema {
 
 Instance::Instance(Session& session, const Module& module) : session(session), builder(kernel, kernel.new_region()) {
   kernel.body = builder.region();
+  builder.keep_operands();
   scopes.emplace_back();
   frames.push_back({.module = &module});
 }

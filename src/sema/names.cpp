@@ -166,14 +166,35 @@ Value value_of_name(Instance& in, const ast::Name& name) {
   return Poison{};
 }
 
+namespace {
+
+bool may_be_set(const Instance& in, const Binding& binding) {
+  auto* value = std::get_if<Value>(&binding.what);
+  auto* view = value ? value->as<View>() : nullptr;
+  return !value || (view && in.memory(view->memory).access != ir::Access::In);
+}
+
+bool has_word(std::string_view text, std::string_view word) {
+  auto is_of_word = [&](size_t at) { return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'); };
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
+    if (!(at > 0 && is_of_word(at - 1)) && !is_of_word(at + word.size())) return true;
+  return false;
+}
+
+}  // namespace
+
 bool is_undeclared_target(Instance& in, const ast::Name& name, Span value, bool has_operator) {
   if (!name.exists() || in.find(name.text) || in_module(in, in.module(), name.text) || scalar_named(name.text)) return false;
   if (is_told(in, name)) return true;
   auto report = in.at(name.span).error(diag::UnknownName, name.text);
-  std::string_view near = nearest(name.text, names_in_sight(in));
+  // Those that could be set: `m` beside an extent `M` is a variable that nobody has declared.
+  std::vector<std::string_view> names = names_in_sight(in);
+  std::erase_if(names, [&](std::string_view other) { return !may_be_set(in, *in.find(other)); });
+  std::string_view near = nearest(name.text, names);
   Span front{name.span.file, name.span.begin, name.span.begin};
+  const bool names_itself = has_word(in.text(value), name.text);
   if (!near.empty()) report.fix(name.span, near, "did you mean `" + std::string(near) + "`?");
-  else if (has_operator) report.help("a variable is declared first: `var " + std::string(name.text) + ": f32 = 0;`");
+  else if (has_operator || names_itself) report.help("a variable is declared first: `var " + std::string(name.text) + ": f32 = 0;`");
   else report.fix(front, "var ", "a variable is declared where it begins: `var " + std::string(name.text) + " = " + std::string(in.text(value)) + ";`");
   return true;
 }
