@@ -203,7 +203,7 @@ struct Run {
   void keep_choice(const op::Select& select, OpId id, ValueId v) {
     if (taint(select.condition) != Taint::Padding || taint(v) != Taint::Padding || is_held(select.a) == is_held(select.b) || !may_keep) return;
     const ValueId mine = is_held(select.a) ? select.a : select.b;
-    const Keeping keeping = may_keep({id, mine, v});
+    const Keeping keeping = may_keep({id, mine, select.condition});
     if (keeping == Keeping::Stays) equate(v, mine);
     if (keeping == Keeping::Waits) join(v, mine), is_left(v, mine);
   }

@@ -47,7 +47,7 @@ bool PaddingFlow::carries(const op::Map& map, const MapAxis& axis, unsigned set,
 
 // Is it padding that was written, and is combined as it was read?
 bool PaddingFlow::is_asked_for(const op::Map& map, const Group& group, ValueId padding) const {
-  if (!group.sample.is_as_read || !group.sample.origin.pad.valid()) return false;
+  if (!group.sample.is_as_read || !group.sample.origin.pad.valid() || kernel_.type(padding).element == Scalar::Bool) return false;
   const auto& args = kernel_.region(map.body).args;
   for (size_t i = 0; i < map.inputs.size(); ++i)
     if ((group.inputs >> i & 1) && padding == args[map.shape.size() + i]) return true;
