@@ -194,7 +194,7 @@ class Evaluator {
   void doubt(const ast::Stmt& stmt, Padding padding);
   Flow run_if(const ast::If& choice);
   void lose_assigned(const ast::Stmt& stmt);
-  bool names_tensor(std::string_view text);
+  bool names_tensor(std::string_view text, const Shape& tile);
   std::vector<std::string_view> assigned_in(const ast::Block& block);
   void open_assigned(const ast::Block& block);
   void open_assigned(const ast::Stmt& other);

@@ -102,17 +102,21 @@ bool is_element_of(std::string_view text) {
   return at == text.size() || text[at] != '.';
 }
 
+bool are_multiples(const Shape& extents, const Shape& tile) {
+  return std::ranges::all_of(extents, [&](int64_t n) { return std::ranges::all_of(tile, [&](int64_t size) { return size > 0 && n % size == 0; }); });
+}
+
 }  // namespace
 
-// Does the text name a tensor, so that it may read more than there is?
-bool Evaluator::names_tensor(std::string_view text) {
+// Does the text name a tensor whose extents are no multiples of the tile's, so that it may read more than there is?
+bool Evaluator::names_tensor(std::string_view text, const Shape& tile) {
   auto is_of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
     while (end < text.size() && is_of_word(text[end])) ++end;
     Binding* binding = end > at ? find(text.substr(at, end - at)) : nullptr;
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (view && view->kind == Kind::Tensor && !is_element_of(text.substr(end))) return true;
+    if (view && view->kind == Kind::Tensor && !is_element_of(text.substr(end)) && !are_multiples(view->extents(), tile)) return true;
     at = std::max(end, at + 1);
   }
   return false;
@@ -138,7 +142,7 @@ void Evaluator::open_assigned(const ast::Block& block) {
   for (std::string_view name : assigned_in(block)) {
     Binding* binding = find(name);
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (view && view->kind != Kind::Tensor && names_tensor(sources_.text(block.span))) view->memory->may_end = true;
+    if (view && view->kind != Kind::Tensor && names_tensor(sources_.text(block.span), view->extents())) view->memory->may_end = true;
   }
 }
 
