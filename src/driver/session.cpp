@@ -69,26 +69,25 @@ int Session::parse_only(const std::string& input, Reading reading) {
 }
 
 // What is a program as it stands is one, whatever it looks like.
-bool Session::stands_as_written(const std::function<void(const ir::Kernel&)>& made) {
+void Session::take_as_written(const std::function<void(const ir::Kernel&)>& made) {
   const bool is_mended = ast.has_errors || std::ranges::any_of(program.imported, &Ast::has_errors, [](const auto& imported) -> const Ast& { return *imported; });
-  if (!is_mended) return false;
+  if (!is_mended) return;
   Diagnostics again(options.policy);
   Ast written = parse(ast.file, sources, again, Reading::AsWritten);
-  if (written.has_errors) return false;
+  if (written.has_errors) return;
   Program found = analyse(written, sources, provider(), again, {}, Reading::AsWritten);
-  if (again.has_errors()) return false;
+  if (again.has_errors()) return;
   diagnostics = std::move(again);
   set_aside = std::exchange(program, std::move(found));
   ast = std::move(written);
   if (made)
     for (const ExportInstance& e : program.exports) made(e.kernel);
-  return true;
 }
 
 int Session::load(const std::string& input, const std::function<void(const ir::Kernel&)>& made) {
   if (int code = parse_only(input)) return code;
   program = analyse(ast, sources, provider(), diagnostics, made);
-  if (diagnostics.has_errors()) stands_as_written(made);
+  if (diagnostics.has_errors()) take_as_written(made);
   check_targets();
   return kDone;
 }

@@ -43,7 +43,7 @@ struct Session {
   int load(const std::string& input, const std::function<void(const ir::Kernel&)>& made = {});
   int parse_only(const std::string& input, Reading reading = Reading::Mended);
   SourceProvider provider();  // of what is imported
-  bool stands_as_written(const std::function<void(const ir::Kernel&)>& made);
+  void take_as_written(const std::function<void(const ir::Kernel&)>& made);
   // Reports exports whose names C does not leave to them.
   void check_names();
   // Warns of kernels none of which is exported.

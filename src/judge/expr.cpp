@@ -90,9 +90,8 @@ Value Evaluator::choose(const Value& condition, const Value& a, const Value& b, 
       by.padding = Padding((by.beyond() | n[0].beyond()) & ~kAsRead), by.waiting = 0, by.carried = Carried::No;
       if (auto same = x.may_keep() ? kept(x, by, nullptr, span) : kept(by, y, nullptr, span)) return *same;
     }
-    out.padding = Padding((out.padding & ~kAsRead) | n[0].beyond());
     // Of sides that end at different places, what lies beyond either is padding, as in all elementwise code.
-    out.padding |= x.beyond() | y.beyond();
+    out.padding = x.beyond() | y.beyond();
     carry(out, std::array{x, y});
     out.padding |= n[0].beyond();
     return out;

@@ -1,6 +1,6 @@
 // What the prelude only declares.
-#include <array>
 #include <algorithm>
+#include <array>
 
 #include "judge/evaluator.h"
 

@@ -174,8 +174,7 @@ Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
   }
   const uint64_t turns = turns_;
   Flow flow = loop();
-  if (turns_ == turns)
-    open_assigned(body);
+  if (turns_ == turns) open_assigned(body);
   for (size_t i = 0; i < carried_.size(); ++i) {
     Memory& memory = *carried_[i];
     memory.may_end |= memory.began_with_edge;

@@ -95,21 +95,23 @@ std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::
   std::vector<TileState> turned;
   for (int round = 0;; ++round, ++settled.rounds) {
     bool must_widen = round >= kMostRounds || settled.rounds >= kMostRoundsInAll;
-    auto after = [&](const TileState& before, TileState now, ValueId of) {
+    auto outlast = [&](TileState now) {
       for (RegionId part : parts) now = outlasting(std::move(now), prover_, part, counting);
+      return now;
+    };
+    auto after = [&](const TileState& before, TileState now, ValueId of) {
       now = joined(before, now);
       return must_widen ? widened(before, std::move(now), known_anything(element(of))) : now;
     };
     Buffers before = buffers_;
-    std::vector<TileState> next = turn(carried);
-    turned = next;
-    for (TileState& now : turned)
-      for (RegionId part : parts) now = outlasting(std::move(now), prover_, part, counting);
-    for (size_t i = 0; i < carried.size(); ++i) next[i] = after(carried[i], next[i], inits[i]);
+    turned = turn(carried);
+    for (TileState& now : turned) now = outlast(std::move(now));
+    std::vector<TileState> next;
+    for (size_t i = 0; i < carried.size(); ++i) next.push_back(after(carried[i], turned[i], inits[i]));
     join_buffers(before);
     for (auto& [buffer, state] : buffers_) {
       auto known = before.find(buffer);
-      state = after(known == before.end() ? state : known->second, state, buffer);
+      state = after(known == before.end() ? state : known->second, outlast(state), buffer);
     }
     if (next == carried && buffers_ == before) break;
     carried = std::move(next);

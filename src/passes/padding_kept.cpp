@@ -45,7 +45,7 @@ bool PaddingFlow::carries(const op::Map& map, const MapAxis& axis, unsigned set,
   return false;
 }
 
-// Is it padding that was written, and is combined as it was read?
+// Is it padding that was written, and is combined as it was read? A condition is combined with nothing.
 bool PaddingFlow::is_asked_for(const op::Map& map, const Group& group, ValueId padding) const {
   if (!group.sample.is_as_read || !group.sample.origin.pad.valid() || kernel_.type(padding).element == Scalar::Bool) return false;
   const auto& args = kernel_.region(map.body).args;
