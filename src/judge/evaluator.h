@@ -142,6 +142,7 @@ class Evaluator {
   Value eval_member(const ast::Member& member, Span span);
   Value eval_index(const ast::Index& index, Span span);
   Value choose(const Value& condition, const Value& a, const Value& b, Span span);
+  Number chosen(const Number& test, Number x, Number y, Span span);
   Value unary(ast::UnaryOp op, const Value& x, Span span);
   Value binary(ast::BinaryOp op, const Value& a, const Value& b, Span span);
   Value compare_others(ast::BinaryOp op, const Value& a, const Value& b, Span span);
@@ -188,15 +189,38 @@ class Evaluator {
   Flow execute(const ast::Block& block);
   Flow execute(const ast::Stmt& stmt);
   template <class F> Flow carrying(const ast::Block& body, F&& loop);
-  Number element_at(Number x, size_t rank) const;
   void begin_turn();
   void keep_known(const Memory& memory, const Number& x, Span span);
   void doubt(const ast::Stmt& stmt, Padding padding);
   Flow run_if(const ast::If& choice);
-  void lose_assigned(const ast::Stmt& stmt);
-  bool names_tensor(std::string_view text, const Shape& tile);
+  struct Beside {
+    bool padding = false, carried = false;
+    Padding reached = 0;
+  };
+  struct Held {
+    Number* place;
+    Number before;
+    std::optional<View> element;
+    std::optional<bool> computes[2];  // of what a loop carries; by the side, which assigns nothing to it else
+    Padding reached = 0;              // of that
+  };
+  Number* held_by(const ast::Expr& target, std::optional<View>& element);
+  template <class F> void each_held(const ast::Stmt& stmt, const F& f);
+  Beside beside(const ast::Expr* expr);
+  Number chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span);
+  void stand_beside(const ast::Stmt& stmt);
+  std::vector<Held> held_under(const ast::If& choice);
+  void decide(std::span<const Held> all, const Number& test, Span span);
+  void set_beside(Number& now, const Number* before, Carried carried) const;
+  void renew(std::span<const Held> all, const Number& test);
+  void end_parallel(const ast::Block& body);
+  void note_put(const View& element, const Number& number);
+  std::optional<size_t> parallel_index(const ast::Expr& subscript);
+  Number element_at(const Number& x, const Places& indices, size_t rank) const;
+  Number put_at(const Number& x, const View& element) const;
+  bool names_tensor(std::string_view text, const Shape& tile, bool may_lie_behind);
   std::vector<std::string_view> assigned_in(const ast::Block& block);
-  void open_assigned(const ast::Block& block);
+  void open_assigned(const ast::Block& block, bool may_lie_behind = false);
   void open_assigned(const ast::Stmt& other);
   Flow run_while(const ast::While& loop, Span span);
   Flow run_for(const ast::For& loop);
@@ -226,7 +250,10 @@ class Evaluator {
   uint64_t changes_ = 0, changes_of_memory_ = 0;  // of variables and memory; of memory alone
   int depth_ = 0;
   bool is_parallel_ = false;
-  size_t parallel_rank_ = 0;  // its indices
+  int guards_ = 0;          // conditions around, within `parallel`
+  std::map<const Memory*, std::set<int64_t>> put_;  // what is new, by the `parallel` loop that runs
+  std::vector<std::string_view> indices_;  // of `parallel`
+  size_t parallel_rank_ = 0;
   bool is_in_launch_ = false;
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults
   std::vector<std::pair<TilePtr, bool>> masks_;

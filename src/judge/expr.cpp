@@ -56,7 +56,10 @@ Value Evaluator::eval_logic(const ast::Binary& logic, Span span) {
   if (is_null_test(left)) left = truth_of(true);
   left = tile_or_number(left, span);
   if (auto* n = std::get_if<Number>(&left)) {
-    if (n->truth() != is_and) return *n;
+    if (n->truth() != is_and) {
+      if (is_parallel_ && !n->is_padding() && beside(logic.rhs).padding) n->padding |= kSet;
+      return *n;
+    }
     Value right = eval(*logic.rhs);
     if (std::holds_alternative<Absent>(right)) return truth_of(false);
     return is_null_test(right) ? Value(truth_of(true)) : tile_or_number(right, span);
@@ -79,23 +82,28 @@ Value Evaluator::eval_binary(const ast::Binary& binary_expr, Span span) {
   return binary(binary_expr.op, left, right, span);
 }
 
+Number Evaluator::chosen(const Number& test, Number x, Number y, Span span) {
+  unite(x, y, span);
+  Number out = test.truth() ? x : y;
+  // Where padding decides, what a loop carries stays.
+  if (test.is_padding() && x.may_keep() != y.may_keep()) {
+    Number by = x.may_keep() ? y : x;
+    by.padding = Padding((by.beyond() | test.beyond()) & ~kAsRead), by.waiting = 0, by.carried = Carried::No;
+    if (auto same = x.may_keep() ? kept(x, by, nullptr, span) : kept(by, y, nullptr, span)) return *same;
+  }
+  // Of sides that end at different places, what lies beyond either is padding, as in all elementwise code.
+  out.padding = x.beyond() | y.beyond();
+  carry(out, std::array{x, y});
+  if (out.is_carried() && test.is_element && !test.is_padding()) out.reached |= kAllAxes & ~test.beyond() & ~test.spread;
+  // If a loop carries both, it is told by the number of the padding, where that is known.
+  const bool are_carried = test.is_padding() && x.may_keep() && y.may_keep();
+  if (are_carried && (x.is_padding() || y.is_padding())) out.padding = kAnything;
+  else out.padding |= are_carried ? kSet : test.beyond();
+  return out;
+}
+
 Value Evaluator::choose(const Value& condition, const Value& a, const Value& b, Span span) {
-  auto each = [this, span](std::span<const Number> n) {
-    Number x = n[1], y = n[2];
-    unite(x, y, span);
-    Number out = n[0].truth() ? x : y;
-    // Where padding decides, what a loop carries stays.
-    if (n[0].is_padding() && x.may_keep() != y.may_keep()) {
-      Number by = x.may_keep() ? y : x;
-      by.padding = Padding((by.beyond() | n[0].beyond()) & ~kAsRead), by.waiting = 0, by.carried = Carried::No;
-      if (auto same = x.may_keep() ? kept(x, by, nullptr, span) : kept(by, y, nullptr, span)) return *same;
-    }
-    // Of sides that end at different places, what lies beyond either is padding, as in all elementwise code.
-    out.padding = x.beyond() | y.beyond();
-    carry(out, std::array{x, y});
-    out.padding |= n[0].beyond();
-    return out;
-  };
+  auto each = [this, span](std::span<const Number> n) { return chosen(n[0], n[1], n[2], span); };
   return map({condition, a, b}, scalar_of_value(a).value_or(scalar_of_value(b).value_or(Scalar::F32)), each, span);
 }
 
@@ -128,6 +136,7 @@ Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {
     if (auto shape = shape_of_tile(other)) return tile_of(value, *shape, span);
   auto* number = std::get_if<Number>(&value);
   if (!number) return value;
+  if (is_parallel_) *number = chosen(number_of(condition, span), *number, other, takes_first, span);
   auto type = number->is_literal ? scalar_of(other) : std::nullopt;
   if (type) *number = convert(*number, *type, span);
   // A number beside a tile is every element of one.

@@ -36,7 +36,8 @@ Flow Evaluator::run_parallel(const ast::For& loop) {
   Shape shape;
   for (const ast::Argument& a : loop.arguments)
     if (!a.is_named()) shape.push_back(int64_t(whole_number(*a.value)));
-  parallel_rank_ = shape.size();
+  parallel_rank_ = shape.size(), indices_.clear();
+  for (const ast::Name& name : loop.pattern.names) indices_.push_back(name.text);
   for (int64_t k = 0, n = count_of(shape); k < n; ++k) {
     std::vector<Value> indices(shape.size());
     int64_t rest = k;
@@ -49,43 +50,6 @@ Flow Evaluator::run_parallel(const ast::For& loop) {
     if (flow == Flow::Return) return flow;
   }
   return Flow::Next;
-}
-
-namespace {
-
-// Calls f(target) for every assignment in a statement.
-template <class F>
-void each_target(const ast::Stmt& stmt, const F& f) {
-  each_statement(stmt, [&](const ast::Stmt& s) {
-    if (auto* assign = s.as<ast::Assign>()) f(*assign->target);
-  });
-}
-
-// The name of which all or a part is assigned to; empty where there is none.
-std::string_view root_of(const ast::Expr* place) {
-  while (place && !place->as<ast::NameRef>()) {
-    auto* index = place->as<ast::Index>();
-    auto* member = place->as<ast::Member>();
-    place = index ? index->base : member ? member->base : nullptr;
-  }
-  return place ? place->as<ast::NameRef>()->name.text : std::string_view();
-}
-
-}  // namespace
-
-// In `parallel` a condition that is padding makes padding of the elements that are set under it, or are not.
-void Evaluator::lose_assigned(const ast::Stmt& stmt) {
-  each_target(stmt, [&](const ast::Expr& target) {
-    auto* index = target.as<ast::Index>();
-    Binding* binding = index ? find(root_of(&target)) : nullptr;
-    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (!view || view->kind != Kind::Fragment) return;
-    View element = element_of(region_of(*view, *index), target.span);
-    if (!element.axes.empty() || !element.memory->is_written(element.offset)) return;
-    Number x = element.memory->get(element.offset);
-    x.padding |= kLost;
-    element.memory->set(element.offset, x);
-  });
 }
 
 namespace {
@@ -108,15 +72,15 @@ bool are_multiples(const Shape& extents, const Shape& tile) {
 
 }  // namespace
 
-// Does the text name a tensor whose extents are no multiples of the tile's, so that it may read more than there is?
-bool Evaluator::names_tensor(std::string_view text, const Shape& tile) {
+// Does the text name a tensor of which it may read more than there is, as where its extents are no multiples of the tile's?
+bool Evaluator::names_tensor(std::string_view text, const Shape& tile, bool may_lie_behind) {
   auto is_of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (size_t at = 0; at < text.size();) {
     size_t end = at;
     while (end < text.size() && is_of_word(text[end])) ++end;
     Binding* binding = end > at ? find(text.substr(at, end - at)) : nullptr;
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (view && view->kind == Kind::Tensor && !is_element_of(text.substr(end)) && !are_multiples(view->extents(), tile)) return true;
+    if (view && view->kind == Kind::Tensor && !is_element_of(text.substr(end)) && (may_lie_behind || !are_multiples(view->extents(), tile))) return true;
     at = std::max(end, at + 1);
   }
   return false;
@@ -136,13 +100,13 @@ std::vector<std::string_view> Evaluator::assigned_in(const ast::Block& block) {
   return names;
 }
 
-// What is not run might have brought padding.
-void Evaluator::open_assigned(const ast::Block& block) {
+// What is not run might have brought padding. A loop without a turn has come to its end at once.
+void Evaluator::open_assigned(const ast::Block& block, bool may_lie_behind) {
   if (is_parallel_ || thread_ >= 0) return;
   for (std::string_view name : assigned_in(block)) {
     Binding* binding = find(name);
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (view && view->kind != Kind::Tensor && names_tensor(sources_.text(block.span), view->extents())) view->memory->may_end = true;
+    if (view && view->kind != Kind::Tensor && names_tensor(sources_.text(block.span), view->extents(), may_lie_behind)) view->memory->may_end = true;
   }
 }
 
@@ -174,7 +138,7 @@ Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
   }
   const uint64_t turns = turns_;
   Flow flow = loop();
-  if (turns_ == turns) open_assigned(body);
+  if (turns_ == turns) open_assigned(body, true);
   for (size_t i = 0; i < carried_.size(); ++i) {
     Memory& memory = *carried_[i];
     memory.may_end |= memory.began_with_edge;
@@ -213,8 +177,9 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
 
 Flow Evaluator::run_for(const ast::For& loop) {
   if (loop.kind == ast::LoopKind::Parallel) {
-    is_parallel_ = true;
+    is_parallel_ = true, put_.clear();
     Flow flow = run_parallel(loop);
+    end_parallel(loop.body);
     is_parallel_ = false, parallel_rank_ = 0;
     return flow;
   }

@@ -64,7 +64,7 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
   out->shape = region.shape();
   out->may_end = region.view.memory->may_end;
   // Where the axes of the memory are in the tile, and those of the region.
-  std::vector<std::optional<size_t>> places, kept;
+  Places places, kept;
   for (size_t d = 0, axis = 0; d < region.length.size(); ++d) {
     kept.push_back(region.is_kept[d] ? std::optional(axis++) : std::nullopt);
     places.resize(std::max(places.size(), region.view.axes[d].of + 1));
@@ -96,7 +96,7 @@ void Evaluator::write(const Region& region, const Value& value, Span span) {
     if (!region.is_kept[d] && (region.start[d] < 0 || region.start[d] >= region.view.axes[d].extent))
       stop(interp::FaultKind::OutOfBounds, span, "an index lies outside `" + memory.name + "`");
   size_t k = 0;
-  std::vector<std::optional<size_t>> places;
+  Places places;
   for (size_t d = 0; d < region.length.size(); ++d)
     if (region.is_kept[d]) places.push_back(region.view.axes[d].of);
   bool is_whole = region.view.axes.size() == region.length.size();
@@ -133,6 +133,7 @@ Region Evaluator::region_of(const View& view, const ast::Index& index) {
   for (const ast::Subscript& s : index.subscripts) {
     if (s.kind == ast::SubscriptKind::NewAxis || axis >= view.axes.size()) unknown(s.span, "this subscript of memory");
     if (s.kind == ast::SubscriptKind::Index) {
+      if (is_parallel_) out.indices.resize(view.axes.size()), out.indices[axis] = parallel_index(*s.lo);
       out.start[axis] = whole_number(*s.lo);
       out.length[axis] = 1;
       out.is_kept[axis] = false;
@@ -159,6 +160,8 @@ View Evaluator::element_of(const Region& region, Span span) {
     Wide last = region.start[d] + region.length[d];
     if (region.start[d] < 0 || last > axis.extent)
       stop(interp::FaultKind::OutOfBounds, span, "an index lies outside `" + out.memory->name + "`");
+    if (out.indices.size() <= axis.of) out.indices.resize(axis.of + 1);
+    if (d < region.indices.size()) out.indices[axis.of] = region.indices[d];
     out.offset += int64_t(region.start[d]) * axis.stride;
     if (region.is_kept[d]) out.axes.push_back({region.length[d], axis.stride, axis.of});
   }
@@ -204,8 +207,8 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
   if (!is_whole) {
     Region region = region_of(copy, plain);
     if (is_row(plain, copy) && plain.subscripts.size() == copy.axes.size()) {
-      int64_t at = element_of(region, span).offset;
-      return element_at(moved((*tile)->elements[size_t(at)], std::vector<std::optional<size_t>>((*tile)->shape.size())), (*tile)->shape.size());
+      const View element = element_of(region, span);
+      return element_at((*tile)->elements[size_t(element.offset)], element.indices, (*tile)->shape.size());
     }
     copy.memory->carried = (*tile)->elements.empty() ? Carried::No : (*tile)->elements[0].carried;
     size_t k = 0;
@@ -216,7 +219,7 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
   // Axes of one element go where they are written; those that an index drops do not count.
   auto out = std::make_shared<Tile>(*cut);
   size_t axis = 0;
-  std::vector<std::optional<size_t>> places;
+  Places places;
   for (const ast::Subscript& s : index.subscripts) {
     if (s.kind == ast::SubscriptKind::NewAxis) out->shape.insert(out->shape.begin() + int64_t(axis), 1);
     else if (s.kind != ast::SubscriptKind::Index) places.push_back(axis);
@@ -322,6 +325,7 @@ void Evaluator::assign(Place& place, const Value& given, Span span) {
     if (std::holds_alternative<Number>(value) && type) value = convert(std::get<Number>(value), *type, span);
     auto *old = std::get_if<Number>(&place.variable->value), *now = std::get_if<Number>(&value);
     changes_ += !old || !now || !place.variable->is_set || !are_same(*old, *now);
+    if (now && guards_) set_beside(*now, place.variable->is_set ? old : nullptr, old ? old->carried : Carried::No);
     place.variable->value = value;
     place.variable->is_set = true;
     return;
@@ -336,8 +340,11 @@ void Evaluator::assign(Place& place, const Value& given, Span span) {
   Number number = convert(number_of(value, span), element.memory->element, span);
   bool changes = !element.memory->is_written(element.offset) || !are_same(element.memory->get(element.offset), number);
   changes_ += changes, changes_of_memory_ += changes;
+  if (is_parallel_) number = put_at(number, element);
   if (!number.is_carried() || number.reached & kLost) number.reached = kAllAxes & ~number.beyond();
   keep_known(*element.memory, number, span);
+  set_beside(number, element.memory->is_written(element.offset) ? element.memory->own(element.offset) : nullptr, element.memory->carried);
+  note_put(element, number);
   element.memory->set(element.offset, number);
 }
 

@@ -184,7 +184,7 @@ std::optional<Number> Evaluator::kept(const Number& a, const Number& b, const Nu
   if (counts) return std::nullopt;
   if (mine.carried == Carried::Maybe) unknown(span, "what a loop may carry or not, as a branch that was not run decides, and padding");
   Number out = mine;
-  if ((mine.padding & ~kAnything) || mine.may_end) out.padding |= kAnything;
+  if ((mine.padding & ~kAnything) || mine.may_end || other.is_anything()) out.padding |= kAnything;
   if (!(other.beyond() & kLost)) out.reached |= kAllAxes & ~other.beyond() & ~other.spread;
   out.waiting = (out.waiting | other.beyond()) & ~out.reached & kAllAxes;
   return out;
@@ -206,8 +206,15 @@ void Evaluator::carry(Number& out, std::span<const Number> from) {
   if (carried == Carried::No) return;
   out.carried = carried;
   out.padding = padding & ~kAsRead;
+  // It began as padding of which the axis is not known, and something has come to it.
+  const bool began_lost = std::ranges::any_of(from, [](const Number& x) { return x.is_carried() && (x.padding & kLost); });
+  if (brought && began_lost) out.padding = Padding((out.padding & ~kLost) | kAnything);
   out.reached = Padding(reached & ~waiting) | brought;
   out.waiting = waiting & ~brought;
+  // What was set beside padding may be padding for what is carried.
+  if (std::ranges::none_of(from, [](const Number& x) { return !x.is_carried() && x.is_set(); })) return;
+  auto is_same = [&](const Number& x) { return x.is_carried() && x.type == out.type && (x.is_real() ? x.f == out.f : x.i == out.i); };
+  if (std::ranges::none_of(from, is_same)) out.padding |= kAnything;
 }
 
 Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {

@@ -160,8 +160,11 @@ Flow Evaluator::run_if(const ast::If& choice) {
   std::vector<std::shared_ptr<Memory>> padded;
   for (const auto& memory : carried_)
     if (memory->may_end || memory->is_padded()) padded.push_back(memory);
+  const std::vector<Held> held = is_parallel_ ? held_under(choice) : std::vector<Held>();
+  guards_ += is_parallel_;
   if (test.truth()) flow = execute(choice.then_block);
   else if (choice.else_branch) flow = execute(*choice.else_branch);
+  guards_ -= is_parallel_;
   if (!test.truth())
     open_assigned(choice.then_block);
   else if (choice.else_branch) open_assigned(*choice.else_branch);
@@ -171,9 +174,15 @@ Flow Evaluator::run_if(const ast::If& choice) {
   for (const auto& memory : padded) memory->may_end = true;
   for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond());
   if (choice.else_branch) doubt(*choice.else_branch, test.beyond());
-  if (!is_parallel_ || !test.is_padding()) return flow;
-  for (const ast::Stmt* s : choice.then_block.statements) lose_assigned(*s);
-  if (choice.else_branch) lose_assigned(*choice.else_branch);
+  if (!is_parallel_) return flow;
+  if (test.is_padding() || test.is_set()) {
+    decide(held, test, choice.condition->span);
+    return flow;
+  }
+  renew(held, test);
+  if (!test.truth())
+    for (const ast::Stmt* s : choice.then_block.statements) stand_beside(*s);
+  else if (choice.else_branch) stand_beside(*choice.else_branch);
   return flow;
 }
 

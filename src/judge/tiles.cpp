@@ -55,6 +55,8 @@ Number operand_at(const Tile& tile, const Shape& shape, int64_t k, bool ends) {
   return x;
 }
 
+bool is_zero(const Number& x) { return x.is_real() ? x.f == 0 : x.i == 0; }
+
 ir::Number to_ir(const Number& x) { return x.is_real() ? ir::Number::real(x.f) : ir::Number::integer(int64_t(x.i)); }
 
 Scalar sum_type(Scalar type) {
@@ -98,20 +100,15 @@ Number Evaluator::condition(const ast::Expr& expr) {
   return number_of(value, expr.span);
 }
 
-// In `parallel`, an element of what has fewer axes than there are indices is spread along some.
-Number Evaluator::element_at(Number x, size_t rank) const {
-  x.is_element = true;
-  x.spread = rank < parallel_rank_ ? kAllAxes : Padding(0);
-  return x;
-}
-
 Value Evaluator::tile_or_number(const Value& value, Span span) {
   auto* view = std::get_if<View>(&value);
   if (!view) return value;
   if (view->axes.empty()) {
-    Number element = moved(load(*view, view->offset, span), std::vector<std::optional<size_t>>(6));
+    Number element = load(*view, view->offset, span);
     element.carried = view->memory->carried;
-    return element_at(element, view->memory->rank);
+    Places indices = view->indices;
+    indices.resize(kMostAxes);
+    return element_at(element, indices, view->memory->rank);
   }
   return read(all_of(*view), span);
 }
@@ -208,10 +205,14 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       uint64_t whole = 0;
       // Where all of a line lies along an axis that is not known, it is a line of padding.
       bool is_lost_row = inner > 0, is_lost_column = inner > 0;
+      Padding set = 0;
+      bool has_others = false;
       for (int64_t k = 0; k < inner; ++k) {
         const Number &p = a.elements[size_t(r * inner + k)], &q = b.elements[size_t(k * columns + c)];
         is_lost_row &= (p.beyond() & kLost) != 0, is_lost_column &= (q.beyond() & kLost) != 0;
         if (p.beyond() & (kLost | 2) || q.beyond() & (kLost | 1)) continue;
+        if (p.is_set() || q.is_set()) set |= kSet | (is_zero(p) || is_zero(q) ? Padding(0) : kAnything);
+        else has_others |= !p.is_padding() && !q.is_padding();
         if (is_real) sum += p.f * q.f;
         else whole += uint64_t(int64_t(p.i)) * uint64_t(int64_t(q.i));
       }
@@ -220,6 +221,7 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       if (inner > 0) n.padding = Padding((a.elements[size_t(r * inner)].beyond() & 1) | (b.elements[size_t(c)].beyond() & 2));
       if (is_lost_row) n.padding |= 1;
       if (is_lost_column) n.padding |= 2;
+      n.padding |= has_others ? set & ~kSet : set;
       const Number* start = acc ? &acc->elements[out->elements.size()] : nullptr;
       if (start) is_real ? void(sum += start->f) : void(whole += uint64_t(int64_t(start->i)));
       if (is_real) n.f = options_.numeric == ir::Numeric::Wide ? sum : round_to(n.type, sum);
@@ -246,18 +248,20 @@ std::optional<ir::ReduceFn> function_named(std::string_view fn) {
 }
 
 // Is it no part of its line along the axis?
-bool is_left_out(const Number& x, size_t axis) { return x.beyond() & (kLost | 1 << axis); }
+bool is_left_out(const Number& x, size_t axis) { return (x.padding & (kLost | 1 << axis)) || (x.waiting & 1 << axis); }
 
-// The padding of a result along an axis: where its whole line lies beyond an edge along another one.
-Padding of_line(const Tile& tile, const Lines& lines, int64_t line, size_t axis) {
-  Padding all = lines.length > 0 ? kAllAxes : Padding(0), anything = 0;
+// The padding of a result along an axis: where its whole line, but for what was set beside padding, lies beyond an edge along another one.
+template <class F> Padding of_line(const Tile& tile, const Lines& lines, int64_t line, size_t axis, const F& changes_nothing) {
+  Padding all = kAllAxes, set = 0, anything = 0;
+  bool is_set = true, has_others = false;
   for (int64_t k = 0; k < lines.length; ++k) {
     const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
-    all &= x.beyond();
+    if (x.is_set()) set = kSet, anything |= changes_nothing(x) ? Padding(0) : kAnything;
+    else all &= x.beyond(), is_set = false, has_others |= !x.is_padding();
     if (!is_left_out(x, axis)) anything |= x.beyond() & kAnything;
   }
-  all |= anything;
-  std::vector<std::optional<size_t>> places;
+  all = Padding((is_set ? Padding(0) : all) | anything | (has_others ? Padding(0) : set));
+  Places places;
   for (size_t d = 0; d < tile.shape.size(); ++d) places.push_back(d < axis ? d : d - 1);
   return moved(Padding(all & ~(1 << axis)), places);
 }
@@ -266,7 +270,7 @@ Padding of_line(const Tile& tile, const Lines& lines, int64_t line, size_t axis)
 Number best_index(const Tile& tile, const Lines& lines, int64_t line, size_t axis, bool takes_greatest) {
   Number out;
   out.type = Scalar::I32;
-  out.padding = of_line(tile, lines, line, axis);
+  out.padding = of_line(tile, lines, line, axis, [](const Number& x) { return x.is_real() && std::isnan(x.f); });
   const Number* best = nullptr;
   for (int64_t k = 0; k < lines.length; ++k) {
     const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
@@ -278,8 +282,8 @@ Number best_index(const Tile& tile, const Lines& lines, int64_t line, size_t axi
 }
 
 // Axes of one shape that another one has as well: as long, and over as many elements.
-std::vector<std::optional<size_t>> kept_axes(const Shape& from, const Shape& to) {
-  std::vector<std::optional<size_t>> places(from.size());
+Places kept_axes(const Shape& from, const Shape& to) {
+  Places places(from.size());
   auto inner = [](const Shape& shape, size_t d) {
     int64_t count = 1;
     while (++d < shape.size()) count *= shape[d];
@@ -289,6 +293,11 @@ std::vector<std::optional<size_t>> kept_axes(const Shape& from, const Shape& to)
     for (size_t e = 0; e < to.size(); ++e)
       if (from[d] == to[e] && inner(from, d) == inner(to, e)) places[d] = e;
   return places;
+}
+
+bool changes_nothing(ir::ReduceFn fn, const Number& x, Scalar type) {
+  const ir::Number nothing = ir::identity(fn, type), with = ir::combine(fn, type, nothing, to_ir(x), ir::Numeric::Wide);
+  return with.is_float ? with.f == nothing.f : with.i == nothing.i;
 }
 
 bool sums_wide(ir::ReduceFn fn, Scalar type) { return is_narrow_float(type) && (fn == ir::ReduceFn::Sum || fn == ir::ReduceFn::Prod); }
@@ -318,8 +327,8 @@ Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis
       out->elements.push_back(best_index(*tile, lines, line, size_t(axis), fn == "argmax"));
       continue;
     }
-    const Padding padding = of_line(*tile, lines, line, size_t(axis));
     ir::Number total = ir::identity(*function, type);
+    const Padding padding = of_line(*tile, lines, line, size_t(axis), [&](const Number& x) { return changes_nothing(*function, x, type); });
     for (int64_t k = 0; k < lines.length; ++k) {
       const Number& x = tile->elements[size_t(lines.first(line) + k * lines.inner)];
       if (!is_left_out(x, size_t(axis))) total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
@@ -341,13 +350,15 @@ Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, 
   Scalar type = sums_wide(*function, tile->type) ? Scalar::F32 : tile->type;
   for (int64_t line = 0; line < lines.count(); ++line) {
     ir::Number total = ir::identity(*function, type);
+    Padding anything = 0;
     for (int64_t k = 0; k < lines.length; ++k) {
       Number& x = out->elements[size_t(lines.first(line) + k * lines.inner)];
       if (!(x.beyond() >> axis & 1)) total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
+      if (x.is_set() && !changes_nothing(*function, x, type)) anything |= kAnything;
       Number sum = from(type, total, x.beyond());
       if (type != tile->type && options_.numeric == ir::Numeric::Typed) sum = cast(sum, tile->type, ir::ConvertMode::Nearest);
       sum.type = tile->type;
-      sum.padding = x.beyond();
+      sum.padding = x.beyond() | anything;
       x = sum;
     }
   }

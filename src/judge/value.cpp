@@ -24,18 +24,28 @@ int64_t count_of(const Shape& shape) {
   return count;
 }
 
-Padding moved(Padding padding, const std::vector<std::optional<size_t>>& places) {
+Padding moved(Padding padding, const Places& places) {
   Padding out = padding & ~(kLost - 1);
   for (size_t d = 0; d < places.size(); ++d)
     if (padding >> d & 1) out |= places[d] ? Padding(1 << *places[d]) : kLost;
   return out;
 }
 
-Number moved(Number x, const std::vector<std::optional<size_t>>& places) {
+Number moved(Number x, const Places& places) {
   x.padding = moved(x.padding, places);
   x.waiting = moved(x.waiting, places);
   x.reached = moved(x.reached, places);
   return x;
+}
+
+Places turned_round(const Places& places) {
+  Places out;
+  for (size_t d = 0; d < places.size(); ++d) {
+    if (!places[d]) continue;
+    out.resize(std::max(out.size(), *places[d] + 1));
+    out[*places[d]] = d;
+  }
+  return out;
 }
 
 Shape View::extents() const {

@@ -23,6 +23,9 @@ using Padding = uint16_t;
 inline constexpr Padding kLost = 1 << 6;    // along one that the tile does not have
 inline constexpr Padding kAsRead = 1 << 7;  // and it holds what `pad =` says, as it was read
 inline constexpr Padding kAnything = 1 << 8;  // and the language does not say what it holds
+// The program chose it by its place, beside padding: by what can be proved of the place, it stands, or is padding as well.
+inline constexpr Padding kSet = 1 << 9;
+inline constexpr size_t kMostAxes = 6;
 inline constexpr Padding kAllAxes = kAsRead - 1;
 
 // By a loop around. Maybe: a branch that was not run may have left something that is not.
@@ -45,7 +48,8 @@ struct Number {
   bool may_end = false;     // of one that is the same everywhere, and may end, as the text tells
 
   Padding beyond() const { return Padding((padding & ~kAsRead) | waiting | (waiting ? kAnything : 0)); }
-  bool is_padding() const { return (beyond() & ~kAnything) != 0; }
+  bool is_padding() const { return (beyond() & ~(kAnything | kSet)) != 0; }
+  bool is_set() const { return (beyond() & kSet) && !is_padding(); }
   bool is_anything() const { return beyond() & kAnything; }
   bool is_carried() const { return carried != Carried::No; }
   bool may_keep() const { return is_carried() && !spread; }
@@ -64,8 +68,10 @@ struct Tile {
 };
 using TilePtr = std::shared_ptr<const Tile>;
 // The padding of an element whose tile's axes have other places now; none: the axis is gone.
-Padding moved(Padding padding, const std::vector<std::optional<size_t>>& places);
-Number moved(Number x, const std::vector<std::optional<size_t>>& places);
+using Places = std::vector<std::optional<size_t>>;
+Padding moved(Padding padding, const Places& places);
+Number moved(Number x, const Places& places);
+Places turned_round(const Places& places);
 int64_t count_of(const Shape& shape);
 
 // A tile whose shape comes from the other side. What it reads is what stood there when it was evaluated.
@@ -91,9 +97,11 @@ class Memory {
   bool began_with_edge = false;  // in the loop around: without a turn it ends there
   bool is_written(int64_t offset) const;
   Number get(int64_t offset) const;
+  Number* own(int64_t offset) { return tensor_ ? nullptr : &own_[size_t(offset)]; }
   void set(int64_t offset, const Number& value);
   std::shared_ptr<Old> look();
   bool is_callers() const { return tensor_ != nullptr; }
+  int64_t count() const { return int64_t(own_.size()); }
   bool is_padded() const { return std::ranges::any_of(own_, &Number::is_padding); }
   void begin_loop();  // which carries it: nothing has reached its elements
 
@@ -117,6 +125,7 @@ struct View {
   Kind kind = Kind::Tensor;
   int64_t offset = 0;
   std::vector<Axis> axes;
+  Places indices = {};  // of an element in `parallel`: which index each axis of the memory has
 
   Shape extents() const;
 };
@@ -128,6 +137,7 @@ struct Region {
   Shape length;
   std::vector<bool> is_kept;
   Number pad;
+  Places indices = {};  // of `parallel`, by axis
 
   Shape shape() const;
 };

@@ -4,27 +4,35 @@
 
 namespace tilec::judge {
 
-// Calls f(call) for every call in an expression, outer ones first.
-template <class F> void each_call(const ast::Expr* expr, const F& f) {
+// Calls f(part) for an expression and all within it, outer ones first.
+template <class F> void each_part(const ast::Expr* expr, const F& f) {
   if (!expr) return;
+  f(*expr);
   auto arguments = [&](const std::vector<ast::Argument>& all) {
-    for (const ast::Argument& a : all) each_call(a.value, f);
+    for (const ast::Argument& a : all) each_part(a.value, f);
   };
-  if (auto* call = expr->as<ast::Call>()) f(*call), each_call(call->callee, f), arguments(call->arguments);
+  if (auto* call = expr->as<ast::Call>()) each_part(call->callee, f), arguments(call->arguments);
   if (auto* index = expr->as<ast::Index>()) {
-    each_call(index->base, f);
-    for (const ast::Subscript& s : index->subscripts) each_call(s.lo, f), each_call(s.hi, f);
+    each_part(index->base, f);
+    for (const ast::Subscript& s : index->subscripts) each_part(s.lo, f), each_part(s.hi, f);
     arguments(index->options);
   }
-  if (auto* member = expr->as<ast::Member>()) each_call(member->base, f);
-  if (auto* unary = expr->as<ast::Unary>()) each_call(unary->operand, f);
-  if (auto* binary = expr->as<ast::Binary>()) each_call(binary->lhs, f), each_call(binary->rhs, f);
-  if (auto* cast = expr->as<ast::Cast>()) each_call(cast->operand, f);
-  if (auto* choice = expr->as<ast::IfExpr>()) each_call(choice->condition, f), each_call(choice->then_value, f), each_call(choice->else_value, f);
+  if (auto* member = expr->as<ast::Member>()) each_part(member->base, f);
+  if (auto* unary = expr->as<ast::Unary>()) each_part(unary->operand, f);
+  if (auto* binary = expr->as<ast::Binary>()) each_part(binary->lhs, f), each_part(binary->rhs, f);
+  if (auto* cast = expr->as<ast::Cast>()) each_part(cast->operand, f);
+  if (auto* choice = expr->as<ast::IfExpr>()) each_part(choice->condition, f), each_part(choice->then_value, f), each_part(choice->else_value, f);
   if (auto* tuple = expr->as<ast::Tuple>())
-    for (const ast::Expr* e : tuple->elements) each_call(e, f);
+    for (const ast::Expr* e : tuple->elements) each_part(e, f);
   if (auto* list = expr->as<ast::List>())
-    for (const ast::Expr* e : list->elements) each_call(e, f);
+    for (const ast::Expr* e : list->elements) each_part(e, f);
+}
+
+// Calls f(call) for every call in an expression, outer ones first.
+template <class F> void each_call(const ast::Expr* expr, const F& f) {
+  each_part(expr, [&](const ast::Expr& part) {
+    if (auto* call = part.as<ast::Call>()) f(*call);
+  });
 }
 
 // Calls f(statement) for a statement and all within it.
@@ -42,15 +50,37 @@ template <class F> void each_statement(const ast::Stmt& stmt, const F& f) {
   if (choice->else_branch) each_statement(*choice->else_branch, f);
 }
 
+// Calls f(expression) for every expression of a statement that is not in another statement of it.
+template <class F> void each_expression(const ast::Stmt& stmt, const F& f) {
+  if (auto* let = stmt.as<ast::Let>()) f(let->value);
+  if (auto* var = stmt.as<ast::Var>()) f(var->value);
+  if (auto* assign = stmt.as<ast::Assign>()) f(assign->target), f(assign->value);
+  if (auto* value = stmt.as<ast::ExprStmt>()) f(value->value);
+  if (auto* choice = stmt.as<ast::If>()) f(choice->condition);
+  if (auto* loop = stmt.as<ast::While>()) f(loop->condition);
+  if (auto* back = stmt.as<ast::Return>()) f(back->value);
+}
+
 // Calls f(call) for every call in a statement that is not in another statement of it.
 template <class F> void each_call(const ast::Stmt& stmt, const F& f) {
-  if (auto* let = stmt.as<ast::Let>()) each_call(let->value, f);
-  if (auto* var = stmt.as<ast::Var>()) each_call(var->value, f);
-  if (auto* assign = stmt.as<ast::Assign>()) each_call(assign->target, f), each_call(assign->value, f);
-  if (auto* value = stmt.as<ast::ExprStmt>()) each_call(value->value, f);
-  if (auto* choice = stmt.as<ast::If>()) each_call(choice->condition, f);
-  if (auto* loop = stmt.as<ast::While>()) each_call(loop->condition, f);
-  if (auto* back = stmt.as<ast::Return>()) each_call(back->value, f);
+  each_expression(stmt, [&](const ast::Expr* expr) { each_call(expr, f); });
+}
+
+// Calls f(target) for every assignment in a statement.
+template <class F> void each_target(const ast::Stmt& stmt, const F& f) {
+  each_statement(stmt, [&](const ast::Stmt& s) {
+    if (auto* assign = s.as<ast::Assign>()) f(*assign->target);
+  });
+}
+
+// The name of which all or a part is assigned to; empty where there is none.
+inline std::string_view root_of(const ast::Expr* place) {
+  while (place && !place->as<ast::NameRef>()) {
+    auto* index = place->as<ast::Index>();
+    auto* member = place->as<ast::Member>();
+    place = index ? index->base : member ? member->base : nullptr;
+  }
+  return place ? place->as<ast::NameRef>()->name.text : std::string_view();
 }
 
 }  // namespace tilec::judge

@@ -1,6 +1,9 @@
 #include "passes/map_numbers.h"
 
+#include <array>
 #include <limits>
+
+#include "passes/effects.h"
 
 namespace tilec::passes {
 
@@ -165,7 +168,7 @@ struct Run {
   }
 
   void run(OpId at, const Op& op, RegionId id) {
-    if (auto* branch = op.get<op::If>()) return run_branch(*branch, op, id);
+    if (auto* branch = op.get<op::If>()) return run_branch(*branch, at, op, id);
     if (auto* select = op.get<op::Select>()) {
       run_select(*select, op, id);
       return keep_choice(*select, at, op.result());
@@ -195,7 +198,9 @@ struct Run {
     const bool is_one = decision && (decision->taint != Taint::Clean || taint(select.a) == taint(select.b) || proved(select.condition, id));
     taint_of[v] = is_one ? std::max(decision->taint, taint(side)) : std::max({taint(select.condition), taint(select.a), taint(select.b)});
     if (carried.contains(select.a) || carried.contains(select.b)) carried.insert(v);
+    const bool is_by_place = decision && decision->taint == Taint::Clean;
     if (decision ? brought.contains(side) : brought.contains(select.a) || brought.contains(select.b)) brought.insert(v);
+    if (!is_by_place && brought.contains(select.condition)) brought.insert(v);
     if (is_one && taint(side) == Taint::Clean && carried.contains(side)) taint_of[v] = Taint::Clean;
   }
 
@@ -203,28 +208,51 @@ struct Run {
   void keep_choice(const op::Select& select, OpId id, ValueId v) {
     if (taint(select.condition) != Taint::Padding || taint(v) != Taint::Padding || is_held(select.a) == is_held(select.b) || !may_keep) return;
     const ValueId mine = is_held(select.a) ? select.a : select.b;
-    const Keeping keeping = may_keep({id, mine, select.condition});
+    stay(v, mine, may_keep({id, mine, select.condition}));
+  }
+  void stay(ValueId v, ValueId mine, Keeping keeping) {
     if (keeping == Keeping::Stays) equate(v, mine);
     if (keeping == Keeping::Waits) join(v, mine), is_left(v, mine);
   }
 
-  void run_branch(const op::If& branch, const Op& op, RegionId at) {
+  using Sides = std::array<Yielded, 2>;  // by what the condition is
+  void run_branch(const op::If& branch, OpId id, const Op& op, RegionId at) {
     auto decision = decided(branch.condition, at);
+    const bool is_by_place = decision && decision->taint == Taint::Clean;
+    const bool may_stay = may_keep && !is_by_place && taint(branch.condition) == Taint::Padding && !carried.empty();
     std::vector<Known> result(op.results.size());
     std::vector<Taint> taints(op.results.size(), decision ? decision->taint : taint(branch.condition));
+    Sides sides;
     for (bool side : {true, false}) {
-      if (decision && decision->side != side) continue;
-      Yielded yielded = region(side ? branch.then_body : branch.else_body);
-      for (size_t i = 0; i < result.size(); ++i) {
-        result[i] = joined(result[i], yielded.numbers[i]);
-        taints[i] = std::max(taints[i], yielded.taints[i]);
-        const ValueId v = yielded.values[i];
+      const bool is_taken = !decision || decision->side == side;
+      if (is_taken || may_stay) sides[side] = region(side ? branch.then_body : branch.else_body);
+      for (size_t i = 0; is_taken && i < result.size(); ++i) {
+        result[i] = joined(result[i], sides[side].numbers[i]);
+        taints[i] = std::max(taints[i], sides[side].taints[i]);
+        const ValueId v = sides[side].values[i];
         if (carried.contains(v)) carried.insert(op.results[i]);
-        if (brought.contains(v)) brought.insert(op.results[i]);
-        if (decision && carried.contains(v) && yielded.taints[i] == Taint::Clean) taints[i] = Taint::Clean;
+        if (brought.contains(v) || (!is_by_place && brought.contains(branch.condition))) brought.insert(op.results[i]);
+        if (decision && carried.contains(v) && sides[side].taints[i] == Taint::Clean) taints[i] = Taint::Clean;
       }
     }
     for (size_t i = 0; i < result.size(); ++i) known[op.results[i]] = result[i], taint_of[op.results[i]] = taints[i];
+    if (may_stay) keep_choices(branch, id, op, sides);
+  }
+  void keep_choices(const op::If& branch, OpId id, const Op& op, const Sides& sides) {
+    auto held = [&](size_t i) -> std::optional<bool> {  // on which side
+      const bool first = is_held(sides[true].values[i]), second = is_held(sides[false].values[i]);
+      return first != second ? std::optional(first) : std::nullopt;
+    };
+    std::optional<bool> all = op.results.empty() ? std::nullopt : held(0);
+    for (size_t i = 0; i < op.results.size(); ++i)
+      if (held(i) != all) all.reset();
+    if (has_effect(kernel, op)) all.reset();
+    for (size_t i = 0; i < op.results.size(); ++i) {
+      const std::optional<bool> side = held(i);
+      if (!side) continue;
+      const ValueId mine = sides[*side].values[i];
+      stay(op.results[i], mine, may_keep({id, mine, branch.condition, false, false, i, all}));
+    }
   }
 };
 

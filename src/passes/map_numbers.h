@@ -19,6 +19,9 @@ struct Meeting {
   ir::ValueId kept, padding;
   bool is_hoped = false;  // the padding changes nothing, as far as one may hope
   bool is_padding = false;  // so is what a loop carries: does it stay, where others stay?
+  // Of a branch: which result, and the side that all its results keep, if they do and it does nothing else.
+  size_t result = 0;
+  std::optional<bool> side = {};
 };
 // Stays: as if nothing had been combined. Waits: no turn has brought anything there, and what stands there is of no account.
 enum class Keeping : uint8_t { Not, Stays, Waits };

@@ -334,12 +334,16 @@ bool PaddingFlow::keep_out(const Entry& entry, const Op& at) {
 }
 
 // Where the padding was read, and what to write there or behind it instead.
-void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const Op& at, Held held) {
+void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::string& name, std::string_view where, const std::string& wanted, const Op& at,
+                         Held held) {
   const PadOrigin& from = axis.origin;
   if (wanted.empty())
     return void(report.help("no whole number is beyond the ends of its type, so what lies before the start may be the first of equals: begin inside, or convert to floats"));
   if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
   if (axis.has_low() && from.buffer.valid()) report.note(from.read, diag::StartUnknown, name_of(kernel_, from.buffer));
+  if (where == kChoice)
+    return void(report.help("beyond the edge what the loop carries would stay, but which elements lie there is not known here, or it is computed in one side alone: "
+                            "test the place first, `if c < N { ... }`, or choose in the turn that reads the tile, between names"));
   bool is_mendable = axis.is_as_read && from.read.valid(), is_everywhere = !axis.can_be_masked() || !masks_.can_stand(region_, axis.edges);
   if (!is_mendable && is_everywhere)
     return void(report.help("which of its elements lie beyond the edge is not known here: reduce each tile, or set what it has beyond the edge to " + wanted +
@@ -381,7 +385,7 @@ void PaddingFlow::report(const AxisPadding& axis, ValueId tile, std::string_view
   bool is_shared = kernel_.type(load ? load->buffer : tile).space == Space::Shared;
   Held held = name_of(kernel_, tile) == kNoName ? Held::InPlace : is_shared ? Held::Shared : Held::Named;
   if (name == kNoName && axis.origin.buffer.valid()) name = name_of(kernel_, axis.origin.buffer);
-  advise(diagnostics_.at(at.span).error(diag::PadInReduction, text_of(text_numbers(axis), element(tile)), name, where), axis, name, std::string(identity), at, held);
+  advise(diagnostics_.at(at.span).error(diag::PadInReduction, text_of(text_numbers(axis), element(tile)), name, where), axis, name, where, std::string(identity), at, held);
 }
 
 }  // namespace tilec::passes

@@ -124,9 +124,10 @@ class PaddingFlow {
   LinearList values(std::span<const ir::ValueId> offsets);
   std::string padded_name(ir::ValueId tile) const;
   void report(const AxisPadding& axis, ir::ValueId tile, std::string_view where, std::string_view identity, const ir::Op& at);
+  static constexpr std::string_view kChoice = "choice";  // by a condition that is padding, between what a loop carries and something else
   // What an operand is: computed in place, a name of a fragment, or of a shared tile.
   enum class Held : uint8_t { InPlace, Named, Shared };
-  void advise(Report report, const AxisPadding& axis, const std::string& name, const std::string& wanted, const ir::Op& at, Held held);
+  void advise(Report report, const AxisPadding& axis, const std::string& name, std::string_view where, const std::string& wanted, const ir::Op& at, Held held);
   void join_buffers(const Buffers& other);
 
   const ir::Kernel& kernel_;

@@ -1,6 +1,8 @@
 // What loops carry, and padding is added to: it keeps what it held, by itself or by a mask.
 #include "passes/padding_flow.h"
 
+#include <bit>
+
 namespace tilec::passes {
 
 using namespace ir;
@@ -54,6 +56,19 @@ bool PaddingFlow::is_asked_for(const op::Map& map, const Group& group, ValueId p
   return false;
 }
 
+namespace {
+
+// Is what a branch is to keep something else than what it has made itself?
+bool is_seen_behind(const Kernel& kernel, const Meeting& meeting) {
+  bool is_inside = false;
+  each_region(kernel.op(meeting.op).data, [&](RegionId side) {
+    each_op(kernel, side, [&](OpId id) { is_inside |= std::ranges::find(kernel.op(id).results, meeting.kept) != kernel.op(id).results.end(); });
+  });
+  return !is_inside;
+}
+
+}  // namespace
+
 // Does what a loop carries keep what it holds where it meets padding? By a mask, where it is known which elements those are.
 Keeping PaddingFlow::keeps(const op::Map& map, const MapAxis& axis, unsigned set, const Meeting& meeting) {
   if (meeting.is_padding) return masks_.has_result(op_, meeting.op, axis.axis) ? Keeping::Stays : Keeping::Not;
@@ -75,11 +90,15 @@ Keeping PaddingFlow::keeps(const op::Map& map, const MapAxis& axis, unsigned set
   // Elements that meet the only padding there is in every turn are padding themselves.
   const bool may_differ = meeting.is_hoped && axis.groups.size() > 1;
   if (!may_differ && !carries(map, axis, met, meeting.kept)) return Keeping::Waits;
-  if (!unknown) {
-    masks_.add(ResultMask{region_, op_, meeting.op, axis.axis, std::move(edges), meeting.kept});
+  ResultMask mask{region_, op_, meeting.op, meeting.result, axis.axis, std::move(edges), meeting.kept};
+  // One mask of a branch is for all its results. What a side has made itself is not there behind it.
+  if (meeting.side) mask.side = meeting.side, mask.result = 0;
+  const bool is_there = meeting.side || is_seen_behind(kernel_, meeting);
+  if (!unknown && is_there) {
+    masks_.add(mask);
     return Keeping::Stays;
   }
-  if (!meeting.is_hoped && kernel_.op(meeting.op).is<op::Binary>()) refuse(map, unknown->sample, meeting);
+  if (!meeting.is_hoped) refuse(map, unknown ? unknown->sample : axis.groups[size_t(std::countr_zero(met))].sample, meeting);
   return Keeping::Not;
 }
 
@@ -99,15 +118,16 @@ constexpr Combination kCombinations[] = {
 }  // namespace
 
 void PaddingFlow::refuse(const op::Map& map, const AxisPadding& padding, const Meeting& meeting) {
-  const BinaryFn fn = kernel_.op(meeting.op).as<op::Binary>().fn;
+  auto* binary = kernel_.op(meeting.op).get<op::Binary>();
   const Scalar type = kernel_.type(meeting.kept).element;
-  auto known = std::ranges::find(kCombinations, fn, &Combination::fn);
+  auto known = binary ? std::ranges::find(kCombinations, binary->fn, &Combination::fn) : std::end(kCombinations);
   const bool is_named = known != std::end(kCombinations);
-  const std::string neutral = !is_named ? std::string(fn == BinaryFn::And ? "-1" : "0") : text_of(exactly(type, identity(known->like, type)));
+  const std::string neutral = is_named ? text_of(exactly(type, identity(known->like, type))) : binary && binary->fn == BinaryFn::And ? "-1" : "0";
+  const std::string_view where = is_named ? known->name : binary ? "combination" : kChoice;
   const auto& args = kernel_.region(map.body).args;
   for (size_t i = 0; i < map.inputs.size(); ++i)
     if (is_made_of(meeting.padding, args[map.shape.size() + i]) && state(map.inputs[i]).is_padded())
-      return report(padding, map.inputs[i], is_named ? known->name : "combination", neutral, kernel_.op(op_));
+      return report(padding, map.inputs[i], where, neutral, kernel_.op(op_));
 }
 
 // Are these edges, in the first turn of all loops, the others?

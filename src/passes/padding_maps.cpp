@@ -183,9 +183,12 @@ bool PaddingFlow::is_made_of(ValueId v, ValueId source) const {
     const Op* op = kernel_.definition(next);
     if (!op) continue;
     each_operand(op->data, [&](ValueId operand) { open.push_back(operand); });
+    const size_t result = size_t(std::ranges::find(op->results, next) - op->results.begin());
     each_region(op->data, [&](RegionId region) {
-      if (!kernel_.region(region).ops.empty() && kernel_.terminator(region).is<op::Yield>())
-        for (ValueId yielded : kernel_.terminator(region).as<op::Yield>().values) open.push_back(yielded);
+      if (kernel_.region(region).ops.empty() || !kernel_.terminator(region).is<op::Yield>()) return;
+      const std::vector<ValueId>& yielded = kernel_.terminator(region).as<op::Yield>().values;
+      if (op->is<op::If>()) return open.push_back(yielded[result]);
+      open.insert(open.end(), yielded.begin(), yielded.end());
     });
   }
   return false;

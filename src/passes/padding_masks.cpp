@@ -201,10 +201,18 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const ResultMask& mask) 
   std::vector<Ends> ends;
   insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });
   RegionId body = kernel.op(mask.map).as<op::Map>().body, region = region_of(kernel, body, mask.op);
+  ValueId by;
+  if (mask.side) {
+    const ValueId condition = kernel.op(mask.op).as<op::If>().condition;
+    insert_before(kernel, region, mask.op, [&](Builder& b) {
+      by = b.select(is_outside(b, ends, kernel.region(body).args[size_t(mask.axis)]), b.boolean(*mask.side), condition);
+    });
+    kernel.op(mask.op).as<op::If>().condition = by;
+    return;
+  }
   const auto& ops = kernel.region(region).ops;
   const OpId next = ops[size_t(std::ranges::find(ops, mask.op) - ops.begin()) + 1];
-  const ValueId combined = kernel.op(mask.op).result();
-  ValueId by;
+  const ValueId combined = kernel.op(mask.op).results[mask.result];
   insert_before(kernel, region, next, [&](Builder& b) {
     by = b.select(is_outside(b, ends, kernel.region(body).args[size_t(mask.axis)]), mask.kept, combined);
   });
@@ -232,7 +240,7 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const GuardMask& mask) {
 }  // namespace
 
 void Masks::add(const ResultMask& mask) {
-  auto [at, is_new] = results_.try_emplace({mask.map, mask.op, mask.axis}, mask);
+  auto [at, is_new] = results_.try_emplace({mask.map, mask.op, mask.result, mask.axis}, mask);
   Edges& edges = at->second.edges;
   for (const Edge& edge : mask.edges)
     if (std::ranges::find(edges, edge) == edges.end()) edges.push_back(edge);

@@ -13,13 +13,16 @@ struct OperandMask {
   Edges edges;
   ir::Number identity;
 };
-// The result of an operation of a map's body is `kept`, an operand of it, where another one is padding.
+// A result of an operation of a map's body is `kept`, an operand of it or what a side of a branch has, where another operand is padding.
+// With `side`, it is the branch that takes that side there.
 struct ResultMask {
   ir::RegionId region;
   ir::OpId map, op;
+  size_t result = 0;
   int64_t axis = 0;
   Edges edges;
   ir::ValueId kept;
+  std::optional<bool> side = {};
 };
 // An operation of a map's body that reports what it has no value for: its last operand becomes harmless beyond the edges.
 struct GuardMask {
@@ -38,7 +41,7 @@ class Masks {
   void add(const OperandMask& mask) { operands_.insert_or_assign({mask.op, mask.operand, mask.axis}, mask); }
   // Edges of one operation are united.
   void add(const ResultMask& mask);
-  bool has_result(ir::OpId map, ir::OpId op, int64_t axis) const { return results_.contains({map, op, axis}); }
+  bool has_result(ir::OpId map, ir::OpId op, int64_t axis) const { return results_.contains({map, op, 0, axis}); }
   void forget_results(ir::OpId map);
   void add(const GuardMask& mask) { guards_.insert_or_assign({mask.op, mask.axis}, mask); }
   void insert(ir::Kernel& kernel) const;
@@ -49,7 +52,7 @@ class Masks {
 
   prove::Prover& prover_;
   std::map<std::tuple<ir::OpId, size_t, int64_t>, OperandMask> operands_;  // by operation, operand and axis
-  std::map<std::tuple<ir::OpId, ir::OpId, int64_t>, ResultMask> results_;  // by map, operation and axis
+  std::map<std::tuple<ir::OpId, ir::OpId, size_t, int64_t>, ResultMask> results_;  // by map, operation, result and axis
   std::map<std::tuple<ir::OpId, int64_t>, GuardMask> guards_;
 };
 

@@ -27,6 +27,7 @@ class Program:
         self.p, self.q = self.rng.randrange(1, 6), self.rng.randrange(1, 30)
         self.names = [f"v{i}" for i in range(self.rng.choice([1, 1, 2]))]
         self.tiles, self.fresh, self.has_function = [], 0, False
+        self.places = self.rng.choice([0, 0, 0.4])
 
     def name(self):
         self.fresh += 1
@@ -59,8 +60,28 @@ class Program:
         test = self.rng.choice([f"{operand} > {variable}", f"{operand} < {variable}", f"{operand} > 0", f"{variable} > 0", f"{self.read('k')} < 2"])
         return f"(if {test} {{ {sides[0]} }} else {{ {sides[1]} }})"
 
+    def placed(self):
+        """Elements of which the place decides, beside padding."""
+        value, name = self.read("k"), self.name()
+        target = self.rng.choice([*self.names, name])
+        x, mine = f"{name}[r, c]", f"{target}[r, c]"
+        test = self.rng.choice(["c < 3", "c >= 5", f"k * {COLUMNS} + c < N", f"k * {COLUMNS} + c >= N", f"i * {ROWS} + r < M", "c > r", "r == 1", "k == 0",
+                                f"k * {COLUMNS} + c < N - 1", f"k * {COLUMNS} + c < N && i * {ROWS} + r < M", f"{x} > 0", f"c < 6 && {x} > 0"])
+        numbers = ["0", "1", "-inf", "inf", x, mine, f"{mine} + {x}", f"max({mine}, {x})", f"{mine} - {x}", f"{x} * 2"]
+        one, other = self.rng.choice(numbers), self.rng.choice(numbers)
+        body = self.rng.choice([f"if {test} {{ {mine} = {one}; }}", f"if {test} {{ {mine} = {one}; }}", f"if {test} {{ {mine} = {one}; }} else {{ {mine} = {other}; }}",
+                                f"{mine} = if {test} {{ {one} }} else {{ {other} }};", f"var e: f32 = {one}; if {test} {{ e = {other}; }} {mine} = e;"])
+        lines = f"var {name} = {value}; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ {body} }}"
+        if target == name:
+            variable = self.rng.choice(self.names)
+            lines += f" {variable} = {self.combined(variable, name)};"
+        return lines
+
     def update(self):
         variable, kind = self.rng.choice(self.names), self.rng.random()
+        if self.places and kind < self.places:
+            return self.placed()
+        kind = self.rng.random()
         if kind < 0.15:
             at = self.rng.choice([0, 2, 4])
             part = f"[:, {at} +: 4]"

@@ -1,0 +1,219 @@
+// In `parallel`: conditions that are padding, and places that decide beside padding.
+#include "judge/evaluator.h"
+#include "judge/walk.h"
+
+namespace tilec::judge {
+
+namespace {
+
+// Is it still combined as it was read? That it was only moved, an optimization may see.
+void lose_reading(Number& x) {
+  if (x.padding & kAsRead) x.padding = Padding((x.padding & ~kAsRead) | kAnything);
+}
+
+// A number of no tile brings nothing to where it is put.
+void stay_carried(Number& x, Padding reached) {
+  if (!x.is_carried()) x.carried = Carried::Yes, x.reached = x.is_element ? Padding(kAllAxes & ~x.beyond()) : reached;
+}
+
+// Where a number of a tile of the turn lies inside, it has brought something.
+Padding brought_by(const Number& x) { return x.is_element && !x.is_padding() ? Padding((kLost - 1) & ~x.beyond() & ~x.spread) : Padding(0); }
+
+// May it change anything, if it is run without being chosen?
+bool may_act(const ast::Expr* expr, SourceMap& sources) {
+  bool acts = false;
+  each_call(expr, [&](const ast::Call& call) { acts = acts || sources.text(call.callee->span).find("atomic") != std::string_view::npos; });
+  return acts;
+}
+
+}  // namespace
+
+std::optional<size_t> Evaluator::parallel_index(const ast::Expr& subscript) {
+  auto* name = subscript.as<ast::NameRef>();
+  const auto at = name ? std::ranges::find(indices_, name->name.text) : indices_.end();
+  return at != indices_.end() ? std::optional(size_t(at - indices_.begin())) : std::nullopt;
+}
+
+// An element of memory of so many axes as a number of an iteration. What has fewer axes than `parallel` has indices is spread along some.
+Number Evaluator::element_at(const Number& x, const Places& indices, size_t rank) const {
+  Number out = moved(x, indices);
+  out.is_element = true;
+  out.spread = rank < parallel_rank_ ? kAllAxes : Padding(0);
+  for (const auto& index : indices)
+    if (index) out.spread &= ~(1 << *index);
+  return out;
+}
+
+// The other way round. Axes that no index names are as those that all of them name.
+Number Evaluator::put_at(const Number& x, const View& element) const {
+  Number from = x;
+  from.reached &= kLost - 1;
+  Number out = moved(from, turned_round(element.indices));
+  for (size_t d = 0; d < element.indices.size(); ++d)
+    if (!element.indices[d]) out.reached |= Padding(1 << d);
+  return out;
+}
+
+// The element of a fragment, or the variable, that is assigned to; none where it is another place, or was never written.
+Number* Evaluator::held_by(const ast::Expr& target, std::optional<View>& element) {
+  auto* index = target.as<ast::Index>();
+  Binding* binding = find(root_of(&target));
+  if (!binding || !binding->is_set) return nullptr;
+  if (!index) return std::get_if<Number>(&binding->value);
+  auto* view = std::get_if<View>(&binding->value);
+  if (!view || view->kind == Kind::Tensor) return nullptr;
+  element = element_of(region_of(*view, *index), target.span);
+  if (!element->axes.empty() || !element->memory->is_written(element->offset)) return nullptr;
+  return element->memory->own(element->offset);
+}
+
+// Calls f(assignment, number, element or null) for all of them in a statement, run or not.
+template <class F> void Evaluator::each_held(const ast::Stmt& stmt, const F& f) {
+  each_statement(stmt, [&](const ast::Stmt& s) {
+    auto* assign = s.as<ast::Assign>();
+    if (!assign) return;
+    try {
+      std::optional<View> element;
+      if (Number* x = held_by(*assign->target, element)) f(*assign, *x, element ? &*element : nullptr);
+    } catch (const Stopped&) {
+    } catch (const Unknown&) {
+    }
+  });
+}
+
+// What a side has to do with that is not run, and may have no value here.
+Evaluator::Beside Evaluator::beside(const ast::Expr* expr) {
+  Beside found;
+  each_part(expr, [&](const ast::Expr& part) {
+    if (!(part.as<ast::Index>() || part.as<ast::NameRef>()) || may_act(&part, sources_)) return;
+    try {
+      Value value = eval(part);
+      auto* number = std::get_if<Number>(&value);
+      if (!number) return;
+      found.padding |= number->is_padding() || number->is_set(), found.carried |= number->is_carried();
+      if (number->is_carried()) found.reached |= number->reached;
+    } catch (const Stopped&) {
+    } catch (const Unknown&) {
+    }
+  });
+  return found;
+}
+
+// The chosen side of a choice between numbers, in `parallel`, of which the other one is not run.
+Number Evaluator::chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span) {
+  if (!test.is_padding()) {
+    const Beside side = beside(&other);
+    lose_reading(number);
+    // By the place, or by the padding that the condition has as well: then what is carried would stay.
+    if (test.is_set() && side.carried != number.is_carried()) number.padding |= kAnything;
+    if (side.carried) stay_carried(number, side.reached);
+    number.reached |= brought_by(test);
+    if (test.is_set() || (!number.is_padding() && side.padding)) number.padding |= kSet;
+    return number;
+  }
+  if (may_act(&other, sources_)) unknown(span, "a choice that padding decides, and a side that acts");
+  try {
+    Muted muted(is_muted_, true);
+    const Number second = number_of(operand(other), span);
+    return is_first ? chosen(test, number, second, span) : chosen(test, second, number, span);
+  } catch (const Stopped&) {
+    number.padding |= kLost | kAnything;
+    return number;
+  }
+}
+
+// What is not run because of the place would have brought padding: what it leaves as it was stands beside that.
+void Evaluator::stand_beside(const ast::Stmt& stmt) {
+  bool brings = false;
+  each_statement(stmt, [&](const ast::Stmt& s) {
+    each_expression(s, [&](const ast::Expr* expr) { brings = brings || beside(expr).padding; });
+  });
+  if (!brings) return;
+  each_statement(stmt, [&](const ast::Stmt& s) {
+    if (s.as<ast::Return>()) frame_->doubt |= kSet;
+  });
+  each_held(stmt, [&](const ast::Assign&, Number& x, const View*) { lose_reading(x), x.padding |= kSet; });
+}
+
+// What is assigned to under a condition that is padding, on either side.
+std::vector<Evaluator::Held> Evaluator::held_under(const ast::If& choice) {
+  std::vector<Held> all;
+  auto add = [&](const ast::Stmt& side, bool is_first) {
+    each_held(side, [&](const ast::Assign& assign, Number& x, const View* element) {
+      auto held = std::ranges::find(all, &x, &Held::place);
+      if (held == all.end()) {
+        held = all.insert(all.end(), Held{&x, x, element ? std::optional(*element) : std::nullopt, {}, 0});
+        if (element) held->before = element_at(x, element->indices, element->memory->rank), held->before.carried = element->memory->carried;
+      }
+      const Beside value = beside(assign.value);
+      held->computes[is_first] = assign.op || value.carried;
+      held->reached |= value.reached | (assign.op ? held->before.reached : Padding(0));
+    });
+  };
+  for (const ast::Stmt* s : choice.then_block.statements) add(*s, true);
+  if (choice.else_branch) add(*choice.else_branch, false);
+  return all;
+}
+
+// The side that is made of what a loop carries stays, if the other is not. If both are, it is told by the number of the padding, where
+// that is known. All else is padding.
+void Evaluator::decide(std::span<const Held> all, const Number& test, Span span) {
+  for (const Held& held : all) {
+    auto is_carried = [&](bool side) { return held.computes[side].value_or(held.before.is_carried()); };
+    const bool is_one = is_carried(true) != is_carried(false), side = is_carried(true), is_taken = side == test.truth();
+    const bool stays = !held.computes[side];
+    const Number now = held.element ? element_at(*held.place, held.element->indices, held.element->memory->rank) : *held.place;
+    Number by = now, mine = stays ? held.before : now;
+    by.padding = Padding((by.beyond() | test.beyond()) & ~kAsRead), by.waiting = 0, by.carried = Carried::No;
+    auto same = is_one && !test.is_set() && (stays || is_taken) ? kept(mine, by, nullptr, span) : std::nullopt;
+    const bool is_told = !same && now.is_padding() && (held.computes[true].value_or(false) || held.computes[false].value_or(false));
+    if (same) *held.place = held.element ? put_at(*same, *held.element) : *same;
+    else if (is_one || is_told) held.place->padding = kAnything;  // also: is that which has met padding of its own still what is carried?
+    else if (side) held.place->padding |= kSet;
+    else if (!held.element) held.place->padding |= test.beyond();
+    else if (held.element->kind == Kind::Fragment) held.place->padding |= moved(test.beyond(), turned_round(held.element->indices));
+  }
+}
+
+// Where both sides put something new, nothing of what the loop carries is left. What the side that was not run would have made of that
+// is carried. A number of a tile that decides has come to where either side is.
+void Evaluator::renew(std::span<const Held> all, const Number& test) {
+  const bool taken = test.truth();
+  for (const Held& held : all) {
+    const bool is_new = held.computes[true] == false && held.computes[false] == false;
+    if (is_new) held.place->carried = Carried::No;
+    else if (held.computes[!taken].value_or(false)) stay_carried(*held.place, held.element ? moved(held.reached, turned_round(held.element->indices)) : held.reached);
+    if (is_new && held.element) note_put(*held.element, *held.place);
+    const Padding reached = brought_by(test);
+    held.place->reached |= held.element ? moved(reached, turned_round(held.element->indices)) : reached;
+  }
+}
+
+// What is set in `parallel`: under a condition, in the place of padding, it stands beside that, and what it replaces may be carried.
+void Evaluator::set_beside(Number& now, const Number* before, Carried carried) const {
+  if (!is_parallel_) return;
+  lose_reading(now);
+  if (!guards_ || !before) return;
+  if (before->is_padding() || before->is_set()) now.padding |= kSet;
+  if (carried != Carried::No) stay_carried(now, before->reached);
+}
+
+// `parallel` puts something into an element. Where something new was put into all of them, nothing that the loop carries is left.
+void Evaluator::note_put(const View& element, const Number& number) {
+  if (!is_parallel_ || element.memory->is_callers()) return;
+  std::set<int64_t>& put = put_[element.memory.get()];
+  if (number.is_carried()) put.erase(element.offset);
+  else put.insert(element.offset);
+  if (int64_t(put.size()) == element.memory->count()) element.memory->carried = Carried::No;
+}
+
+// What `parallel` may have written is no longer read as it was.
+void Evaluator::end_parallel(const ast::Block& body) {
+  for (std::string_view name : assigned_in(body)) {
+    Binding* binding = find(name);
+    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+    for (int64_t at = 0; view && at < view->memory->count(); ++at) lose_reading(*view->memory->own(at));
+  }
+}
+
+}  // namespace tilec::judge
