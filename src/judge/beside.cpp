@@ -13,7 +13,9 @@ void lose_reading(Number& x) {
 
 // A number of no tile brings nothing to where it is put.
 void stay_carried(Number& x, Padding reached) {
-  if (!x.is_carried()) x.carried = Carried::Yes, x.reached = x.is_element ? Padding(kAllAxes & ~x.beyond()) : reached;
+  if (x.is_carried()) return;
+  x.carried = Carried::Yes, x.reached = x.is_element ? Padding(kAllAxes & ~x.beyond()) : reached;
+  if (!x.is_element) x.padding |= kPut;
 }
 
 // Where a number of a tile of the turn lies inside, it has brought something.
@@ -103,12 +105,13 @@ Evaluator::Beside Evaluator::beside(const ast::Expr* expr) {
 Number Evaluator::chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span) {
   if (!test.is_padding()) {
     const Beside side = beside(&other);
+    const bool keeps = number.is_carried();
     lose_reading(number);
-    // By the place, or by the padding that the condition has as well: then what is carried would stay.
-    if (test.is_set() && side.carried != number.is_carried()) number.padding |= kAnything;
     if (side.carried) stay_carried(number, side.reached);
     number.reached |= brought_by(test);
     if (test.is_set() || (!number.is_padding() && side.padding)) number.padding |= kSet;
+    // By the place, or by the padding that the condition has as well: then what is carried would stay.
+    if (test.is_set() && side.carried != keeps) number.padding = kAnything;
     return number;
   }
   if (may_act(&other, sources_)) unknown(span, "a choice that padding decides, and a side that acts");

@@ -59,6 +59,17 @@ class Muted {
   bool &is_muted_, was_muted_;
 };
 
+// A condition of `parallel` is around.
+class Guarded {
+ public:
+  Guarded(int& guards, bool is_guard) : guards_(guards), before_(guards) { guards_ += is_guard; }
+  ~Guarded() { guards_ = before_; }
+  Guarded(const Guarded&) = delete;
+
+ private:
+  int &guards_, before_;
+};
+
 class Evaluator {
  public:
   Evaluator(Modules& modules, SourceMap& sources, const Options& options) : modules_(modules), sources_(sources), options_(options) {}

@@ -131,7 +131,11 @@ Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {
   }
   bool takes_first = number_of(condition, span).truth();
   const ast::Expr &taken = takes_first ? *choice.then_value : *choice.else_value, &other = takes_first ? *choice.else_value : *choice.then_value;
-  Value value = operand(taken);
+  Value value;
+  {
+    Guarded guarded(guards_, is_parallel_);
+    value = operand(taken);
+  }
   if (std::holds_alternative<Pending>(value))
     if (auto shape = shape_of_tile(other)) return tile_of(value, *shape, span);
   auto* number = std::get_if<Number>(&value);

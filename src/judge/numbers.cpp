@@ -187,6 +187,8 @@ std::optional<Number> Evaluator::kept(const Number& a, const Number& b, const Nu
   if ((mine.padding & ~kAnything) || mine.may_end || other.is_anything()) out.padding |= kAnything;
   if (!(other.beyond() & kLost)) out.reached |= kAllAxes & ~other.beyond() & ~other.spread;
   out.waiting = (out.waiting | other.beyond()) & ~out.reached & kAllAxes;
+  // Passes look at both sides of a condition, of which one may have brought something.
+  if (out.waiting && (guards_ || (mine.padding & kPut))) out.waiting = 0, out.padding |= kAnything;
   return out;
 }
 

@@ -161,10 +161,11 @@ Flow Evaluator::run_if(const ast::If& choice) {
   for (const auto& memory : carried_)
     if (memory->may_end || memory->is_padded()) padded.push_back(memory);
   const std::vector<Held> held = is_parallel_ ? held_under(choice) : std::vector<Held>();
-  guards_ += is_parallel_;
-  if (test.truth()) flow = execute(choice.then_block);
-  else if (choice.else_branch) flow = execute(*choice.else_branch);
-  guards_ -= is_parallel_;
+  {
+    Guarded guarded(guards_, is_parallel_);
+    if (test.truth()) flow = execute(choice.then_block);
+    else if (choice.else_branch) flow = execute(*choice.else_branch);
+  }
   if (!test.truth())
     open_assigned(choice.then_block);
   else if (choice.else_branch) open_assigned(*choice.else_branch);

@@ -25,6 +25,7 @@ inline constexpr Padding kAsRead = 1 << 7;  // and it holds what `pad =` says, a
 inline constexpr Padding kAnything = 1 << 8;  // and the language does not say what it holds
 // The program chose it by its place, beside padding: by what can be proved of the place, it stands, or is padding as well.
 inline constexpr Padding kSet = 1 << 9;
+inline constexpr Padding kPut = 1 << 10;  // of what a loop carries: a number of no tile was put there, under a condition
 inline constexpr size_t kMostAxes = 6;
 inline constexpr Padding kAllAxes = kAsRead - 1;
 
@@ -48,7 +49,7 @@ struct Number {
   bool may_end = false;     // of one that is the same everywhere, and may end, as the text tells
 
   Padding beyond() const { return Padding((padding & ~kAsRead) | waiting | (waiting ? kAnything : 0)); }
-  bool is_padding() const { return (beyond() & ~(kAnything | kSet)) != 0; }
+  bool is_padding() const { return (beyond() & ~(kAnything | kSet | kPut)) != 0; }
   bool is_set() const { return (beyond() & kSet) && !is_padding(); }
   bool is_anything() const { return beyond() & kAnything; }
   bool is_carried() const { return carried != Carried::No; }
