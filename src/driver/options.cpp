@@ -46,7 +46,7 @@ std::string needs_no_sign(const std::string& word) { return word.starts_with("-"
 
 void add_source_options(CLI::App& app, Options& o) {
   app.add_option("inputs", o.inputs, "source files (.tile); - is standard input")->required();
-  app.add_option("--stdlib", o.stdlib, "folder of the standard library, instead of the built-in one");
+  app.add_option("--stdlib", o.stdlib, "folder of the standard library, instead of the built-in one")->check(CLI::ExistingDirectory);
   static const std::map<std::string, DiagnosticsFormat> kFormats = {
       {"text", DiagnosticsFormat::Text}, {"json", DiagnosticsFormat::Json}, {"sarif", DiagnosticsFormat::Sarif}};
   app.add_option_function<std::string>(
@@ -112,9 +112,10 @@ void add_assembler_options(CLI::App& app, Options& o) {
 void add_compile_options(CLI::App& app, Options& o) {
   add_source_options(app, o);
   add_target_options(app, o);
-  app.add_option("-o,--output", o.output, "the primary output");
-  app.add_option("--header", o.header, "the C header");
-  app.add_option("--manifest", o.manifest, "the manifest, as JSON");
+  const CLI::Validator names_file([](const std::string& word) { return word.empty() ? std::string("it names no file") : ""; }, "", "file");
+  app.add_option("-o,--output", o.output, "the primary output")->check(names_file);
+  app.add_option("--header", o.header, "the C header")->check(names_file);
+  app.add_option("--manifest", o.manifest, "the manifest, as JSON")->check(names_file);
   app.add_option("--emit", o.emit, "what the primary output is")
       ->check(CLI::Validator(needs_emit, join(emit_kinds(), ", "), "emit"));
   add_assembler_options(app, o);

@@ -280,7 +280,12 @@ Value value_of_call(Instance& in, const ast::Expr& expr, const ast::Call& call, 
   if (callee.is_poison()) return Poison{};
   std::string name(in.text(call.callee->span));
   auto report = in.at(call.callee->span).error(diag::NotCallable, name);
-  if (scalar_named(name) && call.arguments.size() == 1) report.help("a conversion is written `" + std::string(in.text(call.arguments[0].value->span)) + " as " + name + "`");
+  if (scalar_named(name) && call.arguments.size() == 1) {
+    const ast::Expr& operand = *call.arguments[0].value;
+    const bool needs_brackets = operand.as<ast::Binary>() || operand.as<ast::IfExpr>();
+    const std::string text(in.text(operand.span));
+    report.help("a conversion is written `" + (needs_brackets ? "(" + text + ")" : text) + " as " + name + "`");
+  }
   return Poison{};
 }
 

@@ -72,8 +72,10 @@ bool has_dim_as_parameter(Instance& in, const ast::Signature& signature) {
       for (const ast::Expr* extent : type->extents) {
         auto* name = extent->as<ast::NameRef>();
         if (!name || name->name.text != all[i].name.text) continue;
-        in.at(all[i].name.span).error(diag::Redeclared, all[i].name.text).note(name->name.span, diag::DeclaredHere, name->name.text)
-            .fix({all[i].span.file, all[i - 1].span.end, all[i].span.end}, "", "an extent comes with its tensor: leave the parameter out, or put it in front of the tensors");
+        auto report = in.at(all[i].name.span).error(diag::Redeclared, all[i].name.text);
+        report.note(name->name.span, diag::DeclaredHere, name->name.text);
+        if (all[i].type->as<ast::ShapedType>()) report.help("an extent and a parameter have one name: call the one or the other otherwise");
+        else report.fix({all[i].span.file, all[i - 1].span.end, all[i].span.end}, "", "an extent comes with its tensor: leave the parameter out, or put it in front of the tensors");
         return true;
       }
     }

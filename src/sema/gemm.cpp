@@ -161,14 +161,24 @@ Value matrix_product(Instance& in, const ast::Binary& node, Span span) {
 void accumulate(Instance& in, VariableId acc, const ast::Binary& node, Span span) {
   ir::ValueId before = in.variable(acc).current;
   auto [x, y] = factors(in, node);
-  accumulate(in, acc, before, x, y, span);
+  accumulate(in, acc, before, x, y, {span.file, node.lhs->span.begin, node.rhs->span.end}, span);
 }
 
 void accumulate(Instance& in, VariableId acc, const Operand& x, const Operand& y, Span span) {
-  accumulate(in, acc, in.variable(acc).current, x, y, span);
+  accumulate(in, acc, in.variable(acc).current, x, y, {}, span);
 }
 
-void accumulate(Instance& in, VariableId acc, ir::ValueId before, const Operand& x, const Operand& y, Span span) {
+namespace {
+
+// What stands behind `+=` can be converted; of a call, the accumulator is another.
+void report_product(Instance& in, Span factors, Span span, Scalar element, const Variable& acc) {
+  if (factors.valid()) return report_implicit(in, factors, element, acc.type.element);
+  in.at(span).error(diag::ImplicitConversion, name(element), name(acc.type.element)).help("its accumulator has elements of `" + std::string(name(element)) + "`");
+}
+
+}  // namespace
+
+void accumulate(Instance& in, VariableId acc, ir::ValueId before, const Operand& x, const Operand& y, Span factors, Span span) {
   auto p = product(in, x, y, span);
   if (!p || !is_in_reach(in, acc, span)) return;
   const Variable& v = in.variable(acc);
@@ -181,7 +191,7 @@ void accumulate(Instance& in, VariableId acc, ir::ValueId before, const Operand&
   }
   if (is_int(in, v.type.element, span)) return;
   if (is_float(v.type.element) != is_float(p->a.element))
-    return report_implicit(in, span, accumulator(p->a.element), v.type.element);
+    return report_product(in, factors, span, accumulator(p->a.element), v);
   if (!before.valid()) {
     in.at(span).error(diag::Uninitialised, v.name).note(v.span, diag::DeclaredHere, v.name)
         .help("give it a first value: `= 0`");

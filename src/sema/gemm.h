@@ -10,6 +10,6 @@ Value matrix_product(Instance& in, const ast::Binary& product, Span span);
 void accumulate(Instance& in, VariableId acc, const ast::Binary& product, Span span);
 void accumulate(Instance& in, VariableId acc, const Operand& a, const Operand& b, Span span);
 // The same on what `acc` held before the operands were evaluated.
-void accumulate(Instance& in, VariableId acc, ir::ValueId before, const Operand& a, const Operand& b, Span span);
+void accumulate(Instance& in, VariableId acc, ir::ValueId before, const Operand& a, const Operand& b, Span factors, Span span);
 
 }  // namespace tilec::sema

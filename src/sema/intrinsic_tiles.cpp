@@ -38,7 +38,10 @@ bool have_one_rank(Instance& in, const Cut& cut, const Shape& shape) {
     if (given == rank) return true;
     in.at(cut.span).error(diag::RankMismatch, name, rank, given).help("`tile` takes one index for each dimension");
   } else if (cut.has_own_shape || given != rank) {
-    in.at(cut.span).error(diag::RankMismatch, name, rank, cut.has_own_shape ? int64_t(shape.size()) : given);
+    auto report = in.at(cut.span).error(diag::RankMismatch, name, rank, cut.has_own_shape ? int64_t(shape.size()) : given);
+    if (cut.has_own_shape && int64_t(shape.size()) < rank && given == rank)
+      report.help("a tile has an extent for each dimension, as in `tile[1, 32](i, j)`; one of a row or a matrix of `" + name + "` takes the indices in front: `" + name +
+                  "[b].tile[32](j)`");
   } else {
     in.at(cut.span).error(diag::TypeMismatch, "a tile of shape " + shape_text(shape), "a tile of " + std::to_string(rank) + (rank == 1 ? " dimension" : " dimensions"))
         .help("the other side gives the shape; cut another part, as in `" + name + "[i, 0 +: 64]`, or write the shape: `" + tile_with_shape(size_t(rank)) + "`");

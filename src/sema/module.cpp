@@ -110,10 +110,11 @@ void Modules::refuse_type_name(const ast::Name& name) {
 
 const Module* Modules::import(const ast::Import& import, const Module& importer) {
   bool is_file = import.path.empty();
-  if (is_file && import.file.empty()) return nullptr;  // the parser has spoken
+  const bool is_empty = is_file && import.source_span.end - import.source_span.begin == 2;  // `""`
+  if (is_file && import.file.empty() && !is_empty) return nullptr;  // the parser has spoken
   std::string path = is_file ? import.file : path_text(import.path);
   std::optional<SourceProvider::Source> source;
-  if (is_file && provider_.file) source = provider_.file(importer.name, import.file);
+  if (is_file && provider_.file && !is_empty) source = provider_.file(importer.name, import.file);
   if (!is_file && provider_.module) source = provider_.module(path);
   if (!source) {
     auto report = diagnostics_.at(import.source_span).error(diag::ImportNotFound, path);

@@ -185,6 +185,17 @@ bool is_quotient(const Input& input, const Tokens& tokens, const Edit& edit) {
   return comment != behind.npos && behind.substr(comment).starts_with("//") && behind.find(closer_text(edit.insert)) != behind.npos;
 }
 
+// `(a + 63) // 64) {`: so does what closes the opener, with all behind it.
+bool is_behind_quotient(const Input& input, const antlr4::Token& opener, Shape shape) {
+  const size_t begin = opener.getStartIndex(), end = std::min(input.text.find('\n', begin), input.text.size());
+  const std::string_view line = std::string_view(input.text).substr(begin, end - begin);
+  const size_t comment = line.find("//");
+  if (comment == line.npos || line.substr(0, comment).find('"') != line.npos) return false;
+  const std::string_view behind = line.substr(comment + 2);
+  const size_t word = behind.find_first_not_of(" \t"), closer = behind.find(closer_text(shape));
+  return closer != behind.npos && behind.find_first_of(" \t", word) >= closer;
+}
+
 void report(const Input& input, Tokens& tokens, const Edit& edit, Diagnostics& diagnostics) {
   const antlr4::Token& token = *tokens.list[edit.before];
   if (edit.insert == Shape::None) {
@@ -198,9 +209,23 @@ void report(const Input& input, Tokens& tokens, const Edit& edit, Diagnostics& d
   const antlr4::Token& opener = *tokens.list[edit.opener];
   size_t end = edit.before > 0 ? tokens.list[edit.before - 1]->getStopIndex() + 1 : 0;
   auto said = diagnostics.at(input.span(opener)).error(diag::UnclosedBracket, input.spelling(opener));
-  if (is_quotient(input, tokens, edit)) said.help("`//` begins a comment: integers are divided by `/`, which rounds toward minus infinity");
+  if (is_quotient(input, tokens, edit) || is_behind_quotient(input, opener, edit.insert))
+    said.help("`//` begins a comment: integers are divided by `/`, which rounds toward minus infinity");
   else if (edit.insert != Shape::Brace) said.fix(input.span(end, end), closer_text(edit.insert), "close it here");
   tokens.damaged.push_back(input.span(opener.getStartIndex(), token.getStopIndex() + 1));
+}
+
+// A block that begins with `:`, and ends with `}`.
+bool open_colons(const Input& input, Tokens& tokens, Diagnostics& diagnostics) {
+  bool has_one = false;
+  for (size_t i = 0; i + 1 < tokens.list.size(); ++i) {
+    const antlr4::Token& token = *tokens.list[i];
+    if (token.getType() != TileLexer::COLON || tokens.list[i + 1]->getLine() == token.getLine()) continue;
+    diagnostics.at(input.span(token)).error(diag::ExpectedToken, "`{`", "`:`").fix(input.span(token), " {", "a block stands in braces");
+    tokens.list[i] = imagined_before(token, TileLexer::LEFT_BRACE);
+    has_one = true;
+  }
+  return has_one;
 }
 
 }  // namespace
@@ -210,6 +235,9 @@ void balance_brackets(const Input& input, Tokens& tokens, const Patience& patien
   std::vector<Edit> edits = balancer.run();
   tokens.is_unreadable = balancer.is_too_deep();
   if (tokens.is_unreadable) return void(diagnostics.at(input.span(*tokens.list[balancer.innermost()])).error(diag::NestedTooDeep, kMostBrackets));
+  if (edits.empty()) return;
+  const bool has_stray = std::ranges::any_of(edits, [&](const Edit& edit) { return edit.insert == Shape::None && input.spelling(*tokens.list[edit.before]) == "}"; });
+  if (has_stray && open_colons(input, tokens, diagnostics)) edits = Balancer(input, tokens.list, false).run();
   if (edits.empty()) return;
   if (std::ranges::any_of(edits, [&](const Edit& edit) { return is_about_braces(input, tokens, edit); })) {
     std::vector<Edit> judged = Balancer(input, tokens.list, true).run();
@@ -221,6 +249,11 @@ void balance_brackets(const Input& input, Tokens& tokens, const Patience& patien
   for (const Edit& edit : told) {
     if (is_quotient(input, tokens, edit) && !quotients.insert(edit.before).second) continue;
     report(input, tokens, edit, diagnostics);
+    // What stands in the comment as well says which brackets there are.
+    if (edit.insert != Shape::None && !is_quotient(input, tokens, edit) && is_behind_quotient(input, *tokens.list[edit.opener], edit.insert)) {
+      tokens.is_unreadable = true;
+      return;
+    }
     if (!patience.is_over(diagnostics)) continue;
     tokens.is_unreadable = true;
     return give_up(patience, diagnostics.at(input.span(*tokens.list[edit.before])), input.name);
