@@ -1,4 +1,6 @@
 // In `parallel`: conditions that are padding, and places that decide beside padding.
+#include <array>
+
 #include "judge/evaluator.h"
 #include "judge/walk.h"
 
@@ -180,8 +182,16 @@ void Evaluator::decide(std::span<const Held> all, const Number& test, Span span)
 
 // Where both sides put something new, nothing of what the loop carries is left. What the side that was not run would have made of that
 // is carried. A number of a tile that decides has come to where either side is.
-void Evaluator::renew(std::span<const Held> all, const Number& test) {
+void Evaluator::renew(const ast::If& choice, std::span<const Held> all, const Number& test) {
   const bool taken = test.truth();
+  auto has_return = [](const ast::Stmt& stmt) {
+    bool found = false;
+    each_statement(stmt, [&](const ast::Stmt& s) { found |= s.as<ast::Return>() != nullptr; });
+    return found;
+  };
+  bool returns = choice.else_branch && has_return(*choice.else_branch);
+  for (const ast::Stmt* s : choice.then_block.statements) returns |= has_return(*s);
+  if (returns) frame_->reached |= brought_by(test);
   for (const Held& held : all) {
     const bool is_new = held.computes[true] == false && held.computes[false] == false;
     if (is_new) held.place->carried = Carried::No;
@@ -190,6 +200,23 @@ void Evaluator::renew(std::span<const Held> all, const Number& test) {
     const Padding reached = brought_by(test);
     held.place->reached |= held.element ? moved(reached, turned_round(held.element->indices)) : reached;
   }
+}
+
+// In `parallel`: what a function that returned early, or did not, because of padding, leaves in a place.
+void Evaluator::decide_return(const ast::Fn& fn, const ast::Parameter& parameter, Binding& now, const Value& before, Span span) {
+  auto* number = std::get_if<Number>(&now.value);
+  auto* old = std::get_if<Number>(&before);
+  if (!is_parallel_ || !fn.body || !number || !old) return;
+  number->reached |= frame_->reached;
+  if (!frame_->doubt) return;
+  bool computes = false;
+  for (const ast::Stmt* stmt : fn.body->statements)
+    each_held(*stmt, [&](const ast::Assign& assign, Number&, const View*) {
+      computes |= root_of(assign.target) == parameter.name.text && (assign.op || beside(assign.value).carried);
+    });
+  Number test = truth_of(true);
+  test.padding = frame_->doubt;
+  decide(std::array{Held{number, *old, std::nullopt, {std::nullopt, computes}, 0}}, test, span);
 }
 
 // What is set in `parallel`: under a condition, in the place of padding, it stands beside that, and what it replaces may be carried.

@@ -266,6 +266,11 @@ bool gives_number(const ast::Fn& fn) {
   return fn.value || (type && !type->has_extents);
 }
 
+bool carried_number(const Value& value) {
+  auto* number = std::get_if<Number>(&value);
+  return number && number->is_carried();
+}
+
 }  // namespace
 
 // Memory that the caller hands over to be written.
@@ -351,13 +356,16 @@ Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
   std::vector<Binding> changed(parameters.size());
   auto is_copied_back = [&](size_t i) { return is_changed(parameters[i]) && is_number(parameters[i]); };
   for (size_t i = 0; i < parameters.size(); ++i)
-    if (is_copied_back(i)) changed[i] = *find(parameters[i].name.text);
+    if (is_copied_back(i)) changed[i] = *find(parameters[i].name.text), decide_return(fn, parameters[i], changed[i], values[i], span);
   frame_ = before;
   --depth_;
   for (size_t i = 0; i < parameters.size(); ++i)
     if (is_copied_back(i) && changed[i].is_set) assign(*call.arguments[size_t(call.position[i])].place, changed[i].value, span);
   auto* number = std::get_if<Number>(&result);
-  if (number && !number->is_carried()) number->padding |= frame.doubt;
+  if (number && number->is_carried()) number->reached |= frame.reached;
+  const bool is_told = !is_parallel_ || !frame.doubt || std::ranges::none_of(given, carried_number);
+  if (number && !is_told) number->padding = kAnything;  // which `return` has what a loop carries?
+  else if (number && !number->is_carried()) number->padding |= frame.doubt;
   bool is_literal_type = number && (number->type == Scalar::F64 || number->type == Scalar::Index);
   if (is_literal && is_literal_type) number->is_literal = true;
   return result;

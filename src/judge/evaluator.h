@@ -37,7 +37,8 @@ struct Frame {
   std::vector<Scope> scopes;
   Value result = None{};
   const ast::Type* result_type = nullptr;
-  Padding doubt = 0;  // of conditions that decided what is returned
+  Padding doubt = 0;    // of conditions that decided what is returned
+  Padding reached = 0;  // in `parallel`: by such, which are numbers of tiles
 };
 
 struct Type {
@@ -222,8 +223,9 @@ class Evaluator {
   void stand_beside(const ast::Stmt& stmt);
   std::vector<Held> held_under(const ast::If& choice);
   void decide(std::span<const Held> all, const Number& test, Span span);
+  void decide_return(const ast::Fn& fn, const ast::Parameter& parameter, Binding& now, const Value& before, Span span);
   void set_beside(Number& now, const Number* before, Carried carried) const;
-  void renew(std::span<const Held> all, const Number& test);
+  void renew(const ast::If& choice, std::span<const Held> all, const Number& test);
   void end_parallel(const ast::Block& body);
   void note_put(const View& element, const Number& number);
   std::optional<size_t> parallel_index(const ast::Expr& subscript);

@@ -180,7 +180,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
     decide(held, test, choice.condition->span);
     return flow;
   }
-  renew(held, test);
+  renew(choice, held, test);
   if (!test.truth())
     for (const ast::Stmt* s : choice.then_block.statements) stand_beside(*s);
   else if (choice.else_branch) stand_beside(*choice.else_branch);

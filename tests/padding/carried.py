@@ -67,10 +67,12 @@ class Program:
         x, mine = f"{name}[r, c]", f"{target}[r, c]"
         test = self.rng.choice(["c < 3", "c >= 5", f"k * {COLUMNS} + c < N", f"k * {COLUMNS} + c >= N", f"i * {ROWS} + r < M", "c > r", "r == 1", "k == 0",
                                 f"k * {COLUMNS} + c < N - 1", f"k * {COLUMNS} + c < N && i * {ROWS} + r < M", f"{x} > 0", f"c < 6 && {x} > 0"])
-        numbers = ["0", "1", "-inf", "inf", x, mine, f"{mine} + {x}", f"max({mine}, {x})", f"{mine} - {x}", f"{x} * 2"]
+        numbers = ["0", "1", "-inf", "inf", x, mine, f"{mine} + {x}", f"max({mine}, {x})", f"{mine} - {x}", f"{x} * 2", f"pick({x}, {mine})"]
         one, other = self.rng.choice(numbers), self.rng.choice(numbers)
         body = self.rng.choice([f"if {test} {{ {mine} = {one}; }}", f"if {test} {{ {mine} = {one}; }}", f"if {test} {{ {mine} = {one}; }} else {{ {mine} = {other}; }}",
-                                f"{mine} = if {test} {{ {one} }} else {{ {other} }};", f"var e: f32 = {one}; if {test} {{ e = {other}; }} {mine} = e;"])
+                                f"{mine} = if {test} {{ {one} }} else {{ {other} }};", f"var e: f32 = {one}; if {test} {{ e = {other}; }} {mine} = e;",
+                                f"raise({mine}, {x});", f"if {test} {{ raise({mine}, {one}); }}"])
+        self.has_function |= "pick" in body or "raise" in body
         lines = f"var {name} = {value}; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ {body} }}"
         if target == name:
             variable = self.rng.choice(self.names)
@@ -128,7 +130,7 @@ class Program:
         ends = [f"O.tile(i, 0) = {out};", f"S.tile(i) = {out}.{self.rng.choice(['max', 'min', 'sum'])}(axis = 1);"]
         outs = [f"out O: f32[M, {COLUMNS}]", "out S: f32[M]"]
         end = self.rng.randrange(2)
-        function = f"fn up(inout a: fragment f32[{ROWS}, {COLUMNS}], b: fragment f32[{ROWS}, {COLUMNS}], k: int) {{ if k == 2 {{ return; }} a = max(a, b); }}\n"
+        function = f"fn pick(x: f32, y: f32) -> f32 {{ if x > 0 {{ return x; }} return y; }}\nfn raise(inout m: f32, x: f32) {{ if x <= m {{ return; }} m = x; }}\nfn up(inout a: fragment f32[{ROWS}, {COLUMNS}], b: fragment f32[{ROWS}, {COLUMNS}], k: int) {{ if k == 2 {{ return; }} a = max(a, b); }}\n"
         return (function if self.has_function else "") + (
             f"export kernel k(A: f32[M, N], B: f32[{', '.join(self.b)}], {outs[end]}) {{ launch (i in ceildiv(M, {ROWS})) {{ {body} {ends[end]} }} }}\n")
 
