@@ -21,7 +21,15 @@ void stay_carried(Number& x, Padding reached) {
 }
 
 // Where a number of a tile of the turn lies inside, it has brought something.
-Padding brought_by(const Number& x) { return x.is_element && !x.is_padding() ? Padding((kLost - 1) & ~x.beyond() & ~x.spread) : Padding(0); }
+Padding brought_by(const Number& x) {
+  if (x.is_carried()) return x.reached & (kLost - 1);
+  return x.is_element && !x.is_padding() ? Padding((kLost - 1) & ~x.beyond() & ~x.spread) : Padding(0);
+}
+
+// The other side has come, or would have come, to more.
+void may_reach(Number& x, Padding reached) {
+  if (x.is_carried() && (reached & ~x.reached & (kLost - 1))) x.padding |= kPut;
+}
 
 // May it change anything, if it is run without being chosen?
 bool may_act(const ast::Expr* expr, SourceMap& sources) {
@@ -71,17 +79,21 @@ Number* Evaluator::held_by(const ast::Expr& target, std::optional<View>& element
   return element->memory->own(element->offset);
 }
 
-// Calls f(assignment, number, element or null) for all of them in a statement, run or not.
+// Calls f(write, number, element or null) for all assignments in a statement, and for places that are handed over, run or not.
 template <class F> void Evaluator::each_held(const ast::Stmt& stmt, const F& f) {
-  each_statement(stmt, [&](const ast::Stmt& s) {
-    auto* assign = s.as<ast::Assign>();
-    if (!assign) return;
+  auto tell = [&](const ast::Expr& target, const ast::Expr* value, bool computes) {
     try {
       std::optional<View> element;
-      if (Number* x = held_by(*assign->target, element)) f(*assign, *x, element ? &*element : nullptr);
+      if (Number* x = held_by(target, element)) f(Write{target, value, computes}, *x, element ? &*element : nullptr);
     } catch (const Stopped&) {
     } catch (const Unknown&) {
     }
+  };
+  each_statement(stmt, [&](const ast::Stmt& s) {
+    if (auto* assign = s.as<ast::Assign>()) tell(*assign->target, assign->value, assign->op.has_value());
+    each_call(s, [&](const ast::Call& call) {
+      for (const ast::Expr* place : places_of(call)) tell(*place, nullptr, true);
+    });
   });
 }
 
@@ -95,7 +107,7 @@ Evaluator::Beside Evaluator::beside(const ast::Expr* expr) {
       auto* number = std::get_if<Number>(&value);
       if (!number) return;
       found.padding |= number->is_padding() || number->is_set(), found.carried |= number->is_carried();
-      if (number->is_carried()) found.reached |= number->reached;
+      found.reached |= number->is_carried() ? number->reached : brought_by(*number);
     } catch (const Stopped&) {
     } catch (const Unknown&) {
     }
@@ -105,15 +117,18 @@ Evaluator::Beside Evaluator::beside(const ast::Expr* expr) {
 
 // The chosen side of a choice between numbers, in `parallel`, of which the other one is not run.
 Number Evaluator::chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span) {
-  if (!test.is_padding()) {
+  if (!test.pads()) {
     const Beside side = beside(&other);
     const bool keeps = number.is_carried();
     lose_reading(number);
     if (side.carried) stay_carried(number, side.reached);
     number.reached |= brought_by(test);
+    may_reach(number, side.reached);
     if (test.is_set() || (!number.is_padding() && side.padding)) number.padding |= kSet;
     // By the place, or by the padding that the condition has as well: then what is carried would stay.
-    if (test.is_set() && side.carried != keeps) number.padding = kAnything;
+    const bool has_padding = number.is_padding() || side.padding;
+    if (test.is_set() && (side.carried != keeps || (keeps && has_padding))) number.padding = kAnything;
+    if (test.waiting) number.padding |= kAnything;
     return number;
   }
   if (may_act(&other, sources_)) unknown(span, "a choice that padding decides, and a side that acts");
@@ -137,22 +152,22 @@ void Evaluator::stand_beside(const ast::Stmt& stmt) {
   each_statement(stmt, [&](const ast::Stmt& s) {
     if (s.as<ast::Return>()) frame_->doubt |= kSet;
   });
-  each_held(stmt, [&](const ast::Assign&, Number& x, const View*) { lose_reading(x), x.padding |= kSet; });
+  each_held(stmt, [&](const Write&, Number& x, const View*) { lose_reading(x), x.padding |= kSet; });
 }
 
 // What is assigned to under a condition that is padding, on either side.
 std::vector<Evaluator::Held> Evaluator::held_under(const ast::If& choice) {
   std::vector<Held> all;
   auto add = [&](const ast::Stmt& side, bool is_first) {
-    each_held(side, [&](const ast::Assign& assign, Number& x, const View* element) {
+    each_held(side, [&](const Write& write, Number& x, const View* element) {
       auto held = std::ranges::find(all, &x, &Held::place);
       if (held == all.end()) {
         held = all.insert(all.end(), Held{&x, x, element ? std::optional(*element) : std::nullopt, {}, 0});
         if (element) held->before = element_at(x, element->indices, element->memory->rank), held->before.carried = element->memory->carried;
       }
-      const Beside value = beside(assign.value);
-      held->computes[is_first] = assign.op || value.carried;
-      held->reached |= value.reached | (assign.op ? held->before.reached : Padding(0));
+      const Beside value = beside(write.value);
+      held->computes[is_first] = write.computes || value.carried;
+      held->reached |= value.reached | (write.computes ? held->before.reached : Padding(0));
     });
   };
   for (const ast::Stmt* s : choice.then_block.statements) add(*s, true);
@@ -171,7 +186,7 @@ void Evaluator::decide(std::span<const Held> all, const Number& test, Span span)
     Number by = now, mine = stays ? held.before : now;
     by.padding = Padding((by.beyond() | test.beyond()) & ~kAsRead), by.waiting = 0, by.carried = Carried::No;
     auto same = is_one && !test.is_set() && (stays || is_taken) ? kept(mine, by, nullptr, span) : std::nullopt;
-    const bool is_told = !same && now.is_padding() && (held.computes[true].value_or(false) || held.computes[false].value_or(false));
+    const bool is_told = !same && (now.is_padding() || test.is_set()) && (held.computes[true].value_or(false) || held.computes[false].value_or(false));
     if (same) *held.place = held.element ? put_at(*same, *held.element) : *same;
     else if (is_one || is_told) held.place->padding = kAnything;  // also: is that which has met padding of its own still what is carried?
     else if (side) held.place->padding |= kSet;
@@ -199,6 +214,7 @@ void Evaluator::renew(const ast::If& choice, std::span<const Held> all, const Nu
     if (is_new && held.element) note_put(*held.element, *held.place);
     const Padding reached = brought_by(test);
     held.place->reached |= held.element ? moved(reached, turned_round(held.element->indices)) : reached;
+    may_reach(*held.place, held.element ? moved(held.reached, turned_round(held.element->indices)) : held.reached);
   }
 }
 
@@ -211,8 +227,8 @@ void Evaluator::decide_return(const ast::Fn& fn, const ast::Parameter& parameter
   if (!frame_->doubt) return;
   bool computes = false;
   for (const ast::Stmt* stmt : fn.body->statements)
-    each_held(*stmt, [&](const ast::Assign& assign, Number&, const View*) {
-      computes |= root_of(assign.target) == parameter.name.text && (assign.op || beside(assign.value).carried);
+    each_held(*stmt, [&](const Write& write, Number&, const View*) {
+      computes |= root_of(&write.target) == parameter.name.text && (write.computes || beside(write.value).carried);
     });
   Number test = truth_of(true);
   test.padding = frame_->doubt;
@@ -225,7 +241,7 @@ void Evaluator::set_beside(Number& now, const Number* before, Carried carried) c
   lose_reading(now);
   if (!guards_ || !before) return;
   if (before->is_padding() || before->is_set()) now.padding |= kSet;
-  if (carried != Carried::No) stay_carried(now, before->reached);
+  if (carried != Carried::No) stay_carried(now, before->reached), may_reach(now, before->reached);
 }
 
 // `parallel` puts something into an element. Where something new was put into all of them, nothing that the loop carries is left.

@@ -209,6 +209,11 @@ class Evaluator {
     bool padding = false, carried = false;
     Padding reached = 0;
   };
+  struct Write {
+    const ast::Expr& target;
+    const ast::Expr* value;  // null: what a function makes of it
+    bool computes;           // of what stands there
+  };
   struct Held {
     Number* place;
     Number before;

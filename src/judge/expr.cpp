@@ -86,7 +86,7 @@ Number Evaluator::chosen(const Number& test, Number x, Number y, Span span) {
   unite(x, y, span);
   Number out = test.truth() ? x : y;
   // Where padding decides, what a loop carries stays.
-  if (test.is_padding() && x.may_keep() != y.may_keep()) {
+  if (test.pads() && x.may_keep() != y.may_keep()) {
     Number by = x.may_keep() ? y : x;
     by.padding = Padding((by.beyond() | test.beyond()) & ~kAsRead), by.waiting = 0, by.carried = Carried::No;
     if (auto same = x.may_keep() ? kept(x, by, nullptr, span) : kept(by, y, nullptr, span)) return *same;
@@ -94,11 +94,12 @@ Number Evaluator::chosen(const Number& test, Number x, Number y, Span span) {
   // Of sides that end at different places, what lies beyond either is padding, as in all elementwise code.
   out.padding = x.beyond() | y.beyond();
   carry(out, std::array{x, y});
-  if (out.is_carried() && test.is_element && !test.is_padding()) out.reached |= kAllAxes & ~test.beyond() & ~test.spread;
+  if (out.is_carried() && test.is_element && !test.is_padding()) out.reached |= test.is_carried() ? test.reached : kAllAxes & ~test.beyond() & ~test.spread;
   // If a loop carries both, it is told by the number of the padding, where that is known.
-  const bool are_carried = test.is_padding() && x.may_keep() && y.may_keep();
+  const bool are_carried = test.pads() && x.may_keep() && y.may_keep();
   if (are_carried && (x.is_padding() || y.is_padding())) out.padding = kAnything;
-  else out.padding |= are_carried ? kSet : test.beyond();
+  else out.padding |= are_carried ? kSet : test.padding & ~kAsRead;
+  if (test.waiting) out.padding |= kAnything;
   return out;
 }
 

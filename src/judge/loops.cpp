@@ -142,7 +142,8 @@ Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
   for (size_t i = 0; i < carried_.size(); ++i) {
     Memory& memory = *carried_[i];
     memory.may_end |= memory.began_with_edge;
-    memory.carried = before[i].first, memory.began_with_edge = before[i].second;
+    const bool is_renewed = turns_ != turns && memory.carried == Carried::No && before[i].first != Carried::No;
+    memory.carried = is_renewed ? Carried::Maybe : before[i].first, memory.began_with_edge = before[i].second;
   }
   carried_ = std::move(outer);
   return flow;

@@ -184,6 +184,9 @@ std::optional<Number> Evaluator::kept(const Number& a, const Number& b, const Nu
   if (counts) return std::nullopt;
   if (mine.carried == Carried::Maybe) unknown(span, "what a loop may carry or not, as a branch that was not run decides, and padding");
   Number out = mine;
+  // Written padding may leave this number as it was by chance alone.
+  const bool is_neutral = other.is_real() ? other.f == 0 || other.f == 1 || (std::isinf(other.f) && !std::isinf(mine.f)) : other.i == 0 || other.i == 1;
+  if ((other.padding & kAsRead) && !is_neutral) out.padding |= kAnything;
   if ((mine.padding & ~kAnything) || mine.may_end || other.is_anything()) out.padding |= kAnything;
   if (!(other.beyond() & kLost)) out.reached |= kAllAxes & ~other.beyond() & ~other.spread;
   out.waiting = (out.waiting | other.beyond()) & ~out.reached & kAllAxes;

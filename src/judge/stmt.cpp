@@ -176,7 +176,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond());
   if (choice.else_branch) doubt(*choice.else_branch, test.beyond());
   if (!is_parallel_) return flow;
-  if (test.is_padding() || test.is_set()) {
+  if (test.pads() || test.is_set()) {
     decide(held, test, choice.condition->span);
     return flow;
   }

@@ -50,6 +50,7 @@ struct Number {
 
   Padding beyond() const { return Padding((padding & ~kAsRead) | waiting | (waiting ? kAnything : 0)); }
   bool is_padding() const { return (beyond() & ~(kAnything | kSet | kPut)) != 0; }
+  bool pads() const { return (padding & kAllAxes) != 0; }  // it is padding, and does not wait for a turn
   bool is_set() const { return (beyond() & kSet) && !is_padding(); }
   bool is_anything() const { return beyond() & kAnything; }
   bool is_carried() const { return carried != Carried::No; }

@@ -39,13 +39,15 @@ Numbers by_contract(const Kernel& kernel, ValueId v, Belief belief) {
 // The operand of a sum and the like that the other one, as far as it is known, leaves as it is.
 ValueId unchanged(BinaryFn fn, ValueId left, ValueId right, const Numbers& a, const Numbers& b) {
   auto is_one = [](const Numbers& x) { return x.exact && (x.exact->is_float ? x.exact->f == 1 : x.exact->i == 1); };
-  auto changes_nothing = [&](const Numbers& x) {
+  // NaN gives way to whatever is no NaN.
+  auto changes_nothing = [&](const Numbers& x, const Numbers& of) {
+    const bool may_give_way = (of.kinds & kNan) && (x.kinds & ~kNan);
     switch (fn) {
       case BinaryFn::Add: return x.is_within(kZero);
       case BinaryFn::Mul: return is_one(x);
-      case BinaryFn::Max: return x.is_within(kNegativeInfinity | kNan);
+      case BinaryFn::Max: return x.is_within(kNegativeInfinity | kNan) && !may_give_way;
       case BinaryFn::Maximum: return x.is_within(kNegativeInfinity);
-      case BinaryFn::Min: return x.is_within(kPositiveInfinity | kNan);
+      case BinaryFn::Min: return x.is_within(kPositiveInfinity | kNan) && !may_give_way;
       case BinaryFn::Minimum: return x.is_within(kPositiveInfinity);
       case BinaryFn::Or: return x.exact && x.exact->i == 0;
       default: return false;
@@ -53,7 +55,7 @@ ValueId unchanged(BinaryFn fn, ValueId left, ValueId right, const Numbers& a, co
   };
   bool takes_right_away = fn == BinaryFn::Sub && b.is_within(kZero), divides_by_one = fn == BinaryFn::Div && is_one(b);
   if (takes_right_away || divides_by_one) return left;
-  return changes_nothing(b) ? left : changes_nothing(a) ? right : ValueId{};
+  return changes_nothing(b, a) ? left : changes_nothing(a, b) ? right : ValueId{};
 }
 
 struct Run {
