@@ -37,6 +37,11 @@ std::optional<double> float_unary(UnaryFn fn, double x) {
   }
 }
 
+// An angle of which the number says little.
+bool is_too_far(UnaryFn fn, Scalar type, double x) {
+  return (fn == UnaryFn::Sin || fn == UnaryFn::Cos) && std::fabs(x) > (type == Scalar::F64 ? 0x1p20 : 0x1p22);
+}
+
 std::optional<int64_t> integer_unary(UnaryFn fn, Scalar type, int64_t x) {
   uint64_t low = uint64_t(x) & (~0ull >> (64 - bit_width(type)));
   switch (fn) {
@@ -134,7 +139,7 @@ bool overflows(BinaryFn fn, int64_t a, int64_t b) {
 std::optional<Number> evaluate(UnaryFn fn, Scalar type, Number x, Numeric numeric) {
   if (fn == UnaryFn::IsNan) return Number::integer(x.is_float && std::isnan(x.f));
   if (is_float(type)) {
-    auto y = float_unary(fn, x.f);
+    auto y = is_too_far(fn, type, x.f) ? std::numeric_limits<double>::quiet_NaN() : float_unary(fn, x.f);
     return y ? std::optional(real(type, *y, numeric)) : std::nullopt;
   }
   auto y = integer_unary(fn, type, x.i);

@@ -154,7 +154,7 @@ class Values : TokenEdits {
   // `x >>> 2`; of three signs that belong to a launch `launch<<<n, 32>>>` is none.
   void shift(size_t i) {
     if (type(i + 1) != L::GREATER || !are_joined(i) || type(i + 2) == L::LEFT_PAREN || type(i + 2) == L::LEFT_BRACE) return;
-    report(span(i, i + 2), ">>>", ">>", {{span(i, i + 2), ">>"}}, "`>>` brings zeros into a number without a sign, `(x as u32) >> 2`, and the sign into any other");
+    report(span(i, i + 2), ">>>", ">>", {{span(i, i + 2), ">>"}}, "`>>` brings zeros into a number without a sign, and the sign into any other: the bits of an `i32` are `x.bits[u32]()`");
     erase(i + 1, i + 2);
   }
 };

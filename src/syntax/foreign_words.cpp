@@ -112,20 +112,35 @@ class Turner {
   // A type of ours is read; one of theirs is left open, which says nothing more. `int` is both, and has 32 bits there.
   TokenPointer read_type(size_t i) { return is_ours(i) && text(i) != "int" ? std::move(list_[i]) : imagined_before(*list_[i], TileLexer::ID); }
 
-  // `(T) operand` is read as `operand as T`.
+  bool is_cast(size_t i) { return type(i) == TileLexer::LEFT_PAREN && type_at(i + 1) && type(i + 2) == TileLexer::RIGHT_PAREN; }
+  // A sign in front binds tighter than `as`.
+  bool has_sign(size_t i) const {
+    const size_t t = i > 0 ? type(i - 1) : size_t(TileLexer::SEMICOLON);
+    return (t == TileLexer::MINUS || t == TileLexer::TILDE || t == TileLexer::NOT) && !(i > 1 && ends_operand(i - 2));
+  }
+
+  // `(T) operand` is read as `operand as T`, `(T)(U) operand` as `operand as U as T`.
   void turn_cast(size_t i) {
-    bool is_cast = type(i) == TileLexer::LEFT_PAREN && type_at(i + 1) && type(i + 2) == TileLexer::RIGHT_PAREN;
-    if (!is_cast || (i > 0 && (ends_operand(i - 1) || type(i - 1) == TileLexer::FN))) return;
-    size_t end = behind_operand(i + 3);
-    if (end == i + 3) return;
-    std::string ours(tilec::name(*type_at(i + 1))), operand = text(i + 3, end);
-    Span cast = input_.span(list_[i]->getStartIndex(), list_[i + 3]->getStartIndex()), last = input_.span(*list_[end - 1]);
-    report(input_.span(cast.begin, uint32_t(list_[i + 2]->getStopIndex() + 1)), text(i, end), operand + " as " + ours,
-           {{cast, ""}, {input_.span(last.end, last.end), " as " + ours}});
-    TokenPointer name = read_type(i + 1), as = retyped(std::move(list_[i]), TileLexer::AS);
-    list_.insert(list_.begin() + ssize_t(end), std::move(name));
-    list_.insert(list_.begin() + ssize_t(end), std::move(as));
-    list_.erase(list_.begin() + ssize_t(i), list_.begin() + ssize_t(i) + 3);
+    if (!is_cast(i) || (i > 0 && (ends_operand(i - 1) || type(i - 1) == TileLexer::FN))) return;
+    size_t first = i;
+    std::string ours;
+    std::vector<TokenPointer> behind;
+    for (; is_cast(first); first += 3) {
+      ours = " as " + std::string(tilec::name(*type_at(first + 1))) + ours;
+      behind.insert(behind.begin(), read_type(first + 1));
+      behind.insert(behind.begin(), imagined_before(*list_[first], TileLexer::AS));
+      if (!list_[first + 1]) list_[first + 1] = imagined_before(*list_[first], TileLexer::ID);
+    }
+    const size_t end = behind_operand(first);
+    if (end == first) return;
+    const bool is_tight = has_sign(i);
+    const std::string operand = text(first, end), whole = is_tight ? "(" + operand + ours + ")" : operand + ours;
+    const Span casts = input_.span(list_[i]->getStartIndex(), list_[first]->getStartIndex()), last = input_.span(*list_[end - 1]);
+    report(input_.span(casts.begin, uint32_t(list_[first - 1]->getStopIndex() + 1)), text(i, end), whole,
+           {{casts, is_tight ? "(" : ""}, {input_.span(last.end, last.end), is_tight ? ours + ")" : ours}});
+    if (is_tight) behind.push_back(imagined_before(*list_[end - 1], TileLexer::RIGHT_PAREN));
+    list_.insert(list_.begin() + ssize_t(end), std::make_move_iterator(behind.begin()), std::make_move_iterator(behind.end()));
+    list_.erase(list_.begin() + ssize_t(i) + is_tight, list_.begin() + ssize_t(first));
   }
 
   // `float s = 0;`, `const int n = 3;`, `let float c = 2.0;` are read as `var s: f32 = 0;` and the like.
