@@ -50,7 +50,7 @@ bool have_one_rank(Instance& in, const Cut& cut, const Shape& shape) {
 }
 
 Value cut_out(Instance& in, const Cut& cut, const Shape& shape) {
-  if (!have_one_rank(in, cut, shape)) return Poison{};
+  if (!have_one_rank(in, cut, shape) || !has_few_elements(in, shape, cut.span)) return Poison{};
   View result = cut.view;
   result.is_region = true;
   result.region_span = cut.span;

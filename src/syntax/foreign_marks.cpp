@@ -33,7 +33,6 @@ class Marks : TokenEdits {
 
  private:
   bool are_joined(size_t i) const { return i + 1 < list_.size() && list_[i]->getStopIndex() + 1 == list_[i + 1]->getStartIndex(); }
-  void imagine(size_t i, size_t type) { list_.insert(list_.begin() + ssize_t(i), imagined_before(*list_[i], type)); }
   void report(Span span, const std::string& theirs, const std::string& ours, std::vector<Fix> fixes, std::string_view why = "write it so") {
     diagnostics_.at(span).error(diag::ExpectedToken, "`" + ours + "`", "`" + theirs + "`").fix(std::move(fixes), std::string(why));
   }

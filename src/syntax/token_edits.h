@@ -24,6 +24,7 @@ class TokenEdits {
   Span behind(size_t i) const { return input_.span(list_[i]->getStopIndex() + 1, list_[i]->getStopIndex() + 1); }
   void retype(size_t i, size_t type) { dynamic_cast<antlr4::CommonToken&>(*list_[i]).setType(type); }
   void insert(size_t i, TokenPointer token) { list_.insert(list_.begin() + ssize_t(i), std::move(token)); }
+  void imagine(size_t i, size_t type) { insert(i, imagined_before(*list_[i], type)); }
   void erase(size_t begin, size_t end) { list_.erase(list_.begin() + ssize_t(begin), list_.begin() + ssize_t(end)); }
 
   const Input& input_;
