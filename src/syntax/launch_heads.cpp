@@ -25,7 +25,7 @@ class Heads : TokenEdits {
 
   void run() {
     for (size_t i = 0; i < list_.size() && !patience_.is_over(diagnostics_); ++i) {
-      if (type(i) == L::LAUNCH) chevrons(i), options_first(i), joined_axes(i), nameless(i);
+      if (type(i) == L::LAUNCH) chevrons(i), options_first(i), joined_axes(i);
       bool is_option = i > 0 && (type(i - 1) == L::RIGHT_PAREN || type(i - 1) == L::INTEGER || type(i - 1) == L::PERSISTENT || type(i - 1) == L::ID);
       if (type(i) == L::THREADS && is_option && (type(i + 1) == L::LEFT_PAREN || type(i + 1) == L::LEFT_BRACKET)) joined_threads(i);
       bool begins = i > 0 && (type(i - 1) == L::SEMICOLON || type(i - 1) == L::LEFT_BRACE || type(i - 1) == L::RIGHT_BRACE);
@@ -36,23 +36,6 @@ class Heads : TokenEdits {
  private:
   void report(Span span, const std::string& theirs, const std::string& ours, std::vector<Fix> fixes, const std::string& why) {
     diagnostics_.at(span).error(diag::ExpectedToken, "`" + ours + "`", "`" + theirs + "`").fix(std::move(fixes), why);
-  }
-
-  // `launch (ceildiv(N, 64)) {`: extents without indices.
-  void nameless(size_t i) {
-    constexpr std::array<std::string_view, 3> kNames = {"i", "j", "k"};
-    if (type(i + 1) != L::LEFT_PAREN) return;
-    const std::vector<Part> all = parts(i + 2);
-    if (all.empty() || all.size() > kNames.size() || type(all.back().end) != L::RIGHT_PAREN || !are_whole(all)) return;
-    std::string ours;
-    std::vector<Fix> fixes;
-    for (size_t k = 0; k < all.size(); ++k) {
-      const std::string head = std::string(kNames[k]) + " in ";
-      ours += (k ? ", " : "") + head + text(all[k].begin, all[k].end);
-      fixes.push_back({front(all[k].begin), head});
-    }
-    report(span(i + 2, all.back().end), text(i + 2, all.back().end), ours, std::move(fixes), "each extent has an index, which tells the block where it is");
-    for (size_t k = all.size(); k-- > 0;) imagine(all[k].begin, L::IN), imagine(all[k].begin, L::ID);
   }
 
   // What stands between commas, from `begin` to a word that ends the list.

@@ -1,5 +1,7 @@
-// `launch i in M { }`, `launch (i: M)`, `launch (i in 0..M)`, `launch (i in M, threads = 128)`: said once and read as `launch (i in M) { }`, so that
+// `launch i in M { }`, `launch (M)`, `launch (i: M)`, `launch (i in 0..M)`, `launch (i in M, threads = 128)`: said once and read as `launch (i in M) { }`, so that
 // its index is declared and the body looked at.
+#include <array>
+
 #include "TileLexer.h"
 #include "diag/diag.h"
 #include "syntax/tokens.h"
@@ -78,11 +80,22 @@ class Axes {
     return diagnostics_.at(span(begin, end)).error(diag::ExpectedToken, "`" + ours + "`", "`" + text(begin, end) + "`");
   }
 
+  // `launch (ceildiv(N, 64))`: an extent alone.
+  bool has_no_index(size_t i, size_t end) const {
+    const size_t word = type_at(tokens_, i + 1);
+    const bool is_named = is_name(type_at(tokens_, i)) && (word == TileLexer::IN || word == TileLexer::COLON || word == TileLexer::ASSIGN);
+    if (end == i || is_named || begins_option(type_at(tokens_, i))) return false;
+    for (size_t k = i; k < end; ++k)
+      if (type_at(tokens_, k) == TileLexer::IN || type_at(tokens_, k) == TileLexer::DOT_DOT) return false;
+    return ends_operand(type_at(tokens_, end - 1));
+  }
+
   // The place of the axis' end.
   size_t axis(size_t i, size_t end) {
-    size_t word = type_at(tokens_, i + 1);
-    if (end == i + 1 && end_of_axis(i) == end && (type_at(tokens_, i) == TileLexer::INTEGER || is_name(type_at(tokens_, i)))) {
-      report(i, end, "i in " + text(i, end)).fix(input_.span(list_[i]->getStartIndex(), list_[i]->getStartIndex()), "i in ", kAxis);
+    const size_t word = type_at(tokens_, i + 1);
+    if (has_no_index(i, end)) {
+      const std::string head = std::string(kNames[std::min(taken_++, kNames.size() - 1)]) + " in ";
+      report(i, end, head + text(i, end)).fix(input_.span(list_[i]->getStartIndex(), list_[i]->getStartIndex()), head, kAxis);
       list_.insert(list_.begin() + ssize_t(i), imagined_before(*list_[i], TileLexer::IN));
       list_.insert(list_.begin() + ssize_t(i), imagined_before(*list_[i], TileLexer::ID));
       return end + 2;
@@ -141,10 +154,13 @@ class Axes {
     list_.insert(list_.begin() + ssize_t(from) + 1, std::make_move_iterator(options.begin()), std::make_move_iterator(options.end()));
   }
 
+  static constexpr std::array<std::string_view, 3> kNames = {"i", "j", "k"};
+
   const Input& input_;
   Tokens& tokens_;
   std::vector<TokenPointer>& list_;
   Diagnostics& diagnostics_;
+  size_t taken_ = 0;  // of the names
 };
 
 }  // namespace
