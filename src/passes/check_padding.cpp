@@ -35,7 +35,7 @@ void PaddingFlow::run(const Op& op) {
   if (auto* o = op.get<op::Load>())
     return void(tiles_[op.result()] = read(o->buffer, o->offsets, o->axes, o->bounds, o->pad, kernel_.read_note(op.span)));
   if (auto* o = op.get<op::Store>()) return write(state(o->tile), o->buffer, o->offsets, o->axes, kernel_.type(o->tile).shape);
-  if (auto* o = op.get<op::Copy>()) return run_copy(*o, op);
+  if (auto* o = op.get<op::Copy>()) return write(copied(*o, op), o->dst, o->dst_offsets, o->dst_axes, o->shape);
   if (auto* o = op.get<op::Splat>()) return void(tiles_[op.result()] = plain_state(scalar(o->x), kernel_.type(op.result()).rank(), true));
   if (auto* o = op.get<op::Map>()) return run_map(*o, op);
   if (auto* o = op.get<op::Gemm>()) return run_gemm(*o, op);
@@ -163,6 +163,8 @@ void PaddingFlow::run_for(const op::For& loop, const Op& at) {
     run(loop.body);
     return states(kernel_.terminator(loop.body).as<op::Yield>().values);
   });
+  sweep(loop, turned);
+  sweep_buffers(loop);
   const prove::Linear turns = prover_.value(loop.high) - prover_.value(loop.low);
   if (prover_.proves(prover_.facts(region_), prove::at_least(turns, prove::Linear(1)), prove::Effort::Quick)) hold(at.results, turned);
   settle(at.results);

@@ -25,12 +25,6 @@ Known facing(const TileState& other, const AxisPadding& axis) {
 // What the program has set itself is the program's own business: what it does is what it may be hoped to do.
 const Numbers& counted(const AxisPadding& axis) { return axis.kind == PaddingKind::Set ? axis.numbers.hoped : axis.numbers.sure; }
 
-// Of a part of such sizes, whose axis k runs along axes[k].
-std::vector<int64_t> sizes_along(int rank, const Axes& axes, std::span<const int64_t> shape) {
-  std::vector<int64_t> sizes(size_t(rank), 1);
-  for (size_t k = 0; k < axes.size(); ++k) sizes[size_t(axes[k])] = shape[k];
-  return sizes;
-}
 // Along which axes it runs from end to end.
 std::vector<bool> covered(const std::vector<int64_t>& sizes, const std::vector<int64_t>& extents) {
   std::vector<bool> covers;
@@ -104,7 +98,7 @@ void PaddingFlow::write(const TileState& part, ValueId buffer, std::span<const V
   else known->second = joined_in_parts(known->second, region, covers);
 }
 
-void PaddingFlow::run_copy(const op::Copy& copy, const Op& at) {
+TileState PaddingFlow::copied(const op::Copy& copy, const Op& at) {
   TileState part = read(copy.src, copy.src_offsets, copy.src_axes, copy.src_bounds, copy.pad, kernel_.read_note(at.span));
   auto convert = [&](Known& x) {
     x = known([&](Belief belief) { return apply_convert(element(copy.src), element(copy.dst), ConvertMode::Nearest, x.under(belief), belief); });
@@ -114,7 +108,7 @@ void PaddingFlow::run_copy(const op::Copy& copy, const Op& at) {
     convert(part.corner);
     for (AxisPadding& axis : part.axes) convert(axis.numbers), convert(axis.plain);
   }
-  write(part, copy.dst, copy.dst_offsets, copy.dst_axes, copy.shape);
+  return part;
 }
 
 // Both sides are 0 there, or one is and the other has a number.

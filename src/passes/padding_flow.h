@@ -41,7 +41,10 @@ class PaddingFlow {
   void run_gemm(const ir::op::Gemm& op, const ir::Op& at);
   void run_reduce(const ir::op::Reduce& op, const ir::Op& at);
   void run_scan(const ir::op::Scan& op, const ir::Op& at);
-  void run_copy(const ir::op::Copy& op, const ir::Op& at);
+  TileState copied(const ir::op::Copy& op, const ir::Op& at);
+  bool sweeps(const ir::op::For& loop, std::span<const prove::Linear> offsets, std::span<const int64_t> sizes, std::span<const int64_t> shape);
+  void sweep(const ir::op::For& loop, std::span<TileState> turned);
+  void sweep_buffers(const ir::op::For& loop);
   void run_shape(const ir::Op& op);  // permute, reshape, insert, extract
   void taint_writes(ir::RegionId region);
 

@@ -83,13 +83,17 @@ Keeping PaddingFlow::keeps(const op::Map& map, const MapAxis& axis, unsigned set
   for (size_t g = 0; g < axis.groups.size(); ++g) {
     const Group& group = axis.groups[g];
     if (!(met >> g & 1)) continue;
-    if (!meeting.is_hoped && (group.sample.kind == PaddingKind::Set || is_asked_for(map, group, meeting.padding))) return Keeping::Not;
+    const bool is_asked = is_asked_for(map, group, meeting.padding);
+    if (!meeting.is_hoped && (group.sample.kind == PaddingKind::Set || is_asked)) return Keeping::Not;
+    // `pad = -inf` of a maximum: it counts where there is a NaN.
+    if (is_asked) continue;
     if (!group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) unknown = &group;
     edges.insert(edges.end(), group.edges.begin(), group.edges.end());
   }
   // Elements that meet the only padding there is in every turn are padding themselves.
   const bool may_differ = meeting.is_hoped && axis.groups.size() > 1;
   if (!may_differ && !carries(map, axis, met, meeting.kept)) return Keeping::Waits;
+  if (edges.empty() && !unknown) return Keeping::Stays;
   ResultMask mask{region_, op_, meeting.op, meeting.result, axis.axis, std::move(edges), meeting.kept};
   // One mask of a branch is for all its results. What a side has made itself is not there behind it.
   if (meeting.side) mask.side = meeting.side, mask.result = 0;

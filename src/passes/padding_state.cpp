@@ -133,6 +133,12 @@ TileState placed(const TileState& part, std::span<const Linear> offsets, const i
   return result;
 }
 
+std::vector<int64_t> sizes_along(int rank, const ir::Axes& axes, std::span<const int64_t> shape) {
+  std::vector<int64_t> sizes(size_t(rank), 1);
+  for (size_t k = 0; k < axes.size(); ++k) sizes[size_t(axes[k])] = shape[k];
+  return sizes;
+}
+
 bool hangs_on(const Edges& edges, const prove::Prover& prover, ir::RegionId loop) {
   return std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) {
     return prover.depends_on(edge.limit, loop) || (edge.has_low && prover.depends_on(edge.first, loop));

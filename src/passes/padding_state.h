@@ -82,6 +82,8 @@ TileState tainted(TileState state, const Known& by);
 TileState part_of(const TileState& state, std::span<const prove::Linear> offsets, const ir::Axes& axes);
 // The buffer state that writing `part` to such a region leaves in the region.
 TileState placed(const TileState& part, std::span<const prove::Linear> offsets, const ir::Axes& axes);
+// The extents, along each axis of what it is a part of, of a part of such a shape whose axis k runs along axes[k].
+std::vector<int64_t> sizes_along(int rank, const ir::Axes& axes, std::span<const int64_t> shape);
 // Does it change with what the loop changes?
 bool hangs_on(const Edges& edges, const prove::Prover& prover, ir::RegionId loop);
 // A loop with an index that grows from `low`.

@@ -160,6 +160,8 @@ class Expressions:
         text, run = rng.choice([("({a} + {b})", np.add), ("({a} - {b})", np.subtract), ("({a} * {b})", np.multiply), ("({a} / 0.3)", lambda x, y: x / 0.3),
                                 ("max({a}, {b})", np.maximum), ("sqrt(abs({a}))", lambda x, y: np.sqrt(abs(x))), ("(-{a})", lambda x, y: -x),
                                 ("third({a} + 0.5)", lambda x, y: (x + 0.5) / 3.0)])
+        if t == "f64" and text == "({a} * {b})":  # a product and the sum behind it may be rounded once
+            text, run = "({a} * 2.0)", lambda x, y: x * 2
         return text.format(a=a[0], b=b[0]), lambda e: run(np.float64(a[1](e)), np.float64(b[1](e)))
 
     def whole_tree(self, scope, depth):
