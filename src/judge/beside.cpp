@@ -188,7 +188,7 @@ void Evaluator::decide(std::span<const Held> all, const Number& test, Span span)
     auto same = is_one && !test.is_set() && (stays || is_taken) ? kept(mine, by, nullptr, span) : std::nullopt;
     const bool is_told = !same && (now.is_padding() || test.is_set()) && (held.computes[true].value_or(false) || held.computes[false].value_or(false));
     if (same) *held.place = held.element ? put_at(*same, *held.element) : *same;
-    else if (is_one || is_told) held.place->padding = kAnything;  // also: is that which has met padding of its own still what is carried?
+    else if (is_one || is_told || ((held.before.padding | now.padding) & kAnything)) held.place->padding = kAnything;  // also: is that which has met padding of its own still what is carried?
     else if (side) held.place->padding |= kSet;
     else if (!held.element) held.place->padding |= test.beyond();
     else if (held.element->kind == Kind::Fragment) held.place->padding |= moved(test.beyond(), turned_round(held.element->indices));

@@ -187,7 +187,7 @@ std::optional<Number> Evaluator::kept(const Number& a, const Number& b, const Nu
   // Written padding may leave this number as it was by chance alone.
   const bool is_neutral = other.is_real() ? other.f == 0 || other.f == 1 || (std::isinf(other.f) && !std::isinf(mine.f)) : other.i == 0 || other.i == 1;
   if ((other.padding & kAsRead) && !is_neutral) out.padding |= kAnything;
-  if ((mine.padding & ~(kAnything | kSet | kPut)) || mine.may_end || other.is_anything()) out.padding |= kAnything;
+  if ((mine.padding & ~(kAnything | kPut)) || mine.may_end || other.is_anything()) out.padding |= kAnything;
   if (!(other.beyond() & kLost)) out.reached |= kAllAxes & ~other.beyond() & ~other.spread;
   out.waiting = (out.waiting | other.beyond()) & ~out.reached & kAllAxes;
   // Passes look at both sides of a condition, of which one may have brought something.

@@ -253,13 +253,16 @@ bool is_left_out(const Number& x, size_t axis) { return (x.padding & (kLost | 1 
 // The padding of a result along an axis: where its whole line, but for what was set beside padding, lies beyond an edge along another one.
 template <class F> Padding of_line(const Tile& tile, const Lines& lines, int64_t line, size_t axis, const F& changes_nothing) {
   Padding all = kAllAxes, set = 0, anything = 0;
-  bool is_set = true, has_others = false;
+  bool is_set = true, has_others = false, all_wait = lines.length > 0;
   for (int64_t k = 0; k < lines.length; ++k) {
     const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
     if (x.is_set()) set = kSet, anything |= changes_nothing(x) ? Padding(0) : kAnything;
     else all &= x.beyond(), is_set = false, has_others |= !x.is_padding();
     if (!is_left_out(x, axis)) anything |= x.beyond() & kAnything;
+    all_wait &= (x.waiting >> axis & 1) != 0;
   }
+  // Nothing was brought to any of them: it may be known that nothing ever is.
+  if (all_wait) anything = kAnything;
   all = Padding((is_set ? Padding(0) : all) | anything | (has_others ? Padding(0) : set));
   Places places;
   for (size_t d = 0; d < tile.shape.size(); ++d) places.push_back(d < axis ? d : d - 1);

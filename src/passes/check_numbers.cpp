@@ -69,7 +69,10 @@ struct Check {
     std::string what = binary.fn == BinaryFn::Div ? "division" : "remainder";
     auto at = diagnostics.at(kernel.op(id).span);
     // Where nothing ever comes by, everything is proved, that it is 0 as well.
-    auto is_reached = [&] { return !prover.prove(prover.facts(region).with(equal(divisor, 0)), prove::truth(false), prove::Effort::Quick).is_proved(); };
+    auto is_reached = [&] {
+      const prove::Facts& here = prover.facts(region);
+      return !prover.proves(here, negation(equal(divisor, 0))) && !prover.prove(here.with(equal(divisor, 0)), prove::truth(false)).is_proved();
+    };
     if (prover.proves(prover.facts(region), equal(divisor, 0), prove::Effort::Quick) && is_reached())
       return void(at.error(diag::IntegerFault, what, "the divisor is always 0"));
     if (of_host.contains(region) && prover.proves(facts(region), negation(equal(divisor, 0)))) return;
