@@ -14,6 +14,7 @@
 #include <functional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "passes/math.h"
 #include "passes/narrow.h"
@@ -26,17 +27,28 @@ using namespace ir;
 
 namespace {
 
+// A CPU is its own host; one beside a device can do no more than the oldest.
+Machine host_of(const Machine& machine) {
+  Machine host = machine;
+  const bool is_device = machine.simd_bytes == 0 && !machine.has(Cap::TextFunctions);
+  if (is_device) host.caps = 0, host.adds = {};
+  return host;
+}
+
 class Legaliser : public Rebuilder {
  public:
   Legaliser(Kernel& kernel, const Machine& machine)
-      : Rebuilder(kernel), machine_(machine), narrow_(builder_, machine) {
+      : Rebuilder(kernel), machine_(machine), host_(host_of(machine)), narrow_on_machine_(builder_, machine_), narrow_on_host_(builder_, host_) {
     find_fragments();
   }
 
  private:
   Builder& b_ = builder_;
   const Machine& machine_;
-  Narrow narrow_;
+  const Machine host_;  // what computes extents, grids and contracts of a device: any CPU
+  Narrow narrow_on_machine_, narrow_on_host_;
+  bool begins_launch_ = false;
+  size_t launch_depth_ = 0;  // of regions, where a launch's is open
   std::unordered_map<uint32_t, ValueId> wide_;   // the f32 of a narrow value, where one is at hand
   std::vector<std::vector<uint32_t>> made_;      // for each open region the narrow values widened in it
   std::unordered_map<uint32_t, ValueId> uncut_;  // a tf32 as memory gave it
@@ -45,18 +57,22 @@ class Legaliser : public Rebuilder {
   void enter_region() override {
     if (made_.empty()) each_number([this](ValueId v) { bind(v, cut(v)); });
     made_.emplace_back();
+    if (std::exchange(begins_launch_, false)) launch_depth_ = made_.size();
   }
   void leave_region() override {
     if (made_.size() == 1) each_number([this](ValueId v) { bind(v, v); });
     for (uint32_t v : made_.back()) wide_.erase(v);
+    if (made_.size() == launch_depth_) launch_depth_ = 0;
     made_.pop_back();
   }
+  const Machine& here() const { return launch_depth_ ? machine_ : host_; }
+  Narrow& narrow() { return launch_depth_ ? narrow_on_machine_ : narrow_on_host_; }
   void remember(ValueId narrow, ValueId wide) {
     if (wide_.emplace(narrow.index, wide).second) made_.back().push_back(narrow.index);
   }
 
   Scalar element(ValueId v) const { return kernel_.type(v).element; }
-  bool is_narrow(ValueId v) const { return is_storage_only(machine_, element(v)); }
+  bool is_narrow(ValueId v) const { return is_storage_only(here(), element(v)); }
   bool is_tf32(ValueId v) const { return element(v) == Scalar::TF32; }
   // The numbers that callers give, for which the interface keeps the values as they come.
   void each_number(const std::function<void(ValueId)>& f) {
@@ -75,7 +91,7 @@ class Legaliser : public Rebuilder {
     for (ValueId v : others) fragments_.erase(v);
   }
   ValueId cut(ValueId v) {
-    ValueId number = narrow_.cut(v);
+    ValueId number = narrow().cut(v);
     if (number != v) uncut_[number.index] = v;
     return number;
   }
@@ -105,7 +121,7 @@ class Legaliser : public Rebuilder {
   ValueId wide(ValueId v) {
     if (!is_narrow(v)) return v;
     if (auto found = wide_.find(v.index); found != wide_.end()) return found->second;
-    ValueId f32 = narrow_.widen(v);
+    ValueId f32 = narrow().widen(v);
     remember(v, f32);
     return f32;
   }
@@ -115,7 +131,7 @@ class Legaliser : public Rebuilder {
       bind(result, b_.convert(computed, element(result)));
       return true;
     }
-    bind(result, narrow_.narrow(computed, element(result)));
+    bind(result, narrow().narrow(computed, element(result)));
     return true;
   }
   // Binds a result that is one of the operands, known in both forms.
@@ -126,12 +142,13 @@ class Legaliser : public Rebuilder {
   }
 
   // The type that a math function is expanded in; narrow types with arithmetic of their own have no math either.
-  Math math(Scalar type) { return Math(b_, machine_, type == Scalar::F64 ? Scalar::F64 : Scalar::F32); }
+  Math math(Scalar type) { return Math(b_, here(), type == Scalar::F64 ? Scalar::F64 : Scalar::F32); }
   ValueId math_operand(ValueId v) { return element(v) == Scalar::F64 ? v : b_.convert(wide(v), Scalar::F32); }
 
   bool rewrite(OpId id) override {
     OpData data = kernel_.op(id).data;
     std::vector<ValueId> results = kernel_.op(id).results;
+    begins_launch_ = data.is<op::Launch>();
     if (const auto* o = data.get<op::Unary>()) return unary(*o, results[0]);
     if (const auto* o = data.get<op::Binary>()) return binary(*o, results[0]);
     if (const auto* o = data.get<op::Fma>()) return fma(*o, results[0]);
@@ -147,7 +164,7 @@ class Legaliser : public Rebuilder {
   }
 
   bool unary(const op::Unary& o, ValueId result) {
-    bool is_native = machine_.has(Cap::NativeMath) || (o.fn == UnaryFn::Exp2 && element(o.x) != Scalar::F64 && machine_.has(Cap::NativeExp2));
+    bool is_native = here().has(Cap::NativeMath) || (o.fn == UnaryFn::Exp2 && element(o.x) != Scalar::F64 && here().has(Cap::NativeExp2));
     if (is_math(o.fn) && !is_native)
       return round(result, math(element(o.x)).unary(o.fn, math_operand(o.x)));
     if (!is_narrow(o.x)) return false;
@@ -168,11 +185,11 @@ class Legaliser : public Rebuilder {
     ValueId changed = o.fn == UnaryFn::Neg
                           ? b_.binary(BinaryFn::Xor, bits, b_.constant(word, Number::integer(sign)))
                           : b_.binary(BinaryFn::And, bits, b_.constant(word, Number::integer(sign - 1)));
-    return narrow_.same(changed, type, f32);
+    return narrow().same(changed, type, f32);
   }
 
   bool binary(const op::Binary& o, ValueId result) {
-    if (is_math(o.fn, element(o.a)) && (o.fn == BinaryFn::Rem || !machine_.has(Cap::NativeMath)))
+    if (is_math(o.fn, element(o.a)) && (o.fn == BinaryFn::Rem || !here().has(Cap::NativeMath)))
       return round(result, math(element(o.a)).binary(o.fn, math_operand(o.a), math_operand(o.b)));
     if (!is_narrow(o.a)) return false;
     ValueId a = wide(o.a), b = wide(o.b);
@@ -192,9 +209,9 @@ class Legaliser : public Rebuilder {
   bool fma(const op::Fma& o, ValueId result) {
     const Scalar type = element(o.a);
     const bool is_half = type == Scalar::F16 || type == Scalar::BF16;
-    bool is_native = is_narrow(o.a) ? is_half && machine_.has(Cap::HalfFused) : machine_.has(Cap::FusedMultiplyAdd) || machine_.has(Cap::TextFunctions);
+    bool is_native = is_narrow(o.a) ? is_half && here().has(Cap::HalfFused) : here().has(Cap::FusedMultiplyAdd) || here().has(Cap::TextFunctions);
     if (!is_float(type) || is_native) return false;
-    return bind_value(result, narrow_.fma(wide(o.a), wide(o.b), wide(o.c), type));
+    return bind_value(result, narrow().fma(wide(o.a), wide(o.b), wide(o.c), type));
   }
 
   bool compare(const op::Compare& o, ValueId result) {
@@ -204,14 +221,14 @@ class Legaliser : public Rebuilder {
   bool convert(const op::Convert& o, ValueId result) {
     Scalar from = element(o.x), to = element(result);
     if (from == to || !kernel_.type(result).is_scalar()) return false;
-    if (o.mode == ConvertMode::Bits) return to == Scalar::TF32 && bind_value(result, narrow_.cut(b_.convert(o.x, to, o.mode)));
-    if (o.mode == ConvertMode::TowardZero && is_float(to)) return bind_value(result, narrow_.toward_zero(is_narrow(o.x) ? wide(o.x) : o.x, to));
+    if (o.mode == ConvertMode::Bits) return to == Scalar::TF32 && bind_value(result, narrow().cut(b_.convert(o.x, to, o.mode)));
+    if (o.mode == ConvertMode::TowardZero && is_float(to)) return bind_value(result, narrow().toward_zero(is_narrow(o.x) ? wide(o.x) : o.x, to));
     if (is_narrow(o.x)) {
-      if (auto bits = is_narrow(result) ? narrow_.lengthened(o.x, to) : std::nullopt) return bind_value(result, *bits);
+      if (auto bits = is_narrow(result) ? narrow().lengthened(o.x, to) : std::nullopt) return bind_value(result, *bits);
       ValueId x = wide(o.x);
-      return bind_value(result, is_narrow(result) ? narrow_.convert(x, to, o.mode) : b_.convert(x, to, o.mode));
+      return bind_value(result, is_narrow(result) ? narrow().convert(x, to, o.mode) : b_.convert(x, to, o.mode));
     }
-    return is_narrow(result) && bind_value(result, narrow_.convert(o.x, to, o.mode));
+    return is_narrow(result) && bind_value(result, narrow().convert(o.x, to, o.mode));
   }
 
   bool warp_reduce(const op::WarpReduce& o, ValueId result) {
@@ -227,7 +244,7 @@ class Legaliser : public Rebuilder {
     const Scalar type = element(o.buffer);
     const bool compares = o.fn == AtomicFn::CompareExchange && type == Scalar::TF32;
     bool computes = o.fn == AtomicFn::Add || o.fn == AtomicFn::Max || o.fn == AtomicFn::Min;
-    if (!compares && (!computes || !is_storage_only(machine_, type) || adds_itself(o))) return false;
+    if (!compares && (!computes || !is_storage_only(here(), type) || adds_itself(o))) return false;
     std::vector<ValueId> asked{o.index, o.buffer};
     asked.insert(asked.end(), o.operands.begin(), o.operands.end());
     if (o.mask.valid()) asked.push_back(o.mask);
@@ -247,8 +264,8 @@ class Legaliser : public Rebuilder {
     b_.yield({varies ? b_.value(op::Vote{VoteKind::Any, waits}, scalar_type(Scalar::Bool)) : waits, tested, waits});
     auto [expected, active] = open();
     RegionId body = b_.region();
-    auto found = [&](ValueId v) { return is_tf32(v) ? narrow_.cut(v) : v; };
-    ValueId next = compares ? o.operands[1] : narrow_.narrow(b_.binary(step_of(o.fn), narrow_.widen(found(expected)), operand), type);
+    auto found = [&](ValueId v) { return is_tf32(v) ? narrow().cut(v) : v; };
+    ValueId next = compares ? o.operands[1] : narrow().narrow(b_.binary(step_of(o.fn), narrow().widen(found(expected)), operand), type);
     ValueId old = b_.value(op::MemAtomic{AtomicFn::CompareExchange, o.order, o.buffer, o.index, {expected, next}, active}, types[0]);
     Scalar word = word_of(type);
     auto same = [&](CompareFn fn, ValueId x, ValueId y) { return b_.compare(fn, b_.convert(x, word, ConvertMode::Bits), b_.convert(y, word, ConvertMode::Bits)); };
@@ -263,7 +280,7 @@ class Legaliser : public Rebuilder {
 
   bool adds_itself(const op::MemAtomic& o) const {
     const Type& memory = kernel_.type(o.buffer);
-    return machine_.adds.narrow && o.fn == AtomicFn::Add && memory.space != Space::Shared && (memory.element == Scalar::F16 || memory.element == Scalar::BF16);
+    return here().adds.narrow && o.fn == AtomicFn::Add && memory.space != Space::Shared && (memory.element == Scalar::F16 || memory.element == Scalar::BF16);
   }
 
   static BinaryFn step_of(AtomicFn fn) {
