@@ -208,9 +208,16 @@ struct Run {
 
   // Where padding decides between what a loop carries and something of the turn, the former stays.
   void keep_choice(const op::Select& select, OpId id, ValueId v) {
-    if (taint(select.condition) != Taint::Padding || taint(v) != Taint::Padding || is_held(select.a) == is_held(select.b) || !may_keep) return;
+    if (taint(select.condition) != Taint::Padding || taint(v) != Taint::Padding || !may_keep) return;
+    if (is_held(select.a) == is_held(select.b)) return may_stay(v, select.a, select.b, {id, {}, select.condition});
     const ValueId mine = is_held(select.a) ? select.a : select.b;
     stay(v, mine, may_keep({id, mine, select.condition}));
+  }
+  // What a loop carries is padding itself, and stays where a mask has it stay.
+  void may_stay(ValueId v, ValueId a, ValueId b, Meeting meeting) {
+    if (carried.contains(a) == carried.contains(b)) return;
+    meeting.kept = carried.contains(a) ? a : b, meeting.is_padding = true;
+    if (may_keep(meeting) == Keeping::Stays) join(v, meeting.kept);
   }
   void stay(ValueId v, ValueId mine, Keeping keeping) {
     if (keeping == Keeping::Stays) equate(v, mine);
@@ -251,7 +258,10 @@ struct Run {
     if (has_effect(kernel, op)) all.reset();
     for (size_t i = 0; i < op.results.size(); ++i) {
       const std::optional<bool> side = held(i);
-      if (!side) continue;
+      if (!side) {
+        may_stay(op.results[i], sides[true].values[i], sides[false].values[i], {id, {}, branch.condition, false, true, i, {}});
+        continue;
+      }
       const ValueId mine = sides[*side].values[i];
       stay(op.results[i], mine, may_keep({id, mine, branch.condition, false, false, i, all}));
     }

@@ -71,7 +71,7 @@ bool is_seen_behind(const Kernel& kernel, const Meeting& meeting) {
 
 // Does what a loop carries keep what it holds where it meets padding? By a mask, where it is known which elements those are.
 Keeping PaddingFlow::keeps(const op::Map& map, const MapAxis& axis, unsigned set, const Meeting& meeting) {
-  if (meeting.is_padding) return masks_.has_result(op_, meeting.op, axis.axis) ? Keeping::Stays : Keeping::Not;
+  if (meeting.is_padding) return masks_.has_result(op_, meeting.op, meeting.result, axis.axis) ? Keeping::Stays : Keeping::Not;
   const auto& args = kernel_.region(map.body).args;
   unsigned met = 0;
   for (size_t g = 0; g < axis.groups.size(); ++g)

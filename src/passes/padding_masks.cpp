@@ -246,6 +246,11 @@ void Masks::add(const ResultMask& mask) {
     if (std::ranges::find(edges, edge) == edges.end()) edges.push_back(edge);
 }
 
+bool Masks::has_result(OpId map, OpId op, size_t result, int64_t axis) const {
+  auto first = results_.find({map, op, 0, axis});
+  return results_.contains({map, op, result, axis}) || (first != results_.end() && first->second.side);
+}
+
 void Masks::forget_results(OpId map) {
   std::erase_if(results_, [&](const auto& entry) { return std::get<0>(entry.first) == map; });
 }

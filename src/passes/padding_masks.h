@@ -41,7 +41,7 @@ class Masks {
   void add(const OperandMask& mask) { operands_.insert_or_assign({mask.op, mask.operand, mask.axis}, mask); }
   // Edges of one operation are united.
   void add(const ResultMask& mask);
-  bool has_result(ir::OpId map, ir::OpId op, int64_t axis) const { return results_.contains({map, op, 0, axis}); }
+  bool has_result(ir::OpId map, ir::OpId op, size_t result, int64_t axis) const;
   void forget_results(ir::OpId map);
   void add(const GuardMask& mask) { guards_.insert_or_assign({mask.op, mask.axis}, mask); }
   void insert(ir::Kernel& kernel) const;
