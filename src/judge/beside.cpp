@@ -31,6 +31,14 @@ void may_reach(Number& x, Padding reached) {
   if (x.is_carried() && (reached & ~x.reached & (kLost - 1))) x.padding |= kPut;
 }
 
+bool has_return(const ast::If& choice) {
+  bool found = false;
+  auto look = [&](const ast::Stmt& s) { found |= s.as<ast::Return>() != nullptr; };
+  for (const ast::Stmt* s : choice.then_block.statements) each_statement(*s, look);
+  if (choice.else_branch) each_statement(*choice.else_branch, look);
+  return found;
+}
+
 // May it change anything, if it is run without being chosen?
 bool may_act(const ast::Expr* expr, SourceMap& sources) {
   bool acts = false;
@@ -175,6 +183,12 @@ std::vector<Evaluator::Held> Evaluator::held_under(const ast::If& choice) {
   return all;
 }
 
+// Is that which has met padding of its own still what is carried? Of a side that was not run nothing is known.
+void Evaluator::doubt(const Held& held) {
+  held.place->padding = kAnything;
+  if (held.before.is_carried() || held.computes[true].value_or(false) || held.computes[false].value_or(false)) stay_carried(*held.place, held.before.reached);
+}
+
 // The side that is made of what a loop carries stays, if the other is not. If both are, it is told by the number of the padding, where
 // that is known. All else is padding.
 void Evaluator::decide(std::span<const Held> all, const Number& test, Span span) {
@@ -188,7 +202,7 @@ void Evaluator::decide(std::span<const Held> all, const Number& test, Span span)
     auto same = is_one && !test.is_set() && (stays || is_taken) ? kept(mine, by, nullptr, span) : std::nullopt;
     const bool is_told = !same && (now.is_padding() || test.is_set()) && (held.computes[true].value_or(false) || held.computes[false].value_or(false));
     if (same) *held.place = held.element ? put_at(*same, *held.element) : *same;
-    else if (is_one || is_told || ((held.before.padding | now.padding) & kAnything)) held.place->padding = kAnything;  // also: is that which has met padding of its own still what is carried?
+    else if (is_one || is_told || ((held.before.padding | now.padding) & kAnything)) doubt(held);
     else if (side) held.place->padding |= kSet;
     else if (!held.element) held.place->padding |= test.beyond();
     else if (held.element->kind == Kind::Fragment) held.place->padding |= moved(test.beyond(), turned_round(held.element->indices));
@@ -199,14 +213,7 @@ void Evaluator::decide(std::span<const Held> all, const Number& test, Span span)
 // is carried. A number of a tile that decides has come to where either side is.
 void Evaluator::renew(const ast::If& choice, std::span<const Held> all, const Number& test) {
   const bool taken = test.truth();
-  auto has_return = [](const ast::Stmt& stmt) {
-    bool found = false;
-    each_statement(stmt, [&](const ast::Stmt& s) { found |= s.as<ast::Return>() != nullptr; });
-    return found;
-  };
-  bool returns = choice.else_branch && has_return(*choice.else_branch);
-  for (const ast::Stmt* s : choice.then_block.statements) returns |= has_return(*s);
-  if (returns) frame_->reached |= brought_by(test);
+  if (has_return(choice)) frame_->reached |= brought_by(test);
   for (const Held& held : all) {
     const bool is_new = held.computes[true] == false && held.computes[false] == false;
     if (is_new) held.place->carried = Carried::No;
@@ -224,6 +231,13 @@ void Evaluator::decide_return(const ast::Fn& fn, const ast::Parameter& parameter
   auto* old = std::get_if<Number>(&before);
   if (!is_parallel_ || !fn.body || !number || !old) return;
   number->reached |= frame_->reached;
+  // What returns early may have left it.
+  bool may_return = false;
+  for (const ast::Stmt* stmt : fn.body->statements)
+    each_statement(*stmt, [&](const ast::Stmt& s) {
+      if (auto* choice = s.as<ast::If>()) may_return |= has_return(*choice);
+    });
+  if (may_return && old->is_carried()) stay_carried(*number, old->reached);
   if (!frame_->doubt) return;
   bool computes = false;
   for (const ast::Stmt* stmt : fn.body->statements)

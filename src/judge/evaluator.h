@@ -227,6 +227,7 @@ class Evaluator {
   Number chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span);
   void stand_beside(const ast::Stmt& stmt);
   std::vector<Held> held_under(const ast::If& choice);
+  void doubt(const Held& held);
   void decide(std::span<const Held> all, const Number& test, Span span);
   void decide_return(const ast::Fn& fn, const ast::Parameter& parameter, Binding& now, const Value& before, Span span);
   void set_beside(Number& now, const Number* before, Carried carried) const;

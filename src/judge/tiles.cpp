@@ -258,7 +258,8 @@ template <class F> Padding of_line(const Tile& tile, const Lines& lines, int64_t
     const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
     if (x.is_set()) set = kSet, anything |= changes_nothing(x) ? Padding(0) : kAnything;
     else all &= x.beyond(), is_set = false, has_others |= !x.is_padding();
-    if (!is_left_out(x, axis)) anything |= x.beyond() & kAnything;
+    const bool is_padding = x.padding & (kLost | 1 << axis);
+    if (!is_padding) anything |= (is_left_out(x, axis) ? x.padding : x.beyond()) & kAnything;
     all_wait &= (x.waiting >> axis & 1) != 0;
   }
   // Nothing was brought to any of them: it may be known that nothing ever is.

@@ -322,7 +322,8 @@ MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const Ker
   std::vector<bool> is_kept, is_brought;
   for (size_t r = 0; r < yielded.values.size(); ++r) {
     is_kept.push_back(yielded.taints[r] == Taint::Clean && run.carried.contains(yielded.values[r]));
-    is_brought.push_back(run.brought.contains(yielded.values[r]));
+    // What is not made of what a loop carries, where the place tells, is new.
+    is_brought.push_back(run.brought.contains(yielded.values[r]) || !run.carried.contains(yielded.values[r]));
   }
   return {std::move(yielded.numbers), std::move(yielded.taints), std::move(is_kept), std::move(is_brought), std::move(run.known), std::move(run.taint_of)};
 }
