@@ -27,18 +27,20 @@ using namespace ir;
 
 namespace {
 
-// A CPU is its own host; one beside a device can do no more than the oldest.
-Machine host_of(const Machine& machine) {
+// A CPU is its own host; one beside a device, which launches, can do no more than the oldest.
+Machine host_of(const Kernel& kernel, const Machine& machine) {
   Machine host = machine;
+  bool launches = false;
+  for (OpId id : kernel.region(kernel.body).ops) launches |= kernel.op(id).is<op::Launch>();
   const bool is_device = machine.simd_bytes == 0 && !machine.has(Cap::TextFunctions);
-  if (is_device) host.caps = 0, host.adds = {};
+  if (launches && is_device) host.caps = 0, host.adds = {};
   return host;
 }
 
 class Legaliser : public Rebuilder {
  public:
   Legaliser(Kernel& kernel, const Machine& machine)
-      : Rebuilder(kernel), machine_(machine), host_(host_of(machine)), narrow_on_machine_(builder_, machine_), narrow_on_host_(builder_, host_) {
+      : Rebuilder(kernel), machine_(machine), host_(host_of(kernel, machine)), narrow_on_machine_(builder_, machine_), narrow_on_host_(builder_, host_) {
     find_fragments();
   }
 
