@@ -39,13 +39,6 @@ bool has_return(const ast::If& choice) {
   return found;
 }
 
-// May it change anything, if it is run without being chosen?
-bool may_act(const ast::Expr* expr, SourceMap& sources) {
-  bool acts = false;
-  each_call(expr, [&](const ast::Call& call) { acts = acts || sources.text(call.callee->span).find("atomic") != std::string_view::npos; });
-  return acts;
-}
-
 }  // namespace
 
 std::optional<size_t> Evaluator::parallel_index(const ast::Expr& subscript) {
@@ -105,11 +98,21 @@ template <class F> void Evaluator::each_held(const ast::Stmt& stmt, const F& f) 
   });
 }
 
+// May it change anything, if it is run without being chosen? What the program declares may; of the library, atomics do.
+bool Evaluator::may_act(const ast::Expr* expr) const {
+  bool acts = false;
+  each_call(expr, [&](const ast::Call& call) {
+    auto* name = call.callee->as<ast::NameRef>();
+    acts |= !name || name->name.text.starts_with("atomic") || frame_->module->declarations.contains(name->name.text);
+  });
+  return acts;
+}
+
 // What a side has to do with that is not run, and may have no value here.
 Evaluator::Beside Evaluator::beside(const ast::Expr* expr) {
   Beside found;
   each_part(expr, [&](const ast::Expr& part) {
-    if (!(part.as<ast::Index>() || part.as<ast::NameRef>()) || may_act(&part, sources_)) return;
+    if (!(part.as<ast::Index>() || part.as<ast::NameRef>()) || may_act(&part)) return;
     try {
       Value value = eval(part);
       auto* number = std::get_if<Number>(&value);
@@ -139,7 +142,7 @@ Number Evaluator::chosen(const Number& test, Number number, const ast::Expr& oth
     if (test.waiting) number.padding |= kAnything;
     return number;
   }
-  if (may_act(&other, sources_)) unknown(span, "a choice that padding decides, and a side that acts");
+  if (may_act(&other)) unknown(span, "a choice that padding decides, and a side that acts");
   try {
     Muted muted(is_muted_, true);
     const Number second = number_of(operand(other), span);
@@ -216,12 +219,12 @@ void Evaluator::renew(const ast::If& choice, std::span<const Held> all, const Nu
   if (has_return(choice)) frame_->reached |= brought_by(test);
   for (const Held& held : all) {
     const bool is_new = held.computes[true] == false && held.computes[false] == false;
+    auto in_place = [&](Padding axes) { return held.element ? moved(axes, turned_round(held.element->indices)) : axes; };
     if (is_new) held.place->carried = Carried::No;
-    else if (held.computes[!taken].value_or(false)) stay_carried(*held.place, held.element ? moved(held.reached, turned_round(held.element->indices)) : held.reached);
+    else if (held.computes[!taken].value_or(false)) stay_carried(*held.place, in_place(held.reached));
     if (is_new && held.element) note_put(*held.element, *held.place);
-    const Padding reached = brought_by(test);
-    held.place->reached |= held.element ? moved(reached, turned_round(held.element->indices)) : reached;
-    may_reach(*held.place, held.element ? moved(held.reached, turned_round(held.element->indices)) : held.reached);
+    held.place->reached |= in_place(brought_by(test));
+    may_reach(*held.place, in_place(held.reached));
   }
 }
 

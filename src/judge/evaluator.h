@@ -223,6 +223,7 @@ class Evaluator {
   };
   Number* held_by(const ast::Expr& target, std::optional<View>& element);
   template <class F> void each_held(const ast::Stmt& stmt, const F& f);
+  bool may_act(const ast::Expr* expr) const;
   Beside beside(const ast::Expr* expr);
   Number chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span);
   void stand_beside(const ast::Stmt& stmt);

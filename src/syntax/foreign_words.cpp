@@ -124,13 +124,7 @@ class Turner {
     if (!is_cast(i) || (i > 0 && (ends_operand(i - 1) || type(i - 1) == TileLexer::FN))) return;
     size_t first = i;
     std::string ours;
-    std::vector<TokenPointer> behind;
-    for (; is_cast(first); first += 3) {
-      ours = " as " + std::string(tilec::name(*type_at(first + 1))) + ours;
-      behind.insert(behind.begin(), read_type(first + 1));
-      behind.insert(behind.begin(), imagined_before(*list_[first], TileLexer::AS));
-      if (!list_[first + 1]) list_[first + 1] = imagined_before(*list_[first], TileLexer::ID);
-    }
+    for (; is_cast(first); first += 3) ours = " as " + std::string(tilec::name(*type_at(first + 1))) + ours;
     const size_t end = behind_operand(first);
     if (end == first) return;
     const bool is_tight = has_sign(i);
@@ -138,6 +132,11 @@ class Turner {
     const Span casts = input_.span(list_[i]->getStartIndex(), list_[first]->getStartIndex()), last = input_.span(*list_[end - 1]);
     report(input_.span(casts.begin, uint32_t(list_[first - 1]->getStopIndex() + 1)), text(i, end), whole,
            {{casts, is_tight ? "(" : ""}, {input_.span(last.end, last.end), is_tight ? ours + ")" : ours}});
+    std::vector<TokenPointer> behind;
+    for (size_t k = first; k > i; k -= 3) {
+      behind.push_back(imagined_before(*list_[k - 3], TileLexer::AS));
+      behind.push_back(read_type(k - 2));
+    }
     if (is_tight) behind.push_back(imagined_before(*list_[end - 1], TileLexer::RIGHT_PAREN));
     list_.insert(list_.begin() + ssize_t(end), std::make_move_iterator(behind.begin()), std::make_move_iterator(behind.end()));
     list_.erase(list_.begin() + ssize_t(i) + is_tight, list_.begin() + ssize_t(first));
