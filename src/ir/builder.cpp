@@ -127,7 +127,7 @@ ValueId Builder::binary(BinaryFn fn, ValueId a, ValueId b) {
   auto ca = kernel_.constant(a), cb = kernel_.constant(b);
   if (ca && cb)
     if (auto folded = evaluate(fn, t.element, *ca, *cb)) return constant(t.element, *folded);
-  if (ValueId same = simplify_binary(fn, a, b); same.valid() && (drops(t.element) || !kernel_.constant(same))) return same;
+  if (ValueId same = simplify_binary(fn, a, b); same.valid() && (!kernel_.constant(same) || (t.element == Scalar::Bool ? !keeps_operands_ : drops(t.element)))) return same;
   if (moves_constants_ && ca && (fn == BinaryFn::Add || fn == BinaryFn::Mul)) std::swap(a, b);
   if (t.element == Scalar::Index)
     if (ValueId sum = constants_outward(fn, a, b); sum.valid()) return sum;
@@ -160,7 +160,7 @@ ValueId Builder::compare(CompareFn fn, ValueId a, ValueId b) {
 }
 
 ValueId Builder::select(ValueId condition, ValueId a, ValueId b) {
-  if (auto c = kernel_.constant(condition)) return c->i ? a : b;
+  if (auto c = kernel_.constant(condition); c && drops(type(a).element)) return c->i ? a : b;
   if (a == b && drops(type(a).element)) return a;
   Type t = type(a);
   t.varying |= type(b).varying || type(condition).varying;

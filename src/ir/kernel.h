@@ -1,10 +1,12 @@
 // A kernel: one monomorphic instance of an exported program, in any form, from the first typed tile to the program of one
-// thread. Values, operations and regions live in vectors and are named by ids; a copy of the struct is a copy of the kernel.
+// thread. Values, operations and regions live in tables and are named by ids; adding to a table moves nothing, so that a reference
+// to an operation stays good while others are made. A copy of the struct is a copy of the kernel.
 //
 // The body region is the host's part: its arguments are the dims, strides and parameters; it holds scalar arithmetic,
 // workspaces and `launch` operations. Inside a launch's region is the program of one block (or, in Form::Thread, of one
 // thread). A region sees the values of the regions around it.
 #pragma once
+#include <deque>
 #include <optional>
 
 #include "ir/formula.h"
@@ -105,9 +107,9 @@ struct Kernel {
   bool fast_math = false;
   TypeTable types;
   layout::LayoutTable layouts;
-  std::vector<Value> values;
-  std::vector<Op> ops;
-  std::vector<Region> regions;
+  std::deque<Value> values;
+  std::deque<Op> ops;
+  std::deque<Region> regions;
   RegionId body;
   std::vector<Dim> dims;
   std::vector<Param> params;

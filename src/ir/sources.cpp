@@ -18,6 +18,18 @@ void each_source(const Kernel& kernel, ValueId v, const std::function<void(Value
   each_source(kernel, v, seen, f);
 }
 
+std::vector<ValueId> carried_sources(const Kernel& kernel, const Op& loop, RegionId region, size_t place) {
+  auto yielded = [&](RegionId part, size_t i) { return kernel.terminator(part).as<op::Yield>().values[i]; };
+  if (auto* counted = loop.get<op::For>()) {
+    if (place == 0) return {counted->low, counted->high, counted->step};
+    return {counted->inits[place - 1], yielded(counted->body, place - 1)};
+  }
+  auto* tested = loop.get<op::While>();
+  if (!tested) return {};
+  if (region == tested->condition) return {tested->inits[place], yielded(tested->body, place)};
+  return {yielded(tested->condition, place + 1)};  // behind the condition itself
+}
+
 bool depends_on(const Kernel& kernel, ValueId v, ValueId source) {
   bool found = false;
   each_source(kernel, v, [&](ValueId x) { found |= x == source; });

@@ -11,6 +11,10 @@ namespace tilec::ir {
 void each_source(const Kernel& kernel, ValueId v, std::set<ValueId>& seen, const std::function<void(ValueId)>& f);
 void each_source(const Kernel& kernel, ValueId v, const std::function<void(ValueId)>& f);
 
+// What the argument at `place` of that region of a loop is, in one turn or another: what the loop begins with, and what a turn yields.
+// Of the index of a `for`, its bounds and its step.
+std::vector<ValueId> carried_sources(const Kernel& kernel, const Op& loop, RegionId region, size_t place);
+
 // Is `v` that value, or computed from it?
 bool depends_on(const Kernel& kernel, ValueId v, ValueId source);
 

@@ -1,6 +1,7 @@
 // Types of IR values, interned in the kernel that they belong to, so that equality is an integer compare.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -52,7 +53,7 @@ class TypeTable {
   size_t size() const { return types_.size(); }
 
  private:
-  std::vector<Type> types_;
+  std::deque<Type> types_;
   std::unordered_multimap<size_t, TypeId> ids_;  // by hash
 };
 

@@ -209,20 +209,25 @@ void Evaluator::decide(std::span<const Held> all, const Number& test, Span span)
     else if (side) held.place->padding |= kSet;
     else if (!held.element) held.place->padding |= test.beyond();
     else if (held.element->kind == Kind::Fragment) held.place->padding |= moved(test.beyond(), turned_round(held.element->indices));
+    if (held.is_new()) put_anew(held);
   }
 }
 
-// Where both sides put something new, nothing of what the loop carries is left. What the side that was not run would have made of that
-// is carried. A number of a tile that decides has come to where either side is.
+// Where both sides put something new, nothing of what the loop carries is left.
+void Evaluator::put_anew(const Held& held) {
+  held.place->carried = Carried::No;
+  if (held.element) note_put(*held.element, *held.place);
+}
+
+// What the side that was not run would have made of what a loop carries is carried. A number of a tile that decides has come to where
+// either side is.
 void Evaluator::renew(const ast::If& choice, std::span<const Held> all, const Number& test) {
   const bool taken = test.truth();
   if (has_return(choice)) frame_->reached |= brought_by(test);
   for (const Held& held : all) {
-    const bool is_new = held.computes[true] == false && held.computes[false] == false;
     auto in_place = [&](Padding axes) { return held.element ? moved(axes, turned_round(held.element->indices)) : axes; };
-    if (is_new) held.place->carried = Carried::No;
+    if (held.is_new()) put_anew(held);
     else if (held.computes[!taken].value_or(false)) stay_carried(*held.place, in_place(held.reached));
-    if (is_new && held.element) note_put(*held.element, *held.place);
     held.place->reached |= in_place(brought_by(test));
     may_reach(*held.place, in_place(held.reached));
   }

@@ -364,7 +364,8 @@ Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
   auto* number = std::get_if<Number>(&result);
   if (number && number->is_carried()) number->reached |= frame.reached;
   const bool is_told = !is_parallel_ || !frame.doubt || std::ranges::none_of(given, carried_number);
-  if (number && !is_told) number->padding = kAnything;  // which `return` has what a loop carries?
+  // Which `return` has what a loop carries?
+  if (number && !is_told) number->padding = kAnything, number->carried = std::max(number->carried, Carried::Maybe);
   else if (number && !number->is_carried()) number->padding |= frame.doubt;
   bool is_literal_type = number && (number->type == Scalar::F64 || number->type == Scalar::Index);
   if (is_literal && is_literal_type) number->is_literal = true;

@@ -204,6 +204,7 @@ class Evaluator {
   void begin_turn();
   void keep_known(const Memory& memory, const Number& x, Span span);
   void doubt(const ast::Stmt& stmt, Padding padding);
+  std::vector<std::shared_ptr<Memory>> padded_before(const ast::If& choice);
   Flow run_if(const ast::If& choice);
   struct Beside {
     bool padding = false, carried = false;
@@ -220,6 +221,7 @@ class Evaluator {
     std::optional<View> element;
     std::optional<bool> computes[2];  // of what a loop carries; by the side, which assigns nothing to it else
     Padding reached = 0;              // of that
+    bool is_new() const { return computes[true] == false && computes[false] == false; }
   };
   Number* held_by(const ast::Expr& target, std::optional<View>& element);
   template <class F> void each_held(const ast::Stmt& stmt, const F& f);
@@ -229,6 +231,7 @@ class Evaluator {
   void stand_beside(const ast::Stmt& stmt);
   std::vector<Held> held_under(const ast::If& choice);
   void doubt(const Held& held);
+  void put_anew(const Held& held);
   void decide(std::span<const Held> all, const Number& test, Span span);
   void decide_return(const ast::Fn& fn, const ast::Parameter& parameter, Binding& now, const Value& before, Span span);
   void set_beside(Number& now, const Number* before, Carried carried) const;

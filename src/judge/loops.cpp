@@ -106,7 +106,7 @@ void Evaluator::open_assigned(const ast::Block& block, bool may_lie_behind) {
   for (std::string_view name : assigned_in(block)) {
     Binding* binding = find(name);
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (view && view->kind != Kind::Tensor && names_tensor(sources_.text(block.span), view->extents(), may_lie_behind)) view->memory->may_end = true;
+    if (view && view->kind != Kind::Tensor && names_tensor(sources_.text(block.span), view->extents(), may_lie_behind)) view->memory->ends = std::max(view->memory->ends, Ends::IfUniform);
   }
 }
 
@@ -119,7 +119,7 @@ void Evaluator::open_assigned(const ast::Stmt& other) {
 }
 
 void Evaluator::begin_turn() {
-  for (const auto& memory : carried_) memory->carried = Carried::Yes, memory->may_end |= memory->began_with_edge;
+  for (const auto& memory : carried_) memory->carried = Carried::Yes, memory->may_end_as_it_began();
 }
 
 // Runs a loop that carries the fragments of which its body assigns to the names.
@@ -141,7 +141,7 @@ Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
   if (turns_ == turns) open_assigned(body, true);
   for (size_t i = 0; i < carried_.size(); ++i) {
     Memory& memory = *carried_[i];
-    memory.may_end |= memory.began_with_edge;
+    memory.may_end_as_it_began();
     const bool is_renewed = turns_ != turns && memory.carried == Carried::No && before[i].first != Carried::No;
     memory.carried = is_renewed ? Carried::Maybe : before[i].first, memory.began_with_edge = before[i].second;
   }

@@ -62,7 +62,7 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
   auto out = std::make_shared<Tile>();
   out->type = region.view.memory->element;
   out->shape = region.shape();
-  out->may_end = region.view.memory->may_end;
+  out->ends = region.view.memory->ends;
   // Where the axes of the memory are in the tile, and those of the region.
   Places places, kept;
   for (size_t d = 0, axis = 0; d < region.length.size(); ++d) {
@@ -112,7 +112,7 @@ void Evaluator::write(const Region& region, const Value& value, Span span) {
   });
   // What something that is not carried was put into is carried as before.
   if (is_whole) memory.carried = tile->elements.empty() ? Carried::No : tile->elements[0].carried;
-  memory.may_end = tile->may_end || (memory.may_end && !is_whole);
+  memory.ends = is_whole ? tile->ends : std::max(tile->ends, memory.ends);
   ++changes_, ++changes_of_memory_;
 }
 

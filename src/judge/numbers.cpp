@@ -225,7 +225,7 @@ void Evaluator::carry(Number& out, std::span<const Number> from) {
 Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {
   const Padding padding = a.beyond() | b.beyond();
   // How far is a number of its own.
-  const bool shifts_number = (op == BinaryOp::ShiftLeft || op == BinaryOp::ShiftRight) && !a.is_literal && a.type != Scalar::Index && b.type == Scalar::Index;
+  const bool shifts_number = (op == BinaryOp::ShiftLeft || op == BinaryOp::ShiftRight) && !a.is_literal && is_integer(b.type) && (!b.is_literal || a.type != Scalar::Index);
   if (shifts_number) b.type = Scalar::I64, b.is_literal = false;
   if (!shifts_number) unite(a, b, span);
   const bool keeps = may_keep(op, a);

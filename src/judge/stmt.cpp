@@ -151,15 +151,29 @@ void Evaluator::doubt(const ast::Stmt& stmt, Padding padding) {
   });
 }
 
+// What loops carry, or a branch assigns to, and has padding, or may have.
+std::vector<std::shared_ptr<Memory>> Evaluator::padded_before(const ast::If& choice) {
+  std::vector<std::shared_ptr<Memory>> all = carried_;
+  auto add = [&](const ast::Block& side) {
+    for (std::string_view name : assigned_in(side)) {
+      Binding* binding = find(name);
+      auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+      if (view && view->kind != Kind::Tensor) all.push_back(view->memory);
+    }
+  };
+  if (!is_parallel_) add(choice.then_block);
+  if (auto* side = !is_parallel_ && choice.else_branch ? choice.else_branch->as<ast::Block>() : nullptr) add(*side);
+  std::erase_if(all, [](const auto& memory) { return memory->ends == Ends::No && !memory->is_padded(); });
+  return all;
+}
+
 Flow Evaluator::run_if(const ast::If& choice) {
   const Number test = condition(*choice.condition);
   Flow flow = Flow::Next;
   // Behind it is carried what either side leaves carried.
   std::vector<std::pair<std::shared_ptr<Memory>, Carried>> carried;
   for (const auto& memory : carried_) carried.emplace_back(memory, memory->carried);
-  std::vector<std::shared_ptr<Memory>> padded;
-  for (const auto& memory : carried_)
-    if (memory->may_end || memory->is_padded()) padded.push_back(memory);
+  const std::vector<std::shared_ptr<Memory>> padded = padded_before(choice);
   const std::vector<Held> held = is_parallel_ ? held_under(choice) : std::vector<Held>();
   {
     Guarded guarded(guards_, is_parallel_);
@@ -172,7 +186,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   const bool has_other = test.truth() ? choice.else_branch != nullptr : true;
   for (auto& [memory, before] : carried)
     if (before > memory->carried) memory->carried = has_other ? Carried::Maybe : before;
-  for (const auto& memory : padded) memory->may_end = true;
+  for (const auto& memory : padded) memory->ends = std::max(memory->ends, Ends::IfUniform);
   for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond());
   if (choice.else_branch) doubt(*choice.else_branch, test.beyond());
   if (!is_parallel_) return flow;

@@ -32,13 +32,14 @@ int64_t place_in(const Tile& tile, const Shape& shape, int64_t k) {
   return at;
 }
 
-bool may_end(const Tile& tile) {
-  if (!tile.may_end || tile.elements.empty()) return false;
+bool is_uniform(const Tile& tile) {
   const Number& first = tile.elements[0];
   return std::ranges::all_of(tile.elements, [&](const Number& x) {
     return !x.is_padding() && (x.is_real() ? x.f == first.f || (std::isnan(x.f) && std::isnan(first.f)) : x.i == first.i);
   });
 }
+
+bool may_end(const Tile& tile) { return tile.ends == Ends::IfUniform && !tile.elements.empty() && is_uniform(tile); }
 
 // The axes that the tile does not have, or is spread along.
 Padding spread_of(const Tile& tile, const Shape& shape) {
@@ -164,7 +165,6 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
   auto out = std::make_shared<Tile>();
   out->shape = shape;
   out->type = hint;
-  for (const TilePtr& tile : tiles) out->may_end |= tile && tile->may_end;
   std::vector<bool> ends;
   for (const TilePtr& tile : tiles) ends.push_back(tile && may_end(*tile));
   steps_ += uint64_t(count_of(shape));
@@ -180,6 +180,9 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
     is_muted_ = was_muted;
   }
   if (!out->elements.empty()) out->type = out->elements[0].type;
+  for (const TilePtr& tile : tiles)
+    if (tile) out->ends = std::max(out->ends, tile->ends);
+  if (std::ranges::find(ends, true) != ends.end() && !is_uniform(*out)) out->ends = Ends::Unseen;
   return TilePtr(out);
 }
 
@@ -310,9 +313,9 @@ bool sums_wide(ir::ReduceFn fn, Scalar type) { return is_narrow_float(type) && (
 
 // Whether a tile that is the same number everywhere ends somewhere is not seen from what was run.
 void Evaluator::ask_ends(const Tile& tile, const Number& neutral, Span span) {
-  if (!may_end(tile)) return;
+  if (tile.ends != Ends::Unseen && !may_end(tile)) return;
   const Number& first = tile.elements[0];
-  if (!(first.is_real() ? first.f == (neutral.is_real() ? neutral.f : double(neutral.i)) : first.i == neutral.i))
+  if (tile.ends == Ends::Unseen || !(first.is_real() ? first.f == (neutral.is_real() ? neutral.f : double(neutral.i)) : first.i == neutral.i))
     unknown(span, "what may end where a branch or a loop that was not run would have brought padding");
 }
 
@@ -380,6 +383,7 @@ Value Evaluator::turned(const Value& value, Span span) {
   auto out = std::make_shared<Tile>();
   out->type = (*tile)->type;
   out->shape = {(*tile)->shape[1], (*tile)->shape[0]};
+  out->ends = (*tile)->ends;
   for (int64_t r = 0; r < out->shape[0]; ++r)
     for (int64_t c = 0; c < out->shape[1]; ++c) out->elements.push_back(moved((*tile)->elements[size_t(c * out->shape[0] + r)], {1, 0}));
   return TilePtr(out);

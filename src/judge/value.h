@@ -61,12 +61,15 @@ struct Number {
 Number integer_of(Wide value);
 Number truth_of(bool value);
 
+// A branch or a loop that was not run might have brought padding, or one that was has put a number in its place: what is the same number
+// everywhere ends where that would. Of what is computed of it, and is not the same everywhere, some may lie beyond: it is not seen which.
+enum class Ends : uint8_t { No, IfUniform, Unseen };
+
 struct Tile {
   Scalar type;
   Shape shape;
   std::vector<Number> elements;  // row-major
-  // A branch or a loop that was not run might have brought padding: then what is the same number everywhere ends where that would.
-  bool may_end = false;
+  Ends ends = Ends::No;
 };
 using TilePtr = std::shared_ptr<const Tile>;
 // The padding of an element whose tile's axes have other places now; none: the axis is gone.
@@ -93,7 +96,7 @@ class Memory {
 
   Scalar element;
   std::string name;
-  bool may_end = false;  // as of a tile
+  Ends ends = Ends::No;  // as of a tile
   Carried carried = Carried::No;
   size_t rank = 0;  // of the program's own
   bool began_with_edge = false;  // in the loop around: without a turn it ends there
@@ -105,6 +108,9 @@ class Memory {
   bool is_callers() const { return tensor_ != nullptr; }
   int64_t count() const { return int64_t(own_.size()); }
   bool is_padded() const { return std::ranges::any_of(own_, &Number::is_padding); }
+  void may_end_as_it_began() {
+    if (began_with_edge) ends = std::max(ends, Ends::IfUniform);
+  }
   void begin_loop();  // which carries it: nothing has reached its elements
 
  private:

@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 
+#include "ir/sources.h"
 #include "passes/effects.h"
 
 namespace tilec::passes {
@@ -126,25 +127,30 @@ struct Run {
     }
   }
 
-  // Which side is taken, and whether the place alone decides that.
+  // Which side is taken, and whether the place alone decides that. What always holds of an element, wherever it lies, is no place's doing.
   struct Decision {
     bool side;
     Taint taint;
+    bool is_by_place;
   };
   // What padding chooses is padding, but for what a loop carries.
   std::optional<Decision> decided(ValueId condition, RegionId region) {
     Known n = of(condition);
     Taint from = taint(condition);
-    if (n.sure.exact && from == Taint::Clean) return Decision{n.sure.exact->i != 0, from};
-    if (auto side = assumption.is_true() ? std::nullopt : proved(condition, region)) return Decision{*side, Taint::Clean};
-    return n.sure.exact ? std::optional(Decision{n.sure.exact->i != 0, from}) : std::nullopt;
+    if (n.sure.exact && from == Taint::Clean) return Decision{n.sure.exact->i != 0, from, true};
+    if (auto side = assumption.is_true() ? std::nullopt : proved(condition, region, assumption)) {
+      const bool is_of_element = from != Taint::Clean || brought.contains(condition) || carried.contains(condition);
+      const bool is_always = is_of_element && proved(condition, region, prove::truth(true));
+      return Decision{*side, is_always ? from : Taint::Clean, !is_always};
+    }
+    return n.sure.exact ? std::optional(Decision{n.sure.exact->i != 0, from, from == Taint::Clean}) : std::nullopt;
   }
-  std::optional<bool> proved(ValueId condition, RegionId region) {
+  std::optional<bool> proved(ValueId condition, RegionId region, const prove::Formula& given) {
     std::string key;
-    append_key(key, assumption);
+    append_key(key, given);
     auto [at, is_new] = decisions.try_emplace({condition, std::move(key)});
     if (!is_new) return at->second;
-    prove::Facts facts = prover.facts(region).with(assumption);
+    prove::Facts facts = prover.facts(region).with(given);
     prove::Formula f = prover.condition(condition);
     if (prover.proves(facts, f, prove::Effort::Quick)) at->second = true;
     else if (prover.proves(facts, negation(f), prove::Effort::Quick)) at->second = false;
@@ -164,9 +170,40 @@ struct Run {
         for (ValueId v : yield->values) result.numbers.push_back(of(v)), result.taints.push_back(taint(v));
         return result;
       }
-      if (!op.results.empty()) run(o, op, id);
+      const bool is_loop = op.is<op::For>() || op.is<op::While>();
+      if (is_loop) run_loop(op);
+      if (!op.results.empty() || op.is<op::If>()) run(o, op, id);
     }
     return {};
+  }
+
+  // What a loop carries may be any number, and is padding where a turn makes it of padding. What is met in its turns is noted; nothing is
+  // kept there by masks.
+  void run_loop(const Op& op) {
+    const MayKeep nothing;
+    Run turn{prover, decisions, kernel, known, taint_of, carried, brought, assumption, nothing};
+    auto enter = [&](RegionId part) {
+      bool grows = false;
+      const std::vector<ValueId>& args = kernel.region(part).args;
+      for (size_t i = 0; i < args.size(); ++i) {
+        const ValueId arg = args[i];
+        turn.known.insert_or_assign(arg, known_anything(kernel.type(arg).element));
+        for (ValueId source : carried_sources(kernel, op, part, i)) {
+          grows |= turn.taint(source) > turn.taint(arg);
+          turn.taint_of[arg] = std::max(turn.taint(arg), turn.taint(source));
+          if (turn.carried.contains(source)) grows |= turn.carried.insert(arg).second;
+          if (turn.brought.contains(source)) grows |= turn.brought.insert(arg).second;
+        }
+      }
+      turn.region(part);
+      return grows;
+    };
+    for (bool grows = true; grows;) {
+      grows = false;
+      each_region(op.data, [&](RegionId part) { grows |= enter(part); });
+    }
+    known.insert(turn.known.begin(), turn.known.end());
+    taint_of.insert(turn.taint_of.begin(), turn.taint_of.end());
   }
 
   void run(OpId at, const Op& op, RegionId id) {
@@ -175,6 +212,8 @@ struct Run {
       run_select(*select, op, id);
       return keep_choice(*select, at, op.result());
     }
+    // Of an element of a shared tile that is padded, it is known.
+    if (op.is<op::ElementLoad>() && known.contains(op.result())) return brought.insert(op.result()), void();
     Taint most = Taint::Clean;
     bool is_carried = false, is_brought = op.is<op::ElementLoad>();
     each_operand(op.data, [&](ValueId v) {
@@ -197,10 +236,10 @@ struct Run {
     ValueId side = decision && decision->side ? select.a : select.b;
     known.insert_or_assign(v, decision ? of(side) : joined(of(select.a), of(select.b)));
     // What numbers decide, and no place, has to do with both sides.
-    const bool is_one = decision && (decision->taint != Taint::Clean || taint(select.a) == taint(select.b) || proved(select.condition, id));
+    const bool is_one = decision && (decision->taint != Taint::Clean || taint(select.a) == taint(select.b) || proved(select.condition, id, assumption));
     taint_of[v] = is_one ? std::max(decision->taint, taint(side)) : std::max({taint(select.condition), taint(select.a), taint(select.b)});
     if (carried.contains(select.a) || carried.contains(select.b)) carried.insert(v);
-    const bool is_by_place = decision && decision->taint == Taint::Clean;
+    const bool is_by_place = decision && decision->is_by_place;
     if (decision ? brought.contains(side) : brought.contains(select.a) || brought.contains(select.b)) brought.insert(v);
     if (!is_by_place && brought.contains(select.condition)) brought.insert(v);
     if (is_one && taint(side) == Taint::Clean && carried.contains(side)) taint_of[v] = Taint::Clean;
@@ -227,7 +266,7 @@ struct Run {
   using Sides = std::array<Yielded, 2>;  // by what the condition is
   void run_branch(const op::If& branch, OpId id, const Op& op, RegionId at) {
     auto decision = decided(branch.condition, at);
-    const bool is_by_place = decision && decision->taint == Taint::Clean;
+    const bool is_by_place = decision && decision->is_by_place;
     const bool may_stay = may_keep && !is_by_place && taint(branch.condition) == Taint::Padding && !carried.empty();
     std::vector<Known> result(op.results.size());
     std::vector<Taint> taints(op.results.size(), decision ? decision->taint : taint(branch.condition));

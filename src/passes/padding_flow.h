@@ -48,6 +48,16 @@ class PaddingFlow {
   void run_shape(const ir::Op& op);  // permute, reshape, insert, extract
   void taint_writes(ir::RegionId region);
 
+  // What the body of a map computes of: an element of an input, or of a shared tile that is padded, read by its place.
+  struct MapInput {
+    ir::ValueId tile, element;
+    ir::Axes axes;                  // of the map, along which those of the tile run
+    std::optional<TileState> read;  // of a shared one: what its elements are, along all axes of the map
+  };
+  static bool is_in(unsigned inputs, size_t i) { return i < 32 && (inputs >> i & 1); }
+  std::vector<MapInput> inputs_of(const ir::op::Map& map);
+  TileState read_by_place(const ir::op::Map& map, const ir::op::ElementLoad& load);
+  TileState state(const MapInput& input) const { return input.read ? *input.read : state(input.tile); }
   // Inputs of a map that are padded along one of its axes, beyond the same edges.
   struct Group {
     Edges edges;
@@ -72,18 +82,18 @@ class PaddingFlow {
   std::vector<unsigned> possible_sets(const std::vector<Group>& groups);
   bool is_beyond(const Edges& inner, const Edges& outer);
   MapResults map_results(const ir::op::Map& op, const MapAxis& axis, unsigned set, bool begins);
-  Known met_there(const ir::op::Map& op, size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise);
+  Known met_there(size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise);
   static std::optional<size_t> plain_input(const std::vector<Group>& groups);
   bool is_uniform(const ir::op::Map& op, std::optional<size_t> alone) const;
   Known plain_result(const ir::op::Map& op, size_t padded, int64_t axis, size_t r);
-  static bool reads_along(const ir::op::Map& op, size_t input, size_t input_axis, int64_t axis) { return op.input_axes[input][input_axis] == axis; }
+  bool reads_along(size_t input, size_t input_axis, int64_t axis) const { return inputs_[input].axes[input_axis] == axis; }
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
   bool begin_at(const Edges& edges, const Edges& others, std::span<const ir::RegionId> loops);
   void reached(AxisPadding& padding, const Group& by, Reach reach, std::span<const ir::RegionId> loops);
   AxisPadding accumulated(const ir::op::Gemm& gemm, int axis, const AxisPadding& from, const ir::Op& at);
-  bool is_asked_for(const ir::op::Map& op, const Group& group, ir::ValueId padding) const;
+  bool is_asked_for(const Group& group, ir::ValueId padding) const;
   Keeping keeps(const ir::op::Map& op, const MapAxis& axis, unsigned set, const Meeting& meeting);
-  void refuse(const ir::op::Map& map, const AxisPadding& padding, const Meeting& meeting);
+  void refuse(const AxisPadding& padding, const Meeting& meeting);
   bool carries(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId v);
   void note_first(const ir::op::Map& op, const ir::Op& at);
   void note_stores(const ir::op::Map& map, const MapAxis& axis, const MapResults& results, std::map<ir::ValueId, AxisPadding>& stored) const;
@@ -94,8 +104,9 @@ class PaddingFlow {
   void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
   Known corner_of(const ir::op::Map& op, size_t r);
   bool is_carried(const ir::op::Map& op, size_t input) const;
-  Known begins_with(const ir::op::Map& op, size_t input, int64_t axis) const;
+  Known begins_with(size_t input, int64_t axis) const;
   bool is_made_of(ir::ValueId v, ir::ValueId source) const;
+  std::vector<ir::ValueId> turned(ir::ValueId argument) const;
 
   // Padding that meets an operation along an axis, and what would change nothing there.
   struct Entry {
@@ -148,6 +159,8 @@ class PaddingFlow {
   std::map<ir::ValueId, FirstValue> first_values_;
   std::map<ir::RegionId, std::optional<Counting>> countings_;  // of the bodies of loops
   Buffers buffers_;    // shared ones that have been written
+  std::vector<MapInput> inputs_;             // of the map at hand
+  std::map<ir::RegionId, ir::OpId> loops_;   // in maps, by their regions
   std::map<ir::RegionId, Settled> settled_;  // by the first region of a loop
   std::set<Span> reported_;
   ir::RegionId region_;      // whose operation is looked at

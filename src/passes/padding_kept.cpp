@@ -9,36 +9,34 @@ using namespace ir;
 
 // What is computed of what a loop carries, element by element, has a first value as well.
 void PaddingFlow::note_first(const op::Map& map, const Op& at) {
-  const auto& args = kernel_.region(map.body).args;
   NumbersOf known = scalars_;
   std::vector<RegionId> loops;
-  for (size_t i = 0; i < map.inputs.size(); ++i) {
-    auto first = first_values_.find(map.inputs[i]);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    auto first = first_values_.find(inputs_[i].tile);
     if (is_carried(map, i)) loops = first->second.loops;
-    known[args[map.shape.size() + i]] = first != first_values_.end() ? first->second.numbers : state(map.inputs[i]).inside;
+    known[inputs_[i].element] = first != first_values_.end() ? first->second.numbers : state(inputs_[i]).inside;
   }
   if (loops.empty()) return;
   MapResults results = run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, {}, prove::truth(true));
   const auto& yielded = kernel_.terminator(map.body).as<op::Yield>().values;
   for (size_t r = 0; r < at.results.size(); ++r)
-    for (size_t i = 0; i < map.inputs.size(); ++i)
-      if (is_carried(map, i) && is_made_of(yielded[r], args[map.shape.size() + i])) first_values_[at.results[r]] = {results.numbers[r], loops};
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (is_carried(map, i) && is_made_of(yielded[r], inputs_[i].element)) first_values_[at.results[r]] = {results.numbers[r], loops};
 }
 
 // Is `v` made of what a loop carries, of which other elements meet padding in each turn, or something else has come to those that meet it
 // always? Else these never are anything but padding.
 bool PaddingFlow::carries(const op::Map& map, const MapAxis& axis, unsigned set, ValueId v) {
-  const auto& args = kernel_.region(map.body).args;
-  for (size_t i = 0; i < map.inputs.size(); ++i) {
-    if (!is_carried(map, i) || !is_made_of(v, args[map.shape.size() + i])) continue;
-    const TileState now = state(map.inputs[i]);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (!is_carried(map, i) || !is_made_of(v, inputs_[i].element)) continue;
+    const TileState now = state(inputs_[i]);
     for (size_t g = 0; g < axis.groups.size(); ++g) {
       if (!(set >> g & 1)) continue;
       const Edges& edges = axis.groups[g].edges;
-      if (std::ranges::any_of(first_values_.find(map.inputs[i])->second.loops, [&](RegionId loop) { return hangs_on(edges, prover_, loop); })) return true;
+      if (std::ranges::any_of(first_values_.find(inputs_[i].tile)->second.loops, [&](RegionId loop) { return hangs_on(edges, prover_, loop); })) return true;
       for (size_t a = 0; a < now.axes.size(); ++a) {
         const AxisPadding& so_far = now.axes[a];
-        if (!reads_along(map, i, a, axis.axis)) continue;
+        if (!reads_along(i, a, axis.axis)) continue;
         const bool is_padding = so_far.is_padded ? so_far.can_be_masked() && is_beyond(edges, so_far.edges) : so_far.reach == Reach::Untouched;
         if (!is_padding) return true;
       }
@@ -48,11 +46,10 @@ bool PaddingFlow::carries(const op::Map& map, const MapAxis& axis, unsigned set,
 }
 
 // Is it padding that was written, and is combined as it was read? A condition is combined with nothing.
-bool PaddingFlow::is_asked_for(const op::Map& map, const Group& group, ValueId padding) const {
+bool PaddingFlow::is_asked_for(const Group& group, ValueId padding) const {
   if (!group.sample.is_as_read || !group.sample.origin.pad.valid() || kernel_.type(padding).element == Scalar::Bool) return false;
-  const auto& args = kernel_.region(map.body).args;
-  for (size_t i = 0; i < map.inputs.size(); ++i)
-    if ((group.inputs >> i & 1) && padding == args[map.shape.size() + i]) return true;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (is_in(group.inputs, i) && padding == inputs_[i].element) return true;
   return false;
 }
 
@@ -72,18 +69,17 @@ bool is_seen_behind(const Kernel& kernel, const Meeting& meeting) {
 // Does what a loop carries keep what it holds where it meets padding? By a mask, where it is known which elements those are.
 Keeping PaddingFlow::keeps(const op::Map& map, const MapAxis& axis, unsigned set, const Meeting& meeting) {
   if (meeting.is_padding) return masks_.has_result(op_, meeting.op, meeting.result, axis.axis) ? Keeping::Stays : Keeping::Not;
-  const auto& args = kernel_.region(map.body).args;
   unsigned met = 0;
   for (size_t g = 0; g < axis.groups.size(); ++g)
-    for (size_t i = 0; i < map.inputs.size(); ++i)
-      if ((set >> g & 1) && (axis.groups[g].inputs >> i & 1) && is_made_of(meeting.padding, args[map.shape.size() + i])) met |= 1u << g;
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if ((set >> g & 1) && is_in(axis.groups[g].inputs, i) && is_made_of(meeting.padding, inputs_[i].element)) met |= 1u << g;
   if (!met) return Keeping::Not;
   Edges edges;
   const Group* unknown = nullptr;
   for (size_t g = 0; g < axis.groups.size(); ++g) {
     const Group& group = axis.groups[g];
     if (!(met >> g & 1)) continue;
-    const bool is_asked = is_asked_for(map, group, meeting.padding);
+    const bool is_asked = is_asked_for(group, meeting.padding);
     if (!meeting.is_hoped && (group.sample.kind == PaddingKind::Set || is_asked)) return Keeping::Not;
     // `pad = -inf` of a maximum: it counts where there is a NaN.
     if (is_asked) continue;
@@ -102,7 +98,7 @@ Keeping PaddingFlow::keeps(const op::Map& map, const MapAxis& axis, unsigned set
     masks_.add(mask);
     return Keeping::Stays;
   }
-  if (!meeting.is_hoped) refuse(map, unknown ? unknown->sample : axis.groups[size_t(std::countr_zero(met))].sample, meeting);
+  if (!meeting.is_hoped) refuse(unknown ? unknown->sample : axis.groups[size_t(std::countr_zero(met))].sample, meeting);
   return Keeping::Not;
 }
 
@@ -121,17 +117,16 @@ constexpr Combination kCombinations[] = {
 
 }  // namespace
 
-void PaddingFlow::refuse(const op::Map& map, const AxisPadding& padding, const Meeting& meeting) {
+void PaddingFlow::refuse(const AxisPadding& padding, const Meeting& meeting) {
   auto* binary = kernel_.op(meeting.op).get<op::Binary>();
   const Scalar type = kernel_.type(meeting.kept).element;
   auto known = binary ? std::ranges::find(kCombinations, binary->fn, &Combination::fn) : std::end(kCombinations);
   const bool is_named = known != std::end(kCombinations);
   const std::string neutral = is_named ? text_of(exactly(type, identity(known->like, type))) : binary && binary->fn == BinaryFn::And ? "-1" : "0";
   const std::string_view where = is_named ? known->name : binary ? "combination" : kChoice;
-  const auto& args = kernel_.region(map.body).args;
-  for (size_t i = 0; i < map.inputs.size(); ++i)
-    if (is_made_of(meeting.padding, args[map.shape.size() + i]) && state(map.inputs[i]).is_padded())
-      return report(padding, map.inputs[i], where, neutral, kernel_.op(op_));
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (is_made_of(meeting.padding, inputs_[i].element) && state(inputs_[i]).is_padded())
+      return report(padding, inputs_[i].tile, where, neutral, kernel_.op(op_));
 }
 
 // Are these edges, in the first turn of all loops, the others?
@@ -172,17 +167,16 @@ struct Carried {
 
 // Of a result made of what loops carry, where no padding is left: elements to which no turn has brought anything wait.
 AxisPadding PaddingFlow::begun(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r) {
-  const auto& args = kernel_.region(map.body).args;
   ValueId result = kernel_.terminator(map.body).as<op::Yield>().values[r];
   Carried carried;
   std::vector<RegionId> loops;
-  for (size_t i = 0; i < map.inputs.size(); ++i) {
-    auto first = first_values_.find(map.inputs[i]);
-    if (first == first_values_.end() || !is_made_of(result, args[map.shape.size() + i])) continue;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    auto first = first_values_.find(inputs_[i].tile);
+    if (first == first_values_.end() || !is_made_of(result, inputs_[i].element)) continue;
     if (is_carried(map, i)) loops = first->second.loops;
-    const TileState input = state(map.inputs[i]);
+    const TileState input = state(inputs_[i]);
     for (size_t a = 0; a < input.axes.size(); ++a)
-      if (reads_along(map, i, a, axis.axis) && (!input.axes[a].is_padded || input.axes[a].is_first())) carried.add(input.axes[a]);
+      if (reads_along(i, a, axis.axis) && (!input.axes[a].is_padded || input.axes[a].is_first())) carried.add(input.axes[a]);
   }
   AxisPadding padding = carried.padding;
   if (loops.empty() || (!padding.is_padded && carried.reach == Reach::Touched)) return {};

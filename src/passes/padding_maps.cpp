@@ -6,13 +6,15 @@
 
 #include <bit>
 
+#include "ir/sources.h"
+
 namespace tilec::passes {
 
 using namespace ir;
 
 namespace {
 
-constexpr size_t kMostGroups = 4;
+constexpr size_t kMostGroups = 4, kMostInputs = 32;
 
 }  // namespace
 
@@ -25,11 +27,13 @@ unsigned PaddingFlow::MapAxis::inputs(unsigned set) const {
 
 std::vector<PaddingFlow::Group> PaddingFlow::groups_along(const op::Map& map, int64_t axis) const {
   std::vector<Group> groups;
-  for (size_t i = 0; i < map.inputs.size() && i < 32; ++i) {
-    TileState input = state(map.inputs[i]);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    TileState input = state(inputs_[i]);
     for (size_t a = 0; a < input.axes.size(); ++a) {
       const AxisPadding& padding = input.axes[a];
-      if (!reads_along(map, i, a, axis) || !padding.is_padded || (padding.is_first() && is_carried(map, i))) continue;
+      if (!reads_along(i, a, axis) || !padding.is_padded || (padding.is_first() && is_carried(map, i))) continue;
+      if (i >= kMostInputs) groups.resize(kMostGroups + 1, Group{{}, false, 0, padding});
+      if (groups.size() > kMostGroups) return groups;
       auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.is_filled && padding.is_filled && g.edges == padding.edges; });
       if (same == groups.end()) same = groups.insert(groups.end(), Group{padding.edges, padding.is_filled, 0, padding});
       same->inputs |= 1u << i;
@@ -64,15 +68,15 @@ std::vector<unsigned> PaddingFlow::possible_sets(const std::vector<Group>& group
 
 // Is it what a loop carries, or computed of that, element by element?
 bool PaddingFlow::is_carried(const op::Map& map, size_t input) const {
-  return first_values_.contains(map.inputs[input]) && map.input_axes[input].size() == map.shape.size();
+  return first_values_.contains(inputs_[input].tile) && inputs_[input].axes.size() == map.shape.size();
 }
 
 // What it holds where no turn of the loop has brought anything.
-Known PaddingFlow::begins_with(const op::Map& map, size_t input, int64_t axis) const {
-  const TileState now = state(map.inputs[input]);
+Known PaddingFlow::begins_with(size_t input, int64_t axis) const {
+  const TileState now = state(inputs_[input]);
   for (size_t a = 0; a < now.axes.size(); ++a)
-    if (reads_along(map, input, a, axis) && now.axes[a].is_first()) return now.axes[a].met();
-  return first_values_.find(map.inputs[input])->second.numbers;
+    if (reads_along(input, a, axis) && now.axes[a].is_first()) return now.axes[a].met();
+  return first_values_.find(inputs_[input].tile)->second.numbers;
 }
 
 // The results of the map where, along its `axis`, the inputs of the set are padding and the others are not (axis -1: where it
@@ -98,20 +102,20 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
   for (int64_t other = 0; axis >= 0 && other < int64_t(map.shape.size()); ++other)
     for (const Group& group : other == axis ? std::vector<Group>() : groups_along(map, other))
       if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, prover_.value(args[other]))));
-  for (size_t i = 0; i < map.inputs.size(); ++i) {
-    TileState input = state(map.inputs[i]);
-    ValueId arg = args[map.shape.size() + i];
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    TileState input = state(inputs_[i]);
+    ValueId arg = inputs_[i].element;
     Known numbers = axis < 0 ? input.inside : ordinary(input.inside);
     for (size_t a = 0; a < input.axes.size(); ++a) {
-      if (!(padded >> i & 1) || !reads_along(map, i, a, axis) || !input.axes[a].is_padded) continue;
+      if (!is_in(padded, i) || !reads_along(i, a, axis) || !input.axes[a].is_padded) continue;
       numbers = is_alone ? input.axes[a].numbers : input.axes[a].met();
       taints[arg] = input.axes[a].kind == PaddingKind::Set ? Taint::Set : Taint::Padding;
     }
-    if (axis >= 0 && !(padded >> i & 1)) numbers = met_there(map, i, axis, groups, set, numbers);
+    if (axis >= 0 && !is_in(padded, i)) numbers = met_there(i, axis, groups, set, numbers);
     if (is_carried(map, i)) carried.insert(arg);
-    else if (!first_values_.contains(map.inputs[i]) && !(padded >> i & 1) && std::ranges::find(map.input_axes[i], axis) != map.input_axes[i].end()) brought.insert(arg);
-    if (axis >= 0 && !(padded >> i & 1) && is_carried(map, i)) {
-      const Known first = begins_with(map, i, axis);
+    else if (!first_values_.contains(inputs_[i].tile) && !is_in(padded, i) && std::ranges::find(inputs_[i].axes, axis) != inputs_[i].axes.end()) brought.insert(arg);
+    if (axis >= 0 && !is_in(padded, i) && is_carried(map, i)) {
+      const Known first = begins_with(i, axis);
       numbers = begins ? first : joined(numbers, first);
     }
     known[arg] = numbers;
@@ -129,8 +133,8 @@ std::optional<size_t> PaddingFlow::plain_input(const std::vector<Group>& groups)
 
 // Are the results the same number everywhere where the inputs are that, but for `alone`, which is known to be?
 bool PaddingFlow::is_uniform(const op::Map& map, std::optional<size_t> alone) const {
-  for (size_t i = 0; i < map.inputs.size(); ++i)
-    if (i != alone && !state(map.inputs[i]).is_uniform) return false;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (i != alone && !state(inputs_[i]).is_uniform) return false;
   const std::span<const ValueId> indices = std::span(kernel_.region(map.body).args).first(map.shape.size());
   bool is_same = true;
   each_op(kernel_, map.body, [&](OpId id) {
@@ -144,34 +148,34 @@ bool PaddingFlow::is_uniform(const op::Map& map, std::optional<size_t> alone) co
 // What result `r` is where the whole of that input holds the number that stands for none of its padding.
 Known PaddingFlow::plain_result(const op::Map& map, size_t padded, int64_t axis, size_t r) {
   NumbersOf known = scalars_;
-  for (size_t i = 0; i < map.inputs.size(); ++i) {
-    TileState input = state(map.inputs[i]);
-    Known& numbers = known[kernel_.region(map.body).args[map.shape.size() + i]] = input.inside;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    TileState input = state(inputs_[i]);
+    Known& numbers = known[inputs_[i].element] = input.inside;
     for (size_t a = 0; i == padded && a < input.axes.size(); ++a)
-      if (reads_along(map, i, a, axis)) numbers = input.axes[a].plain;
+      if (reads_along(i, a, axis)) numbers = input.axes[a].plain;
     if (!numbers.is_some()) return {};
   }
   return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, {}, prove::truth(true)).numbers[r];
 }
 
 // What an input that has no padding holds where those of the set do: it may be made by the places of its elements.
-Known PaddingFlow::met_there(const op::Map& map, size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise) {
-  const Op* made = kernel_.definition(map.inputs[input]);
+Known PaddingFlow::met_there(size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise) {
+  const Op* made = kernel_.definition(inputs_[input].tile);
   auto* inner = made ? made->get<op::Map>() : nullptr;
-  auto at = std::find(map.input_axes[input].begin(), map.input_axes[input].end(), axis);
-  if (!inner || at == map.input_axes[input].end() || state(map.inputs[input]).is_padded()) return otherwise;
+  auto at = std::find(inputs_[input].axes.begin(), inputs_[input].axes.end(), axis);
+  if (!inner || at == inputs_[input].axes.end() || state(inputs_[input]).is_padded()) return otherwise;
   const auto& args = kernel_.region(inner->body).args;
   std::vector<prove::Formula> places;
   for (size_t g = 0; g < groups.size(); ++g)
-    if ((set >> g & 1) && !groups[g].edges.empty()) places.push_back(outside(groups[g].edges, prover_.value(args[size_t(at - map.input_axes[input].begin())])));
+    if ((set >> g & 1) && !groups[g].edges.empty()) places.push_back(outside(groups[g].edges, prover_.value(args[size_t(at - inputs_[input].axes.begin())])));
   NumbersOf known = scalars_;
   for (size_t i = 0; i < inner->inputs.size(); ++i) known[args[inner->shape.size() + i]] = state(inner->inputs[i]).inside;
   if (places.empty() || std::any_of(inner->inputs.begin(), inner->inputs.end(), [&](ValueId v) { return state(v).is_padded(); })) return otherwise;
   MapResults results = run_on_numbers(prover_, decisions_, kernel_, inner->body, std::move(known), {}, {}, {}, prove::all_of(std::move(places)));
-  return results.numbers[size_t(std::find(made->results.begin(), made->results.end(), map.inputs[input]) - made->results.begin())];
+  return results.numbers[size_t(std::find(made->results.begin(), made->results.end(), inputs_[input].tile) - made->results.begin())];
 }
 
-// Through both sides of branches.
+// Through both sides of branches, and the turns of loops.
 bool PaddingFlow::is_made_of(ValueId v, ValueId source) const {
   std::set<ValueId> seen;
   std::vector<ValueId> open{v};
@@ -181,7 +185,11 @@ bool PaddingFlow::is_made_of(ValueId v, ValueId source) const {
     if (next == source) return true;
     if (!seen.insert(next).second) continue;
     const Op* op = kernel_.definition(next);
-    if (!op) continue;
+    if (!op) {
+      const std::vector<ValueId> from = turned(next);
+      open.insert(open.end(), from.begin(), from.end());
+      continue;
+    }
     each_operand(op->data, [&](ValueId operand) { open.push_back(operand); });
     const size_t result = size_t(std::ranges::find(op->results, next) - op->results.begin());
     each_region(op->data, [&](RegionId region) {
@@ -194,12 +202,20 @@ bool PaddingFlow::is_made_of(ValueId v, ValueId source) const {
   return false;
 }
 
+// What an argument of a loop in a map is made of; of others, nothing.
+std::vector<ValueId> PaddingFlow::turned(ValueId argument) const {
+  const RegionId region = kernel_.value(argument).region;
+  auto loop = loops_.find(region);
+  if (loop == loops_.end()) return {};
+  const std::vector<ValueId>& args = kernel_.region(region).args;
+  return carried_sources(kernel_, kernel_.op(loop->second), region, size_t(std::ranges::find(args, argument) - args.begin()));
+}
+
 PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results, size_t r) {
-  const auto& args = kernel_.region(map.body).args;
   ValueId result = kernel_.terminator(map.body).as<op::Yield>().values[r];
   unsigned padded = axis.inputs(set);
   bool is_touched = false;
-  for (size_t i = 0; i < map.inputs.size(); ++i) is_touched |= (padded >> i & 1) && is_made_of(result, args[map.shape.size() + i]);
+  for (size_t i = 0; i < inputs_.size(); ++i) is_touched |= is_in(padded, i) && is_made_of(result, inputs_[i].element);
   Outcome outcome{set, Outcome::Kind::None, results.numbers[r], results.is_brought[r]};
   if (!is_touched) return outcome;
   outcome.kind = results.is_kept[r] ? Outcome::Kind::Kept : results.taints[r] != Taint::Padding ? Outcome::Kind::Set : Outcome::Kind::Padding;
@@ -254,15 +270,14 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
 }
 
 Known PaddingFlow::corner_of(const op::Map& map, size_t r) {
-  const auto& args = kernel_.region(map.body).args;
   NumbersOf known = scalars_;
-  for (size_t i = 0; i < map.inputs.size(); ++i) {
-    TileState input = state(map.inputs[i]);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    TileState input = state(inputs_[i]);
     Known numbers = input.corner;
     for (const AxisPadding& axis : input.axes)
       if (axis.is_padded) numbers = joined(numbers, axis.met());
     bool is_sure = input.is_padded() && map.shape.size() == 2;
-    known[args[map.shape.size() + i]] = is_sure ? numbers : joined(numbers, input.inside);
+    known[inputs_[i].element] = is_sure ? numbers : joined(numbers, input.inside);
   }
   return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, {}, prove::truth(true)).numbers[r];
 }
@@ -280,6 +295,11 @@ bool PaddingFlow::hides_corner(const op::Map& map, const TileState& result, size
 }
 
 void PaddingFlow::run_map(const op::Map& map, const Op& at) {
+  inputs_ = inputs_of(map);
+  each_op(kernel_, map.body, [&](OpId id) {
+    const Op& op = kernel_.op(id);
+    if (op.is<op::For>() || op.is<op::While>()) each_region(op.data, [&](RegionId part) { loops_[part] = id; });
+  });
   note_first(map, at);
   masks_.forget_results(op_);
   std::map<ValueId, AxisPadding> stored;
@@ -357,14 +377,14 @@ void PaddingFlow::mask_guards(const op::Map& map, const MapAxis& axis, unsigned 
     for (size_t g = 0; g < axis.groups.size(); ++g) {
       const Group& group = axis.groups[g];
       bool is_read = false;
-      for (size_t i = 0; i < map.inputs.size(); ++i)
-        is_read |= (group.inputs >> i & 1) && is_made_of(op.result(), kernel_.region(map.body).args[map.shape.size() + i]);
+      for (size_t i = 0; i < inputs_.size(); ++i)
+        is_read |= is_in(group.inputs, i) && is_made_of(op.result(), inputs_[i].element);
       if (!is_read || !(set >> g & 1)) continue;
       if (!group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) unknown = &group;
       edges.insert(edges.end(), group.edges.begin(), group.edges.end());
     }
     if (!unknown) return masks_.add(GuardMask{region_, op_, id, axis.axis, edges});
-    if (divides && numbers->second.sure.is_within(kZero)) report(unknown->sample, kernel_.op(op_).as<op::Map>().inputs[size_t(std::countr_zero(unknown->inputs))], "division", "1", op);
+    if (divides && numbers->second.sure.is_within(kZero)) report(unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, "division", "1", op);
   });
 }
 

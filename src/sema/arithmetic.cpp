@@ -73,6 +73,17 @@ bool has_bits_for(Instance& in, Scalar type, const Value& count, Span span) {
   return false;
 }
 
+// How far, in the type of what is shifted. By a negative number everything moves out, and an unsigned type has none.
+Value shift_count(Instance& in, const Value& count, Scalar type, Span span) {
+  const Scalar from = element_of(in, count);
+  const Value converted = convert(in, count, type, ir::ConvertMode::Nearest, span);
+  if (!is_signed(from) || is_signed(type) || converted.is_poison()) return converted;
+  const ir::Number all = ir::Number::integer(bit_width(type));
+  if (auto* c = count.as<Const>()) return c->number.i < 0 ? Value(Const{type, all}) : converted;
+  const ir::ValueId is_negative = in.builder.compare(ir::CompareFn::Lt, emit(in, count), in.builder.constant(from, ir::Number::integer(0)));
+  return Dynamic{in.builder.select(is_negative, in.builder.constant(type, all), emit(in, converted))};
+}
+
 // In the type that it has: a literal that meets what is made of literals is not rounded.
 ir::ValueId emit_as_is(Instance& in, const Value& value) { return is_literal(value) ? emit_literal(in, value, element_of(in, value)) : emit(in, value); }
 
@@ -131,9 +142,9 @@ Value binary(Instance& in, ast::BinaryOp op, const Operand& a, const Operand& b,
   }
   Value left = aligned(in, x.value, x.span, *type, stays_literal);
   if (is_shift && is_integer(element_of(in, y.value)) && !has_bits_for(in, *type, y.value, y.span)) return Poison{};
-  // The count of a shift is any integer; it takes the type of what is shifted.
+  // The count of a shift is any integer.
   bool count_converts = is_shift && is_integer(element_of(in, y.value)) && !is_literal(y.value);
-  Value right = count_converts ? convert(in, y.value, *type, ir::ConvertMode::Nearest, y.span)
+  Value right = count_converts ? shift_count(in, y.value, *type, y.span)
                                : aligned(in, y.value, y.span, *type, stays_literal);
   if (left.is_poison() || right.is_poison()) return Poison{};
   if (auto fn = compare_of(op)) return apply(in, *fn, left, right);

@@ -64,8 +64,8 @@ struct Binder {
     const View& element = *operand.value.as<View>();
     Scalar own = element_of(in, operand.value);
     if (own != type) return in.at(operand.span).error(diag::TypeMismatch, name(type), name(own)), false;
-    if (!is_writable(in, element, operand.span)) return false;
-    bool is_read = p.direction == ast::Direction::InOut;
+    const bool is_read = p.direction == ast::Direction::InOut;
+    if (!is_writable(in, element, operand.span, is_read)) return false;
     Value before = is_read ? number(in, operand) : Value(Nothing{});
     if (before.is_poison()) return false;
     VariableId id = in.new_variable(std::string(p.name.text), p.span, ir::scalar_type(type), is_read ? emit(in, before) : ir::ValueId{});
@@ -111,7 +111,7 @@ struct Binder {
     if (element_of(in, operand.value) != type.element) return report_type(in, operand, name(type.element));
     if (!have_extents(p, type, view.shape, operand.span)) return false;
     bool is_written = p.direction != ast::Direction::In;
-    if (is_written && !is_writable(in, view, operand.span)) return false;
+    if (is_written && !is_writable(in, view, operand.span, p.direction == ast::Direction::InOut)) return false;
     for (const Named& other : memories)
       if ((is_written || other.is_written) && !lie_apart(in, view, *other.view)) return report_shared(p, operand.span);
     memories.push_back({&view, is_written});

@@ -151,7 +151,9 @@ class Reader {
 
 std::string in_our_words(const Reader& reader, const CLoop& loop) {
   std::string name = reader.text(loop.name, loop.name + 1), first = reader.text(loop.first, loop.semicolon);
-  std::string limit = reader.text(loop.limit, loop.end) + (loop.has_limit_inside ? " + 1" : "");
+  std::string limit = reader.text(loop.limit, loop.end);
+  const bool is_loose = limit.find_first_of("<>&|^=") != limit.npos;  // binds less than `+`
+  if (loop.has_limit_inside) limit = (is_loose ? "(" + limit + ")" : limit) + " + 1";
   return name + " in " + (loop.step.empty() ? first + ".." + limit : "range(" + first + ", " + limit + ", " + loop.step + ")");
 }
 

@@ -64,7 +64,8 @@ class Program:
         """Elements of which the place decides, beside padding."""
         value, name = self.read("k"), self.name()
         target = self.rng.choice([*self.names, name])
-        x, mine = f"{name}[r, c]", f"{target}[r, c]"
+        is_shared = target != name and self.rng.random() < 0.3
+        x, mine = f"{name}[r, {f'{COLUMNS - 1} - c' if is_shared and self.rng.random() < 0.3 else 'c'}]", f"{target}[r, c]"
         test = self.rng.choice(["c < 3", "c >= 5", f"k * {COLUMNS} + c < N", f"k * {COLUMNS} + c >= N", f"i * {ROWS} + r < M", "c > r", "r == 1", "k == 0",
                                 f"k * {COLUMNS} + c < N - 1", f"k * {COLUMNS} + c < N && i * {ROWS} + r < M", f"{x} > 0", f"c < 6 && {x} > 0"])
         numbers = ["0", "1", "-inf", "inf", x, mine, f"{mine} + {x}", f"max({mine}, {x})", f"{mine} - {x}", f"{x} * 2", f"pick({x}, {mine})"]
@@ -73,7 +74,7 @@ class Program:
                                 f"{mine} = if {test} {{ {one} }} else {{ {other} }};", f"var e: f32 = {one}; if {test} {{ e = {other}; }} {mine} = e;",
                                 f"raise({mine}, {x});", f"if {test} {{ raise({mine}, {one}); }}"])
         self.has_function |= "pick" in body or "raise" in body
-        lines = f"var {name} = {value}; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ {body} }}"
+        lines = f"var {name}{f': shared f32[{ROWS}, {COLUMNS}]' if is_shared else ''} = {value}; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ {body} }}"
         if target == name:
             variable = self.rng.choice(self.names)
             lines += f" {variable} = {self.combined(variable, name)};"

@@ -172,6 +172,10 @@ class Program(Loops):
 
     def parallel(self):
         name, t, u = self.new("q"), self.tile(), self.tile()
+        if self.rng.random() < 0.25:
+            shared = self.new("h")
+            self.add(f"var {shared}: shared F[BM, BN] = {self.one(t, self.read_tile())};")
+            t = shared
         self.add(f"var {name}: fragment F[BM, BN] = {self.one('0', '-inf', '1', t)};")
         value = self.rng.choice(BINARY).format(f"{t}[r, c]", self.one(f"{u}[r, c]", "s", "2"))
         guard = self.one("", "", f"if {u}[r, c] > 0 ", "if c >= r ", "if c < N ", f"if !(0 < {t}[r, c]) ", f"if {u}[r, c] > 0 && r < M ", f"if c > 1 || {t}[r, c] == 1 ")
