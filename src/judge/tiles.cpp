@@ -32,15 +32,6 @@ int64_t place_in(const Tile& tile, const Shape& shape, int64_t k) {
   return at;
 }
 
-bool is_uniform(const Tile& tile) {
-  const Number& first = tile.elements[0];
-  return std::ranges::all_of(tile.elements, [&](const Number& x) {
-    return !x.is_padding() && (x.is_real() ? x.f == first.f || (std::isnan(x.f) && std::isnan(first.f)) : x.i == first.i);
-  });
-}
-
-bool may_end(const Tile& tile) { return tile.ends == Ends::IfUniform && !tile.elements.empty() && is_uniform(tile); }
-
 // The axes that the tile does not have, or is spread along.
 Padding spread_of(const Tile& tile, const Shape& shape) {
   Padding axes = 0;
@@ -162,11 +153,9 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
     if (std::holds_alternative<Pending>(values[i])) tiles[i] = tile_of(values[i], shape, span);
     else if (!tiles[i]) numbers[i] = number_of(values[i], span);
   }
-  auto out = std::make_shared<Tile>();
-  out->shape = shape;
-  out->type = hint;
+  auto out = std::make_shared<Tile>(Tile{hint, shape, {}});
   std::vector<bool> ends;
-  for (const TilePtr& tile : tiles) ends.push_back(tile && may_end(*tile));
+  for (const TilePtr& tile : tiles) ends.push_back(tile && tile->may_end()), out->ends = std::max(out->ends, tile ? tile->ends : Ends::No);
   steps_ += uint64_t(count_of(shape));
   const bool was_muted = is_muted_;
   for (int64_t k = 0; k < count_of(shape); ++k) {
@@ -180,9 +169,7 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
     is_muted_ = was_muted;
   }
   if (!out->elements.empty()) out->type = out->elements[0].type;
-  for (const TilePtr& tile : tiles)
-    if (tile) out->ends = std::max(out->ends, tile->ends);
-  if (std::ranges::find(ends, true) != ends.end() && !is_uniform(*out)) out->ends = Ends::Unseen;
+  if (std::ranges::find(ends, true) != ends.end() && !out->is_uniform()) out->ends = Ends::Unseen;
   return TilePtr(out);
 }
 
@@ -313,7 +300,7 @@ bool sums_wide(ir::ReduceFn fn, Scalar type) { return is_narrow_float(type) && (
 
 // Whether a tile that is the same number everywhere ends somewhere is not seen from what was run.
 void Evaluator::ask_ends(const Tile& tile, const Number& neutral, Span span) {
-  if (tile.ends != Ends::Unseen && !may_end(tile)) return;
+  if (tile.ends != Ends::Unseen && !tile.may_end()) return;
   const Number& first = tile.elements[0];
   if (tile.ends == Ends::Unseen || !(first.is_real() ? first.f == (neutral.is_real() ? neutral.f : double(neutral.i)) : first.i == neutral.i))
     unknown(span, "what may end where a branch or a loop that was not run would have brought padding");

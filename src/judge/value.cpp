@@ -24,6 +24,12 @@ int64_t count_of(const Shape& shape) {
   return count;
 }
 
+bool Tile::is_uniform() const {
+  return !elements.empty() && std::ranges::all_of(elements, [&, first = elements[0]](const Number& x) {
+    return !x.is_padding() && (x.is_real() ? x.f == first.f || (std::isnan(x.f) && std::isnan(first.f)) : x.i == first.i);
+  });
+}
+
 Padding moved(Padding padding, const Places& places) {
   Padding out = padding & ~(kLost - 1);
   for (size_t d = 0; d < places.size(); ++d)

@@ -70,6 +70,8 @@ struct Tile {
   Shape shape;
   std::vector<Number> elements;  // row-major
   Ends ends = Ends::No;
+  bool is_uniform() const;  // without padding, the same number everywhere
+  bool may_end() const { return ends == Ends::IfUniform && is_uniform(); }
 };
 using TilePtr = std::shared_ptr<const Tile>;
 // The padding of an element whose tile's axes have other places now; none: the axis is gone.
