@@ -340,8 +340,7 @@ void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::stri
                             "test the place first, `if c < N { ... }`, or choose in the turn that reads the tile, between names"));
   bool is_mendable = axis.is_as_read && from.read.valid(), is_everywhere = !axis.can_be_masked() || !masks_.can_stand(region_, axis.edges);
   if (!is_mendable && is_everywhere)
-    return void(report.help("which of its elements lie beyond the edge is not known here: reduce each tile, or set what it has beyond the edge to " + wanted +
-                            ", where it is read"));
+    return void(report.help("which of its elements lie beyond the edge is not known here: reduce each tile, or set what enters it beyond the edge to " + wanted));
   // What is computed in place has no elements to set, and setting those that it is computed from is another thing.
   // Of a shared tile whose elements are written one by one it is not known which are padding.
   std::string mask = (held == Held::Named     ? "set the elements of `" + name + "` beyond the edge"

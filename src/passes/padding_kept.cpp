@@ -124,9 +124,13 @@ void PaddingFlow::refuse(const AxisPadding& padding, const Meeting& meeting) {
   const bool is_named = known != std::end(kCombinations);
   const std::string neutral = is_named ? text_of(exactly(type, identity(known->like, type))) : binary && binary->fn == BinaryFn::And ? "-1" : "0";
   const std::string_view where = is_named ? known->name : binary ? "combination" : kChoice;
-  for (size_t i = 0; i < inputs_.size(); ++i)
-    if (is_made_of(meeting.padding, inputs_[i].element) && state(inputs_[i]).is_padded())
-      return report(padding, inputs_[i].tile, where, neutral, kernel_.op(op_));
+  // What is neutral for the combination is not for what comes before it.
+  AxisPadding told = padding;
+  for (const MapInput& input : inputs_) {
+    if (!is_made_of(meeting.padding, input.element) || !state(input).is_padded()) continue;
+    told.is_as_read &= meeting.padding == input.element;
+    return report(told, input.tile, where, neutral, kernel_.op(op_));
+  }
 }
 
 // Are these edges, in the first turn of all loops, the others?
