@@ -31,8 +31,8 @@ class Builder {
   // From here on sums of indices are written with their constants last, (x + c) + y as (x + y) + c: in addresses, whose
   // sums cannot overflow, the constants end in the offset of the instruction and what is left is shared.
   void move_constants_outward() { moves_constants_ = true; }
-  // From here on nothing but indices and truth values is dropped from what it decides nothing of, x * 0 of whole numbers: elements of tiles
-  // tell where their padding lies.
+  // From here on nothing but indices is dropped from what it decides nothing of, x * 0 of whole numbers, x || true: elements of tiles tell
+  // where their padding lies. A comparison of truth values, or a choice between them, may still be.
   void keep_operands() { keeps_operands_ = true; }
 
   // The operation as it is, with one result of each type.

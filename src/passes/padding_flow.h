@@ -54,7 +54,9 @@ class PaddingFlow {
     ir::Axes axes;                  // of the map, along which those of the tile run
     std::optional<TileState> read;  // of a shared one: what its elements are, along all axes of the map
   };
-  static bool is_in(unsigned inputs, size_t i) { return i < 32 && (inputs >> i & 1); }
+  // Sets of inputs have a bit for each of so many; where a later one is padded, it is not known what comes of that.
+  static constexpr size_t kMostInputs = 32;
+  static bool is_in(unsigned inputs, size_t i) { return i < kMostInputs && (inputs >> i & 1); }
   std::vector<MapInput> inputs_of(const ir::op::Map& map);
   TileState read_by_place(const ir::op::Map& map, const ir::op::ElementLoad& load);
   TileState state(const MapInput& input) const { return input.read ? *input.read : state(input.tile); }

@@ -14,7 +14,7 @@ using namespace ir;
 
 namespace {
 
-constexpr size_t kMostGroups = 4, kMostInputs = 32;
+constexpr size_t kMostGroups = 4;
 
 }  // namespace
 
