@@ -84,6 +84,11 @@ void Emitter::on(const op::Overflows& o, const Op& op) {
   check_uniform(op.result(), is_one);
 }
 
+void Emitter::on(const op::Inside&, const Op& op) {
+  const Location place = define(op.result());
+  for (uint32_t lane = 0; lane < frame_->width; ++lane) code().constants.push_back({place.slot + lane, to_slot(Scalar::Bool, Number::integer(1))});
+}
+
 void Emitter::on(const op::Compare& o, const Op& op) {
   Location a = find(o.a), b = find(o.b), to = define(op.result());
   bool is_one = is_uniform(o.a) && is_uniform(o.b);

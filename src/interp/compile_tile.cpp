@@ -254,7 +254,7 @@ void Emitter::on(const op::AwaitCopy& o, const Op&) {
 }
 
 void Emitter::on(const op::GemmAsync& o, const Op& op) {
-  uint32_t index = add_data(gemm_data({o.a, o.b, o.acc, o.transpose_a, o.transpose_b, o.atom, o.label}, op));
+  uint32_t index = add_data(gemm_data({.a = o.a, .b = o.b, .acc = o.acc, .transpose_a = o.transpose_a, .transpose_b = o.transpose_b, .atom = o.atom, .label = o.label}, op));
   Instr& i = emit(do_gemm_async);
   i.imm = index;
   i.fast = options_.numeric == Numeric::Wide;

@@ -14,7 +14,7 @@ struct IsQuiet {
   template <class T> bool operator()(const T&) const {
     constexpr bool is_number = std::is_same_v<T, op::Constant> || std::is_same_v<T, op::Unary> || std::is_same_v<T, op::Binary> || std::is_same_v<T, op::Fma> ||
                                std::is_same_v<T, op::Compare> || std::is_same_v<T, op::Select> || std::is_same_v<T, op::Convert> || std::is_same_v<T, op::Extent> ||
-                               std::is_same_v<T, op::Stride> || std::is_same_v<T, op::Overflows>;
+                               std::is_same_v<T, op::Stride> || std::is_same_v<T, op::Overflows> || std::is_same_v<T, op::Inside>;
     constexpr bool is_control = std::is_same_v<T, op::If> || std::is_same_v<T, op::For> || std::is_same_v<T, op::While> || std::is_same_v<T, op::Yield> || std::is_same_v<T, op::Fault>;
     constexpr bool is_memory = std::is_same_v<T, op::ElementLoad> || std::is_same_v<T, op::Atomic> || std::is_same_v<T, op::MemLoad> || std::is_same_v<T, op::MemAtomic>;
     return is_number || is_control || is_memory;

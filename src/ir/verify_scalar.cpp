@@ -61,6 +61,7 @@ class Scalars {
     check_.require(t.is_scalar() && t.element == Scalar::Index, Code::V021, "only an int leaves 64 bits: ", o.a, " is ", t);
     result(with_element(t, Scalar::Bool), {o.a, o.b});
   }
+  void operator()(const op::Inside& o) { result(with_element(type(o.x), Scalar::Bool), {o.x}); }
   void operator()(const op::Fma& o) {
     if (!alike({o.a, o.b, o.c})) return;
     defined(type(o.a).element != Scalar::Bool, "fma", o.a);

@@ -1,6 +1,4 @@
 // In `parallel`: conditions that are padding, and places that decide beside padding.
-#include <array>
-
 #include "judge/evaluator.h"
 #include "judge/walk.h"
 
@@ -13,27 +11,9 @@ void lose_reading(Number& x) {
   if (x.padding & kAsRead) x.padding = Padding((x.padding & ~kAsRead) | kAnything);
 }
 
-// A number of no tile brings nothing to where it is put.
-void stay_carried(Number& x, Padding reached) {
-  if (x.is_carried()) return;
-  x.carried = Carried::Yes, x.reached = x.is_element ? Padding(kAllAxes & ~x.beyond()) : reached;
-  if (!x.is_element) x.padding |= kPut;
-}
-
-// Where a number of a tile of the turn lies inside, it has brought something.
-Padding brought_by(const Number& x) {
-  if (x.is_carried()) return x.reached & (kLost - 1);
-  return x.is_element && !x.is_padding() ? Padding((kLost - 1) & ~x.beyond() & ~x.spread) : Padding(0);
-}
-
-// The other side has come, or would have come, to more.
-void may_reach(Number& x, Padding reached) {
-  if (x.is_carried() && (reached & ~x.reached & (kLost - 1))) x.padding |= kPut;
-}
-
-bool has_return(const ast::If& choice) {
+bool leaves(const ast::If& choice) {
   bool found = false;
-  auto look = [&](const ast::Stmt& s) { found |= s.as<ast::Return>() != nullptr; };
+  auto look = [&](const ast::Stmt& s) { found |= s.as<ast::Break>() || s.as<ast::Continue>(); };
   for (const ast::Stmt* s : choice.then_block.statements) each_statement(*s, look);
   if (choice.else_branch) each_statement(*choice.else_branch, look);
   return found;
@@ -48,22 +28,25 @@ std::optional<size_t> Evaluator::parallel_index(const ast::Expr& subscript) {
 }
 
 // An element of memory of so many axes as a number of an iteration. What has fewer axes than `parallel` has indices is spread along some.
-Number Evaluator::element_at(const Number& x, const Places& indices, size_t rank) const {
+// What is no fragment is read by its place.
+Number Evaluator::element_at(const Number& x, const Places& indices, size_t rank, Kind kind) const {
   Number out = moved(x, indices);
   out.is_element = true;
+  if (kind != Kind::Fragment) {
+    out.data = kAllAxes & ~out.waiting & ~out.padding, out.spread = 0;
+    return out;
+  }
   out.spread = rank < parallel_rank_ ? kAllAxes : Padding(0);
   for (const auto& index : indices)
     if (index) out.spread &= ~(1 << *index);
+  if (is_parallel_ && rank == parallel_rank_) out.stamps = x.stamps;
   return out;
 }
 
-// The other way round. Axes that no index names are as those that all of them name.
+// The other way round.
 Number Evaluator::put_at(const Number& x, const View& element) const {
-  Number from = x;
-  from.reached &= kLost - 1;
-  Number out = moved(from, turned_round(element.indices));
-  for (size_t d = 0; d < element.indices.size(); ++d)
-    if (!element.indices[d]) out.reached |= Padding(1 << d);
+  Number out = moved(x, turned_round(element.indices));
+  out.stamps = x.stamps;
   return out;
 }
 
@@ -80,20 +63,20 @@ Number* Evaluator::held_by(const ast::Expr& target, std::optional<View>& element
   return element->memory->own(element->offset);
 }
 
-// Calls f(write, number, element or null) for all assignments in a statement, and for places that are handed over, run or not.
+// Calls f(number) for what is assigned to in a statement, and for places that are handed over, run or not.
 template <class F> void Evaluator::each_held(const ast::Stmt& stmt, const F& f) {
-  auto tell = [&](const ast::Expr& target, const ast::Expr* value, bool computes) {
+  auto tell = [&](const ast::Expr& target) {
     try {
       std::optional<View> element;
-      if (Number* x = held_by(target, element)) f(Write{target, value, computes}, *x, element ? &*element : nullptr);
+      if (Number* x = held_by(target, element)) f(*x, element ? &*element : nullptr);
     } catch (const Stopped&) {
     } catch (const Unknown&) {
     }
   };
   each_statement(stmt, [&](const ast::Stmt& s) {
-    if (auto* assign = s.as<ast::Assign>()) tell(*assign->target, assign->value, assign->op.has_value());
+    if (auto* assign = s.as<ast::Assign>()) tell(*assign->target);
     each_call(s, [&](const ast::Call& call) {
-      for (const ast::Expr* place : places_of(call)) tell(*place, nullptr, true);
+      for (const ast::Expr* place : places_of(call)) tell(*place);
     });
   });
 }
@@ -117,8 +100,9 @@ Evaluator::Beside Evaluator::beside(const ast::Expr* expr) {
       Value value = eval(part);
       auto* number = std::get_if<Number>(&value);
       if (!number) return;
-      found.padding |= number->is_padding() || number->is_set(), found.carried |= number->is_carried();
-      found.reached |= number->is_carried() ? number->reached : brought_by(*number);
+      found.is_padding |= number->is_padding() || number->is_set();
+      if (!number->spread) found.stamps.add(number->stamps);
+      found.data |= number->data & ~number->spread;
     } catch (const Stopped&) {
     } catch (const Unknown&) {
     }
@@ -128,18 +112,12 @@ Evaluator::Beside Evaluator::beside(const ast::Expr* expr) {
 
 // The chosen side of a choice between numbers, in `parallel`, of which the other one is not run.
 Number Evaluator::chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span) {
-  if (!test.pads()) {
-    const Beside side = beside(&other);
-    const bool keeps = number.is_carried();
+  if (!test.is_padding()) {
     lose_reading(number);
-    if (side.carried) stay_carried(number, side.reached);
-    number.reached |= brought_by(test);
-    may_reach(number, side.reached);
-    if (test.is_set() || (!number.is_padding() && side.padding)) number.padding |= kSet;
-    // By the place, or by the padding that the condition has as well: then what is carried would stay.
-    const bool has_padding = number.is_padding() || side.padding;
-    if (test.is_set() && (side.carried != keeps || (keeps && has_padding))) number.padding = kAnything;
-    if (test.waiting) number.padding |= kAnything;
+    number.padding &= ~kAsked;
+    number.stamps.add(beside(&other).stamps);
+    if (test.is_set() || (!number.is_padding() && beside(&other).is_padding)) number.padding |= kSet;
+    decided_by(number, test);
     return number;
   }
   if (may_act(&other)) unknown(span, "a choice that padding decides, and a side that acts");
@@ -157,122 +135,92 @@ Number Evaluator::chosen(const Number& test, Number number, const ast::Expr& oth
 void Evaluator::stand_beside(const ast::Stmt& stmt) {
   bool brings = false;
   each_statement(stmt, [&](const ast::Stmt& s) {
-    each_expression(s, [&](const ast::Expr* expr) { brings = brings || beside(expr).padding; });
+    each_expression(s, [&](const ast::Expr* expr) { brings = brings || beside(expr).is_padding; });
   });
   if (!brings) return;
   each_statement(stmt, [&](const ast::Stmt& s) {
     if (s.as<ast::Return>()) frame_->doubt |= kSet;
   });
-  each_held(stmt, [&](const Write&, Number& x, const View*) { lose_reading(x), x.padding |= kSet; });
+  each_held(stmt, [&](Number& x, const View*) { lose_reading(x), x.padding |= kSet; });
 }
 
-// What is assigned to under a condition that is padding, on either side.
-std::vector<Evaluator::Held> Evaluator::held_under(const ast::If& choice) {
-  std::vector<Held> all;
-  auto add = [&](const ast::Stmt& side, bool is_first) {
-    each_held(side, [&](const Write& write, Number& x, const View* element) {
-      auto held = std::ranges::find(all, &x, &Held::place);
-      if (held == all.end()) {
-        held = all.insert(all.end(), Held{&x, x, element ? std::optional(*element) : std::nullopt, {}, 0});
-        if (element) held->before = element_at(x, element->indices, element->memory->rank), held->before.carried = element->memory->carried;
-      }
-      const Beside value = beside(write.value);
-      held->computes[is_first] = write.computes || value.carried;
-      held->reached |= value.reached | (write.computes ? held->before.reached : Padding(0));
+// Behind a condition that is padding, or may be: fragments were kept out of; what else was assigned to has to do with it.
+void Evaluator::decide(const ast::If& choice, const Number& test) {
+  if (leaves(choice)) unknown(choice.condition->span, "a turn that ends because of padding");
+  auto each = [&](const ast::Stmt& side) {
+    each_held(side, [&](Number& x, const View* element) {
+      lose_reading(x);
+      const Padding out = element ? moved(Padding(test.padding & kAllAxes), turned_round(element->indices)) : Padding(0);
+      if (element && element->kind == Kind::Fragment && !x.is_padding()) x.waiting |= out & ~x.data;
+      // Whether it was kept out of it is not known.
+      if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything);
+      else if (!element) x.padding |= test.beyond();
+      else if (element->kind != Kind::Fragment) x.padding |= kAnything;
     });
   };
-  for (const ast::Stmt* s : choice.then_block.statements) add(*s, true);
-  if (choice.else_branch) add(*choice.else_branch, false);
+  for (const ast::Stmt* s : choice.then_block.statements) each(*s);
+  if (choice.else_branch) each(*choice.else_branch);
+}
+
+// What a branch assigns to, and what the other side leaves of it.
+std::vector<Evaluator::Left> Evaluator::left_by(const ast::If& choice, bool takes_first) {
+  std::vector<Left> all;
+  auto each = [&](const ast::Stmt& side, bool is_taken) {
+    Beside made;
+    auto look = [&](const ast::Stmt& s) {
+      each_expression(s, [&](const ast::Expr* expr) {
+        const Beside of = beside(expr);
+        made.stamps.add(of.stamps), made.is_padding |= of.is_padding, made.data |= of.data;
+      });
+    };
+    if (!is_taken) each_statement(side, look);
+    each_held(side, [&](Number& x, const View* element) {
+      auto left = std::ranges::find(all, &x, &Left::place);
+      if (left == all.end()) left = all.insert(all.end(), Left{&x, x.padding, x.data, x.stamps, element != nullptr});
+      (is_taken ? left->is_taken : left->is_other) = true;
+      left->stamps.add(made.stamps), left->brings |= made.is_padding;
+      left->data |= element ? moved(made.data, turned_round(element->indices)) : made.data;
+    });
+  };
+  for (const ast::Stmt* s : choice.then_block.statements) each(*s, takes_first);
+  if (choice.else_branch) each(*choice.else_branch, !takes_first);
   return all;
 }
 
-// Is that which has met padding of its own still what is carried? Of a side that was not run nothing is known.
-void Evaluator::doubt(const Held& held) {
-  held.place->padding = kAnything;
-  if (held.before.is_carried() || held.computes[true].value_or(false) || held.computes[false].value_or(false)) stay_carried(*held.place, held.before.reached);
+// Both sides count, where elements decide.
+void Evaluator::join_left(const Left& left, const Number& test) {
+  Number& x = *left.place;
+  if (!left.is_element) x.stamps.add(left.stamps), x.padding &= ~kAsked;
+  if (!test.is_padding()) x.data |= left.data & ~x.waiting & ~x.padding & kAllAxes;
+  if (!test.is_element || test.is_padding()) return;
+  if (!(left.is_taken && left.is_other)) x.padding |= left.padding & kAllAxes;
+  if (left.brings && !x.is_padding()) x.padding |= kAnything;
 }
 
-// The side that is made of what a loop carries stays, if the other is not. If both are, it is told by the number of the padding, where
-// that is known. All else is padding.
-void Evaluator::decide(std::span<const Held> all, const Number& test, Span span) {
-  for (const Held& held : all) {
-    auto is_carried = [&](bool side) { return held.computes[side].value_or(held.before.is_carried()); };
-    const bool is_one = is_carried(true) != is_carried(false), side = is_carried(true), is_taken = side == test.truth();
-    const bool stays = !held.computes[side];
-    const Number now = held.element ? element_at(*held.place, held.element->indices, held.element->memory->rank) : *held.place;
-    Number by = now, mine = stays ? held.before : now;
-    by.padding = Padding((by.beyond() | test.beyond()) & ~kAsRead), by.waiting = 0, by.carried = Carried::No;
-    auto same = is_one && !test.is_set() && (stays || is_taken) ? kept(mine, by, nullptr, span) : std::nullopt;
-    const bool is_told = !same && (now.is_padding() || test.is_set()) && (held.computes[true].value_or(false) || held.computes[false].value_or(false));
-    if (same) *held.place = held.element ? put_at(*same, *held.element) : *same;
-    else if (is_one || is_told || ((held.before.padding | now.padding) & kAnything)) doubt(held);
-    else if (side) held.place->padding |= kSet;
-    else if (!held.element) held.place->padding |= test.beyond();
-    else if (held.element->kind == Kind::Fragment) held.place->padding |= moved(test.beyond(), turned_round(held.element->indices));
-    if (held.is_new()) put_anew(held);
-  }
-}
-
-// Where both sides put something new, nothing of what the loop carries is left.
-void Evaluator::put_anew(const Held& held) {
-  held.place->carried = Carried::No;
-  if (held.element) note_put(*held.element, *held.place);
-}
-
-// What the side that was not run would have made of what a loop carries is carried. A number of a tile that decides has come to where
-// either side is.
-void Evaluator::renew(const ast::If& choice, std::span<const Held> all, const Number& test) {
-  const bool taken = test.truth();
-  if (has_return(choice)) frame_->reached |= brought_by(test);
-  for (const Held& held : all) {
-    auto in_place = [&](Padding axes) { return held.element ? moved(axes, turned_round(held.element->indices)) : axes; };
-    if (held.is_new()) put_anew(held);
-    else if (held.computes[!taken].value_or(false)) stay_carried(*held.place, in_place(held.reached));
-    held.place->reached |= in_place(brought_by(test));
-    may_reach(*held.place, in_place(held.reached));
-  }
-}
-
-// In `parallel`: what a function that returned early, or did not, because of padding, leaves in a place.
-void Evaluator::decide_return(const ast::Fn& fn, const ast::Parameter& parameter, Binding& now, const Value& before, Span span) {
-  auto* number = std::get_if<Number>(&now.value);
-  auto* old = std::get_if<Number>(&before);
-  if (!is_parallel_ || !fn.body || !number || !old) return;
-  number->reached |= frame_->reached;
-  // What returns early may have left it.
-  bool may_return = false;
-  for (const ast::Stmt* stmt : fn.body->statements)
-    each_statement(*stmt, [&](const ast::Stmt& s) {
-      if (auto* choice = s.as<ast::If>()) may_return |= has_return(*choice);
+// What a condition decides of, on either side, and what is returned by it.
+void Evaluator::note_test(const ast::If& choice, const Number& test) {
+  bool returns = false;
+  auto look = [&](const ast::Stmt& s) { returns |= s.as<ast::Return>() != nullptr; };
+  for (const ast::Stmt* s : choice.then_block.statements) each_statement(*s, look);
+  if (choice.else_branch) each_statement(*choice.else_branch, look);
+  if (returns) decided_by(frame_->decided, test), frame_->decided.is_element |= test.is_element;
+  auto each = [&](const ast::Stmt& side) {
+    each_held(side, [&](Number& x, const View* element) {
+      Number of = test;
+      of.data &= ~test.spread, of.waiting &= ~test.spread, of.spread = 0;
+      if (element) of = put_at(of, *element);
+      decided_by(x, of);
     });
-  if (may_return && old->is_carried()) stay_carried(*number, old->reached);
-  if (!frame_->doubt) return;
-  bool computes = false;
-  for (const ast::Stmt* stmt : fn.body->statements)
-    each_held(*stmt, [&](const Write& write, Number&, const View*) {
-      computes |= root_of(&write.target) == parameter.name.text && (write.computes || beside(write.value).carried);
-    });
-  Number test = truth_of(true);
-  test.padding = frame_->doubt;
-  decide(std::array{Held{number, *old, std::nullopt, {std::nullopt, computes}, 0}}, test, span);
+  };
+  for (const ast::Stmt* s : choice.then_block.statements) each(*s);
+  if (choice.else_branch) each(*choice.else_branch);
 }
 
-// What is set in `parallel`: under a condition, in the place of padding, it stands beside that, and what it replaces may be carried.
-void Evaluator::set_beside(Number& now, const Number* before, Carried carried) const {
+// What is set in `parallel`: under a condition, in the place of padding, it stands beside that.
+void Evaluator::set_beside(Number& now, const Number* before) const {
   if (!is_parallel_) return;
   lose_reading(now);
-  if (!guards_ || !before) return;
-  if (before->is_padding() || before->is_set()) now.padding |= kSet;
-  if (carried != Carried::No) stay_carried(now, before->reached), may_reach(now, before->reached);
-}
-
-// `parallel` puts something into an element. Where something new was put into all of them, nothing that the loop carries is left.
-void Evaluator::note_put(const View& element, const Number& number) {
-  if (!is_parallel_ || element.memory->is_callers()) return;
-  std::set<int64_t>& put = put_[element.memory.get()];
-  if (number.is_carried()) put.erase(element.offset);
-  else put.insert(element.offset);
-  if (int64_t(put.size()) == element.memory->count()) element.memory->carried = Carried::No;
+  if (guards_ && before && (before->is_padding() || before->is_set())) now.padding |= kSet;
 }
 
 // What `parallel` may have written is no longer read as it was.
@@ -280,7 +228,9 @@ void Evaluator::end_parallel(const ast::Block& body) {
   for (std::string_view name : assigned_in(body)) {
     Binding* binding = find(name);
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    for (int64_t at = 0; view && at < view->memory->count(); ++at) lose_reading(*view->memory->own(at));
+    if (!view || view->memory->is_callers()) continue;
+    for (int64_t at = 0; at < view->memory->count(); ++at) lose_reading(*view->memory->own(at));
+    view->memory->level();
   }
 }
 

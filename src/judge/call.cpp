@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "judge/evaluator.h"
+#include "judge/walk.h"
 
 namespace tilec::judge {
 
@@ -260,15 +261,18 @@ bool are_all_literals(const std::vector<Value>& values) {
   return has_any;
 }
 
+// Which of its results is returned, and what is left of a parameter, is decided where it runs.
+bool returns_early(const ast::Fn& fn) {
+  bool found = false;
+  for (size_t i = 0; fn.body && i < fn.body->statements.size(); ++i)
+    each_statement(*fn.body->statements[i], [&](const ast::Stmt& s) { found |= s.as<ast::Return>() && &s != fn.body->statements.back(); });
+  return found;
+}
+
 // Not a tile, and not nothing.
 bool gives_number(const ast::Fn& fn) {
   auto* type = fn.signature.result ? fn.signature.result->as<ast::ShapedType>() : nullptr;
   return fn.value || (type && !type->has_extents);
-}
-
-bool carried_number(const Value& value) {
-  auto* number = std::get_if<Number>(&value);
-  return number && number->is_carried();
 }
 
 }  // namespace
@@ -356,17 +360,22 @@ Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
   std::vector<Binding> changed(parameters.size());
   auto is_copied_back = [&](size_t i) { return is_changed(parameters[i]) && is_number(parameters[i]); };
   for (size_t i = 0; i < parameters.size(); ++i)
-    if (is_copied_back(i)) changed[i] = *find(parameters[i].name.text), decide_return(fn, parameters[i], changed[i], values[i], span);
+    if (is_copied_back(i)) {
+      changed[i] = *find(parameters[i].name.text);
+      // What returned early has left it.
+      auto* left = std::get_if<Number>(&changed[i].value);
+      if (left) left->padding |= frame.doubt;
+      if (auto* held = std::get_if<Number>(&values[i]); left && held && returns_early(fn)) left->stamps.add(held->stamps), left->padding &= ~kAsked, decided_by(*left, frame.decided);
+    }
   frame_ = before;
   --depth_;
   for (size_t i = 0; i < parameters.size(); ++i)
     if (is_copied_back(i) && changed[i].is_set) assign(*call.arguments[size_t(call.position[i])].place, changed[i].value, span);
   auto* number = std::get_if<Number>(&result);
-  if (number && number->is_carried()) number->reached |= frame.reached;
-  const bool is_told = !is_parallel_ || !frame.doubt || std::ranges::none_of(given, carried_number);
-  // Which `return` has what a loop carries?
-  if (number && !is_told) number->padding = kAnything, number->carried = std::max(number->carried, Carried::Maybe);
-  else if (number && !number->is_carried()) number->padding |= frame.doubt;
+  if (number) number->padding |= frame.doubt;
+  for (const Value& v : number && returns_early(fn) ? given : std::vector<Value>())
+    if (auto* argument = std::get_if<Number>(&v)) number->stamps.add(argument->stamps);
+  if (number && returns_early(fn)) number->padding &= ~kAsked, decided_by(*number, frame.decided);
   bool is_literal_type = number && (number->type == Scalar::F64 || number->type == Scalar::Index);
   if (is_literal && is_literal_type) number->is_literal = true;
   return result;

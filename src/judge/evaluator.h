@@ -37,8 +37,8 @@ struct Frame {
   std::vector<Scope> scopes;
   Value result = None{};
   const ast::Type* result_type = nullptr;
-  Padding doubt = 0;    // of conditions that decided what is returned
-  Padding reached = 0;  // in `parallel`: by such, which are numbers of tiles
+  Padding doubt = 0;        // of conditions that decided what is returned
+  Number decided = {};      // in `parallel`: what they are made of
 };
 
 struct Type {
@@ -103,8 +103,7 @@ class Evaluator {
   Number binary_function(ir::BinaryFn fn, Number a, Number b, Span span);
   void unite(Number& a, Number& b, Span span);
   Number from(Scalar type, const std::optional<ir::Number>& n, Padding padding);
-  std::optional<Number> kept(const Number& a, const Number& b, const Number* result, Span span);  // by what a loop carries, where padding meets it
-  static void carry(Number& out, std::span<const Number> from);
+  Number assigned(const Number& old, const Number& next, bool takes_up, Span span);  // what a variable holds behind an assignment
   Number faulty(interp::FaultKind kind, Span span, std::string text, Scalar type);  // under a mask: some number
 
   // ---- tiles (tiles.cpp)
@@ -128,7 +127,7 @@ class Evaluator {
   // ---- memory (memory.cpp)
   Number load(const View& view, int64_t offset, Span span, const Memory::Old* old = nullptr);
   TilePtr read(const Region& region, Span span, const Memory::Old* old = nullptr);
-  void write(const Region& region, const Value& value, Span span);
+  void write(const Region& region, const Value& value, Span span, bool takes_up = false);
   Region all_of(const View& view);
   Region region_of(const View& view, const ast::Index& index);
   Value part_of(const Value& base, const ast::Index& index, Span span);
@@ -143,7 +142,7 @@ class Evaluator {
   };
   Place place_of(const ast::Expr& expr);
   Value place_value(const Place& place, Span span, const Shape& open_shape = {});
-  void assign(Place& place, const Value& value, Span span);
+  void assign(Place& place, const Value& value, Span span, bool takes_up = false);  // `takes_up`: it is computed of what stands there
   Region open_region(const View& view, const std::vector<Wide>& index, const Shape& shape);
 
   // ---- expressions (expr.cpp)
@@ -200,51 +199,45 @@ class Evaluator {
   // ---- statements (stmt.cpp, launch.cpp)
   Flow execute(const ast::Block& block);
   Flow execute(const ast::Stmt& stmt);
-  template <class F> Flow carrying(const ast::Block& body, F&& loop);
+  template <class F> Flow turning(const ast::Block& body, F&& loop);
   void begin_turn();
   void keep_known(const Memory& memory, const Number& x, Span span);
   void doubt(const ast::Stmt& stmt, Padding padding);
-  std::vector<std::shared_ptr<Memory>> padded_before(const ast::If& choice);
+  std::vector<std::shared_ptr<Memory>> assigned_memory(const ast::Block& block);
+  std::vector<std::shared_ptr<Memory>> assigned_memory(const ast::Stmt* side);
   Flow run_if(const ast::If& choice);
-  struct Beside {
-    bool padding = false, carried = false;
-    Padding reached = 0;
-  };
-  struct Write {
-    const ast::Expr& target;
-    const ast::Expr* value;  // null: what a function makes of it
-    bool computes;           // of what stands there
-  };
-  struct Held {
-    Number* place;
-    Number before;
-    std::optional<View> element;
-    std::optional<bool> computes[2];  // of what a loop carries; by the side, which assigns nothing to it else
-    Padding reached = 0;              // of that
-    bool is_new() const { return computes[true] == false && computes[false] == false; }
-  };
   Number* held_by(const ast::Expr& target, std::optional<View>& element);
   template <class F> void each_held(const ast::Stmt& stmt, const F& f);
+  struct Beside {
+    bool is_padding = false;
+    Padding data = 0;
+    Stamps stamps = {};
+  };
   bool may_act(const ast::Expr* expr) const;
   Beside beside(const ast::Expr* expr);
   Number chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span);
   void stand_beside(const ast::Stmt& stmt);
-  std::vector<Held> held_under(const ast::If& choice);
-  void doubt(const Held& held);
-  void put_anew(const Held& held);
-  void decide(std::span<const Held> all, const Number& test, Span span);
-  void decide_return(const ast::Fn& fn, const ast::Parameter& parameter, Binding& now, const Value& before, Span span);
-  void set_beside(Number& now, const Number* before, Carried carried) const;
-  void renew(const ast::If& choice, std::span<const Held> all, const Number& test);
+  // What stands in a place that a branch assigns to, and what the side that is not run would make of it.
+  struct Left {
+    Number* place;
+    Padding padding, data;
+    Stamps stamps;
+    bool is_element, is_taken = false, is_other = false, brings = false;
+  };
+  std::vector<Left> left_by(const ast::If& choice, bool takes_first);
+  static void join_left(const Left& left, const Number& test);
+  void note_test(const ast::If& choice, const Number& test);
+  void decide(const ast::If& choice, const Number& test);
+  void set_beside(Number& now, const Number* before) const;
   void end_parallel(const ast::Block& body);
-  void note_put(const View& element, const Number& number);
   std::optional<size_t> parallel_index(const ast::Expr& subscript);
-  Number element_at(const Number& x, const Places& indices, size_t rank) const;
+  Number element_at(const Number& x, const Places& indices, size_t rank, Kind kind) const;
   Number put_at(const Number& x, const View& element) const;
   bool names_tensor(std::string_view text, const Shape& tile, bool may_lie_behind);
   std::vector<std::string_view> assigned_in(const ast::Block& block);
   void open_assigned(const ast::Block& block, bool may_lie_behind = false);
   void open_assigned(const ast::Stmt& other);
+  void open_rest(const ast::Block& block, size_t first);
   Flow run_while(const ast::While& loop, Span span);
   Flow run_for(const ast::For& loop);
   Flow run_each(const ast::For& loop);
@@ -274,14 +267,14 @@ class Evaluator {
   int depth_ = 0;
   bool is_parallel_ = false;
   int guards_ = 0;          // conditions around, within `parallel`
-  std::map<const Memory*, std::set<int64_t>> put_;  // what is new, by the `parallel` loop that runs
+  Padding kept_out_ = 0;    // what conditions around that are padding lie beyond, within `parallel`
   std::vector<std::string_view> indices_;  // of `parallel`
   size_t parallel_rank_ = 0;
   bool is_in_launch_ = false;
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults
   std::vector<std::pair<TilePtr, bool>> masks_;
   uint64_t turns_ = 0;  // of all loops
-  std::vector<std::shared_ptr<Memory>> carried_;  // by the loop around this place
+  std::vector<std::shared_ptr<Memory>> turned_;  // what the loop around this place assigns to
   const ast::Launch* launch_ = nullptr;
   int64_t threads_ = 0, thread_ = -1;
 };

@@ -1,4 +1,6 @@
 // Expressions, from left to right.
+#include <array>
+
 #include "judge/evaluator.h"
 
 namespace tilec::judge {
@@ -57,12 +59,19 @@ Value Evaluator::eval_logic(const ast::Binary& logic, Span span) {
   left = tile_or_number(left, span);
   if (auto* n = std::get_if<Number>(&left)) {
     if (n->truth() != is_and) {
-      if (is_parallel_ && !n->is_padding() && beside(logic.rhs).padding) n->padding |= kSet;
+      if (is_parallel_ && !n->is_padding() && beside(logic.rhs).is_padding) n->padding |= kSet;
       return *n;
     }
     Value right = eval(*logic.rhs);
     if (std::holds_alternative<Absent>(right)) return truth_of(false);
-    return is_null_test(right) ? Value(truth_of(true)) : tile_or_number(right, span);
+    right = is_null_test(right) ? Value(truth_of(true)) : tile_or_number(right, span);
+    // Both have told.
+    if (auto* told = is_parallel_ ? std::get_if<Number>(&right) : nullptr) {
+      const Padding padding = n->beyond() | told->beyond();
+      mark(*told, std::array{*n, *told});
+      told->padding |= padding;
+    }
+    return right;
   }
   auto* tile = std::get_if<TilePtr>(&left);
   if (!tile) unknown(span, "a condition of an open shape");
@@ -70,6 +79,7 @@ Value Evaluator::eval_logic(const ast::Binary& logic, Span span) {
   auto each = [is_and](std::span<const Number> n) {
     Number out = truth_of(is_and ? n[0].truth() && n[1].truth() : n[0].truth() || n[1].truth());
     out.padding = n[0].beyond() | n[1].beyond();
+    mark(out, n);
     return out;
   };
   return map({left, right}, Scalar::Bool, each, span);
@@ -85,21 +95,10 @@ Value Evaluator::eval_binary(const ast::Binary& binary_expr, Span span) {
 Number Evaluator::chosen(const Number& test, Number x, Number y, Span span) {
   unite(x, y, span);
   Number out = test.truth() ? x : y;
-  // Where padding decides, what a loop carries stays.
-  if (test.pads() && x.may_keep() != y.may_keep()) {
-    Number by = x.may_keep() ? y : x;
-    by.padding = Padding((by.beyond() | test.beyond()) & ~kAsRead), by.waiting = 0, by.carried = Carried::No;
-    if (auto same = x.may_keep() ? kept(x, by, nullptr, span) : kept(by, y, nullptr, span)) return *same;
-  }
   // Of sides that end at different places, what lies beyond either is padding, as in all elementwise code.
-  out.padding = x.beyond() | y.beyond();
-  carry(out, std::array{x, y});
-  if (out.is_carried() && test.is_element && !test.is_padding()) out.reached |= test.is_carried() ? test.reached : kAllAxes & ~test.beyond() & ~test.spread;
-  // If a loop carries both, it is told by the number of the padding, where that is known.
-  const bool are_carried = test.pads() && x.may_keep() && y.may_keep();
-  if (are_carried && (x.is_padding() || y.is_padding())) out.padding = kAnything;
-  else out.padding |= are_carried ? kSet : test.padding & ~kAsRead;
-  if (test.waiting) out.padding |= kAnything;
+  const Padding padding = x.beyond() | y.beyond() | test.beyond();
+  out.padding = padding;
+  mark(out, std::array{test, x, y});
   return out;
 }
 

@@ -91,7 +91,7 @@ std::optional<Value> Evaluator::run_on_tiles(const std::string& op, Call& call, 
   if (op == "gemm") {
     Place& place = *call.arguments[size_t(call.position[2])].place;
     TilePtr acc = std::get<TilePtr>(place_value(place, span));
-    assign(place, product(value(0), value(1), acc, span), span);
+    assign(place, product(value(0), value(1), acc, span), span, true);
     return None{};
   }
   return std::nullopt;
@@ -114,7 +114,7 @@ std::optional<Value> Evaluator::run_on_numbers(const std::string& op, Call& call
     auto each = [this, span, is_up = op == "round_up"](std::span<const Number> x) {
       // Multiples of a number are those of its negative.
       const Padding padding = x[0].beyond() | x[1].beyond();
-      Muted muted(is_muted_, padding);
+      Muted muted(is_muted_, padding || waits(x));
       const Wide divisor = x[1].i == 0 && x[1].is_padding() ? Wide(1) : x[1].i, a = x[0].i, b = is_up && divisor < 0 ? -divisor : divisor;
       if (b == 0) return whole(ast::BinaryOp::Divide, x[0], x[1], span);
       Number none = integer_of(0), by = integer_of(b), up = integer_of(a / b + (a % b != 0 && (a < 0) == (b < 0)));
@@ -122,6 +122,7 @@ std::optional<Value> Evaluator::run_on_numbers(const std::string& op, Call& call
       // What leaves 64 bits is told by what is made of it.
       Number out = is_up ? whole(ast::BinaryOp::Multiply, up, by, span) : whole(ast::BinaryOp::Add, up, none, span);
       out.padding = padding;
+      mark(out, x);
       return out;
     };
     return map({converted(values[0], Scalar::Index, span, false), converted(values[1], Scalar::Index, span, false)}, Scalar::Index, each, span);
@@ -132,7 +133,7 @@ std::optional<Value> Evaluator::run_on_numbers(const std::string& op, Call& call
       unite(a, b, span), unite(b, c, span), unite(a, b, span);
       const Padding padding = a.beyond() | b.beyond() | c.beyond();
       Number out = from(a.type, ir::evaluate_fma(a.type, to_ir(a), to_ir(b), to_ir(c), options_.numeric), padding);
-      carry(out, std::array{a, b, c});
+      mark(out, std::array{a, b, c});
       return out;
     };
     return map(values, hint, each, span);

@@ -42,7 +42,9 @@ Flow Evaluator::run_parallel(const ast::For& loop) {
     std::vector<Value> indices(shape.size());
     int64_t rest = k;
     for (size_t d = shape.size(); d-- > 0;) {
-      indices[d] = integer_of(rest % shape[d]);
+      Number index = integer_of(rest % shape[d]);
+      index.data = Padding(1 << d), index.spread = kAllAxes & ~index.data;
+      indices[d] = index;
       rest /= shape[d];
     }
     Flow flow = run_turn(loop, indices);
@@ -72,7 +74,7 @@ bool are_multiples(const Shape& extents, const Shape& tile) {
 
 }  // namespace
 
-// Does the text name a tensor of which it may read more than there is, as where its extents are no multiples of the tile's?
+// Does the text name a tensor of which it may read more than there is, as where its extents are no multiples of the tile's, or a tile that has?
 bool Evaluator::names_tensor(std::string_view text, const Shape& tile, bool may_lie_behind) {
   auto is_of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (size_t at = 0; at < text.size();) {
@@ -80,6 +82,9 @@ bool Evaluator::names_tensor(std::string_view text, const Shape& tile, bool may_
     while (end < text.size() && is_of_word(text[end])) ++end;
     Binding* binding = end > at ? find(text.substr(at, end - at)) : nullptr;
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+    auto* held = binding ? std::get_if<TilePtr>(&binding->value) : nullptr;
+    if (held && std::ranges::any_of((*held)->elements, &Number::is_padding)) return true;
+    if (view && !view->memory->is_callers() && view->memory->is_padded()) return true;
     if (view && view->kind == Kind::Tensor && !is_element_of(text.substr(end)) && (may_lie_behind || !are_multiples(view->extents(), tile))) return true;
     at = std::max(end, at + 1);
   }
@@ -110,6 +115,16 @@ void Evaluator::open_assigned(const ast::Block& block, bool may_lie_behind) {
   }
 }
 
+// What is left of a block behind a `continue`, a `break` or a `return` is not run.
+void Evaluator::open_rest(const ast::Block& block, size_t first) {
+  if (first >= block.statements.size() || is_parallel_ || thread_ >= 0) return;
+  ast::Block rest = block;
+  rest.statements.erase(rest.statements.begin(), rest.statements.begin() + ptrdiff_t(first));
+  rest.span.begin = rest.statements.front()->span.begin;
+  open_assigned(rest);
+  for (const auto& memory : assigned_memory(rest)) memory->stamp_anew(true);
+}
+
 void Evaluator::open_assigned(const ast::Stmt& other) {
   if (auto* block = other.as<ast::Block>()) return open_assigned(*block);
   auto* choice = other.as<ast::If>();
@@ -119,33 +134,32 @@ void Evaluator::open_assigned(const ast::Stmt& other) {
 }
 
 void Evaluator::begin_turn() {
-  for (const auto& memory : carried_) memory->carried = Carried::Yes, memory->may_end_as_it_began();
+  for (const auto& memory : turned_) memory->may_end_as_it_began(), memory->stamp_anew(false);
 }
 
-// Runs a loop that carries the fragments of which its body assigns to the names.
+// Runs a loop that assigns to the fragments of which its body assigns to the names.
 template <class F>
-Flow Evaluator::carrying(const ast::Block& body, F&& loop) {
-  std::vector<std::shared_ptr<Memory>> outer = std::exchange(carried_, {});
-  std::vector<std::pair<Carried, bool>> before;
+Flow Evaluator::turning(const ast::Block& body, F&& loop) {
+  std::vector<std::shared_ptr<Memory>> outer = std::exchange(turned_, {});
+  std::vector<bool> began_with_edge;
   for (std::string_view name : assigned_in(body)) {
     Binding* binding = find(name);
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (is_parallel_ || !view || view->kind != Kind::Fragment || std::ranges::find(carried_, view->memory) != carried_.end()) continue;
-    if (view->memory->carried == Carried::No) view->memory->begin_loop();
-    before.emplace_back(view->memory->carried, view->memory->began_with_edge);
-    view->memory->began_with_edge |= view->memory->is_padded();
-    carried_.push_back(view->memory);
+    if (is_parallel_ || !view || view->kind != Kind::Fragment || std::ranges::find(turned_, view->memory) != turned_.end()) continue;
+    began_with_edge.push_back(view->memory->began_with_edge);
+    view->memory->began_with_edge |= view->memory->is_padded() || view->memory->ends != Ends::No;
+    turned_.push_back(view->memory);
   }
   const uint64_t turns = turns_;
   Flow flow = loop();
   if (turns_ == turns) open_assigned(body, true);
-  for (size_t i = 0; i < carried_.size(); ++i) {
-    Memory& memory = *carried_[i];
+  for (size_t i = 0; i < turned_.size(); ++i) {
+    Memory& memory = *turned_[i];
     memory.may_end_as_it_began();
-    const bool is_renewed = turns_ != turns && memory.carried == Carried::No && before[i].first != Carried::No;
-    memory.carried = is_renewed ? Carried::Maybe : before[i].first, memory.began_with_edge = before[i].second;
+    memory.began_with_edge = began_with_edge[i];
+    memory.stamp_anew(turns_ == turns);
   }
-  carried_ = std::move(outer);
+  turned_ = std::move(outer);
   return flow;
 }
 
@@ -154,7 +168,7 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
   constexpr uint64_t kMostTurns = 1 << 20;
   const uint64_t memory = changes_of_memory_;
   Padding met = 0;
-  const Flow end = carrying(loop.body, [&] {
+  const Flow end = turning(loop.body, [&] {
     for (uint64_t turn = 1;; ++turn) {
       uint64_t before = changes_;
       begin_turn();
@@ -173,18 +187,23 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
     }
   });
   for (const ast::Stmt* s : loop.body.statements) doubt(*s, met);
+  if (met && is_parallel_)
+    for (const ast::Stmt* s : loop.body.statements)
+      each_statement(*s, [&](const ast::Stmt& inner) {
+        if (auto* assign = inner.as<ast::Assign>(); assign && assign->target->as<ast::Index>()) unknown(loop.condition->span, "a loop that padding ends, and elements");
+      });
   return end;
 }
 
 Flow Evaluator::run_for(const ast::For& loop) {
   if (loop.kind == ast::LoopKind::Parallel) {
-    is_parallel_ = true, put_.clear();
+    is_parallel_ = true;
     Flow flow = run_parallel(loop);
     end_parallel(loop.body);
     is_parallel_ = false, parallel_rank_ = 0;
     return flow;
   }
-  return carrying(loop.body, [&] { return loop.kind == ast::LoopKind::Each ? run_each(loop) : run_range(loop); });
+  return turning(loop.body, [&] { return loop.kind == ast::LoopKind::Each ? run_each(loop) : run_range(loop); });
 }
 
 Flow Evaluator::run_each(const ast::For& loop) {

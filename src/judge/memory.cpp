@@ -34,8 +34,7 @@ std::optional<int64_t> offset_of(const Region& region, const Shape& index) {
 View Evaluator::new_memory(const std::string& name, Scalar element, const Shape& shape, Kind kind) {
   View view;
   view.kind = kind;
-  view.memory = std::make_shared<Memory>(name, element, count_of(shape), kind != Kind::Fragment);
-  view.memory->rank = shape.size();
+  view.memory = std::make_shared<Memory>(name, element, shape, kind != Kind::Fragment);
   int64_t stride = 1;
   for (size_t d = shape.size(); d-- > 0;) {
     view.axes.insert(view.axes.begin(), {shape[d], stride, d});
@@ -70,12 +69,20 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
     places.resize(std::max(places.size(), region.view.axes[d].of + 1));
     places[region.view.axes[d].of] = kept.back();
   }
+  const bool is_in_order = std::ranges::is_sorted(region.view.axes, {}, &Axis::of), is_data = region.view.memory->is_callers() || region.view.kind == Kind::Workspace;
+  auto placed = [&](const Number& x) {
+    Number out = moved(x, places);
+    if (is_in_order) out.stamps = x.stamps;
+    if (is_data) out.data = kAllAxes;
+    return out;
+  };
   auto beyond = [&](const Shape& index) {
     Number pad = region.pad;
     for (size_t d = 0; d < index.size(); ++d) {
       const Wide i = region.start[d] + index[d];
       if (kept[d] && (i < 0 || i >= region.view.axes[d].extent)) pad.padding |= Padding(1 << *kept[d]);
     }
+    pad.data = kAllAxes & ~pad.padding;
     return pad;
   };
   each_index(region.length, [&](const Shape& index) {
@@ -83,13 +90,12 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
       if (!region.is_kept[d] && (region.start[d] < 0 || region.start[d] >= region.view.axes[d].extent))
         stop(interp::FaultKind::OutOfBounds, span, "an index lies outside `" + region.view.memory->name + "`");
     auto at = offset_of(region, index);
-    out->elements.push_back(at ? moved(load(region.view, *at, span, old), places) : beyond(index));
-    if (at) out->elements.back().carried = region.view.memory->carried;
+    out->elements.push_back(at ? placed(load(region.view, *at, span, old)) : beyond(index));
   });
   return out;
 }
 
-void Evaluator::write(const Region& region, const Value& value, Span span) {
+void Evaluator::write(const Region& region, const Value& value, Span span, bool takes_up) {
   Memory& memory = *region.view.memory;
   TilePtr tile = tile_of(value, region.shape(), span);
   for (size_t d = 0; d < region.start.size(); ++d)
@@ -106,19 +112,21 @@ void Evaluator::write(const Region& region, const Value& value, Span span) {
     auto at = offset_of(region, index);
     if (!at) return;
     Number number = moved(convert(x, memory.element, span), places);
-    if (!number.is_carried()) number.reached = kAllAxes & ~number.beyond();
+    number.stamps = x.stamps;
+    const bool is_held = memory.is_written(*at) && (region.view.kind == Kind::Fragment || (takes_up && region.view.kind == Kind::Shared));
+    if (is_held) number = assigned(*memory.own(*at), number, takes_up, span);
+    number.padding &= ~(kAsked | kMet);
     keep_known(memory, number, span);
     memory.set(*at, number);
   });
-  // What something that is not carried was put into is carried as before.
-  if (is_whole) memory.carried = tile->elements.empty() ? Carried::No : tile->elements[0].carried;
+  if (!is_whole && !memory.is_callers()) memory.level();
   memory.ends = is_whole ? tile->ends : std::max(tile->ends, memory.ends);
   ++changes_, ++changes_of_memory_;
 }
 
 // The caller sees it.
 void Evaluator::keep_known(const Memory& memory, const Number& x, Span span) {
-  if (memory.is_callers() && x.is_anything()) unknown(span, "a number that stands beyond an edge, where the language says nothing of it");
+  if (memory.is_callers() && (x.is_anything() || x.waiting)) unknown(span, "a number that stands beyond an edge, where the language says nothing of it");
 }
 
 Number Evaluator::written_pad(const Number& x, Scalar element, Span span) {
@@ -208,9 +216,8 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
     Region region = region_of(copy, plain);
     if (is_row(plain, copy) && plain.subscripts.size() == copy.axes.size()) {
       const View element = element_of(region, span);
-      return element_at((*tile)->elements[size_t(element.offset)], element.indices, (*tile)->shape.size());
+      return element_at((*tile)->elements[size_t(element.offset)], element.indices, (*tile)->shape.size(), Kind::Fragment);
     }
-    copy.memory->carried = (*tile)->elements.empty() ? Carried::No : (*tile)->elements[0].carried;
     size_t k = 0;
     for (const Number& x : (*tile)->elements) copy.memory->set(int64_t(k++), x);
     cut = read(region, span);
@@ -316,16 +323,48 @@ bool are_same(const Number& a, const Number& b) {
   return a.type == b.type && (a.is_real() ? std::memcmp(&a.f, &b.f, sizeof a.f) == 0 : a.i == b.i);
 }
 
+// Where what is held is padding as well, nothing is kept out of it; along an axis where it is not, it still is none. Which number that leaves is not
+// said where a mask for others may stand.
+Number both_padding(const Number& old, const Number& next) {
+  Number out = next;
+  const Padding fresh = next.padding & ~old.padding & (kLost - 1);
+  if ((fresh || (next.padding & kMet)) && !are_same(old, next)) out.padding |= kAnything;
+  out.padding &= ~fresh;
+  out.data = (next.data & ~fresh) | (old.data & fresh), out.waiting = (next.waiting | (fresh & ~old.data)) & ~out.data;
+  return out;
+}
+
 }  // namespace
 
-void Evaluator::assign(Place& place, const Value& given, Span span) {
+// It keeps what it holds where padding, computed of that, is to be assigned. Two numbers that are padding are computed like everything else.
+Number Evaluator::assigned(const Number& old, const Number& next, bool takes_up, Span span) {
+  if (!(next.is_padding() || next.is_set())) return next;
+  const bool is_computed = takes_up || next.stamps.has(old.stamp);
+  if (!is_computed && !next.stamps.is_open) return next;
+  if (old.is_padding()) return both_padding(old, next);
+  const bool is_same = are_same(old, next) && !old.is_anything();
+  Number out = next;
+  // By what can be proved of the place, what was set stands or is padding.
+  if (!next.is_padding() && !is_same) out.padding |= kAnything;
+  if (!next.is_padding()) return out;
+  if (!is_computed) unknown(span, "what may be computed of what stands there, as a branch that was not run decides, and padding");
+  out = old;
+  out.waiting = (old.waiting | next.padding) & ~old.data & kAllAxes;
+  if (next.is_anything() && !is_same) out.padding |= kAnything;
+  // What was asked for stands.
+  if (old.is_set() && !is_same) out.padding |= kAnything;
+  if ((next.padding & kAsked) && !is_same) out = next, out.padding = Padding(kSet | ((old.padding | next.padding) & kAnything)), out.data = old.data, out.waiting = 0;
+  return out;
+}
+
+void Evaluator::assign(Place& place, const Value& given, Span span, bool takes_up) {
   Value value = tile_or_number(given, span);
   if (place.variable) {
     auto type = scalar_of_value(place.variable->value);
     if (std::holds_alternative<Number>(value) && type) value = convert(std::get<Number>(value), *type, span);
     auto *old = std::get_if<Number>(&place.variable->value), *now = std::get_if<Number>(&value);
     changes_ += !old || !now || !place.variable->is_set || !are_same(*old, *now);
-    if (now && guards_) set_beside(*now, place.variable->is_set ? old : nullptr, old ? old->carried : Carried::No);
+    if (now && guards_) set_beside(*now, place.variable->is_set ? old : nullptr);
     place.variable->value = value;
     place.variable->is_set = true;
     return;
@@ -333,18 +372,27 @@ void Evaluator::assign(Place& place, const Value& given, Span span) {
   if (place.open) {
     auto* tile = std::get_if<TilePtr>(&value);
     if (!tile) unknown(span, "a tile whose shape neither side gives");
-    return write(open_region(place.open->first, place.open->second, (*tile)->shape), value, span);
+    return write(open_region(place.open->first, place.open->second, (*tile)->shape), value, span, takes_up);
   }
-  if (!place.region->shape().empty()) return write(*place.region, value, span);
+  if (!place.region->shape().empty()) return write(*place.region, value, span, takes_up);
   View element = element_of(*place.region, span);
   Number number = convert(number_of(value, span), element.memory->element, span);
   bool changes = !element.memory->is_written(element.offset) || !are_same(element.memory->get(element.offset), number);
   changes_ += changes, changes_of_memory_ += changes;
   if (is_parallel_) number = put_at(number, element);
-  if (!number.is_carried() || number.reached & kLost) number.reached = kAllAxes & ~number.beyond();
+  const Number* old = element.memory->is_written(element.offset) ? element.memory->own(element.offset) : nullptr;
+  if (element.kind != Kind::Fragment) number.data = kAllAxes & ~number.padding;
+  set_beside(number, old);
+  if (is_parallel_ && old && element.kind == Kind::Fragment) {
+    const Padding out = moved(kept_out_, turned_round(element.indices));
+    number.padding |= out;
+    if (out) number.padding &= ~kAsked;
+    number = assigned(*old, number, takes_up || out, span);
+  } else if (is_parallel_ && old && element.kind == Kind::Shared && takes_up) {
+    number = assigned(*old, number, true, span);
+  }
+  number.padding &= ~(kAsked | kMet);
   keep_known(*element.memory, number, span);
-  set_beside(number, element.memory->is_written(element.offset) ? element.memory->own(element.offset) : nullptr, element.memory->carried);
-  note_put(element, number);
   element.memory->set(element.offset, number);
 }
 

@@ -106,7 +106,7 @@ Number Evaluator::cast(const Number& x, Scalar to, ir::ConvertMode mode) {
   else if (x.is_literal && x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, digits_for(to, x));
   else out = from(to, ir::evaluate_convert(x.type, to, mode, to_ir(x), options_.numeric), x.beyond());
   out.type = to;
-  carry(out, std::array{x});
+  mark(out, std::array{x});
   return out;
 }
 
@@ -160,78 +160,21 @@ Number Evaluator::whole(BinaryOp op, const Number& a, const Number& b, Span span
 
 namespace {
 
-// What may keep what a loop carries: the first operand is the carried one of a difference.
-bool may_keep(BinaryOp op, const Number& a) {
-  switch (op) {
-    case BinaryOp::Add: case BinaryOp::Multiply: case BinaryOp::BitAnd: case BinaryOp::BitOr: case BinaryOp::BitXor: return true;
-    case BinaryOp::Subtract: return a.may_keep();
-    default: return false;
-  }
-}
-
-bool may_keep(ir::BinaryFn fn) {
-  return fn == ir::BinaryFn::Min || fn == ir::BinaryFn::Max || fn == ir::BinaryFn::Minimum || fn == ir::BinaryFn::Maximum;
+// Padding that was written counts where it is combined as it was read with what a variable holds.
+Padding asked(const Number& a, const Number& b) {
+  auto is_asked = [](const Number& x, const Number& held) { return (x.padding & kAsRead) && x.is_padding() && !held.is_padding() && !held.spread && held.stamps.any(); };
+  return is_asked(a, b) || is_asked(b, a) ? kAsked : Padding(0);
 }
 
 }  // namespace
 
-// It is padding until a turn brings it something else. Padding that was written, and is combined as it was read, counts where `result`
-// is another number.
-std::optional<Number> Evaluator::kept(const Number& a, const Number& b, const Number* result, Span span) {
-  const Number &mine = a.may_keep() ? a : b, &other = a.may_keep() ? b : a;
-  if (a.may_keep() == b.may_keep() || !other.is_padding()) return std::nullopt;
-  const bool counts = (other.padding & kAsRead) && !(result && result->type == mine.type && (mine.is_real() ? result->f == mine.f : result->i == mine.i));
-  if (counts) return std::nullopt;
-  if (mine.carried == Carried::Maybe) unknown(span, "what a loop may carry or not, as a branch that was not run decides, and padding");
-  Number out = mine;
-  // Written padding may leave this number as it was by chance alone.
-  const bool is_neutral = other.is_real() ? other.f == 0 || other.f == 1 || (std::isinf(other.f) && !std::isinf(mine.f)) : other.i == 0 || other.i == 1;
-  if ((other.padding & kAsRead) && !is_neutral) out.padding |= kAnything;
-  if ((mine.padding & ~(kAnything | kPut)) || mine.may_end || other.is_anything()) out.padding |= kAnything;
-  if (!(other.beyond() & kLost)) out.reached |= kAllAxes & ~other.beyond() & ~other.spread;
-  out.waiting = (out.waiting | other.beyond()) & ~out.reached & kAllAxes;
-  // Passes look at both sides of a condition, of which one may have brought something.
-  if (out.waiting && (guards_ || (mine.padding & kPut))) out.waiting = 0, out.padding |= kAnything;
-  return out;
-}
-
-// What is computed of what a loop carries is carried. Where one operand waits the result does; where the turn's own tiles lie inside,
-// they have brought something.
-void Evaluator::carry(Number& out, std::span<const Number> from) {
-  Padding padding = 0, reached = 0, waiting = 0, brought = 0;
-  Carried carried = Carried::No;
-  for (const Number& x : from) {
-    out.is_element |= x.is_element;
-    if (x.may_keep()) carried = std::max(carried, x.carried);
-    out.spread = &x == from.data() ? x.spread : out.spread & x.spread;
-    if (x.is_carried()) reached |= x.reached & ~x.spread, waiting |= x.waiting;
-    else if (x.is_element) brought |= kAllAxes & ~x.beyond() & ~x.spread;
-    padding |= x.is_carried() ? x.padding : x.beyond();
-  }
-  if (carried == Carried::No) return;
-  out.carried = carried;
-  out.padding = padding & ~kAsRead;
-  // It began as padding of which the axis is not known, and something has come to it.
-  const bool began_lost = std::ranges::any_of(from, [](const Number& x) { return x.is_carried() && (x.padding & kLost); });
-  if (brought && began_lost) out.padding = Padding((out.padding & ~kLost) | kAnything);
-  out.reached = Padding(reached & ~waiting) | brought;
-  out.waiting = waiting & ~brought;
-  // What was set beside padding may be padding for what is carried.
-  if (std::ranges::none_of(from, [](const Number& x) { return !x.is_carried() && x.is_set(); })) return;
-  auto is_same = [&](const Number& x) { return x.is_carried() && x.type == out.type && (x.is_real() ? x.f == out.f : x.i == out.i); };
-  if (std::ranges::none_of(from, is_same)) out.padding |= kAnything;
-}
-
 Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {
-  const Padding padding = a.beyond() | b.beyond();
+  const Padding padding = a.beyond() | b.beyond() | asked(a, b);
   // How far is a number of its own.
   const bool shifts_number = (op == BinaryOp::ShiftLeft || op == BinaryOp::ShiftRight) && !a.is_literal && is_integer(b.type) && (!b.is_literal || a.type != Scalar::Index);
   if (shifts_number) b.type = Scalar::I64, b.is_literal = false;
   if (!shifts_number) unite(a, b, span);
-  const bool keeps = may_keep(op, a);
-  if (keeps)
-    if (auto same = kept(a, b, nullptr, span)) return *same;
-  Muted muted(is_muted_, padding);
+  Muted muted(is_muted_, padding || waits(std::array{a, b}));
   if ((op == BinaryOp::Divide || op == BinaryOp::Remainder) && b.is_padding() && !b.is_real()) b.i = 1;
   Number out;
   if (is_comparison(op)) {
@@ -247,14 +190,12 @@ Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {
     out.is_literal = is_literal;
   }
   out.padding = padding;
-  if (keeps)
-    if (auto same = kept(a, b, &out, span)) return *same;
-  carry(out, std::array{a, b});
+  mark(out, std::array{a, b});
   return out;
 }
 
 Number Evaluator::negated(ast::UnaryOp op, const Number& x, Span span) {
-  Muted muted(is_muted_, x.is_padding());
+  Muted muted(is_muted_, x.is_padding() || x.waiting);
   if (op == ast::UnaryOp::Negate && x.type == Scalar::Index) {
     Number out = x;
     out.i = -x.i;
@@ -269,7 +210,7 @@ Number Evaluator::negated(ast::UnaryOp op, const Number& x, Span span) {
   Number out = from(x.type, ir::evaluate(op == ast::UnaryOp::Negate ? ir::UnaryFn::Neg : ir::UnaryFn::Not, x.type, to_ir(x), options_.numeric), x.beyond());
   out.is_literal = x.is_literal;
   if (op == ast::UnaryOp::Negate && x.odd) out.odd = -*x.odd;
-  carry(out, std::array{x});
+  mark(out, std::array{x});
   return out;
 }
 
@@ -283,22 +224,20 @@ Number Evaluator::unary_function(ir::UnaryFn fn, Number x, Span span) {
   Scalar type = fn == ir::UnaryFn::IsNan ? Scalar::Bool : x.type;
   Number out = from(type, ir::evaluate(fn, x.type, to_ir(x), options_.numeric), x.beyond());
   out.is_literal = x.is_literal && type != Scalar::Bool;
-  carry(out, std::array{x});
+  mark(out, std::array{x});
   return out;
 }
 
 Number Evaluator::binary_function(ir::BinaryFn fn, Number a, Number b, Span span) {
   unite(a, b, span);
   const bool is_literal = a.is_literal && b.is_literal;
-  const Padding padding = a.beyond() | b.beyond();
-  if (may_keep(fn))
-    if (auto same = kept(a, b, nullptr, span)) return *same;
-  Muted muted(is_muted_, padding);
+  const Padding padding = a.beyond() | b.beyond() | asked(a, b);
+  Muted muted(is_muted_, padding || waits(std::array{a, b}));
   if (a.type == Scalar::Index && fn != ir::BinaryFn::Pow) {
     bool takes_less = fn == ir::BinaryFn::Min || fn == ir::BinaryFn::Minimum;
     Number out = takes_less == (a.i < b.i) ? a : b;
     out.padding = padding;
-    carry(out, std::array{a, b});
+    mark(out, std::array{a, b});
     return out;
   }
   if (is_literal && !a.is_real())
@@ -307,9 +246,7 @@ Number Evaluator::binary_function(ir::BinaryFn fn, Number a, Number b, Span span
   if (!result) return faulty(interp::FaultKind::Overflow, span, "an `int` leaves 64 bits", a.type);
   Number out = from(a.type, result, padding);
   out.is_literal = is_literal;
-  if (may_keep(fn))
-    if (auto same = kept(a, b, &out, span)) return *same;
-  carry(out, std::array{a, b});
+  mark(out, std::array{a, b});
   return out;
 }
 

@@ -11,8 +11,10 @@ void Evaluator::step(Span span) {
 Flow Evaluator::execute(const ast::Block& block) {
   frame_->scopes.emplace_back();
   Flow flow = Flow::Next;
-  for (const ast::Stmt* stmt : block.statements)
-    if ((flow = execute(*stmt)) != Flow::Next) break;
+  for (size_t i = 0; i < block.statements.size() && flow == Flow::Next; ++i) {
+    flow = execute(*block.statements[i]);
+    if (flow != Flow::Next) open_rest(block, i + 1);
+  }
   frame_->scopes.pop_back();
   return flow;
 }
@@ -102,6 +104,13 @@ void Evaluator::hold(const ast::Name& name, const std::optional<Type>& type, Val
   auto* view = std::get_if<View>(&held);
   bool is_name = view && !view->axes.empty() && view->kind != Kind::Fragment && view->kind != Kind::Shared && !is_var;
   if (!is_name) held = tile_or_number(held, span);
+  // Behind a name it is no longer combined as it was read.
+  if (auto* tile = std::get_if<TilePtr>(&held); tile && std::ranges::any_of((*tile)->elements, [](const Number& x) { return x.padding & kAsked; })) {
+    auto named = std::make_shared<Tile>(**tile);
+    for (Number& x : named->elements) x.padding &= ~kAsked;
+    held = TilePtr(named);
+  }
+  if (auto* number = std::get_if<Number>(&held)) number->padding &= ~kAsked;
   if (auto* number = std::get_if<Number>(&held)) return bind(name.text, type ? convert(*number, type->scalar, span) : settle(*number));
   if (std::holds_alternative<Pending>(held)) unknown(span, "a tile whose shape nothing gives");
   auto* tile = std::get_if<TilePtr>(&held);
@@ -125,17 +134,17 @@ void Evaluator::run_assign(const ast::Assign& assign_stmt, Span span) {
     Value value = operand(*assign_stmt.value);
     auto* tile = std::get_if<TilePtr>(&value);
     if (!tile) unknown(span, "a tile whose shape neither side gives");
-    return assign(place, binary(*assign_stmt.op, place_value(place, span, (*tile)->shape), value, span), span);
+    return assign(place, binary(*assign_stmt.op, place_value(place, span, (*tile)->shape), value, span), span, true);
   }
   Value before = place_value(place, assign_stmt.target->span);
   auto* product_of = assign_stmt.value->as<ast::Binary>();
   bool is_product = product_of && product_of->op == ast::BinaryOp::MatrixMultiply && *assign_stmt.op == ast::BinaryOp::Add;
   if (is_product && std::holds_alternative<TilePtr>(before)) {
     Value left = operand(*product_of->lhs), right = operand(*product_of->rhs);
-    return assign(place, product(left, right, std::get<TilePtr>(before), span), span);
+    return assign(place, product(left, right, std::get<TilePtr>(before), span), span, true);
   }
   Value value = operand(*assign_stmt.value);
-  assign(place, binary(*assign_stmt.op, before, value, span), span);
+  assign(place, binary(*assign_stmt.op, before, value, span), span, true);
 }
 
 // Numbers that were set, or returned, or were not, because of padding have to do with it.
@@ -147,57 +156,65 @@ void Evaluator::doubt(const ast::Stmt& stmt, Padding padding) {
     auto* name = assign ? assign->target->as<ast::NameRef>() : nullptr;
     Binding* binding = name ? find(name->name.text) : nullptr;
     auto* number = binding && binding->is_set ? std::get_if<Number>(&binding->value) : nullptr;
-    if (number && !number->is_carried()) number->padding |= padding;
+    if (number) number->padding |= padding;
   });
 }
 
-// What loops carry, or a branch assigns to, and has padding, or may have.
-std::vector<std::shared_ptr<Memory>> Evaluator::padded_before(const ast::If& choice) {
-  std::vector<std::shared_ptr<Memory>> all = carried_;
-  auto add = [&](const ast::Block& side) {
-    for (std::string_view name : assigned_in(side)) {
-      Binding* binding = find(name);
-      auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-      if (view && view->kind != Kind::Tensor) all.push_back(view->memory);
-    }
-  };
-  if (!is_parallel_) add(choice.then_block);
-  if (auto* side = !is_parallel_ && choice.else_branch ? choice.else_branch->as<ast::Block>() : nullptr) add(*side);
-  std::erase_if(all, [](const auto& memory) { return memory->ends == Ends::No && !memory->is_padded(); });
+// What a branch assigns to outside of `parallel`.
+std::vector<std::shared_ptr<Memory>> Evaluator::assigned_memory(const ast::Block& block) {
+  std::vector<std::shared_ptr<Memory>> all;
+  for (std::string_view name : is_parallel_ ? std::vector<std::string_view>() : assigned_in(block)) {
+    Binding* binding = find(name);
+    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+    if (view && view->kind != Kind::Tensor) all.push_back(view->memory);
+  }
+  return all;
+}
+
+std::vector<std::shared_ptr<Memory>> Evaluator::assigned_memory(const ast::Stmt* side) {
+  if (auto* block = side ? side->as<ast::Block>() : nullptr) return assigned_memory(*block);
+  auto* choice = side ? side->as<ast::If>() : nullptr;
+  if (!choice) return {};
+  std::vector<std::shared_ptr<Memory>> all = assigned_memory(choice->then_block);
+  for (auto& memory : assigned_memory(choice->else_branch)) all.push_back(std::move(memory));
   return all;
 }
 
 Flow Evaluator::run_if(const ast::If& choice) {
   const Number test = condition(*choice.condition);
   Flow flow = Flow::Next;
-  // Behind it is carried what either side leaves carried.
-  std::vector<std::pair<std::shared_ptr<Memory>, Carried>> carried;
-  for (const auto& memory : carried_) carried.emplace_back(memory, memory->carried);
-  const std::vector<std::shared_ptr<Memory>> padded = padded_before(choice);
-  const std::vector<Held> held = is_parallel_ ? held_under(choice) : std::vector<Held>();
+  const std::vector<std::shared_ptr<Memory>> sides[] = {assigned_memory(choice.then_block), assigned_memory(choice.else_branch)};
+  std::set<Memory*> padded;
+  for (const auto& side : sides)
+    for (const auto& memory : side)
+      if (memory->ends != Ends::No || memory->is_padded()) padded.insert(memory.get());
+  const std::vector<Left> left = is_parallel_ ? left_by(choice, test.truth()) : std::vector<Left>();
   {
     Guarded guarded(guards_, is_parallel_);
+    const Padding around = kept_out_;
+    if (is_parallel_) kept_out_ |= test.padding & kAllAxes;
     if (test.truth()) flow = execute(choice.then_block);
     else if (choice.else_branch) flow = execute(*choice.else_branch);
+    kept_out_ = around;
   }
-  if (!test.truth())
-    open_assigned(choice.then_block);
+  if (!test.truth()) open_assigned(choice.then_block);
   else if (choice.else_branch) open_assigned(*choice.else_branch);
-  const bool has_other = test.truth() ? choice.else_branch != nullptr : true;
-  for (auto& [memory, before] : carried)
-    if (before > memory->carried) memory->carried = has_other ? Carried::Maybe : before;
-  for (const auto& memory : padded) memory->ends = std::max(memory->ends, Ends::IfUniform);
+  for (Memory* memory : padded) memory->ends = std::max(memory->ends, Ends::IfUniform);
+  for (const auto& memory : sides[test.truth() ? 0 : 1]) memory->stamp_anew(false);
+  for (const auto& memory : sides[test.truth() ? 1 : 0]) memory->stamp_anew(true);
   for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond());
   if (choice.else_branch) doubt(*choice.else_branch, test.beyond());
   if (!is_parallel_) return flow;
-  if (test.pads() || test.is_set()) {
-    decide(held, test, choice.condition->span);
-    return flow;
-  }
-  renew(choice, held, test);
-  if (!test.truth())
+  // It may be left as it was as well.
+  for (const Left& one : left) join_left(one, test);
+  if (!test.is_padding()) note_test(choice, test);
+  if (test.is_padding() || test.is_set()) {
+    decide(choice, test);
+  } else if (!test.truth()) {
     for (const ast::Stmt* s : choice.then_block.statements) stand_beside(*s);
-  else if (choice.else_branch) stand_beside(*choice.else_branch);
+  } else if (choice.else_branch) {
+    stand_beside(*choice.else_branch);
+  }
   return flow;
 }
 

@@ -1,4 +1,4 @@
-// Whole tiles: element by element, products, reductions, scans.
+// Whole tiles: element by element, products, other shapes; reductions and scans stand in lines.cpp.
 #include <array>
 #include <cmath>
 
@@ -49,27 +49,26 @@ Number operand_at(const Tile& tile, const Shape& shape, int64_t k, bool ends) {
 
 bool is_zero(const Number& x) { return x.is_real() ? x.f == 0 : x.i == 0; }
 
-ir::Number to_ir(const Number& x) { return x.is_real() ? ir::Number::real(x.f) : ir::Number::integer(int64_t(x.i)); }
-
 Scalar sum_type(Scalar type) {
   if (is_float(type)) return type == Scalar::F64 ? type : Scalar::F32;
   return bit_width(type) <= 16 ? Scalar::I32 : Scalar::I64;
 }
 
-// A line along an axis: its first element, the step, and how many there are.
-struct Lines {
-  Shape rest;
-  int64_t outer = 1, length, inner = 1;
-  Lines(const Shape& shape, size_t axis) : length(shape[axis]) {
-    for (size_t d = 0; d < shape.size(); ++d) {
-      if (d != axis) rest.push_back(shape[d]);
-      if (d < axis) outer *= shape[d];
-      if (d > axis) inner *= shape[d];
-    }
+// What a product leaves in what it is added to.
+Number added(const Number& start, const Number& sum) {
+  Number out = sum;
+  out.stamps = start.stamps;
+  if (start.is_padding()) {
+    out.padding |= start.padding & ~kAsRead;
+  } else if (sum.is_padding()) {
+    out = start;
+    out.waiting = (start.waiting | sum.padding) & ~start.data & kAllAxes;
+    return out;
   }
-  int64_t first(int64_t line) const { return line / inner * length * inner + line % inner; }
-  int64_t count() const { return outer * inner; }
-};
+  out.data |= start.data, out.waiting = (out.waiting | start.waiting) & ~out.data;
+  out.padding |= start.padding & (kAnything | kSet);
+  return out;
+}
 
 }  // namespace
 
@@ -96,11 +95,10 @@ Value Evaluator::tile_or_number(const Value& value, Span span) {
   auto* view = std::get_if<View>(&value);
   if (!view) return value;
   if (view->axes.empty()) {
-    Number element = load(*view, view->offset, span);
-    element.carried = view->memory->carried;
+    const Number element = load(*view, view->offset, span);
     Places indices = view->indices;
     indices.resize(kMostAxes);
-    return element_at(element, indices, view->memory->rank);
+    return element_at(element, indices, view->memory->shape.size(), view->kind);
   }
   return read(all_of(*view), span);
 }
@@ -188,6 +186,7 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
   out->type = acc ? acc->type : sum_type(a.type);
   out->shape = {rows, columns};
   bool is_real = is_float(out->type);
+  if (acc && (acc->ends == Ends::Unseen || (acc->may_end() && !is_zero(acc->elements[0])))) out->ends = Ends::Unseen;
   steps_ += uint64_t(rows * columns * inner / 8);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c) {
@@ -195,12 +194,13 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       uint64_t whole = 0;
       // Where all of a line lies along an axis that is not known, it is a line of padding.
       bool is_lost_row = inner > 0, is_lost_column = inner > 0;
-      Padding set = 0;
+      Padding set = 0, data = 0, waiting = 0;
       bool has_others = false;
       for (int64_t k = 0; k < inner; ++k) {
         const Number &p = a.elements[size_t(r * inner + k)], &q = b.elements[size_t(k * columns + c)];
+        data |= Padding((p.data & 1) | (q.data & 2)), waiting |= Padding((p.waiting & 1) | (q.waiting & 2));
         is_lost_row &= (p.beyond() & kLost) != 0, is_lost_column &= (q.beyond() & kLost) != 0;
-        if (p.beyond() & (kLost | 2) || q.beyond() & (kLost | 1)) continue;
+        if (is_left_out(p, 1) || is_left_out(q, 0)) continue;
         if (p.is_set() || q.is_set()) set |= kSet | (is_zero(p) || is_zero(q) ? Padding(0) : kAnything);
         else has_others |= !p.is_padding() && !q.is_padding();
         if (is_real) sum += p.f * q.f;
@@ -217,63 +217,14 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       if (is_real) n.f = options_.numeric == ir::Numeric::Wide ? sum : round_to(n.type, sum);
       else n.i = out->type == Scalar::U64 ? Wide(whole) : Wide(wrap(n.type, int64_t(whole)));
       n.is_element = true;
-      if (start && start->is_carried()) {
-        if (auto same = kept(*start, n, nullptr, span)) n = *same;
-        else carry(n, std::array{*start, n});
-      }
+      n.data = data, n.waiting = waiting & ~data;
+      if (start) n = added(*start, n);
       out->elements.push_back(n);
     }
   return TilePtr(out);
 }
 
 namespace {
-
-std::optional<ir::ReduceFn> function_named(std::string_view fn) {
-  constexpr std::pair<std::string_view, ir::ReduceFn> kRows[] = {
-      {"sum", ir::ReduceFn::Sum}, {"prod", ir::ReduceFn::Prod}, {"max", ir::ReduceFn::Max}, {"min", ir::ReduceFn::Min},
-      {"absmax", ir::ReduceFn::AbsMax}, {"any", ir::ReduceFn::Any}, {"all", ir::ReduceFn::All}};
-  for (auto& [name, value] : kRows)
-    if (name == fn) return value;
-  return std::nullopt;
-}
-
-// Is it no part of its line along the axis?
-bool is_left_out(const Number& x, size_t axis) { return (x.padding & (kLost | 1 << axis)) || (x.waiting & 1 << axis); }
-
-// The padding of a result along an axis: where its whole line, but for what was set beside padding, lies beyond an edge along another one.
-template <class F> Padding of_line(const Tile& tile, const Lines& lines, int64_t line, size_t axis, const F& changes_nothing) {
-  Padding all = kAllAxes, set = 0, anything = 0;
-  bool is_set = true, has_others = false, all_wait = lines.length > 0;
-  for (int64_t k = 0; k < lines.length; ++k) {
-    const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
-    if (x.is_set()) set = kSet, anything |= changes_nothing(x) ? Padding(0) : kAnything;
-    else all &= x.beyond(), is_set = false, has_others |= !x.is_padding();
-    const bool is_padding = x.padding & (kLost | 1 << axis);
-    if (!is_padding) anything |= (is_left_out(x, axis) ? x.padding : x.beyond()) & kAnything;
-    all_wait &= (x.waiting >> axis & 1) != 0;
-  }
-  // Nothing was brought to any of them: it may be known that nothing ever is.
-  if (all_wait) anything = kAnything;
-  all = Padding((is_set ? Padding(0) : all) | anything | (has_others ? Padding(0) : set));
-  Places places;
-  for (size_t d = 0; d < tile.shape.size(); ++d) places.push_back(d < axis ? d : d - 1);
-  return moved(Padding(all & ~(1 << axis)), places);
-}
-
-// The lowest index of the greatest or least number that is no NaN and no padding.
-Number best_index(const Tile& tile, const Lines& lines, int64_t line, size_t axis, bool takes_greatest) {
-  Number out;
-  out.type = Scalar::I32;
-  out.padding = of_line(tile, lines, line, axis, [](const Number& x) { return x.is_real() && std::isnan(x.f); });
-  const Number* best = nullptr;
-  for (int64_t k = 0; k < lines.length; ++k) {
-    const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
-    if (is_left_out(x, axis) || (x.is_real() && std::isnan(x.f))) continue;
-    bool is_better = !best || (x.is_real() ? (takes_greatest ? x.f > best->f : x.f < best->f) : takes_greatest ? x.i > best->i : x.i < best->i);
-    if (is_better) best = &x, out.i = k;
-  }
-  return out;
-}
 
 // Axes of one shape that another one has as well: as long, and over as many elements.
 Places kept_axes(const Shape& from, const Shape& to) {
@@ -289,75 +240,7 @@ Places kept_axes(const Shape& from, const Shape& to) {
   return places;
 }
 
-bool changes_nothing(ir::ReduceFn fn, const Number& x, Scalar type) {
-  const ir::Number nothing = ir::identity(fn, type), with = ir::combine(fn, type, nothing, to_ir(x), ir::Numeric::Wide);
-  return with.is_float ? with.f == nothing.f : with.i == nothing.i;
-}
-
-bool sums_wide(ir::ReduceFn fn, Scalar type) { return is_narrow_float(type) && (fn == ir::ReduceFn::Sum || fn == ir::ReduceFn::Prod); }
-
 }  // namespace
-
-// Whether a tile that is the same number everywhere ends somewhere is not seen from what was run.
-void Evaluator::ask_ends(const Tile& tile, const Number& neutral, Span span) {
-  if (tile.ends != Ends::Unseen && !tile.may_end()) return;
-  const Number& first = tile.elements[0];
-  if (tile.ends == Ends::Unseen || !(first.is_real() ? first.f == (neutral.is_real() ? neutral.f : double(neutral.i)) : first.i == neutral.i))
-    unknown(span, "what may end where a branch or a loop that was not run would have brought padding");
-}
-
-Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis, Span span) {
-  Lines lines(tile->shape, size_t(axis));
-  auto out = std::make_shared<Tile>();
-  out->shape = lines.rest;
-  bool is_index = fn == "argmax" || fn == "argmin";
-  auto function = function_named(fn);
-  if (!function && !is_index) unknown(span, "the reduction `" + fn + "`");
-  out->type = is_index ? Scalar::I32 : tile->type;
-  Scalar type = function && sums_wide(*function, tile->type) ? Scalar::F32 : tile->type;
-  if (function) ask_ends(*tile, from(tile->type, ir::identity(*function, tile->type), 0), span);
-  for (int64_t line = 0; line < lines.count(); ++line) {
-    if (is_index) {
-      out->elements.push_back(best_index(*tile, lines, line, size_t(axis), fn == "argmax"));
-      continue;
-    }
-    ir::Number total = ir::identity(*function, type);
-    const Padding padding = of_line(*tile, lines, line, size_t(axis), [&](const Number& x) { return changes_nothing(*function, x, type); });
-    for (int64_t k = 0; k < lines.length; ++k) {
-      const Number& x = tile->elements[size_t(lines.first(line) + k * lines.inner)];
-      if (!is_left_out(x, size_t(axis))) total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
-    }
-    Number sum = from(type, total, padding);
-    out->elements.push_back(type == tile->type ? sum : cast(sum, tile->type, ir::ConvertMode::Nearest));
-    if (type != tile->type && options_.numeric == ir::Numeric::Wide) out->elements.back().f = sum.f;
-    out->elements.back().padding = padding;
-  }
-  return out->shape.empty() ? Value(out->elements[0]) : Value(TilePtr(out));
-}
-
-Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, Span span) {
-  Lines lines(tile->shape, size_t(axis));
-  auto function = function_named(fn);
-  if (!function) unknown(span, "the scan `" + fn + "`");
-  auto out = std::make_shared<Tile>(*tile);
-  ask_ends(*tile, from(tile->type, ir::identity(*function, tile->type), 0), span);
-  Scalar type = sums_wide(*function, tile->type) ? Scalar::F32 : tile->type;
-  for (int64_t line = 0; line < lines.count(); ++line) {
-    ir::Number total = ir::identity(*function, type);
-    Padding anything = 0;
-    for (int64_t k = 0; k < lines.length; ++k) {
-      Number& x = out->elements[size_t(lines.first(line) + k * lines.inner)];
-      if (!(x.beyond() >> axis & 1)) total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
-      if (x.is_set() && !changes_nothing(*function, x, type)) anything |= kAnything;
-      Number sum = from(type, total, x.beyond());
-      if (type != tile->type && options_.numeric == ir::Numeric::Typed) sum = cast(sum, tile->type, ir::ConvertMode::Nearest);
-      sum.type = tile->type;
-      sum.padding = x.beyond() | anything;
-      x = sum;
-    }
-  }
-  return TilePtr(out);
-}
 
 Value Evaluator::turned(const Value& value, Span span) {
   if (auto* view = std::get_if<View>(&value)) {
@@ -383,7 +266,14 @@ Value Evaluator::reshaped(const Value& value, const Shape& shape, Span span) {
   auto out = std::make_shared<Tile>(**tile);
   out->shape = shape;
   const auto places = kept_axes((*tile)->shape, shape);
-  for (Number& x : out->elements) x = moved(x, places);
+  Padding image = 0;  // axes that are as they were
+  for (const auto& place : places)
+    if (place) image |= Padding(1 << *place);
+  for (Number& x : out->elements) {
+    const bool is_data = x.data;
+    x = moved(x, places);
+    if (is_data) x.data |= Padding(~image & kAllAxes & ~x.waiting);
+  }
   return TilePtr(out);
 }
 

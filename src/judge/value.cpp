@@ -40,8 +40,45 @@ Padding moved(Padding padding, const Places& places) {
 Number moved(Number x, const Places& places) {
   x.padding = moved(x.padding, places);
   x.waiting = moved(x.waiting, places);
-  x.reached = moved(x.reached, places);
+  x.data = moved(x.data, places);
+  x.stamps = {};
   return x;
+}
+
+void Stamps::add(uint32_t stamp) {
+  if (!stamp || has(stamp)) return;
+  auto free = std::ranges::find(of, 0u);
+  if (free == of.end()) is_open = true;
+  else *free = stamp;
+}
+
+void Stamps::add(const Stamps& others) {
+  for (uint32_t stamp : others.of) add(stamp);
+  is_open |= others.is_open;
+}
+
+void mark(Number& out, std::span<const Number> from) {
+  out.data = out.waiting = 0, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
+  for (const Number& x : from) {
+    out.is_element |= x.is_element, out.spread &= x.spread;
+    out.data |= x.data & ~x.spread, out.waiting |= x.waiting & ~x.spread;
+    if (x.is_element && !x.spread) out.stamps.add(x.stamps);
+  }
+  out.waiting &= ~out.data;
+  if (std::ranges::count_if(from, &Number::is_padding) > 1) out.padding |= kMet;
+}
+
+void decided_by(Number& x, const Number& test) {
+  x.data |= test.data & ~test.spread & ~(test.is_element ? Padding(0) : x.waiting);
+  x.waiting = (x.waiting | (test.waiting & ~test.spread)) & ~x.data;
+}
+
+bool is_left_out(const Number& x, size_t axis) { return (x.padding | x.waiting) & (kLost | 1 << axis); }
+
+bool waits(std::span<const Number> from) {
+  Padding data = 0, waiting = 0;
+  for (const Number& x : from) data |= x.data & ~x.spread, waiting |= x.waiting & ~x.spread;
+  return waiting & ~data;
 }
 
 Places turned_round(const Places& places) {
@@ -67,11 +104,20 @@ Shape Region::shape() const {
   return out;
 }
 
+namespace {
+
+uint32_t new_stamp() {
+  thread_local uint32_t last = 0;
+  return ++last ? last : ++last;
+}
+
+}  // namespace
+
 Memory::Memory(std::string name, interp::Tensor* tensor, bool is_written)
     : element(tensor->element), name(std::move(name)), tensor_(tensor), written_(size_t(std::max<int64_t>(tensor->reach(), 0)), is_written) {}
 
-Memory::Memory(std::string name, Scalar element, int64_t count, bool rounds)
-    : element(element), name(std::move(name)), own_(size_t(count)), written_(size_t(count), false), rounds_(rounds) {}
+Memory::Memory(std::string name, Scalar element, const Shape& shape, bool rounds)
+    : element(element), name(std::move(name)), shape(shape), own_(size_t(count_of(shape))), written_(own_.size(), false), rounds_(rounds) {}
 
 bool Memory::is_written(int64_t offset) const { return written_[size_t(offset)]; }
 
@@ -100,15 +146,30 @@ void Memory::set(int64_t offset, const Number& value) {
     return;
   }
   Number& own = own_[size_t(offset)];
+  const uint32_t before = own.stamp;
   own = value;
+  own.stamps.drop(before), own.stamp = new_stamp(), own.stamps.add(own.stamp);
   if (rounds_ && is_float(element)) own.f = ir::from_bits(element, bits).f;
 }
 
-// One number everywhere says nothing of any element; other numbers are there.
-void Memory::begin_loop() {
-  auto is_first = [&](const Number& x) { return x.i == own_[0].i && std::bit_cast<uint64_t>(x.f) == std::bit_cast<uint64_t>(own_[0].f); };
-  const bool is_one = std::ranges::all_of(own_, is_first) && !is_padded();
-  for (Number& x : own_) x.reached = is_one ? Padding(0) : Padding(kAllAxes & ~x.beyond());
+void Memory::level() {
+  int64_t inner = 1;
+  for (size_t d = shape.size(); d-- > 0; inner *= shape[d]) {
+    const Padding axis = Padding(1 << d);
+    for (int64_t first = 0; first < count(); ++first) {
+      if (first / inner % shape[d] != 0) continue;
+      bool has_data = false;
+      auto each = [&](auto&& f) {
+        for (int64_t k = 0; k < shape[d]; ++k) f(own_[size_t(first + k * inner)]);
+      };
+      each([&](const Number& x) { has_data |= x.data & axis; });
+      if (has_data) each([&](Number& x) { x.data |= axis & ~x.waiting & ~x.padding; });
+    }
+  }
+}
+
+void Memory::stamp_anew(bool is_open) {
+  for (Number& x : own_) x.stamps.drop(x.stamp), x.stamp = new_stamp(), x.stamps.add(x.stamp), x.stamps.is_open |= is_open;
 }
 
 std::shared_ptr<Memory::Old> Memory::look() {

@@ -1,5 +1,6 @@
 // The values of a program that is evaluated: numbers, tiles, memory, and what stands for types, shapes and modules.
 #pragma once
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,12 +26,22 @@ inline constexpr Padding kAsRead = 1 << 7;  // and it holds what `pad =` says, a
 inline constexpr Padding kAnything = 1 << 8;  // and the language does not say what it holds
 // The program chose it by its place, beside padding: by what can be proved of the place, it stands, or is padding as well.
 inline constexpr Padding kSet = 1 << 9;
-inline constexpr Padding kPut = 1 << 10;  // of what a loop carries: a number of no tile was put there, under a condition
+inline constexpr Padding kAsked = 1 << 10;  // padding that was written is combined in it, as it was read
+inline constexpr Padding kMet = 1 << 11;  // padding of two operands is combined in it
 inline constexpr size_t kMostAxes = 6;
 inline constexpr Padding kAllAxes = kAsRead - 1;
 
-// By a loop around. Maybe: a branch that was not run may have left something that is not.
-enum class Carried : uint8_t { No, Maybe, Yes };
+// Elements of variables of which a number is computed in place: a stamp each, which a new assignment replaces. Few of them; of more, or behind a
+// branch that was not run, it is not known.
+struct Stamps {
+  std::array<uint32_t, 4> of = {};
+  bool is_open = false;
+  bool has(uint32_t stamp) const { return stamp && std::ranges::find(of, stamp) != of.end(); }
+  bool any() const { return std::ranges::any_of(of, [](uint32_t stamp) { return stamp != 0; }); }
+  void add(uint32_t stamp);
+  void drop(uint32_t stamp) { std::ranges::replace(of, stamp, 0u); }
+  void add(const Stamps& others);
+};
 
 // A literal is an `int` or an f64 until it meets a type; narrower ones are rounded from `odd`, its digits rounded to odd.
 struct Number {
@@ -40,26 +51,31 @@ struct Number {
   Scalar type = Scalar::Index;
   bool is_literal = false;
   Padding padding = 0;
-  // Of what a loop carries, or what is computed of that: along which axes a turn has brought something to where it lies, and along which
-  // it waits for a turn to bring something else than padding.
-  Padding reached = 0, waiting = 0;
-  Padding spread = 0;  // the axes, of the operation at hand, that its tile does not have
-  Carried carried = Carried::No;
+  Padding data = 0;     // along which axes it is made of elements, and not of numbers alone
+  Padding waiting = 0;  // along which it holds what a variable held where padding was to be assigned to it
+  Padding spread = 0;   // the axes, of the operation at hand, that its tile does not have
+  Stamps stamps = {};   // of elements that it is computed of
+  uint32_t stamp = 0;   // its own, in a variable
   bool is_element = false;  // of a tile
   bool may_end = false;     // of one that is the same everywhere, and may end, as the text tells
 
-  Padding beyond() const { return Padding((padding & ~kAsRead) | waiting | (waiting ? kAnything : 0)); }
-  bool is_padding() const { return (beyond() & ~(kAnything | kSet | kPut)) != 0; }
-  bool pads() const { return (padding & kAllAxes) != 0; }  // it is padding, and does not wait for a turn
-  bool is_set() const { return (beyond() & kSet) && !is_padding(); }
-  bool is_anything() const { return beyond() & kAnything; }
-  bool is_carried() const { return carried != Carried::No; }
-  bool may_keep() const { return is_carried() && !spread; }
+  Padding beyond() const { return Padding(padding & ~(kAsRead | kAsked)); }
+  bool is_padding() const { return (beyond() & ~(kAnything | kSet | kAsked | kMet)) != 0; }
+  bool is_set() const { return (padding & kSet) && !is_padding(); }
+  bool is_anything() const { return padding & kAnything; }
   bool is_real() const { return is_float(type); }
   bool truth() const { return i != 0; }
 };
 Number integer_of(Wide value);
 Number truth_of(bool value);
+// What numbers of tiles decide is made of them; what places decide, too, unless something was kept out of it.
+void decided_by(Number& x, const Number& test);
+// Arithmetic has come to this: what its operands say of padding holds of it.
+void mark(Number& out, std::span<const Number> from);
+// Is it no part of its line along the axis?
+bool is_left_out(const Number& x, size_t axis);
+// Does what they make hold no data where a variable has kept what it held?
+bool waits(std::span<const Number> from);
 
 // A branch or a loop that was not run might have brought padding, or one that was has put a number in its place: what is the same number
 // everywhere ends where that would. Of what is computed of it, and is not the same everywhere, some may lie beyond: it is not seen which.
@@ -94,13 +110,12 @@ class Memory {
   using Old = std::unordered_map<int64_t, Number>;  // what stood there since somebody looked
 
   Memory(std::string name, interp::Tensor* tensor, bool is_written);
-  Memory(std::string name, Scalar element, int64_t count, bool rounds);
+  Memory(std::string name, Scalar element, const Shape& shape, bool rounds);
 
   Scalar element;
   std::string name;
   Ends ends = Ends::No;  // as of a tile
-  Carried carried = Carried::No;
-  size_t rank = 0;  // of the program's own
+  Shape shape;  // of the program's own
   bool began_with_edge = false;  // in the loop around: without a turn it ends there
   bool is_written(int64_t offset) const;
   Number get(int64_t offset) const;
@@ -109,11 +124,15 @@ class Memory {
   std::shared_ptr<Old> look();
   bool is_callers() const { return tensor_ != nullptr; }
   int64_t count() const { return int64_t(own_.size()); }
-  bool is_padded() const { return std::ranges::any_of(own_, &Number::is_padding); }
+  bool is_padded() const { return std::ranges::any_of(own_, [](const Number& x) { return x.is_padding() || x.waiting; }); }
   void may_end_as_it_began() {
     if (began_with_edge) ends = std::max(ends, Ends::IfUniform);
   }
-  void begin_loop();  // which carries it: nothing has reached its elements
+  // Where some of a line are made of elements along it, so are all others that nothing was kept out of.
+  void level();
+  // Behind branches, and in turns of loops: what was computed of it before is not computed of what it holds. `is_open`: nor is it known what
+  // that is computed of.
+  void stamp_anew(bool is_open);
 
  private:
   interp::Tensor* tensor_ = nullptr;

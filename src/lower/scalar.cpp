@@ -106,6 +106,7 @@ void Lowering::lower_scalar(const ir::Op& op) {
       return b.binary(o.fn, first, b.select(bad, b.index(o.fn == ir::BinaryFn::Mul ? 1 : 0), second));
     }
     void operator()(const ir::op::Overflows& o) { done(b.overflows(o.fn, l.scalar(o.a), l.scalar(o.b))); }
+    void operator()(const ir::op::Inside&) { done(b.boolean(true)); }
     void operator()(const ir::op::Fma& o) { done(b.fma(l.scalar(o.a), l.scalar(o.b), l.scalar(o.c))); }
     void operator()(const ir::op::Compare& o) { done(b.compare(o.fn, l.scalar(o.a), l.scalar(o.b))); }
     void operator()(const ir::op::Select& o) { done(b.select(l.scalar(o.condition), l.scalar(o.a), l.scalar(o.b))); }

@@ -11,6 +11,8 @@ namespace {
 // Rounds of a loop in which its numbers may grow one by one: in a visit, and in all of them. From then on a number that still
 // grows may be any, and only the axes that are padded are left to grow, which come to an end.
 constexpr int kMostRounds = 4, kMostRoundsInAll = 16;
+// Visits of a loop inside of others that begin without what the one before has found.
+constexpr int kMostVisits = 3;
 
 TileState worst(TileState state, Scalar type) { return tainted(std::move(state), known_anything(type)); }
 
@@ -62,18 +64,6 @@ std::vector<TileState> PaddingFlow::states(std::span<const ValueId> values) cons
   return all;
 }
 
-// What no loop around carries any more waits for nothing: it is padding.
-void PaddingFlow::settle(std::span<const ValueId> results) {
-  for (ValueId v : results) {
-    auto tile = tiles_.find(v);
-    if (tile == tiles_.end() || first_values_.contains(v)) continue;
-    for (AxisPadding& axis : tile->second.axes) {
-      if (axis.is_first()) axis.kind = PaddingKind::Read;
-      axis.reach = Reach::Touched;
-    }
-  }
-}
-
 void PaddingFlow::hold(std::span<const ValueId> names, const std::vector<TileState>& all) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (kernel_.type(names[i]).is_tile()) tiles_[names[i]] = all[i];
@@ -83,101 +73,108 @@ void PaddingFlow::hold(std::span<const ValueId> names, const std::vector<TileSta
 
 // The turns of a loop, until they bring nothing new. A turn is given what the loop carries, and gives what the next one gets.
 // Gives what it carries behind a turn, for those that have one.
-// A loop inside of others is come to once in each of their rounds: it begins with all that it has found before, so that the
-// rounds of its first visit are not run again. What nested loops cost is a sum this way, not a product.
+// A loop inside of others is come to once in each of their rounds: after some it begins with all that it has found before, so that the
+// rounds of its first visits are not run again. What nested loops cost is a sum this way, not a product.
 std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionId> parts, const std::optional<Counting>& counting, const Turn& turn) {
   Settled& settled = settled_[parts.front()];
-  std::vector<TileState> carried = states(inits);
-  for (size_t i = 0; i < inits.size(); ++i)
-    if (!first_values_.contains(inits[i])) begin(carried[i]);
-  for (size_t i = 0; i < settled.carried.size(); ++i) carried[i] = joined(carried[i], settled.carried[i]);
-  join_buffers(settled.buffers);
+  const bool is_early = ++settled.visits <= kMostVisits;
+  const auto& yielded = kernel_.terminator(parts.back()).as<op::Yield>().values;
+  const auto& args = kernel_.region(parts.front()).args;
+  auto is_anew = [&](size_t i) { return !is_made_of(yielded[i], args[args.size() - inits.size() + i]); };
+  std::vector<TileState> first = states(inits), carried = first;
+  for (size_t i = 0; !is_early && i < settled.carried.size(); ++i) carried[i] = joined(carried[i], settled.carried[i]);
+  if (!is_early) join_buffers(settled.buffers);
+  around_.insert(around_.end(), parts.begin(), parts.end());
   std::vector<TileState> turned;
   for (int round = 0;; ++round, ++settled.rounds) {
     bool must_widen = round >= kMostRounds || settled.rounds >= kMostRoundsInAll;
-    auto outlast = [&](TileState now) {
-      for (RegionId part : parts) now = outlasting(std::move(now), prover_, part, counting);
+    auto next_turn = [&](TileState now, bool is_anew = false) {
+      for (RegionId part : parts) now = at_next_turn(std::move(now), prover_, part, counting, is_anew);
       return now;
     };
-    auto after = [&](const TileState& before, TileState now, ValueId of) {
-      now = joined(before, now);
-      return must_widen ? widened(before, std::move(now), known_anything(element(of))) : now;
+    auto after = [&](const TileState& first, const TileState& before, const TileState& left, ValueId of) {
+      TileState next = joined_turns(first, before, left, counting);
+      note_first_turn(first, left, parts.back(), next);
+      return must_widen ? widened(before, std::move(next), known_anything(element(of))) : next;
     };
     Buffers before = buffers_;
     turned = turn(carried);
-    for (TileState& now : turned) now = outlast(std::move(now));
     std::vector<TileState> next;
-    for (size_t i = 0; i < carried.size(); ++i) next.push_back(after(carried[i], turned[i], inits[i]));
-    join_buffers(before);
+    for (size_t i = 0; i < carried.size(); ++i) next.push_back(after(first[i], carried[i], next_turn(turned[i], is_anew(i)), inits[i]));
     for (auto& [buffer, state] : buffers_) {
       auto known = before.find(buffer);
-      state = after(known == before.end() ? state : known->second, outlast(state), buffer);
+      state = known == before.end() ? next_turn(state) : after(known->second, known->second, next_turn(state), buffer);
     }
+    join_buffers(before);
     if (next == carried && buffers_ == before) break;
     carried = std::move(next);
   }
+  around_.resize(around_.size() - parts.size());
   settled.carried = std::move(carried);
   settled.buffers = buffers_;
+  for (size_t i = 0; i < turned.size(); ++i)
+    for (RegionId part : parts) turned[i] = behind_loop(std::move(turned[i]), prover_, part, counting, is_anew(i));
   return turned;
 }
 
-// One number everywhere says nothing of any element; other numbers are there.
-void PaddingFlow::begin(TileState& first) {
-  if (!first.is_uniform || first.is_padded()) return;
-  for (AxisPadding& axis : first.axes) axis.reach = Reach::Untouched;
+// What is free before the first turn, further inside than what a turn leaves free.
+void PaddingFlow::note_first_turn(const TileState& first, const TileState& left, RegionId loop, TileState& next) {
+  const RegionId outer = std::exchange(region_, loop);
+  for (size_t a = 0; a < next.axes.size(); ++a) {
+    const AxisPadding &x = first.axes[a], &y = left.axes[a];
+    AxisPadding& axis = next.axes[a];
+    const bool is_free = x.is_padded && y.is_padded && x.kind == PaddingKind::Free && y.kind == PaddingKind::Free;
+    if (!is_free || x.edges == y.edges || y.edges.empty() || !x.at_first.empty() || !is_beyond(y.edges, x.edges)) continue;
+    axis.edges = y.edges, axis.is_filled = x.is_filled && y.is_filled, axis.at_first = x.edges, axis.loop = loop;
+  }
+  region_ = outer;
 }
 
-// What an inner loop begins with, outer ones may carry.
-void PaddingFlow::note_first(ValueId carried, ValueId init, const TileState& first, RegionId loop) {
-  FirstValue value{first.inside, {}};
-  if (auto outer = first_values_.find(init); outer != first_values_.end()) value.loops = outer->second.loops;
-  value.loops.push_back(loop);
-  first_values_[carried] = std::move(value);
-}
-
-// Behind an inner loop it is what the outer ones carry still.
-void PaddingFlow::pass_first(ValueId init, ValueId result) {
-  if (auto outer = first_values_.find(init); outer != first_values_.end()) first_values_[result] = FirstValue(outer->second);
-}
-
-// Behind a branch it is carried still, whatever a side has made of it.
-void PaddingFlow::join_first(ValueId a, ValueId b, ValueId result) {
-  auto first = first_values_.find(a), second = first_values_.find(b);
-  if (first == first_values_.end() && second == first_values_.end()) return;
-  auto begins = [&](auto found, ValueId v) { return found != first_values_.end() ? found->second.numbers : state(v).inside; };
-  FirstValue value{joined(begins(first, a), begins(second, b)), (first != first_values_.end() ? first : second)->second.loops};
-  first_values_[result] = std::move(value);
+// A loop that need not turn leaves what it began with. Where it has no turn, the tiles of its turns may have no elements: what is free then is
+// what is free beyond the edges of all turns.
+TileState PaddingFlow::behind(const TileState& first, const TileState& turned, const prove::Facts& without) {
+  TileState result = joined(first, turned);
+  for (size_t a = 0; a < result.axes.size(); ++a) {
+    const AxisPadding &x = first.axes[a], &y = turned.axes[a];
+    const bool is_free = x.is_padded && y.is_padded && x.kind == PaddingKind::Free && y.kind == PaddingKind::Free;
+    if (!is_free || x.edges == y.edges || !x.at_first.empty() || !y.at_first.empty()) continue;
+    Edges left = y.edges;
+    for (Beyond& beyond : left)
+      std::erase_if(beyond, [&](const Edge& edge) { return !edge.has_low && prover_.proves(without, prove::at_least(prove::Linear(0), edge.limit), prove::Effort::Quick); });
+    if (left == x.edges) result.axes[a].edges = y.edges, result.axes[a].is_filled = x.is_filled && y.is_filled;
+  }
+  return result;
 }
 
 void PaddingFlow::run_for(const op::For& loop, const Op& at) {
   std::span<const ValueId> args = std::span(kernel_.region(loop.body).args).subspan(1);
-  std::vector<TileState> first = states(loop.inits);
-  for (size_t i = 0; i < args.size(); ++i) note_first(args[i], loop.inits[i], first[i], loop.body), pass_first(loop.inits[i], at.results[i]);
   std::optional<Counting> counting;
   prove::Linear index = prover_.value(kernel_.region(loop.body).args[0]);
-  if (index.parts.size() == 1 && index.constant == 0) counting = {index.parts[0].atom, prover_.value(loop.low)};
+  if (index.parts.size() == 1 && index.constant == 0) {
+    counting = {index.parts[0].atom, prover_.value(loop.low), {}};
+    if (const prove::Linear step = prover_.value(loop.step); step.is_constant() && step.constant == 1) counting->last = prover_.value(loop.high) - 1;
+  }
   countings_[loop.body] = counting;
+  const prove::Linear turns = prover_.value(loop.high) - prover_.value(loop.low);
+  if (prover_.proves(prover_.facts(region_), prove::at_least(turns, prove::Linear(1)), prove::Effort::Quick)) turning_.insert(loop.body);
+  loops_[loop.body] = op_;
+  const std::vector<TileState> first = states(loop.inits);
   std::vector<TileState> turned = repeat(loop.inits, std::array{loop.body}, counting, [&](const std::vector<TileState>& carried) {
     hold(args, carried);
-    hold(at.results, carried);
     run(loop.body);
     return states(kernel_.terminator(loop.body).as<op::Yield>().values);
   });
   sweep(loop, turned);
   sweep_buffers(loop);
-  const prove::Linear turns = prover_.value(loop.high) - prover_.value(loop.low);
-  if (prover_.proves(prover_.facts(region_), prove::at_least(turns, prove::Linear(1)), prove::Effort::Quick)) hold(at.results, turned);
-  settle(at.results);
+  if (!turning_.contains(loop.body))
+    for (size_t i = 0; i < turned.size(); ++i) turned[i] = behind(first[i], turned[i], prover_.facts(region_).with(prove::at_least(prove::Linear(0), turns)));
+  hold(at.results, turned);
 }
 
 // It ends behind its condition.
 void PaddingFlow::run_while(const op::While& loop, const Op& at) {
   const auto &tested = kernel_.region(loop.condition).args, &args = kernel_.region(loop.body).args;
   auto passed = std::span(kernel_.terminator(loop.condition).as<op::Yield>().values).subspan(1);
-  std::vector<TileState> first = states(loop.inits);
-  for (size_t i = 0; i < tested.size(); ++i)
-    for (ValueId v : {tested[i], args[i]}) note_first(v, loop.inits[i], first[i], loop.body);
-  for (size_t i = 0; i < at.results.size(); ++i) pass_first(loop.inits[i], at.results[i]);
   repeat(loop.inits, std::array{loop.condition, loop.body}, std::nullopt, [&](const std::vector<TileState>& carried) {
     hold(tested, carried);
     run(loop.condition);
@@ -186,7 +183,6 @@ void PaddingFlow::run_while(const op::While& loop, const Op& at) {
     run(loop.body);
     return states(kernel_.terminator(loop.body).as<op::Yield>().values);
   });
-  settle(at.results);
 }
 
 void PaddingFlow::run_if(const op::If& branch, const Op& at) {
@@ -199,7 +195,6 @@ void PaddingFlow::run_if(const op::If& branch, const Op& at) {
   const auto& b = kernel_.terminator(branch.else_body).as<op::Yield>().values;
   for (size_t i = 0; i < at.results.size(); ++i) {
     if (kernel_.type(at.results[i]).is_tile()) {
-      join_first(a[i], b[i], at.results[i]);
       tiles_[at.results[i]] = joined(state(a[i]), state(b[i]));
     } else if (kernel_.type(at.results[i]).is_scalar()) {
       scalars_[at.results[i]] = joined(scalar(a[i]), scalar(b[i]));
@@ -222,10 +217,20 @@ void PaddingFlow::taint_writes(RegionId region) {
   });
 }
 
+// What somebody turns out to look at is masked in another run.
 void check_padding(Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics) {
-  PaddingFlow flow(kernel, prover, diagnostics);
-  flow.run(kernel.body);
-  if (!diagnostics.has_errors()) flow.masks().insert(kernel);
+  for (std::set<OpId> seen;;) {
+    Diagnostics told(diagnostics.policy());
+    PaddingFlow flow(kernel, prover, told, seen);
+    flow.run(kernel.body);
+    if (flow.seen() != seen) {
+      seen = flow.seen();
+      continue;
+    }
+    diagnostics.append(told);
+    if (!diagnostics.has_errors()) flow.masks().insert(kernel);
+    return;
+  }
 }
 
 }  // namespace tilec::passes

@@ -11,6 +11,7 @@ bool is_pure(const Op& op) {
     case OpKind::Binary:
     case OpKind::Fma:
     case OpKind::Overflows:
+    case OpKind::Inside:
     case OpKind::Compare:
     case OpKind::Select:
     case OpKind::Convert:

@@ -59,72 +59,33 @@ ValueId unchanged(BinaryFn fn, ValueId left, ValueId right, const Numbers& a, co
   return changes_nothing(b, a) ? left : changes_nothing(a, b) ? right : ValueId{};
 }
 
+Made most(Made a, Made b) { return std::max(a, b); }
+Marks most(const Marks& a, const Marks& b) { return {std::max(a.taint, b.taint), most(a.made, b.made), a.is_of_element || b.is_of_element}; }
+
 struct Run {
   prove::Prover& prover;
   Decisions& decisions;
   const Kernel& kernel;
   NumbersOf known;
-  std::map<ValueId, Taint> taint_of;
-  std::set<ValueId> carried, brought;
+  MarksOf marks_of;
   const prove::Formula& assumption;
-  const MayKeep& may_keep;
+  const Keeps& keeps;
+  std::array<std::map<ValueId, ValueId>, 2> same = {};  // by belief: another value with the same number
 
   Known of(ValueId v) { return scalar_numbers(kernel, v, known); }
-  Taint taint(ValueId v) const {
-    auto found = taint_of.find(v);
-    return found != taint_of.end() ? found->second : Taint::Clean;
+  Marks marks(ValueId v) const {
+    auto found = marks_of.find(v);
+    return found != marks_of.end() ? found->second : Marks{};
   }
-  bool is_held(ValueId v) const { return taint(v) == Taint::Clean && carried.contains(v); }
+  Taint taint(ValueId v) const { return marks(v).taint; }
   void equate(ValueId v, ValueId to) {
     known.insert_or_assign(v, of(to));
-    is_left(v, to);
+    for (auto& known_same : same) known_same.insert_or_assign(v, to);
   }
-  // Nothing but `to` is left in it, as far as padding goes.
-  void is_left(ValueId v, ValueId to) {
-    taint_of[v] = Taint::Clean;
-    carried.insert(v);
-    if (!brought.contains(to)) brought.erase(v);
-  }
-
-  // What a loop carries stays as it is where the other operand is padding that changes nothing, or that nobody asked to count.
-  void keep(OpId id, const Op& op) {
-    ValueId a, b, kept[2];
-    if (auto* o = op.get<op::Binary>()) {
-      a = o->a, b = o->b;
-      for (Belief belief : {Belief::None, Belief::Finite}) kept[int(belief)] = unchanged(o->fn, a, b, of(a).under(belief), of(b).under(belief));
-    } else if (auto* o = op.get<op::Fma>()) {
-      a = o->c, b = taint(o->a) == Taint::Clean ? o->b : o->a;
-      for (Belief belief : {Belief::None, Belief::Finite}) {
-        Numbers product = apply(BinaryFn::Mul, kernel.type(o->a).element, of(o->a).under(belief), of(o->b).under(belief), belief);
-        if (product.is_within(kZero)) kept[int(belief)] = o->c;
-      }
-    }
-    if (!a.valid()) return;
-    if (is_held(a) != is_held(b)) return keep(id, op, is_held(a) ? a : b, is_held(a) ? b : a, kept);
-    if (carried.contains(a) == carried.contains(b) || !may_keep) return;
-    const ValueId mine = carried.contains(a) ? a : b;
-    if (may_keep({id, mine, mine == a ? b : a, false, true}) == Keeping::Stays) join(op.result(), mine);
-  }
-  void join(ValueId v, ValueId other) { known.insert_or_assign(v, joined(of(v), of(other))); }
-  void keep(OpId id, const Op& op, ValueId mine, ValueId other, const ValueId (&kept)[2]) {
-    if (taint(other) == Taint::Clean) return;
-    auto* binary = op.get<op::Binary>();
-    const bool is_sure = kept[int(Belief::None)] == mine, is_hoped = kept[int(Belief::Finite)] == mine;
-    const bool is_combined = binary && combines(binary->fn, mine == binary->a) && taint(other) == Taint::Padding;
-    Keeping keeping = is_sure ? Keeping::Stays : Keeping::Not;
-    if (!is_sure && may_keep && (is_hoped || is_combined)) keeping = may_keep({id, mine, other, is_hoped});
-    if (keeping == Keeping::Stays) equate(op.result(), mine);
-    if (keeping == Keeping::Waits) join(op.result(), mine), is_left(op.result(), mine);
-  }
-
-  // Of a difference the first operand is what is kept.
-  static bool combines(BinaryFn fn, bool is_first) {
-    switch (fn) {
-      case BinaryFn::Add: case BinaryFn::Mul: case BinaryFn::And: case BinaryFn::Or: case BinaryFn::Xor:
-      case BinaryFn::Min: case BinaryFn::Max: case BinaryFn::Minimum: case BinaryFn::Maximum: return true;
-      case BinaryFn::Sub: return is_first;
-      default: return false;
-    }
+  ValueId first_of(ValueId v, Belief belief) const {
+    const auto& known_same = same[size_t(belief)];
+    for (auto at = known_same.find(v); at != known_same.end(); at = known_same.find(v)) v = at->second;
+    return v;
   }
 
   // Which side is taken, and whether the place alone decides that. What always holds of an element, wherever it lies, is no place's doing.
@@ -133,13 +94,13 @@ struct Run {
     Taint taint;
     bool is_by_place;
   };
-  // What padding chooses is padding, but for what a loop carries.
+  // What padding chooses is padding.
   std::optional<Decision> decided(ValueId condition, RegionId region) {
     Known n = of(condition);
     Taint from = taint(condition);
-    if (n.sure.exact && from == Taint::Clean) return Decision{n.sure.exact->i != 0, from, true};
+    if (n.sure.exact && from == Taint::Clean) return Decision{n.sure.exact->i != 0, from, !marks(condition).is_of_element};
     if (auto side = assumption.is_true() ? std::nullopt : proved(condition, region, assumption)) {
-      const bool is_of_element = from != Taint::Clean || brought.contains(condition) || carried.contains(condition);
+      const bool is_of_element = from != Taint::Clean || marks(condition).is_of_element;
       const bool is_always = is_of_element && proved(condition, region, prove::truth(true));
       return Decision{*side, is_always ? from : Taint::Clean, !is_always};
     }
@@ -158,7 +119,7 @@ struct Run {
   }
   struct Yielded {
     std::vector<Known> numbers;
-    std::vector<Taint> taints;
+    std::vector<Marks> marks;
     std::vector<ValueId> values;
   };
   Yielded region(RegionId id) {
@@ -167,21 +128,19 @@ struct Run {
       if (auto* yield = op.get<op::Yield>()) {
         Yielded result;
         result.values = yield->values;
-        for (ValueId v : yield->values) result.numbers.push_back(of(v)), result.taints.push_back(taint(v));
+        for (ValueId v : yield->values) result.numbers.push_back(of(v)), result.marks.push_back(marks(v));
         return result;
       }
       const bool is_loop = op.is<op::For>() || op.is<op::While>();
       if (is_loop) run_loop(op);
-      if (!op.results.empty() || op.is<op::If>()) run(o, op, id);
+      if (!op.results.empty() || op.is<op::If>()) run(op, id);
     }
     return {};
   }
 
-  // What a loop carries may be any number, and is padding where a turn makes it of padding. What is met in its turns is noted; nothing is
-  // kept there by masks.
+  // What a loop carries may be any number, and has to do with what a turn makes it of.
   void run_loop(const Op& op) {
-    const MayKeep nothing;
-    Run turn{prover, decisions, kernel, known, taint_of, carried, brought, assumption, nothing};
+    Run turn = *this;
     auto enter = [&](RegionId part) {
       bool grows = false;
       const std::vector<ValueId>& args = kernel.region(part).args;
@@ -189,10 +148,9 @@ struct Run {
         const ValueId arg = args[i];
         turn.known.insert_or_assign(arg, known_anything(kernel.type(arg).element));
         for (ValueId source : carried_sources(kernel, op, part, i)) {
-          grows |= turn.taint(source) > turn.taint(arg);
-          turn.taint_of[arg] = std::max(turn.taint(arg), turn.taint(source));
-          if (turn.carried.contains(source)) grows |= turn.carried.insert(arg).second;
-          if (turn.brought.contains(source)) grows |= turn.brought.insert(arg).second;
+          const Marks before = turn.marks(arg), now = most(before, turn.marks(source));
+          grows |= now != before;
+          turn.marks_of[arg] = now;
         }
       }
       turn.region(part);
@@ -203,107 +161,139 @@ struct Run {
       each_region(op.data, [&](RegionId part) { grows |= enter(part); });
     }
     known.insert(turn.known.begin(), turn.known.end());
-    taint_of.insert(turn.taint_of.begin(), turn.taint_of.end());
+    marks_of.insert(turn.marks_of.begin(), turn.marks_of.end());
   }
 
-  void run(OpId at, const Op& op, RegionId id) {
-    if (auto* branch = op.get<op::If>()) return run_branch(*branch, at, op, id);
+  void run(const Op& op, RegionId id) {
+    if (auto* branch = op.get<op::If>()) return run_branch(*branch, op, id);
     if (auto* select = op.get<op::Select>()) {
-      run_select(*select, op, id);
-      return keep_choice(*select, at, op.result());
+      if (auto* inside = kernel.defined_by<op::Inside>(select->condition)) return run_assignment(*select, kernel.value(select->condition).op, inside->x, op.result());
+      return run_select(*select, op, id);
     }
     // Of an element of a shared tile that is padded, it is known.
-    if (op.is<op::ElementLoad>() && known.contains(op.result())) return brought.insert(op.result()), void();
-    Taint most = Taint::Clean;
-    bool is_carried = false, is_brought = op.is<op::ElementLoad>();
-    each_operand(op.data, [&](ValueId v) {
-      most = std::max(most, taint(v));
-      is_carried |= carried.contains(v), is_brought |= brought.contains(v);
-    });
-    if (is_carried) carried.insert(op.results.begin(), op.results.end());
-    if (is_brought) brought.insert(op.results.begin(), op.results.end());
-    bool is_simple = table(op.kind()) == OpTable::Scalar;
+    if (op.is<op::ElementLoad>() && known.contains(op.result())) return;
+    Marks all;
+    if (op.is<op::ElementLoad>()) all = {.made = Made::Data, .is_of_element = true};
+    each_operand(op.data, [&](ValueId v) { all = most(all, marks(v)); });
+    const bool is_simple = table(op.kind()) == OpTable::Scalar;
+    if (!is_simple) all.taint = Taint::Padding;
     for (ValueId v : op.results) {
       known.insert_or_assign(v, is_simple ? of(v) : known_anything(kernel.type(v).element));
-      taint_of[v] = is_simple ? most : Taint::Padding;
+      marks_of[v] = all;
     }
-    if (is_simple) keep(at, op);
+    if (is_simple && all.taint != Taint::Clean) note_same(op);
+  }
+
+  // An operand that the others leave as it is. What the program has set beside padding counts, so that it is left as it is indeed.
+  void note_same(const Op& op) {
+    for (Belief belief : {Belief::None, Belief::Finite}) {
+      ValueId left;
+      if (auto* o = op.get<op::Binary>()) left = unchanged(o->fn, o->a, o->b, of(o->a).under(belief), of(o->b).under(belief));
+      if (auto* o = op.get<op::Fma>()) {
+        const Numbers product = apply(BinaryFn::Mul, kernel.type(o->a).element, of(o->a).under(belief), of(o->b).under(belief), belief);
+        if (product.is_within(kZero)) left = o->c;
+      }
+      if (!left.valid()) continue;
+      same[size_t(belief)].insert_or_assign(op.result(), left);
+      if (belief == Belief::None && taint(op.result()) == Taint::Set) known.insert_or_assign(op.result(), of(left)), marks_of[op.result()] = marks(left);
+    }
+  }
+
+  void run_assignment(const op::Select& choice, OpId inside, ValueId by, ValueId v) {
+    const ValueId next = choice.a, old = choice.b;
+    Assignment made{inside, by, next, old, marks(old)};
+    made.is_same = first_of(next, Belief::None) == first_of(old, Belief::None);
+    made.may_be_same = first_of(next, Belief::Finite) == first_of(old, Belief::Finite);
+    marks_of[v] = most(marks(next), {.taint = taint(by)});
+    const bool is_padding = keeps && taint(by) >= Taint::Mixed;
+    if (!is_padding) {
+      if (made.is_same && taint(next) == Taint::Set) marks_of[v].taint = taint(old);
+      return equate(v, next);
+    }
+    const Keeping keeping = keeps(made);
+    if (keeping == Keeping::Told) marks_of[v] = {.taint = Taint::Set, .made = Made::Data, .is_of_element = true};
+    if (keeping == Keeping::Next || keeping == Keeping::Told) return equate(v, next);
+    if (taint(old) != Taint::Padding) marks_of[v] = marks(old);
+    equate(v, old);
+    if (keeping == Keeping::Either) known.insert_or_assign(v, joined(of(old), of(next)));
   }
 
   void run_select(const op::Select& select, const Op& op, RegionId id) {
     ValueId v = op.result();
     auto decision = decided(select.condition, id);
     ValueId side = decision && decision->side ? select.a : select.b;
+    const Marks of_condition = marks(select.condition), sides = most(marks(select.a), marks(select.b));
+    const Made least = std::min(marks(select.a).made, marks(select.b).made);
+    Marks all = most(of_condition, sides);
     known.insert_or_assign(v, decision ? of(side) : joined(of(select.a), of(select.b)));
+    if (decision)
+      for (auto& known_same : same) known_same.insert_or_assign(v, side);
     // What numbers decide, and no place, has to do with both sides.
     const bool is_one = decision && (decision->taint != Taint::Clean || taint(select.a) == taint(select.b) || proved(select.condition, id, assumption));
-    taint_of[v] = is_one ? std::max(decision->taint, taint(side)) : std::max({taint(select.condition), taint(select.a), taint(select.b)});
-    if (carried.contains(select.a) || carried.contains(select.b)) carried.insert(v);
+    all.taint = is_one ? std::max(decision->taint, taint(side)) : std::max(of_condition.taint, sides.taint);
+    if (decision && decision->is_by_place) all.taint = beside({std::max(decision->taint, taint(side)), {}, marks(side).is_of_element}, sides);
     const bool is_by_place = decision && decision->is_by_place;
-    if (decision ? brought.contains(side) : brought.contains(select.a) || brought.contains(select.b)) brought.insert(v);
-    if (!is_by_place && brought.contains(select.condition)) brought.insert(v);
-    if (is_one && taint(side) == Taint::Clean && carried.contains(side)) taint_of[v] = Taint::Clean;
+    const Made chosen = is_by_place ? marks(side).made : sides.made;
+    all.made = is_by_place ? chosen : most(chosen, of_condition.made);
+    if (!decision && !of_condition.is_of_element && least != Made::Data) all.made = Made::Maybe;
+    if (!decision && first_of(select.a, Belief::None) == first_of(select.b, Belief::None)) is_either(v, select.a, all);
+    marks_of[v] = all;
   }
 
-  // Where padding decides between what a loop carries and something of the turn, the former stays.
-  void keep_choice(const op::Select& select, OpId id, ValueId v) {
-    if (taint(select.condition) != Taint::Padding || taint(v) != Taint::Padding || !may_keep) return;
-    if (is_held(select.a) == is_held(select.b)) return may_stay(v, select.a, select.b, {id, {}, select.condition});
-    const ValueId mine = is_held(select.a) ? select.a : select.b;
-    stay(v, mine, may_keep({id, mine, select.condition}));
+  // What the place chooses beside padding is set.
+  static Taint beside(const Marks& chosen, const Marks& either) {
+    const bool is_number = !chosen.is_of_element && either.is_of_element;
+    return chosen.taint == Taint::Clean && (either.taint >= Taint::Mixed || is_number) ? Taint::Set : chosen.taint;
   }
-  // What a loop carries is padding itself, and stays where a mask has it stay.
-  void may_stay(ValueId v, ValueId a, ValueId b, Meeting meeting) {
-    if (carried.contains(a) == carried.contains(b)) return;
-    meeting.kept = carried.contains(a) ? a : b, meeting.is_padding = true;
-    if (may_keep(meeting) == Keeping::Stays) join(v, meeting.kept);
-  }
-  void stay(ValueId v, ValueId mine, Keeping keeping) {
-    if (keeping == Keeping::Stays) equate(v, mine);
-    if (keeping == Keeping::Waits) join(v, mine), is_left(v, mine);
+  // Whatever is chosen, it is the same.
+  void is_either(ValueId v, ValueId side, Marks& of) {
+    of.made = marks(side).made;
+    for (auto& known_same : same) known_same.insert_or_assign(v, side);
   }
 
-  using Sides = std::array<Yielded, 2>;  // by what the condition is
-  void run_branch(const op::If& branch, OpId id, const Op& op, RegionId at) {
+  // What code would give that is not run: nothing is asked or noted there.
+  Yielded untaken(RegionId code) const {
+    const Keeps silent = [](const Assignment&) { return Keeping::Old; };
+    Run other{prover, decisions, kernel, known, marks_of, assumption, silent, same};
+    return other.region(code);
+  }
+
+  void run_branch(const op::If& branch, const Op& op, RegionId at) {
     auto decision = decided(branch.condition, at);
     const bool is_by_place = decision && decision->is_by_place;
-    const bool may_stay = may_keep && !is_by_place && taint(branch.condition) == Taint::Padding && !carried.empty();
     std::vector<Known> result(op.results.size());
-    std::vector<Taint> taints(op.results.size(), decision ? decision->taint : taint(branch.condition));
-    Sides sides;
+    Marks first = marks(branch.condition);
+    if (decision) first.taint = decision->taint;
+    if (is_by_place) first.made = Made::Free;
+    std::vector<Marks> all(op.results.size(), first);
+    std::array<std::vector<ValueId>, 2> yields;
+    std::vector<Made> sides(op.results.size(), Made::Data);
+    std::vector<Marks> others(op.results.size());  // of a side that the place does not take
     for (bool side : {true, false}) {
       const bool is_taken = !decision || decision->side == side;
-      if (is_taken || may_stay) sides[side] = region(side ? branch.then_body : branch.else_body);
-      for (size_t i = 0; is_taken && i < result.size(); ++i) {
-        result[i] = joined(result[i], sides[side].numbers[i]);
-        taints[i] = std::max(taints[i], sides[side].taints[i]);
-        const ValueId v = sides[side].values[i];
-        if (carried.contains(v)) carried.insert(op.results[i]);
-        if (brought.contains(v) || (!is_by_place && brought.contains(branch.condition))) brought.insert(op.results[i]);
-        if (decision && carried.contains(v) && sides[side].taints[i] == Taint::Clean) taints[i] = Taint::Clean;
+      const RegionId code = side ? branch.then_body : branch.else_body;
+      const Yielded yielded = is_taken ? region(code) : untaken(code);
+      yields[side] = yielded.values;
+      for (size_t i = 0; !is_taken && i < result.size(); ++i) {
+        if (is_by_place) others[i] = yielded.marks[i];
+        else all[i].made = most(all[i].made, yielded.marks[i].made);
+      }
+      if (!is_taken) continue;
+      for (size_t i = 0; i < result.size(); ++i) {
+        result[i] = joined(result[i], yielded.numbers[i]);
+        const bool is_of_element = yielded.marks[i].is_of_element || (!is_by_place && all[i].is_of_element);
+        all[i] = most(all[i], yielded.marks[i]), all[i].is_of_element = is_of_element;
+        sides[i] = std::min(sides[i], yielded.marks[i].made);
+        if (decision)
+          for (auto& known_same : same) known_same.insert_or_assign(op.results[i], yielded.values[i]);
       }
     }
-    for (size_t i = 0; i < result.size(); ++i) known[op.results[i]] = result[i], taint_of[op.results[i]] = taints[i];
-    if (may_stay) keep_choices(branch, id, op, sides);
-  }
-  void keep_choices(const op::If& branch, OpId id, const Op& op, const Sides& sides) {
-    auto held = [&](size_t i) -> std::optional<bool> {  // on which side
-      const bool first = is_held(sides[true].values[i]), second = is_held(sides[false].values[i]);
-      return first != second ? std::optional(first) : std::nullopt;
-    };
-    std::optional<bool> all = op.results.empty() ? std::nullopt : held(0);
-    for (size_t i = 0; i < op.results.size(); ++i)
-      if (held(i) != all) all.reset();
-    if (has_effect(kernel, op)) all.reset();
-    for (size_t i = 0; i < op.results.size(); ++i) {
-      const std::optional<bool> side = held(i);
-      if (!side) {
-        may_stay(op.results[i], sides[true].values[i], sides[false].values[i], {id, {}, branch.condition, false, true, i, {}});
-        continue;
-      }
-      const ValueId mine = sides[*side].values[i];
-      stay(op.results[i], mine, may_keep({id, mine, branch.condition, false, false, i, all}));
+    for (size_t i = 0; i < result.size(); ++i) all[i].taint = beside(all[i], others[i]);
+    for (size_t i = 0; !decision && i < result.size(); ++i) {
+      if (!marks(branch.condition).is_of_element && sides[i] != Made::Data) all[i].made = Made::Maybe;
+      if (first_of(yields[true][i], Belief::None) == first_of(yields[false][i], Belief::None)) is_either(op.results[i], yields[true][i], all[i]);
     }
+    for (size_t i = 0; i < result.size(); ++i) known[op.results[i]] = result[i], marks_of[op.results[i]] = all[i];
   }
 };
 
@@ -353,18 +343,11 @@ struct ScalarNumbers {
 
 Known scalar_numbers(const Kernel& kernel, ValueId v, const NumbersOf& known) { return ScalarNumbers{kernel, known}.of(v); }
 
-MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const Kernel& kernel, RegionId body, NumbersOf known,
-                          std::map<ValueId, Taint> taints, std::set<ValueId> carried, std::set<ValueId> brought, const prove::Formula& assumption,
-                          const MayKeep& may_keep) {
-  Run run{prover, decisions, kernel, std::move(known), std::move(taints), std::move(carried), std::move(brought), assumption, may_keep};
+MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const Kernel& kernel, RegionId body, NumbersOf known, MarksOf marks,
+                          const prove::Formula& assumption, const Keeps& keeps) {
+  Run run{prover, decisions, kernel, std::move(known), std::move(marks), assumption, keeps};
   Run::Yielded yielded = run.region(body);
-  std::vector<bool> is_kept, is_brought;
-  for (size_t r = 0; r < yielded.values.size(); ++r) {
-    is_kept.push_back(yielded.taints[r] == Taint::Clean && run.carried.contains(yielded.values[r]));
-    // What is not made of what a loop carries, where the place tells, is new.
-    is_brought.push_back(run.brought.contains(yielded.values[r]) || !run.carried.contains(yielded.values[r]));
-  }
-  return {std::move(yielded.numbers), std::move(yielded.taints), std::move(is_kept), std::move(is_brought), std::move(run.known), std::move(run.taint_of)};
+  return {std::move(yielded.numbers), std::move(yielded.marks), std::move(run.known), std::move(run.marks_of)};
 }
 
 }  // namespace tilec::passes

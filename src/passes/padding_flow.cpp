@@ -75,7 +75,7 @@ TileState PaddingFlow::read(ValueId buffer, std::span<const ValueId> offsets, co
     if (size_t(d) < bounds.size() && bounds[d] == Bounds::Inside) continue;
     bool has_low = prover_.terms().range(at[d]).low < 0 && !prover_.proves(prover_.facts(region_), prove::at_least_zero(at[d]), prove::Effort::Quick);
     Edge edge{has_low ? -at[d] : Linear(0), extents[d] - at[d], has_low};
-    result.axes[k] = {true, PaddingKind::Read, {std::move(edge)}, true, padding, {buffer, note.read, note.pad}, true, {}};
+    result.axes[k] = {.is_padded = true, .edges = {{std::move(edge)}}, .is_filled = true, .numbers = padding, .origin = {buffer, note.read, note.pad}, .is_as_read = true};
     result.corner = padding;
   }
   return result;
@@ -151,7 +151,6 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
   TileState a = state(gemm.a), b = state(gemm.b), acc = state(gemm.acc);
   Scalar type = element(gemm.acc);
   int row = gemm.transpose_a, column = !gemm.transpose_b;
-  const bool is_carried = first_values_.contains(gemm.acc);
   enter_product(gemm, a.axes[1 - row], b.axes[1 - column], at);
   auto sum = [&](const Known& x, const Known& y, const Known& start) {
     Known of_products = total(ReduceFn::Sum, type, product(type, x, y));
@@ -162,28 +161,20 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
     const AxisPadding& from = axis == 0 ? a.axes[row] : b.axes[column];
     const AxisPadding& old = acc.axes[axis];
     AxisPadding& out = result.axes[axis];
-    const bool is_kept = is_carried && from.kind == PaddingKind::Read && (!old.is_padded || old.is_first());
-    if (is_kept) {
-      out = accumulated(gemm, axis, from, at);
-      if (!out.is_padded) continue;
-    }
-    if (!from.is_padded && !old.is_padded) continue;
-    if (!is_kept) out = from.is_padded ? from : old;
-    bool agrees = !from.is_padded || !old.is_padded || from.edges == old.edges;
-    if (!agrees && !is_kept) out.lose_edges();
-    if (!is_kept) out.is_filled &= !old.is_padded || old.is_filled;
+    out = product_axis(gemm, axis, from, at);
+    if (!out.is_padded) continue;
+    const bool agrees = !from.is_padded || !old.is_padded || from.edges == old.edges;
     const Known inside = ordinary(axis == 0 ? a.inside : b.inside);
-    bool is_all = from.is_filled && !out.edges.empty();
-    Known side = from.is_padded ? (is_all ? from.met() : joined(from.met(), inside)) : inside;
-    Known start = old.is_padded && old.is_filled && agrees ? old.met() : facing(acc, old);
-    out.is_as_read = false, out.plain = {};
-    if (from.is_padded && !is_kept) out.kind = PaddingKind::Read;
-    out.numbers = sum(side, ordinary(axis == 0 ? b.inside : a.inside), start);
+    const bool is_all = from.is_filled && !out.edges.empty();
+    const Known side = from.is_padded ? (is_all ? from.met() : joined(from.met(), inside)) : inside;
+    const Known start = old.is_padded && old.is_filled && agrees ? old.met() : facing(acc, old);
+    // Where it is masked it holds what it held.
+    const bool is_kept = gemm.keeps && out.kind == PaddingKind::Free && from.is_padded && from.kind != PaddingKind::Free && out.lapsed.empty();
+    if (!is_kept) out.numbers = joined(out.numbers, sum(side, ordinary(axis == 0 ? b.inside : a.inside), start));
   }
   if (result.axes[0].is_padded && result.axes[1].is_padded)
     result.corner = sum(facing(a, a.axes[row]), facing(b, b.axes[column]), joined(acc.inside, acc.corner));
   tiles_[at.result()] = of_product(std::move(result));
-  pass_first(gemm.acc, at.result());
 }
 
 void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
@@ -206,7 +197,7 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
     else keep_out({reduce.x, 0, reduce.axis, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped)}, at);
   }
   auto fold = [&](const Known& n) { return is_index ? known_data(element(at.result())) : total(reduce.fn, type, n); };
-  TileState result{fold(x.inside), {}, x.is_uniform, x.axes};
+  TileState result{fold(x.inside), {}, x.axes};
   result.axes.erase(result.axes.begin() + reduce.axis);
   for (AxisPadding& other : result.axes) {
     if (!other.is_padded) continue;
@@ -233,13 +224,14 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
     keep_out({scan.x, 0, scan.axis, axis, identity(scan.fn, type), "scan", wanted, comes_last || is_identity(scan.fn, type, axis.numbers.hoped)}, at);
   }
   Known anywhere = joined(result.inside, axis.met());
+  result.axes[size_t(scan.axis)].is_free = result.axes[size_t(scan.axis)].may_be_free = false;
   result.inside = total(scan.fn, type, comes_last || !axis.is_padded ? result.inside : anywhere);
   for (size_t a = 0; a < result.axes.size(); ++a) {
     AxisPadding& other = result.axes[a];
     if (!other.is_padded) continue;
     bool is_own = int64_t(a) == scan.axis;
     other.numbers = total(scan.fn, type, is_own ? anywhere : joined(other.met(), result.corner));
-    if (is_own) other.kind = PaddingKind::Read;
+    if (is_own && other.kind != PaddingKind::Mixed) other.kind = PaddingKind::Read;
     other.is_as_read = false, other.plain = {};
   }
   if (result.corner.is_some()) result.corner = total(scan.fn, type, joined(result.corner, joined(anywhere, axis.met())));
@@ -248,25 +240,22 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
 
 namespace {
 
-// Where a turn has brought nothing along any axis, it has not along those of another shape.
-void reach_as(TileState& result, const TileState& old) {
-  auto is = [&](Reach reach) { return [reach](const AxisPadding& axis) { return !axis.is_padded && axis.reach == reach; }; };
-  const bool is_none = std::ranges::all_of(old.axes, is(Reach::Untouched)), is_all = std::ranges::all_of(old.axes, is(Reach::Touched));
-  for (AxisPadding& axis : result.axes)
-    if (!axis.is_padded) axis.reach = is_none ? Reach::Untouched : is_all ? Reach::Touched : Reach::Maybe;
-}
-
 // An axis keeps its padding where it keeps its extent, or takes up those behind it, and the number of elements before it.
 TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<const int64_t> b) {
-  TileState result = plain_state(old.inside, int(b.size()), old.is_uniform);
+  TileState result = plain_state(old.inside, int(b.size()), old.is_uniform());
   result.corner = old.corner;
   for (size_t i = 0; i < a.size(); ++i) {
-    if (!old.axes[i].is_padded) continue;
     auto before = [](std::span<const int64_t> shape, size_t n) {
       int64_t count = 1;
       for (size_t k = 0; k < n; ++k) count *= shape[k];
       return count;
     };
+    if (!old.axes[i].is_padded) {
+      // What is the same all along it is so where nothing else joins it.
+      for (size_t j = 0; j < b.size(); ++j)
+        if (a[i] == b[j] && before(a, i) == before(b, j)) result.axes[j] = old.axes[i];
+      continue;
+    }
     bool is_kept = false;
     for (size_t j = 0; j < b.size() && !is_kept; ++j) {
       int64_t taken = a[i];
@@ -275,17 +264,16 @@ TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<c
       if (!is_kept) continue;
       const int64_t times = b[j] / a[i];
       result.axes[j] = old.axes[i];
-      for (Edge& edge : result.axes[j].edges) edge.first = edge.first * times, edge.limit = edge.limit * times;
+      each_edge(result.axes[j].edges, [&](Edge& edge) { edge.first = edge.first * times, edge.limit = edge.limit * times; });
     }
     for (size_t j = 0; j < b.size() && !is_kept; ++j)
-      result.axes[j] = {true, PaddingKind::Read, {}, false, joined(result.axes[j].numbers, old.axes[i].met()), old.axes[i].origin, false, {}};
+      result.axes[j] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = joined(result.axes[j].numbers, old.axes[i].met()), .origin = old.axes[i].origin};
   }
-  reach_as(result, old);
   return result;
 }
 
 TileState permuted(const TileState& x, const Axes& axes) {
-  TileState result = plain_state(x.inside, int(x.axes.size()), x.is_uniform);
+  TileState result = plain_state(x.inside, int(x.axes.size()));
   result.corner = x.corner;
   for (size_t i = 0; i < axes.size(); ++i) result.axes[i] = x.axes[axes[i]];
   return result;
@@ -293,21 +281,15 @@ TileState permuted(const TileState& x, const Axes& axes) {
 
 }  // namespace
 
-// What is made of what a loop carries is carried.
 void PaddingFlow::run_shape(const Op& op) {
-  const ValueId made = op.result();
-  auto shape = [&](ValueId x, TileState of) { tiles_[made] = std::move(of), pass_first(x, made); };
+  TileState& made = tiles_[op.result()];
   auto shapes = [&](ValueId v) { return std::span(kernel_.type(v).shape); };
-  if (auto* o = op.get<op::Reshape>()) shape(o->x, reshaped(state(o->x), shapes(o->x), shapes(made)));
-  if (auto* o = op.get<op::Extract>()) shape(o->tile, part_of(state(o->tile), values(o->offsets), o->axes));
-  if (auto* o = op.get<op::Permute>()) shape(o->x, permuted(state(o->x), o->axes));
-  auto* o = op.get<op::Insert>();
-  if (!o) return;
-  const std::vector<int64_t> sizes = sizes_along(kernel_.type(o->tile).rank(), o->axes, kernel_.type(o->part).shape);
-  shape(o->tile, joined_in_parts(state(o->tile), placed(state(o->part), values(o->offsets), o->axes), covered(sizes, kernel_.type(o->tile).shape)));
-  if (auto first = first_values_.find(made); first != first_values_.end()) {
-    auto part = first_values_.find(o->part);
-    first->second.numbers = joined(first->second.numbers, part != first_values_.end() ? part->second.numbers : state(o->part).inside);
+  if (auto* o = op.get<op::Reshape>()) made = reshaped(state(o->x), shapes(o->x), shapes(op.result()));
+  if (auto* o = op.get<op::Extract>()) made = part_of(state(o->tile), values(o->offsets), o->axes);
+  if (auto* o = op.get<op::Permute>()) made = permuted(state(o->x), o->axes);
+  if (auto* o = op.get<op::Insert>()) {
+    const std::vector<int64_t> sizes = sizes_along(kernel_.type(o->tile).rank(), o->axes, kernel_.type(o->part).shape);
+    made = joined_in_parts(state(o->tile), placed(state(o->part), values(o->offsets), o->axes), covered(sizes, kernel_.type(o->tile).shape));
   }
 }
 

@@ -11,10 +11,13 @@ namespace tilec::passes {
 
 class PaddingFlow {
  public:
-  PaddingFlow(const ir::Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics)
-      : kernel_(kernel), diagnostics_(diagnostics), prover_(prover), masks_(prover) {}
+  // `seen`: assignments that may not leave something else where nobody is thought to look.
+  PaddingFlow(const ir::Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics, const std::set<ir::OpId>& seen)
+      : kernel_(kernel), diagnostics_(diagnostics), prover_(prover), masks_(prover), seen_(seen) {}
   void run(ir::RegionId region);
   const Masks& masks() const { return masks_; }
+  // With those that were found to be looked at.
+  const std::set<ir::OpId>& seen() const { return seen_; }
 
  private:
   using Buffers = std::map<ir::ValueId, TileState>;
@@ -24,18 +27,16 @@ class PaddingFlow {
   struct Settled {
     std::vector<TileState> carried;
     Buffers buffers;
-    int rounds = 0;
+    int rounds = 0, visits = 0;
   };
   using Turn = std::function<std::vector<TileState>(const std::vector<TileState>& carried)>;
 
   void run(const ir::Op& op);
   std::vector<TileState> repeat(std::span<const ir::ValueId> inits, std::span<const ir::RegionId> parts, const std::optional<Counting>& counting, const Turn& turn);
+  void note_first_turn(const TileState& first, const TileState& left, ir::RegionId loop, TileState& next);
+  TileState behind(const TileState& first, const TileState& turned, const prove::Facts& without);
   void run_for(const ir::op::For& op, const ir::Op& at);
   void run_while(const ir::op::While& op, const ir::Op& at);
-  static void begin(TileState& first);
-  void note_first(ir::ValueId carried, ir::ValueId init, const TileState& first, ir::RegionId loop);
-  void join_first(ir::ValueId a, ir::ValueId b, ir::ValueId result);
-  void pass_first(ir::ValueId init, ir::ValueId result);
   void run_if(const ir::op::If& op, const ir::Op& at);
   void run_map(const ir::op::Map& op, const ir::Op& at);
   void run_gemm(const ir::op::Gemm& op, const ir::Op& at);
@@ -55,7 +56,7 @@ class PaddingFlow {
     std::optional<TileState> read;  // of a shared one: what its elements are, along all axes of the map
   };
   // Sets of inputs have a bit for each of so many; where a later one is padded, it is not known what comes of that.
-  static constexpr size_t kMostInputs = 32;
+  static constexpr size_t kMostInputs = 32, kMostGroups = 5;
   static bool is_in(unsigned inputs, size_t i) { return i < kMostInputs && (inputs >> i & 1); }
   std::vector<MapInput> inputs_of(const ir::op::Map& map);
   TileState read_by_place(const ir::op::Map& map, const ir::op::ElementLoad& load);
@@ -67,12 +68,14 @@ class PaddingFlow {
     unsigned inputs = 0;
     AxisPadding sample;
   };
-  // What comes of one result of a map where some groups are padding and the others are not.
+  // What comes of one result of a map where some groups are padding and the others are not. None: it has to do with none of them.
   struct Outcome {
     unsigned groups = 0;
-    enum class Kind : uint8_t { None, Kept, Set, Padding } kind = Kind::None;
+    enum class Kind : uint8_t { None, Data, Maybe, Free, Set, Padding } kind = Kind::None;
     Known numbers;
-    bool is_brought = false;  // by a turn, to what loops carry
+    std::set<ir::OpId> lapsed;
+    bool is_mixed = false;
+    bool is_left_out() const { return kind >= Kind::Free; }
   };
   struct MapAxis {
     int64_t axis;
@@ -80,35 +83,47 @@ class PaddingFlow {
     std::vector<unsigned> sets;
     unsigned inputs(unsigned set) const;  // of a set of groups
   };
-  std::vector<Group> groups_along(const ir::op::Map& op, int64_t axis) const;
+  std::vector<Group> groups_along(int64_t axis) const;
   std::vector<unsigned> possible_sets(const std::vector<Group>& groups);
   bool is_beyond(const Edges& inner, const Edges& outer);
-  MapResults map_results(const ir::op::Map& op, const MapAxis& axis, unsigned set, bool begins);
+  Marks marks_along(size_t input, int64_t axis, bool is_outside) const;
+  MapResults map_results(const ir::op::Map& op, const MapAxis& axis, unsigned set, bool is_free = false);
   Known met_there(size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise);
   static std::optional<size_t> plain_input(const std::vector<Group>& groups);
   bool is_uniform(const ir::op::Map& op, std::optional<size_t> alone) const;
   Known plain_result(const ir::op::Map& op, size_t padded, int64_t axis, size_t r);
   bool reads_along(size_t input, size_t input_axis, int64_t axis) const { return inputs_[input].axes[input_axis] == axis; }
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
-  bool begin_at(const Edges& edges, const Edges& others, std::span<const ir::RegionId> loops);
-  void reached(AxisPadding& padding, const Group& by, Reach reach, std::span<const ir::RegionId> loops);
-  AxisPadding accumulated(const ir::op::Gemm& gemm, int axis, const AxisPadding& from, const ir::Op& at);
-  bool is_asked_for(const Group& group, ir::ValueId padding) const;
-  Keeping keeps(const ir::op::Map& op, const MapAxis& axis, unsigned set, const Meeting& meeting);
-  void refuse(const AxisPadding& padding, const Meeting& meeting);
-  bool carries(const ir::op::Map& op, const MapAxis& axis, unsigned set, ir::ValueId v);
-  void note_first(const ir::op::Map& op, const ir::Op& at);
+  Made made_inside(const ir::op::Map& op, int64_t axis, size_t r) const;
+  const AxisPadding* padding_along(size_t input, int64_t axis) const;  // of an input that is padded along an axis of the map
+  bool is_asked_for(size_t input, const MapAxis& axis, unsigned set, const Assignment& made) const;
+  struct Met {
+    std::vector<const Group*> groups;
+    std::optional<size_t> first;  // an input of theirs, one of which it is not known where it is padding, if there is any
+    bool is_asked = true, is_known = true;
+  };
+  Met met_by(const MapAxis& axis, unsigned set, const Assignment& made) const;
+  Edges held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const;
+  Keeping keeps(const MapAxis& axis, unsigned set, const Assignment& made);
+  bool may_lapse(const Edges& edges) const;
+  void refuse(const AxisPadding& padding, size_t input, const Assignment& made);
   void note_stores(const ir::op::Map& map, const MapAxis& axis, const MapResults& results, std::map<ir::ValueId, AxisPadding>& stored) const;
-  bool hides_corner(const ir::op::Map& op, const TileState& result, size_t axis);
-  static Group region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes, bool (*is_such)(const Outcome&));
+  void see(const AxisPadding& axis) { seen_.insert(axis.lapsed.begin(), axis.lapsed.end()); }
+  bool hides_corner(const TileState& result, size_t axis);
+  Edges beyond_both(const Edges& a, const Edges& b);
+  Group region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes);
+  void note_first_turn(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
-  AxisPadding begun(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
   Known corner_of(const ir::op::Map& op, size_t r);
-  bool is_carried(const ir::op::Map& op, size_t input) const;
-  Known begins_with(size_t input, int64_t axis) const;
-  bool is_made_of(ir::ValueId v, ir::ValueId source) const;
+  std::set<ir::ValueId> sources_of(ir::ValueId v) const;
+  bool is_made_of(ir::ValueId v, ir::ValueId source) const { return sources_of(v).contains(source); }
+  void look_at(const ir::op::Map& op, const ir::Op& at);
+  void refuse_all(const ir::op::Map& op, const MapAxis& axis);
   std::vector<ir::ValueId> turned(ir::ValueId argument) const;
+  bool adds_something(const ir::op::Gemm& gemm, int axis, const AxisPadding& from) const;
+  void keep_product(const ir::op::Gemm& gemm, int axis, const AxisPadding& from, const ir::Op& at);
+  AxisPadding product_axis(const ir::op::Gemm& gemm, int axis, const AxisPadding& from, const ir::Op& at);
 
   // Padding that meets an operation along an axis, and what would change nothing there.
   struct Entry {
@@ -133,7 +148,6 @@ class PaddingFlow {
   void write(const TileState& part, ir::ValueId buffer, std::span<const ir::ValueId> offsets, const ir::Axes& axes,
              std::span<const int64_t> shape);
   std::vector<TileState> states(std::span<const ir::ValueId> values) const;
-  void settle(std::span<const ir::ValueId> results);
   void hold(std::span<const ir::ValueId> names, const std::vector<TileState>& all);
   Known scalar(ir::ValueId v) const { return scalar_numbers(kernel_, v, scalars_); }
   Scalar element(ir::ValueId v) const { return kernel_.type(v).element; }
@@ -153,16 +167,17 @@ class PaddingFlow {
   Masks masks_;
   std::map<ir::ValueId, TileState> tiles_;
   NumbersOf scalars_;  // results of reductions of whole tiles
-  // Of what loops carry, and of what a turn computes of it element by element: what it is before the first turn has added anything.
-  struct FirstValue {
-    Known numbers;
-    std::vector<ir::RegionId> loops;  // the bodies of those that carry it, the innermost last
-  };
-  std::map<ir::ValueId, FirstValue> first_values_;
+  std::set<ir::OpId> seen_, lapses_;  // lapses_: of the set of groups at hand
+  std::vector<ir::RegionId> around_;  // loops, the innermost last
+  // Of the map at hand: what its results are computed of, and whether of elements of memory.
+  std::vector<std::set<ir::ValueId>> sources_;
+  std::vector<bool> reads_elements_;
+  std::map<std::pair<size_t, int64_t>, AxisPadding> padded_;  // its inputs', by input and axis of the map
   std::map<ir::RegionId, std::optional<Counting>> countings_;  // of the bodies of loops
   Buffers buffers_;    // shared ones that have been written
   std::vector<MapInput> inputs_;             // of the map at hand
-  std::map<ir::RegionId, ir::OpId> loops_;   // in maps, by their regions
+  std::map<ir::RegionId, ir::OpId> loops_;   // by their regions
+  std::set<ir::RegionId> turning_;           // bodies of loops that have a turn
   std::map<ir::RegionId, Settled> settled_;  // by the first region of a loop
   std::set<Span> reported_;
   ir::RegionId region_;      // whose operation is looked at

@@ -13,7 +13,9 @@ namespace {
 void meet(AxisPadding& axis, const AxisPadding& other) {
   if (!axis.is_padded) return void(axis = other);
   axis.is_filled &= other.is_filled && !other.edges.empty() && !axis.edges.empty();
-  axis.edges.insert(axis.edges.end(), other.edges.begin(), other.edges.end());
+  unite(axis.edges, other.edges);
+  if (axis.kind != other.kind) axis.kind = PaddingKind::Mixed;
+  axis.lapsed.insert(other.lapsed.begin(), other.lapsed.end());
   if (!axis.is_filled) axis.lose_edges();
   axis.numbers = joined(axis.numbers, other.numbers), axis.plain = joined(axis.plain, other.plain);
 }
@@ -51,10 +53,10 @@ TileState PaddingFlow::read_by_place(const op::Map& map, const op::ElementLoad& 
         if (const Linear rest = index - prover_.value(args[a]) * s; !index.is_lost && !prover_.depends_on(rest, map.body)) along = a, sign = s;
     if (along) {
       const Linear rest = index - prover_.value(args[*along]) * sign, size = map.shape[*along];
-      for (Edge& edge : axis.edges) {
+      each_edge(axis.edges, [&](Edge& edge) {
         if (sign > 0) edge = edge.moved(-rest);
         else edge = {rest - edge.limit + 1, edge.has_low ? rest - edge.first + 1 : size, true};
-      }
+      });
       meet(result.axes[*along], axis);
     } else if (!prover_.depends_on(index, map.body) || is_of_data(kernel_, map, load.indices[d])) {
       result.inside = joined(result.inside, axis.met());

@@ -1,7 +1,7 @@
 // How elementwise code carries padding.
 //
 // Along an axis, each set of padded inputs is looked at as if these were padding and the others were not. What is computed of padding
-// is padding. Not so where padding leaves another operand as it is, which is carried by a loop: x of x + 0.
+// is padding. Assignments that would put it in the place of something else leave that as it is (padding_kept.cpp).
 #include "passes/padding_flow.h"
 
 #include <bit>
@@ -12,12 +12,6 @@ namespace tilec::passes {
 
 using namespace ir;
 
-namespace {
-
-constexpr size_t kMostGroups = 4;
-
-}  // namespace
-
 unsigned PaddingFlow::MapAxis::inputs(unsigned set) const {
   unsigned all = 0;
   for (size_t g = 0; g < groups.size(); ++g)
@@ -25,13 +19,13 @@ unsigned PaddingFlow::MapAxis::inputs(unsigned set) const {
   return all;
 }
 
-std::vector<PaddingFlow::Group> PaddingFlow::groups_along(const op::Map& map, int64_t axis) const {
+std::vector<PaddingFlow::Group> PaddingFlow::groups_along(int64_t axis) const {
   std::vector<Group> groups;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     TileState input = state(inputs_[i]);
     for (size_t a = 0; a < input.axes.size(); ++a) {
       const AxisPadding& padding = input.axes[a];
-      if (!reads_along(i, a, axis) || !padding.is_padded || (padding.is_first() && is_carried(map, i))) continue;
+      if (!reads_along(i, a, axis) || !padding.is_padded) continue;
       if (i >= kMostInputs) groups.resize(kMostGroups + 1, Group{{}, false, 0, padding});
       if (groups.size() > kMostGroups) return groups;
       auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.is_filled && padding.is_filled && g.edges == padding.edges; });
@@ -40,13 +34,6 @@ std::vector<PaddingFlow::Group> PaddingFlow::groups_along(const op::Map& map, in
     }
   }
   return groups;
-}
-
-// Is all that lies outside of `inner` outside of `outer` as well?
-bool PaddingFlow::is_beyond(const Edges& inner, const Edges& outer) {
-  if (inner == outer) return true;
-  if (inner.size() != 1 || outer.size() != 1 || inner[0].has_low) return false;
-  return prover_.proves(prover_.facts(region_), at_least(inner[0].limit, outer[0].limit), prove::Effort::Quick);
 }
 
 // Sets of groups that may be padding at once while the others are not.
@@ -66,28 +53,36 @@ std::vector<unsigned> PaddingFlow::possible_sets(const std::vector<Group>& group
   return sets;
 }
 
-// Is it what a loop carries, or computed of that, element by element?
-bool PaddingFlow::is_carried(const op::Map& map, size_t input) const {
-  return first_values_.contains(inputs_[input].tile) && inputs_[input].axes.size() == map.shape.size();
+// Along an axis of the map: what elements of an input are, inside or outside of its edges.
+Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside) const {
+  Marks marks{.is_of_element = true};
+  const TileState of = state(inputs_[input]);
+  for (size_t a = 0; a < of.axes.size(); ++a) {
+    const AxisPadding& along = of.axes[a];
+    if (!reads_along(input, a, axis)) continue;
+    if (along.is_padded && is_outside) {
+      if (along.kind == PaddingKind::Free) continue;
+      marks.taint = std::max(marks.taint, along.kind == PaddingKind::Set ? Taint::Set : along.kind == PaddingKind::Mixed ? Taint::Mixed : Taint::Padding), marks.made = Made::Data;
+    } else {
+      marks.made = std::max(marks.made, along.is_padded ? (along.may_be_free ? Made::Maybe : Made::Data) : along.is_free ? Made::Free : along.may_be_free ? Made::Maybe : Made::Data);
+    }
+  }
+  return marks;
 }
 
-// What it holds where no turn of the loop has brought anything.
-Known PaddingFlow::begins_with(size_t input, int64_t axis) const {
-  const TileState now = state(inputs_[input]);
-  for (size_t a = 0; a < now.axes.size(); ++a)
-    if (reads_along(input, a, axis) && now.axes[a].is_first()) return now.axes[a].met();
-  return first_values_.find(inputs_[input].tile)->second.numbers;
+const AxisPadding* PaddingFlow::padding_along(size_t input, int64_t axis) const {
+  auto found = padded_.find({input, axis});
+  return found != padded_.end() ? &found->second : nullptr;
 }
 
 // The results of the map where, along its `axis`, the inputs of the set are padding and the others are not (axis -1: where it
-// lies inside on every axis); `begins`: and loops have brought nothing to what they carry.
-MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, unsigned set, bool begins) {
+// lies inside on every axis). `is_free`: and what may be free is.
+MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, unsigned set, bool is_free) {
   const int64_t axis = along.axis;
   const std::vector<Group>& groups = along.groups;
   const auto& args = kernel_.region(map.body).args;
   NumbersOf known = scalars_;
-  std::map<ValueId, Taint> taints;
-  std::set<ValueId> carried, brought;
+  MarksOf marks;
   unsigned padded = 0;
   bool is_alone = plain_input(groups).has_value();
   std::vector<prove::Formula> places;
@@ -100,29 +95,24 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
   }
   // Along the other axes it lies inside; what does not is in the corners.
   for (int64_t other = 0; axis >= 0 && other < int64_t(map.shape.size()); ++other)
-    for (const Group& group : other == axis ? std::vector<Group>() : groups_along(map, other))
+    for (const Group& group : other == axis ? std::vector<Group>() : groups_along(other))
       if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, prover_.value(args[other]))));
+  if (axis >= 0) marks[args[size_t(axis)]].made = Made::Data;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     TileState input = state(inputs_[i]);
     ValueId arg = inputs_[i].element;
     Known numbers = axis < 0 ? input.inside : ordinary(input.inside);
-    for (size_t a = 0; a < input.axes.size(); ++a) {
-      if (!is_in(padded, i) || !reads_along(i, a, axis) || !input.axes[a].is_padded) continue;
-      numbers = is_alone ? input.axes[a].numbers : input.axes[a].met();
-      taints[arg] = input.axes[a].kind == PaddingKind::Set ? Taint::Set : Taint::Padding;
-    }
+    for (size_t a = 0; is_free && a < input.axes.size(); ++a)
+      if (reads_along(i, a, axis) && input.axes[a].may_be_free) numbers = input.axes[a].plain;
+    for (size_t a = 0; a < input.axes.size(); ++a)
+      if (is_in(padded, i) && reads_along(i, a, axis) && input.axes[a].is_padded) numbers = is_alone ? input.axes[a].numbers : input.axes[a].met();
     if (axis >= 0 && !is_in(padded, i)) numbers = met_there(i, axis, groups, set, numbers);
-    if (is_carried(map, i)) carried.insert(arg);
-    else if (!first_values_.contains(inputs_[i].tile) && !is_in(padded, i) && std::ranges::find(inputs_[i].axes, axis) != inputs_[i].axes.end()) brought.insert(arg);
-    if (axis >= 0 && !is_in(padded, i) && is_carried(map, i)) {
-      const Known first = begins_with(i, axis);
-      numbers = begins ? first : joined(numbers, first);
-    }
     known[arg] = numbers;
+    marks[arg] = marks_along(i, axis, is_in(padded, i));
   }
-  auto may_keep = [&](const Meeting& meeting) { return keeps(map, along, set, meeting); };
-  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(taints), std::move(carried), std::move(brought),
-                        prove::all_of(std::move(places)), may_keep);
+  auto keeps = [&](const Assignment& made) { return this->keeps(along, set, made); };
+  lapses_.clear();
+  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), prove::all_of(std::move(places)), keeps);
 }
 
 // The only input that has padding along an axis: the result is the same number everywhere where that is.
@@ -134,7 +124,7 @@ std::optional<size_t> PaddingFlow::plain_input(const std::vector<Group>& groups)
 // Are the results the same number everywhere where the inputs are that, but for `alone`, which is known to be?
 bool PaddingFlow::is_uniform(const op::Map& map, std::optional<size_t> alone) const {
   for (size_t i = 0; i < inputs_.size(); ++i)
-    if (i != alone && !state(inputs_[i]).is_uniform) return false;
+    if (i != alone && !state(inputs_[i]).is_uniform()) return false;
   const std::span<const ValueId> indices = std::span(kernel_.region(map.body).args).first(map.shape.size());
   bool is_same = true;
   each_op(kernel_, map.body, [&](OpId id) {
@@ -155,7 +145,7 @@ Known PaddingFlow::plain_result(const op::Map& map, size_t padded, int64_t axis,
       if (reads_along(i, a, axis)) numbers = input.axes[a].plain;
     if (!numbers.is_some()) return {};
   }
-  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, {}, prove::truth(true)).numbers[r];
+  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, prove::truth(true)).numbers[r];
 }
 
 // What an input that has no padding holds where those of the set do: it may be made by the places of its elements.
@@ -171,18 +161,17 @@ Known PaddingFlow::met_there(size_t input, int64_t axis, const std::vector<Group
   NumbersOf known = scalars_;
   for (size_t i = 0; i < inner->inputs.size(); ++i) known[args[inner->shape.size() + i]] = state(inner->inputs[i]).inside;
   if (places.empty() || std::any_of(inner->inputs.begin(), inner->inputs.end(), [&](ValueId v) { return state(v).is_padded(); })) return otherwise;
-  MapResults results = run_on_numbers(prover_, decisions_, kernel_, inner->body, std::move(known), {}, {}, {}, prove::all_of(std::move(places)));
+  MapResults results = run_on_numbers(prover_, decisions_, kernel_, inner->body, std::move(known), {}, prove::all_of(std::move(places)));
   return results.numbers[size_t(std::find(made->results.begin(), made->results.end(), inputs_[input].tile) - made->results.begin())];
 }
 
 // Through both sides of branches, and the turns of loops.
-bool PaddingFlow::is_made_of(ValueId v, ValueId source) const {
+std::set<ValueId> PaddingFlow::sources_of(ValueId v) const {
   std::set<ValueId> seen;
   std::vector<ValueId> open{v};
   while (!open.empty()) {
     ValueId next = open.back();
     open.pop_back();
-    if (next == source) return true;
     if (!seen.insert(next).second) continue;
     const Op* op = kernel_.definition(next);
     if (!op) {
@@ -190,8 +179,15 @@ bool PaddingFlow::is_made_of(ValueId v, ValueId source) const {
       open.insert(open.end(), from.begin(), from.end());
       continue;
     }
-    each_operand(op->data, [&](ValueId operand) { open.push_back(operand); });
     const size_t result = size_t(std::ranges::find(op->results, next) - op->results.begin());
+    if (auto* loop = op->get<op::For>()) {
+      // What it begins with is left where it has no turn, or where a turn makes it of that.
+      for (ValueId v : {loop->low, loop->high, loop->step}) open.push_back(v);
+      if (!turning_.contains(loop->body)) open.push_back(loop->inits[result]);
+      open.push_back(kernel_.terminator(loop->body).as<op::Yield>().values[result]);
+      continue;
+    }
+    each_operand(op->data, [&](ValueId operand) { open.push_back(operand); });
     each_region(op->data, [&](RegionId region) {
       if (kernel_.region(region).ops.empty() || !kernel_.terminator(region).is<op::Yield>()) return;
       const std::vector<ValueId>& yielded = kernel_.terminator(region).as<op::Yield>().values;
@@ -199,7 +195,7 @@ bool PaddingFlow::is_made_of(ValueId v, ValueId source) const {
       open.insert(open.end(), yielded.begin(), yielded.end());
     });
   }
-  return false;
+  return seen;
 }
 
 // What an argument of a loop in a map is made of; of others, nothing.
@@ -211,66 +207,9 @@ std::vector<ValueId> PaddingFlow::turned(ValueId argument) const {
   return carried_sources(kernel_, kernel_.op(loop->second), region, size_t(std::ranges::find(args, argument) - args.begin()));
 }
 
-PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results, size_t r) {
-  ValueId result = kernel_.terminator(map.body).as<op::Yield>().values[r];
-  unsigned padded = axis.inputs(set);
-  bool is_touched = false;
-  for (size_t i = 0; i < inputs_.size(); ++i) is_touched |= is_in(padded, i) && is_made_of(result, inputs_[i].element);
-  Outcome outcome{set, Outcome::Kind::None, results.numbers[r], results.is_brought[r]};
-  if (!is_touched) return outcome;
-  outcome.kind = results.is_kept[r] ? Outcome::Kind::Kept : results.taints[r] != Taint::Padding ? Outcome::Kind::Set : Outcome::Kind::Padding;
-  if (outcome.kind == Outcome::Kind::Padding && axis.groups.size() == 1 && !carries(map, axis, set, result))
-    outcome.numbers = map_results(map, axis, set, true).numbers[r];
-  return outcome;
-}
-
-// Where the outcomes are such: beyond the edges of the groups that make them so whatever the others are; these must tell of all of it.
-PaddingFlow::Group PaddingFlow::region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes, bool (*is_such)(const Outcome&)) {
-  Group region{{}, true, 0, {}};
-  unsigned deciding = (1u << axis.groups.size()) - 1;
-  for (const Outcome& outcome : outcomes)
-    if (!is_such(outcome)) deciding &= ~outcome.groups;
-  bool is_told = true;
-  for (const Outcome& outcome : outcomes) is_told &= !is_such(outcome) || (outcome.groups & deciding);
-  for (size_t g = 0; g < axis.groups.size(); ++g) {
-    if (!region.sample.origin.read.valid()) region.sample.origin = axis.groups[g].sample.origin;
-    if (!(deciding >> g & 1)) continue;
-    is_told &= !axis.groups[g].edges.empty();
-    bool is_said_by_other = false;
-    for (size_t h = 0; h < axis.groups.size(); ++h)
-      is_said_by_other |= (deciding >> h & 1) && axis.groups[h].is_filled && axis.groups[h].edges == axis.groups[g].edges;
-    region.is_filled &= is_said_by_other;
-    for (const Edge& edge : axis.groups[g].edges)
-      if (std::find(region.edges.begin(), region.edges.end(), edge) == region.edges.end()) region.edges.push_back(edge);
-  }
-  if (!is_told) region.edges.clear(), region.is_filled = false;
-  return region;
-}
-
-AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r) {
-  auto is_padding = [](const Outcome& o) { return o.kind == Outcome::Kind::Set || o.kind == Outcome::Kind::Padding; };
-  AxisPadding padding{};
-  bool is_set = true;
-  for (const Outcome& outcome : outcomes) {
-    if (!is_padding(outcome)) continue;
-    padding.is_padded = true;
-    padding.numbers = joined(padding.numbers, outcome.numbers);
-    if (auto input = plain_input(axis.groups)) {
-      Known plain = plain_result(map, *input, axis.axis, r);
-      if (plain.is_some() && !plain.sure.exact && !is_uniform(map, *input)) padding.numbers = joined(padding.numbers, plain);
-      else padding.plain = plain;
-    }
-    is_set &= outcome.kind == Outcome::Kind::Set;
-  }
-  if (!padding.is_padded) return begun(map, axis, outcomes, r);
-  Group region = region_of(axis, outcomes, is_padding);
-  padding.kind = is_set ? PaddingKind::Set : PaddingKind::Read;
-  padding.edges = std::move(region.edges), padding.is_filled = region.is_filled, padding.origin = region.sample.origin;
-  return padding;
-}
-
 Known PaddingFlow::corner_of(const op::Map& map, size_t r) {
   NumbersOf known = scalars_;
+  MarksOf marks;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     TileState input = state(inputs_[i]);
     Known numbers = input.corner;
@@ -278,45 +217,64 @@ Known PaddingFlow::corner_of(const op::Map& map, size_t r) {
       if (axis.is_padded) numbers = joined(numbers, axis.met());
     bool is_sure = input.is_padded() && map.shape.size() == 2;
     known[inputs_[i].element] = is_sure ? numbers : joined(numbers, input.inside);
+    if (input.is_padded()) marks[inputs_[i].element].taint = Taint::Padding;
   }
-  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, {}, {}, prove::truth(true)).numbers[r];
+  auto either = [](const Assignment&) { return Keeping::Either; };
+  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), prove::truth(true), either).numbers[r];
 }
 
 // Has the map padding along another axis that is none in its result? What is outside there as well is no corner.
-bool PaddingFlow::hides_corner(const op::Map& map, const TileState& result, size_t axis) {
+bool PaddingFlow::hides_corner(const TileState& result, size_t axis) {
   auto is_shown = [&](const AxisPadding& of, const Group& group) {
-    if (!of.is_padded) return false;
-    return !of.is_first() || (of.can_be_masked() && is_beyond(group.edges, of.edges));
+    return of.is_padded && (of.kind != PaddingKind::Free || (of.can_be_masked() && is_beyond(group.edges, of.edges)));
   };
   for (size_t a = 0; a < result.axes.size(); ++a)
-    for (const Group& group : a == axis ? std::vector<Group>() : groups_along(map, int64_t(a)))
+    for (const Group& group : a == axis ? std::vector<Group>() : groups_along(int64_t(a)))
       if (!is_shown(result.axes[a], group)) return true;
   return false;
 }
 
-void PaddingFlow::run_map(const op::Map& map, const Op& at) {
+void PaddingFlow::look_at(const op::Map& map, const Op& at) {
   inputs_ = inputs_of(map);
+  padded_.clear(), sources_.clear(), reads_elements_.clear();
   each_op(kernel_, map.body, [&](OpId id) {
     const Op& op = kernel_.op(id);
     if (op.is<op::For>() || op.is<op::While>()) each_region(op.data, [&](RegionId part) { loops_[part] = id; });
   });
-  note_first(map, at);
-  masks_.forget_results(op_);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const TileState of = state(inputs_[i]);
+    for (size_t a = 0; a < of.axes.size(); ++a)
+      if (of.axes[a].is_padded) padded_.try_emplace({i, inputs_[i].axes[a]}, of.axes[a]);
+  }
+  const auto& yielded = kernel_.terminator(map.body).as<op::Yield>().values;
+  for (size_t r = 0; r < at.results.size(); ++r) {
+    sources_.push_back(sources_of(yielded[r]));
+    reads_elements_.push_back(std::ranges::any_of(sources_[r], [&](ValueId v) {
+      const Op* op = kernel_.definition(v);
+      return op && (op->is<op::ElementLoad>() || op->is<op::Atomic>()) && std::ranges::find(inputs_, v, &MapInput::element) == inputs_.end();
+    }));
+  }
+}
+
+void PaddingFlow::run_map(const op::Map& map, const Op& at) {
+  look_at(map, at);
+  masks_.forget_inside(op_);
   std::map<ValueId, AxisPadding> stored;
-  MapResults inside = map_results(map, {-1, {}, {}}, 0, false);
+  MapResults inside = map_results(map, {-1, {}, {}}, 0);
   std::vector<TileState> states;
-  for (size_t r = 0; r < at.results.size(); ++r) states.push_back(plain_state(inside.numbers[r], int(map.shape.size()), is_uniform(map, std::nullopt)));
+  for (size_t r = 0; r < at.results.size(); ++r) states.push_back(plain_state(inside.numbers[r], int(map.shape.size())));
   for (size_t a = 0; a < map.shape.size(); ++a) {
-    MapAxis axis{int64_t(a), groups_along(map, int64_t(a)), {}};
+    MapAxis axis{int64_t(a), groups_along(int64_t(a)), {}};
     if (axis.groups.size() > kMostGroups) {
       for (size_t r = 0; r < states.size(); ++r)
-        states[r].axes[a] = {true, PaddingKind::Read, {}, false, known_anything(element(at.results[r])), axis.groups[0].sample.origin, false};
+        states[r].axes[a] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = known_anything(element(at.results[r])), .origin = axis.groups[0].sample.origin};
+      refuse_all(map, axis);
       continue;
     }
     axis.sets = possible_sets(axis.groups);
     std::vector<std::vector<Outcome>> outcomes(states.size());
     for (unsigned set : axis.sets) {
-      MapResults results = map_results(map, axis, set, false);
+      MapResults results = map_results(map, axis, set);
       mask_guards(map, axis, set, results);
       note_stores(map, axis, results, stored);
       for (size_t r = 0; r < states.size(); ++r) outcomes[r].push_back(outcome_of(map, axis, set, results, r));
@@ -327,16 +285,15 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
     auto padded = std::count_if(states[r].axes.begin(), states[r].axes.end(), [](const AxisPadding& axis) { return axis.is_padded; });
     if (padded > 1) states[r].corner = corner_of(map, r);
     for (size_t a = 0; a < states[r].axes.size(); ++a)
-      if (states[r].axes[a].is_padded && hides_corner(map, states[r], a)) states[r].axes[a].numbers = joined(states[r].axes[a].numbers, corner_of(map, r));
+      if (states[r].axes[a].is_padded && hides_corner(states[r], a)) states[r].axes[a].numbers = joined(states[r].axes[a].numbers, corner_of(map, r));
     tiles_[at.results[r]] = std::move(states[r]);
   }
   taint_writes(map.body);
   for (const auto& [buffer, padding] : stored) {
     TileState now = state(buffer);
-    now.is_uniform = false;
     for (AxisPadding& axis : now.axes) {
       axis.numbers = axis.is_padded ? joined(axis.met(), padding.numbers) : padding.numbers;
-      axis.is_padded = true, axis.kind = PaddingKind::Read, axis.plain = {}, axis.is_as_read = false, axis.origin = padding.origin;
+      axis.is_padded = true, axis.kind = PaddingKind::Read, axis.plain = {}, axis.is_as_read = axis.is_free = axis.may_be_free = false, axis.origin = padding.origin;
       axis.lose_edges();
     }
     buffers_[buffer] = std::move(now);
@@ -348,9 +305,9 @@ void PaddingFlow::note_stores(const op::Map& map, const MapAxis& axis, const Map
   each_op(kernel_, map.body, [&](OpId id) {
     auto* store = kernel_.op(id).get<op::ElementStore>();
     if (!store) return;
-    auto taint = results.taint_of.find(store->value);
+    auto marks = results.marks_of.find(store->value);
     auto numbers = results.known.find(store->value);
-    if (taint == results.taint_of.end() || taint->second != Taint::Padding || numbers == results.known.end()) return;
+    if (marks == results.marks_of.end() || marks->second.taint < Taint::Mixed || numbers == results.known.end()) return;
     ValueId buffer = store->buffer;
     while (auto* view = kernel_.defined_by<op::Subview>(buffer)) buffer = view->buffer;
     if (kernel_.type(buffer).space != Space::Shared) return;
@@ -368,10 +325,11 @@ void PaddingFlow::mask_guards(const op::Map& map, const MapAxis& axis, unsigned 
     auto* binary = op.get<op::Binary>();
     ValueId operand = binary ? binary->b : op.as<op::Unary>().x;
     auto numbers = results.known.find(operand);
-    auto taint = results.taint_of.find(op.result());
-    if (numbers == results.known.end() || taint == results.taint_of.end() || taint->second == Taint::Clean) return;
+    auto marks = results.marks_of.find(op.result());
+    if (numbers == results.known.end() || marks == results.marks_of.end() || (marks->second.taint == Taint::Clean && marks->second.made == Made::Data)) return;
     bool divides = binary && (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem);
     if (divides && !(numbers->second.sure.kinds & kZero) && !binary->may_leave) return;
+    const bool is_free = marks->second.taint == Taint::Clean;
     Edges edges;
     const Group* unknown = nullptr;
     for (size_t g = 0; g < axis.groups.size(); ++g) {
@@ -381,8 +339,10 @@ void PaddingFlow::mask_guards(const op::Map& map, const MapAxis& axis, unsigned 
         is_read |= is_in(group.inputs, i) && is_made_of(op.result(), inputs_[i].element);
       if (!is_read || !(set >> g & 1)) continue;
       if (!group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) unknown = &group;
-      edges.insert(edges.end(), group.edges.begin(), group.edges.end());
+      if (is_free && !edges.empty()) edges = beyond_both(edges, group.edges);
+      else unite(edges, group.edges);
     }
+    if (edges.empty() && !unknown) return;
     if (!unknown) return masks_.add(GuardMask{region_, op_, id, axis.axis, edges});
     if (divides && numbers->second.sure.is_within(kZero)) report(unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, "division", "1", op);
   });

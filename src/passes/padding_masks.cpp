@@ -12,9 +12,7 @@ using prove::Formula;
 using prove::Linear;
 
 bool Masks::can_stand(RegionId region, const Edges& edges) const {
-  return std::all_of(edges.begin(), edges.end(), [&](const Edge& edge) {
-    return can_stand(region, edge.limit) && (!edge.has_low || can_stand(region, edge.first));
-  });
+  return all_edges(edges, [&](const Edge& edge) { return can_stand(region, edge.limit) && (!edge.has_low || can_stand(region, edge.first)); });
 }
 
 bool Masks::can_stand(RegionId region, const Linear& sum) const {
@@ -96,19 +94,29 @@ struct Written {
 struct Ends {
   ValueId first, limit;  // first: none where nothing lies before
 };
-std::vector<Ends> written(prove::Prover& prover, Builder& b, const Edges& edges) {
-  std::vector<Ends> all;
-  for (const Edge& edge : edges) {
-    Written written{prover, b};
-    all.push_back({edge.has_low ? written.sum(edge.first) : ValueId{}, written.sum(edge.limit)});
+using Outside = std::vector<std::vector<Ends>>;  // beyond all of one of them
+Outside written(prove::Prover& prover, Builder& b, const Edges& edges) {
+  Outside any;
+  for (const Beyond& beyond : edges) {
+    std::vector<Ends> all;
+    for (const Edge& edge : beyond) {
+      Written written{prover, b};
+      all.push_back({edge.has_low ? written.sum(edge.first) : ValueId{}, written.sum(edge.limit)});
+    }
+    any.push_back(std::move(all));
   }
-  return all;
+  return any;
 }
-ValueId is_outside(Builder& b, const std::vector<Ends>& ends, ValueId coordinate) {
+ValueId is_outside(Builder& b, const Outside& outside, ValueId coordinate) {
   ValueId any = b.boolean(false);
-  for (const Ends& end : ends) {
-    any = b.logical_or(any, b.compare(CompareFn::Ge, coordinate, end.limit));
-    if (end.first.valid()) any = b.logical_or(any, b.compare(CompareFn::Lt, coordinate, end.first));
+  for (const std::vector<Ends>& beyond : outside) {
+    ValueId all = b.boolean(true);
+    for (const Ends& end : beyond) {
+      ValueId is = b.compare(CompareFn::Ge, coordinate, end.limit);
+      if (end.first.valid()) is = b.logical_or(is, b.compare(CompareFn::Lt, coordinate, end.first));
+      all = b.binary(BinaryFn::And, all, is);
+    }
+    any = b.logical_or(any, all);
   }
   return any;
 }
@@ -140,7 +148,7 @@ ValueId masked(prove::Prover& prover, Builder& b, const OperandMask& mask) {
   Kernel& kernel = b.kernel();
   ValueId tile = loaded(b, operands_of(kernel.op(mask.op))[mask.operand]);
   const Type type = kernel.type(tile);
-  std::vector<Ends> ends = written(prover, b, mask.edges);
+  Outside ends = written(prover, b, mask.edges);
   op::Map map{.inputs = {tile}, .input_axes = {whole(type.shape.size())}, .shape = type.shape, .body = kernel.new_region()};
   std::vector<ValueId> indices;
   for (size_t a = 0; a < type.shape.size(); ++a) indices.push_back(kernel.new_arg(map.body, scalar_type(Scalar::Index)));
@@ -197,32 +205,91 @@ RegionId region_of(const Kernel& kernel, RegionId body, OpId op) {
   return found;
 }
 
-void insert_mask(prove::Prover& prover, Kernel& kernel, const ResultMask& mask) {
-  std::vector<Ends> ends;
-  insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });
-  RegionId body = kernel.op(mask.map).as<op::Map>().body, region = region_of(kernel, body, mask.op);
-  ValueId by;
-  if (mask.side) {
-    const ValueId condition = kernel.op(mask.op).as<op::If>().condition;
-    insert_before(kernel, region, mask.op, [&](Builder& b) {
-      by = b.select(is_outside(b, ends, kernel.region(body).args[size_t(mask.axis)]), b.boolean(*mask.side), condition);
-    });
-    kernel.op(mask.op).as<op::If>().condition = by;
-    return;
-  }
-  const auto& ops = kernel.region(region).ops;
-  const OpId next = ops[size_t(std::ranges::find(ops, mask.op) - ops.begin()) + 1];
-  const ValueId combined = kernel.op(mask.op).results[mask.result];
-  insert_before(kernel, region, next, [&](Builder& b) {
-    by = b.select(is_outside(b, ends, kernel.region(body).args[size_t(mask.axis)]), mask.kept, combined);
+// What an assignment asks, in its map.
+ValueId is_inside(prove::Prover& prover, Kernel& kernel, const InsideMask& mask) {
+  std::vector<std::pair<Outside, Outside>> ends;
+  insert_before(kernel, mask.region, mask.map, [&](Builder& b) {
+    for (const InsideMask::Part& part : mask.parts) ends.emplace_back(written(prover, b, part.edges), written(prover, b, part.padding));
   });
-  replace_uses(kernel, body, combined, by);
-  kernel.op(kernel.value(by).op).as<op::Select>().b = combined;
+  RegionId body = kernel.op(mask.map).as<op::Map>().body, region = region_of(kernel, body, mask.inside);
+  ValueId by;
+  insert_before(kernel, region, mask.inside, [&](Builder& b) {
+    const ValueId coordinate = kernel.region(body).args[size_t(mask.axis)];
+    ValueId outside = b.boolean(false);
+    for (const auto& [beyond, padding] : ends) {
+      ValueId part = is_outside(b, beyond, coordinate);
+      if (!padding.empty()) part = b.binary(BinaryFn::And, part, b.logical_not(is_outside(b, padding, coordinate)));
+      outside = b.logical_or(outside, part);
+    }
+    by = b.logical_not(outside);
+  });
+  return by;
+}
+
+// Assignments that nothing keeps out take place.
+void answer(Kernel& kernel, const std::map<OpId, ValueId>& inside) {
+  std::map<ValueId, ValueId> by;
+  std::set<OpId> gone;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    const Op& op = kernel.op(id);
+    auto* choice = op.get<op::Select>();
+    if (op.is<op::Inside>()) gone.insert(id);
+    if (!choice || !kernel.defined_by<op::Inside>(choice->condition)) return;
+    const OpId asked = kernel.value(choice->condition).op;
+    if (auto at = inside.find(asked); at != inside.end()) return void(kernel.op(id).as<op::Select>().condition = at->second);
+    by[op.result()] = choice->a, gone.insert(id);
+  });
+  // What is left of a map that only assigned is the tile itself.
+  each_op(kernel, kernel.body, [&](OpId id) {
+    auto* map = kernel.op(id).get<op::Map>();
+    const auto& ops = map ? kernel.region(map->body).ops : std::vector<OpId>();
+    if (!map || map->inputs.size() > 2 || kernel.op(id).results.size() != 1 || !std::ranges::all_of(ops, [&](OpId o) { return gone.contains(o) || kernel.op(o).is<op::Yield>(); })) return;
+    if (std::ranges::none_of(ops, [&](OpId o) { return gone.contains(o); })) return;
+    ValueId yielded = kernel.terminator(map->body).as<op::Yield>().values[0];
+    for (auto at = by.find(yielded); at != by.end(); at = by.find(yielded)) yielded = at->second;
+    const auto& args = kernel.region(map->body).args;
+    const size_t input = size_t(std::ranges::find(args, yielded) - args.begin()) - map->shape.size();
+    if (input < map->inputs.size() && map->input_axes[input] == whole(map->shape.size()) && kernel.type(map->inputs[input]) == kernel.type(kernel.op(id).result()))
+      by[kernel.op(id).result()] = map->inputs[input], gone.insert(id);
+  });
+  auto last = [&](ValueId v) {
+    for (auto at = by.find(v); at != by.end(); at = by.find(v)) v = at->second;
+    return v;
+  };
+  std::vector<RegionId> regions{kernel.body};
+  each_op(kernel, kernel.body, [&](OpId id) {
+    each_operand(kernel.op(id).data, [&](ValueId& v) { v = last(v); });
+    each_region(kernel.op(id).data, [&](RegionId region) { regions.push_back(region); });
+    if (auto* gemm = kernel.op(id).get<op::Gemm>()) gemm->keeps = false;
+  });
+  for (RegionId region : regions) std::erase_if(kernel.region(region).ops, [&](OpId id) { return gone.contains(id); });
+}
+
+bool asks(const Kernel& kernel, const op::Map& map) {
+  bool found = false;
+  each_op(kernel, map.body, [&](OpId id) { found |= kernel.op(id).is<op::Inside>(); });
+  return found;
+}
+
+// What maps read to keep it alone.
+void drop_unread(Kernel& kernel, const std::vector<OpId>& maps) {
+  for (OpId id : maps) {
+    auto* map = kernel.op(id).get<op::Map>();
+    std::set<ValueId> read;
+    each_op(kernel, map->body, [&](OpId inner) { each_operand(kernel.op(inner).data, [&](ValueId v) { read.insert(v); }); });
+    std::vector<ValueId>& args = kernel.region(map->body).args;
+    for (size_t i = map->inputs.size(); i-- > 0;) {
+      const size_t arg = map->shape.size() + i;
+      if (read.contains(args[arg])) continue;
+      map->inputs.erase(map->inputs.begin() + ptrdiff_t(i)), map->input_axes.erase(map->input_axes.begin() + ptrdiff_t(i));
+      args.erase(args.begin() + ptrdiff_t(arg));
+    }
+  }
 }
 
 // 1 divides everything, and 0 adds to, multiplies and shifts everything.
 void insert_mask(prove::Prover& prover, Kernel& kernel, const GuardMask& mask) {
-  std::vector<Ends> ends;
+  Outside ends;
   insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });
   RegionId body = kernel.op(mask.map).as<op::Map>().body, region = region_of(kernel, body, mask.op);
   OpData data = kernel.op(mask.op).data;
@@ -239,26 +306,48 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const GuardMask& mask) {
 
 }  // namespace
 
-void Masks::add(const ResultMask& mask) {
-  auto [at, is_new] = results_.try_emplace({mask.map, mask.op, mask.result, mask.axis}, mask);
-  Edges& edges = at->second.edges;
-  for (const Edge& edge : mask.edges)
-    if (std::ranges::find(edges, edge) == edges.end()) edges.push_back(edge);
+bool InsideMask::covers(const Part& part) const {
+  return std::ranges::any_of(parts, [&](const Part& there) {
+    return there.padding == part.padding && std::ranges::all_of(part.edges, [&](const Beyond& b) { return std::ranges::find(there.edges, b) != there.edges.end(); });
+  });
 }
 
-bool Masks::has_result(OpId map, OpId op, size_t result, int64_t axis) const {
-  auto first = results_.find({map, op, 0, axis});
-  return results_.contains({map, op, result, axis}) || (first != results_.end() && first->second.side);
+void Masks::add(const InsideMask& mask) {
+  auto [at, is_new] = inside_.try_emplace({mask.inside, mask.axis}, mask);
+  for (const InsideMask::Part& part : mask.parts)
+    if (!is_new && std::ranges::find(at->second.parts, part) == at->second.parts.end()) at->second.parts.push_back(part);
 }
 
-void Masks::forget_results(OpId map) {
-  std::erase_if(results_, [&](const auto& entry) { return std::get<0>(entry.first) == map; });
+const InsideMask* Masks::inside(OpId inside, int64_t axis) const {
+  auto at = inside_.find({inside, axis});
+  return at != inside_.end() ? &at->second : nullptr;
+}
+
+bool Masks::has_inside(OpId inside) const {
+  auto at = inside_.lower_bound({inside, 0});
+  return at != inside_.end() && at->first.first == inside;
+}
+
+void Masks::forget_inside(OpId map) {
+  std::erase_if(inside_, [&](const auto& entry) { return entry.second.map == map; });
 }
 
 void Masks::insert(Kernel& kernel) const {
   for (const auto& [key, mask] : guards_) insert_mask(prover_, kernel, mask);
-  // What a mask keeps may have a mask of its own, which is put in behind.
-  for (const auto& [key, mask] : std::views::reverse(results_)) insert_mask(prover_, kernel, mask);
+  std::vector<OpId> asking;
+  each_op(kernel, kernel.body, [&](OpId id) {
+    if (auto* map = kernel.op(id).get<op::Map>(); map && asks(kernel, *map)) asking.push_back(id);
+  });
+  std::map<OpId, ValueId> inside;
+  for (const auto& [key, mask] : inside_) {
+    const ValueId along = is_inside(prover_, kernel, mask);
+    auto [at, is_new] = inside.try_emplace(mask.inside, along);
+    if (is_new) continue;
+    RegionId region = region_of(kernel, kernel.op(mask.map).as<op::Map>().body, mask.inside);
+    insert_before(kernel, region, mask.inside, [&](Builder& b) { at->second = b.binary(BinaryFn::And, at->second, along); });
+  }
+  answer(kernel, inside);
+  drop_unread(kernel, asking);
   for (const auto& [key, mask] : operands_) insert_mask(prover_, kernel, mask);
 }
 

@@ -13,16 +13,18 @@ struct OperandMask {
   Edges edges;
   ir::Number identity;
 };
-// A result of an operation of a map's body is `kept`, an operand of it or what a side of a branch has, where another operand is padding.
-// With `side`, it is the branch that takes that side there.
-struct ResultMask {
+// In a map's body: beyond the edges an assignment leaves its place as it is.
+struct InsideMask {
   ir::RegionId region;
-  ir::OpId map, op;
-  size_t result = 0;
+  ir::OpId map, inside;
   int64_t axis = 0;
-  Edges edges;
-  ir::ValueId kept;
-  std::optional<bool> side = {};
+  // Beyond these, but for what is beyond others: there the place holds padding itself.
+  struct Part {
+    Edges edges, padding;
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+  std::vector<Part> parts;
+  bool covers(const Part& part) const;
 };
 // An operation of a map's body that reports what it has no value for: its last operand becomes harmless beyond the edges.
 struct GuardMask {
@@ -39,11 +41,13 @@ class Masks {
   bool can_stand(ir::RegionId region, const Edges& edges) const;
   // One asked for again, with other edges, takes the place of the first.
   void add(const OperandMask& mask) { operands_.insert_or_assign({mask.op, mask.operand, mask.axis}, mask); }
-  // Edges of one operation are united.
-  void add(const ResultMask& mask);
-  bool has_result(ir::OpId map, ir::OpId op, size_t result, int64_t axis) const;
-  void forget_results(ir::OpId map);
+  // Parts of one operation are united.
+  void add(const InsideMask& mask);
+  const InsideMask* inside(ir::OpId inside, int64_t axis) const;  // none where there is no mask
+  bool has_inside(ir::OpId inside) const;
+  void forget_inside(ir::OpId map);
   void add(const GuardMask& mask) { guards_.insert_or_assign({mask.op, mask.axis}, mask); }
+  // Behind it, no assignment asks any more.
   void insert(ir::Kernel& kernel) const;
 
  private:
@@ -52,7 +56,7 @@ class Masks {
 
   prove::Prover& prover_;
   std::map<std::tuple<ir::OpId, size_t, int64_t>, OperandMask> operands_;  // by operation, operand and axis
-  std::map<std::tuple<ir::OpId, ir::OpId, size_t, int64_t>, ResultMask> results_;  // by map, operation, result and axis
+  std::map<std::pair<ir::OpId, int64_t>, InsideMask> inside_;  // by operation and axis
   std::map<std::tuple<ir::OpId, int64_t>, GuardMask> guards_;
 };
 

@@ -12,12 +12,21 @@ Formula Edge::outside(const Linear& coordinate) const {
 
 Formula outside(const Edges& edges, const Linear& coordinate) {
   std::vector<Formula> any;
-  for (const Edge& edge : edges) any.push_back(edge.outside(coordinate));
+  for (const Beyond& beyond : edges) {
+    std::vector<Formula> all;
+    for (const Edge& edge : beyond) all.push_back(edge.outside(coordinate));
+    any.push_back(prove::all_of(std::move(all)));
+  }
   return prove::any_of(std::move(any));
 }
 
-TileState plain_state(const Known& inside, int rank, bool is_uniform) {
-  return {inside, {}, is_uniform || inside.sure.exact, std::vector<AxisPadding>(rank)};
+void unite(Edges& edges, const Edges& others) {
+  for (const Beyond& beyond : others)
+    if (std::ranges::find(edges, beyond) == edges.end()) edges.push_back(beyond);
+}
+
+TileState plain_state(const Known& inside, int rank, bool is_free) {
+  return {inside, {}, std::vector<AxisPadding>(size_t(rank), AxisPadding{.is_free = is_free})};
 }
 
 namespace {
@@ -25,8 +34,7 @@ namespace {
 // Of a tile that is padded along the axis and of one that is not: what stands there in that one is no padding. What is the same number
 // everywhere could as well end at the edge.
 AxisPadding joined_with_plain(AxisPadding axis, const AxisPadding& plain, const TileState& tile) {
-  if (axis.kind == PaddingKind::First && plain.reach != Reach::Touched) axis.reach = Reach::Maybe;
-  if (tile.is_uniform) axis.plain = joined(axis.plain, tile.inside);
+  if (plain.is_free) axis.plain = joined(axis.plain, tile.inside);
   else axis.is_filled = false;
   return axis;
 }
@@ -38,8 +46,20 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b) {
   axis.is_as_read &= b.is_as_read;
   axis.numbers = joined(a.numbers, b.numbers);
   axis.plain = joined(a.plain, b.plain);
-  if (a.kind != b.kind) axis.kind = PaddingKind::Read;
-  if (a.reach != b.reach) axis.reach = Reach::Maybe;
+  auto is = [&](PaddingKind kind) { return a.kind == kind || b.kind == kind; };
+  // What was set and what is free stand both, and are refused where they would count.
+  if (a.kind != b.kind) axis.kind = is(PaddingKind::Free) && is(PaddingKind::Set) ? PaddingKind::Set : PaddingKind::Mixed;
+  if (a.at_first.empty()) axis.at_first = b.at_first, axis.loop = b.loop;
+  else if (!b.at_first.empty() && (b.at_first != a.at_first || b.loop != a.loop)) axis.lose_edges();
+  if (axis.edges.empty()) axis.at_first.clear();
+  axis.lapsed.insert(b.lapsed.begin(), b.lapsed.end());
+  return axis;
+}
+
+AxisPadding joined_unpadded(const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b) {
+  AxisPadding axis{.is_free = x.is_free && y.is_free, .may_be_free = x.may_be_free || y.may_be_free || x.is_free != y.is_free};
+  if (!axis.may_be_free) return axis;
+  axis.plain = joined(x.is_free ? a : x.plain, y.is_free ? b : y.plain);
   return axis;
 }
 
@@ -55,22 +75,23 @@ TileState of_product(TileState state) {
 
 TileState joined(const TileState& a, const TileState& b) {
   if (a.axes.size() != b.axes.size()) return a.inside.is_some() ? a : b;
-  TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), a.is_uniform && b.is_uniform, a.axes};
+  TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), a.axes};
   for (size_t i = 0; i < a.axes.size(); ++i) {
     const AxisPadding &x = a.axes[i], &y = b.axes[i];
-    if (x.is_padded && y.is_padded) result.axes[i] = joined(x, y);
-    else if (x.is_padded) result.axes[i] = joined_with_plain(x, y, b);
-    else if (y.is_padded) result.axes[i] = joined_with_plain(y, x, a);
-    else if (x.reach != y.reach) result.axes[i].reach = Reach::Maybe;
+    AxisPadding& axis = result.axes[i];
+    if (x.is_padded && y.is_padded) axis = joined(x, y);
+    else if (x.is_padded) axis = joined_with_plain(x, y, b);
+    else if (y.is_padded) axis = joined_with_plain(y, x, a);
+    else axis = joined_unpadded(x, a.inside, y, b.inside);
   }
   return result;
 }
 
 TileState joined_in_parts(const TileState& rest, const TileState& part, const std::vector<bool>& covers) {
   TileState result = joined(rest, part);
-  result.is_uniform = result.inside.sure.exact.has_value();
   for (size_t i = 0; i < std::min(rest.axes.size(), part.axes.size()); ++i) {
     AxisPadding& axis = result.axes[i];
+    if (!axis.is_padded && !covers[i]) axis.is_free = axis.may_be_free = false, axis.plain = {};
     if (!axis.is_padded) continue;
     // Beyond the edge, padding and elements lie side by side along another axis.
     bool is_mixed = false;
@@ -82,6 +103,8 @@ TileState joined_in_parts(const TileState& rest, const TileState& part, const st
     if (is_mixed && !is_same && x.is_padded) axis.numbers = joined(axis.numbers, part.inside);
     if (is_mixed && !is_same && y.is_padded) axis.numbers = joined(axis.numbers, rest.inside);
     axis.plain = {};
+    if (covers[i] || !(x.is_free || y.is_free)) continue;
+    axis.may_be_free = true, axis.plain = x.is_free ? rest.inside : part.inside;
   }
   return result;
 }
@@ -91,6 +114,8 @@ TileState widened(const TileState& before, TileState now, const Known& anything)
   if (now.corner != before.corner) now.corner = joined(now.corner, anything);
   for (size_t i = 0; i < std::min(now.axes.size(), before.axes.size()); ++i) {
     AxisPadding& axis = now.axes[i];
+    if (before.axes[i].is_padded && (axis.edges != before.axes[i].edges || axis.at_first != before.axes[i].at_first)) axis.lose_edges();
+    if (before.axes[i].is_padded && before.axes[i].edges.empty()) axis.lose_edges();
     if (before.axes[i].is_padded && (axis.numbers != before.axes[i].numbers || axis.plain != before.axes[i].plain))
       axis.numbers = joined(axis.numbers, anything);
   }
@@ -98,37 +123,40 @@ TileState widened(const TileState& before, TileState now, const Known& anything)
 }
 
 TileState tainted(TileState state, const Known& by) {
-  state.inside = joined(state.inside, by), state.is_uniform = false;
+  state.inside = joined(state.inside, by);
   if (state.corner.is_some()) state.corner = joined(state.corner, by);
-  for (AxisPadding& axis : state.axes)
-    if (axis.is_padded) {
-      axis.lose_edges(), axis.is_as_read = false, axis.kind = PaddingKind::Read;
-      axis.numbers = joined(axis.met(), by), axis.plain = {};
-    }
+  for (AxisPadding& axis : state.axes) {
+    axis.is_free = axis.may_be_free = false;
+    if (!axis.is_padded) axis.plain = {};
+    if (!axis.is_padded) continue;
+    axis.lose_edges(), axis.is_as_read = false;
+    axis.kind = axis.kind == PaddingKind::Free ? PaddingKind::Mixed : PaddingKind::Read;
+    axis.numbers = joined(axis.met(), by), axis.plain = {};
+  }
   return state;
 }
 
 TileState part_of(const TileState& state, std::span<const Linear> offsets, const ir::Axes& axes) {
-  TileState result{state.inside, state.corner, state.is_uniform, {}};
+  TileState result{state.inside, state.corner, {}};
   for (size_t d = 0; d < state.axes.size(); ++d)
     // One element along a padded dimension may be padding itself.
     if (state.axes[d].is_padded && std::find(axes.begin(), axes.end(), int64_t(d)) == axes.end())
       result.inside = joined(result.inside, state.axes[d].met());
   for (int64_t d : axes) {
     AxisPadding axis = state.axes[d];
-    for (Edge& edge : axis.edges) edge = edge.moved(-offsets[d]);
+    for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(-offsets[d]); });
     result.axes.push_back(axis);
   }
   return result;
 }
 
 TileState placed(const TileState& part, std::span<const Linear> offsets, const ir::Axes& axes) {
-  TileState result = plain_state(part.inside, int(offsets.size()), part.is_uniform);
+  TileState result = plain_state(part.inside, int(offsets.size()), part.is_uniform());
   result.corner = part.corner;
   for (size_t k = 0; k < axes.size(); ++k) {
     AxisPadding& axis = result.axes[axes[k]];
     axis = part.axes[k];
-    for (Edge& edge : axis.edges) edge = edge.moved(offsets[axes[k]]);
+    for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(offsets[axes[k]]); });
   }
   return result;
 }
@@ -140,23 +168,72 @@ std::vector<int64_t> sizes_along(int rank, const ir::Axes& axes, std::span<const
 }
 
 bool hangs_on(const Edges& edges, const prove::Prover& prover, ir::RegionId loop) {
-  return std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) {
-    return prover.depends_on(edge.limit, loop) || (edge.has_low && prover.depends_on(edge.first, loop));
+  return !all_edges(edges, [&](const Edge& edge) {
+    return !prover.depends_on(edge.limit, loop) && !(edge.has_low && prover.depends_on(edge.first, loop));
   });
 }
 
-TileState outlasting(TileState state, prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting) {
+void put(Edges& edges, prove::AtomId index, const Linear& by) {
+  each_edge(edges, [&](Edge& edge) {
+    edge.limit = prove::substitute(edge.limit, index, by);
+    if (edge.has_low) edge.first = prove::substitute(edge.first, index, by);
+  });
+}
+
+namespace {
+
+// Which way the edges of what is free go as the index grows: beyond those of all turns lies what is beyond the furthest.
+enum class Going : uint8_t { Inward, Outward, Lost };
+Going going(const Edges& edges, prove::AtomId index) {
+  bool shrinks = false, grows = false;
+  const bool is_simple = all_edges(edges, [&](const Edge& edge) {
+    const int64_t factor = edge.limit.factor_of(index);
+    shrinks |= factor < 0, grows |= factor > 0;
+    return !edge.has_low || edge.first.factor_of(index) == 0;
+  });
+  return !is_simple || (shrinks && grows) ? Going::Lost : grows ? Going::Outward : Going::Inward;
+}
+
+// `latest`: what the index was in the turn that was the last so far.
+TileState told(TileState state, const prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting, const std::optional<Linear>& latest,
+               bool is_anew) {
   for (AxisPadding& axis : state.axes) {
     if (!hangs_on(axis.edges, prover, loop)) continue;
-    // If something was brought in each turn, it was in the first.
-    bool may_stay = axis.kind == PaddingKind::First && axis.reach == Reach::Touched && counting && !axis.has_low();
-    for (Edge& edge : axis.edges) {
-      may_stay = may_stay && edge.limit.factor_of(counting->index) < 0;
-      if (may_stay) edge.limit = prove::substitute(edge.limit, counting->index, counting->low), edge.first = 0;
+    if (!counting) {
+      axis.lose_edges();
+      continue;
     }
-    if (!may_stay || hangs_on(axis.edges, prover, loop)) axis.lose_edges();
+    const Going way = axis.kind == PaddingKind::Free && !is_anew ? going(axis.edges, counting->index) : Going::Outward;
+    Edges fixed = axis.edges;
+    put(fixed, counting->index, counting->low);
+    if (way == Going::Lost || hangs_on(fixed, prover, loop) || (way == Going::Outward && !latest)) axis.lose_edges();
+    else if (way == Going::Inward) axis.edges = std::move(fixed);
+    else put(axis.edges, counting->index, *latest);
   }
   return state;
+}
+
+}  // namespace
+
+TileState at_next_turn(TileState state, const prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting, bool is_anew) {
+  const bool has_step = counting && counting->last;
+  return told(std::move(state), prover, loop, counting, has_step ? std::optional(Linear(counting->index) - 1) : std::nullopt, is_anew);
+}
+
+TileState behind_loop(TileState state, const prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting, bool is_anew) {
+  return told(std::move(state), prover, loop, counting, counting ? counting->last : std::nullopt, is_anew);
+}
+
+TileState joined_turns(const TileState& first, const TileState& before, const TileState& turned, const std::optional<Counting>& counting) {
+  TileState result = joined(before, turned);
+  for (size_t i = 0; counting && i < result.axes.size(); ++i) {
+    const AxisPadding &x = before.axes[i], &y = turned.axes[i];
+    if (!x.is_padded || !y.is_padded || x.edges == y.edges || x.edges != first.axes[i].edges) continue;
+    Edges at_first = y.edges;
+    put(at_first, counting->index, counting->low);
+    if (!x.edges.empty() && at_first == x.edges) result.axes[i].edges = y.edges, result.axes[i].is_filled = x.is_filled && y.is_filled;
+  }
+  return result;
 }
 
 }  // namespace tilec::passes

@@ -14,9 +14,19 @@ struct Edge {
   prove::Formula outside(const prove::Linear& coordinate) const;
   friend bool operator==(const Edge&, const Edge&) = default;
 };
-// What is outside of any of them. None: it is not known which elements lie outside.
-using Edges = std::vector<Edge>;
+// What is outside of all of them.
+using Beyond = std::vector<Edge>;
+// What is beyond any of them. None: it is not known which elements lie outside.
+using Edges = std::vector<Beyond>;
 prove::Formula outside(const Edges& edges, const prove::Linear& coordinate);
+template <class F> void each_edge(Edges& edges, F&& f) {
+  for (Beyond& beyond : edges)
+    for (Edge& edge : beyond) f(edge);
+}
+template <class F> bool all_edges(const Edges& edges, F&& f) {
+  return std::ranges::all_of(edges, [&](const Beyond& beyond) { return std::ranges::all_of(beyond, f); });
+}
+void unite(Edges& edges, const Edges& others);
 
 // The read that brought padding: of which tensor, its text, and where it names the padding, if it does.
 struct PadOrigin {
@@ -24,13 +34,9 @@ struct PadOrigin {
   Span read, pad;
 };
 
-// Read: it came from a read, or was computed of what did. Set: the program put numbers of its own there. First: what a loop carries,
-// where no turn so far has brought anything from inside; there the number stands that the loop began with.
-enum class PaddingKind : uint8_t { Read, Set, First };
-
-// Of what a loop carries, along an axis that is not padded: has a turn brought something there? Of First padding Maybe says that no turn may
-// have brought anything at all.
-enum class Reach : uint8_t { Touched, Maybe, Untouched };
+// Read: it came from a read, or was computed of what did. Set: the program put numbers of its own there. Free: a variable holds what it was
+// given before, a number that is the same along the axis, as what was to be added there is padding. Mixed: one or the other.
+enum class PaddingKind : uint8_t { Read, Set, Free, Mixed };
 
 struct AxisPadding {
   bool is_padded = false;
@@ -41,40 +47,45 @@ struct AxisPadding {
   PadOrigin origin;
   bool is_as_read = false;   // nothing has been computed of them since
   // What the whole tile may hold instead, the same number everywhere, so that none of it is padding: before the first turn of a loop,
-  // or where a branch was not taken.
+  // or where a branch was not taken. It ends where the padding would. Of what may be free: the number that it is then.
   Known plain;
-  Reach reach = Reach::Touched;
+  // Of an axis that is not padded: it is made of numbers alone, the same all along the axis, and may take up any tile. May be: or of data.
+  bool is_free = false, may_be_free = false;
+  // Of what is free: in the first turn of a loop, before it is assigned to, that is all that lies outside of these.
+  Edges at_first;
+  ir::RegionId loop;
+  // Assignments that leave something else in free elements than the reference says, as long as nobody sees that.
+  std::set<ir::OpId> lapsed;
   // What may stand beyond the edges.
   Known met() const { return joined(numbers, plain); }
-  bool can_be_masked() const { return is_filled && !edges.empty(); }
-  bool has_low() const { return std::any_of(edges.begin(), edges.end(), [](const Edge& e) { return e.has_low; }); }
-  bool is_first() const { return is_padded && kind == PaddingKind::First; }
-  void lose_edges() { edges.clear(), is_filled = false; }
+  bool can_be_masked() const { return is_filled && !edges.empty() && at_first.empty(); }
+  bool has_low() const { return !all_edges(edges, [](const Edge& e) { return !e.has_low; }); }
+  bool holds_data() const { return !is_padded && !is_free; }
+  void lose_edges() { edges.clear(), at_first.clear(), is_filled = false; }
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
-    return a.is_padded == b.is_padded && a.reach == b.reach && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers &&
-           a.plain == b.plain;
+    return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers &&
+           a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.at_first == b.at_first && a.lapsed == b.lapsed;
   }
 };
 
 struct TileState {
   Known inside;
   Known corner;  // outside along two axes or more
-  bool is_uniform = false;  // without padding, the same number everywhere, which need not be known
   std::vector<AxisPadding> axes;
-  bool is_padded() const {
-    return std::any_of(axes.begin(), axes.end(), [](const AxisPadding& a) { return a.is_padded; });
-  }
+  bool is_padded() const { return std::ranges::any_of(axes, &AxisPadding::is_padded); }
+  // Without padding, the same number everywhere, which need not be known.
+  bool is_uniform() const { return std::ranges::all_of(axes, &AxisPadding::is_free); }
   friend bool operator==(const TileState&, const TileState&) = default;
 };
 
-TileState plain_state(const Known& inside, int rank, bool is_uniform = false);
+TileState plain_state(const Known& inside, int rank, bool is_free = false);
 // The same of a tile that a matrix product gave, or that is made of one.
 TileState of_product(TileState state);
 // One or the other.
 TileState joined(const TileState& a, const TileState& b);
 // Some elements are of the one, others are `part`, which runs from end to end along the axes of which `covers` tells so.
 TileState joined_in_parts(const TileState& rest, const TileState& part, const std::vector<bool>& covers);
-// What grew from `before` to `now` may be anything; an axis whose padding is new keeps its numbers.
+// What grew from `before` to `now` may be anything; an axis whose padding is new keeps its numbers. Edges that still change are lost.
 TileState widened(const TileState& before, TileState now, const Known& anything);
 // Of the same tile after anything may have been written to some elements.
 TileState tainted(TileState state, const Known& by);
@@ -86,13 +97,22 @@ TileState placed(const TileState& part, std::span<const prove::Linear> offsets, 
 std::vector<int64_t> sizes_along(int rank, const ir::Axes& axes, std::span<const int64_t> shape);
 // Does it change with what the loop changes?
 bool hangs_on(const Edges& edges, const prove::Prover& prover, ir::RegionId loop);
-// A loop with an index that grows from `low`.
+
+// A loop with an index that grows from `low`; `last` is what it is in the last turn, where the step is 1.
 struct Counting {
   prove::AtomId index;
   prove::Linear low;
+  std::optional<prove::Linear> last;
 };
-// Edges that hang on what a loop changes do not outlast its turn. What no turn has reached is what lies outside in the first turn,
-// where later ones reach less far.
-TileState outlasting(TileState state, prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting);
+// What a turn leaves, at the start of the next one and behind the loop. Edges that hang on its index are what they were in the turn that told:
+// those of padding in the last one; what is free lies beyond the edges of all turns, which reach furthest in the first or in the last. Edges
+// that hang on something else that the loop changes are lost.
+// `is_anew`: a turn makes it without what the one before has left.
+TileState at_next_turn(TileState state, const prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting, bool is_anew = false);
+TileState behind_loop(TileState state, const prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting, bool is_anew = false);
+// `edges` in the turn in which the index is `by`.
+void put(Edges& edges, prove::AtomId index, const prove::Linear& by);
+// Of what a loop carries: what it begins with, or what a turn has left. Edges that are those of the first in the first turn are kept.
+TileState joined_turns(const TileState& first, const TileState& before, const TileState& turned, const std::optional<Counting>& counting);
 
 }  // namespace tilec::passes

@@ -36,7 +36,7 @@ void PaddingFlow::sweep(const op::For& loop, std::span<TileState> turned) {
     const LinearList offsets = values(insert->offsets);
     const std::vector<int64_t>& shape = kernel_.type(insert->tile).shape;
     if (!sweeps(loop, offsets, sizes_along(int(shape.size()), insert->axes, kernel_.type(insert->part).shape), shape)) continue;
-    turned[i] = outlasting(placed(state(insert->part), offsets, insert->axes), prover_, loop.body, countings_[loop.body]);
+    turned[i] = behind_loop(placed(state(insert->part), offsets, insert->axes), prover_, loop.body, countings_[loop.body]);
   }
 }
 
@@ -65,7 +65,7 @@ void PaddingFlow::sweep_buffers(const op::For& loop) {
     const LinearList offsets = values(store ? store->offsets : copy->dst_offsets);
     const Axes& axes = store ? store->axes : copy->dst_axes;
     if (!sweeps(loop, offsets, sizes_along(type.rank(), axes, store ? kernel_.type(store->tile).shape : copy->shape), type.shape)) continue;
-    buffers_[buffer] = outlasting(placed(store ? state(store->tile) : copied(*copy, op), offsets, axes), prover_, loop.body, countings_[loop.body]);
+    buffers_[buffer] = behind_loop(placed(store ? state(store->tile) : copied(*copy, op), offsets, axes), prover_, loop.body, countings_[loop.body]);
   }
 }
 

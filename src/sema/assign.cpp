@@ -1,6 +1,7 @@
 #include "sema/assign.h"
 
 #include "sema/gemm.h"
+#include "sema/keep.h"
 #include "sema/names.h"
 #include "sema/order.h"
 #include "sema/parallel.h"
@@ -33,12 +34,15 @@ void set_variable(Instance& in, VariableId id, const Operand& value, Span span) 
   if (value.value.is_poison()) return poison();
   if (type.is_scalar()) {
     Value x = implicitly(in, value, type.element);
-    return x.is_poison() ? poison() : in.set(id, emit(in, x));
+    if (x.is_poison()) return poison();
+    const ir::ValueId next = emit(in, x);
+    return in.set(id, kept_element(in, id, next));
   }
   if (!require_block(in, span, "a whole tile")) return poison();
   Operand source = value;
   source.value = adapted(in, source, type.element);
   in.builder.set_span(span);
+  source.value = kept_tile(in, in.variable(id).current, source, span);
   ir::ValueId tile = materialise(in, source, &type.shape);
   if (!tile.valid()) return poison();
   const ir::Type actual = in.type(tile);
@@ -90,6 +94,7 @@ void insert(Instance& in, VariableId id, const ast::Index& index, const ast::Ass
   Operand value = operand(in, *node.value, {.shape = &shape});
   if (old) value.value = combined(in, *node.op, *old, value, span);
   value.value = adapted(in, value, type.element);
+  value.value = old ? kept(in, *old, value, span) : kept_part(in, in.variable(id).current, *selection, value, span);
   ir::ValueId part = materialise(in, value, &shape);
   Value whole = part.valid() ? evaluate(in, *index.base) : Value(Poison{});
   if (whole.is_poison()) return;
@@ -154,7 +159,9 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
     if (!is_writable(in, *view, target.span, true)) return;
     Operand old = target;
     hold(in, old, before);
+    if (old.value.is_element()) old.value = number(in, old);
     value->value = combined(in, *node.op, old, *value, span);
+    if (in.memory(view->memory).space == ir::Space::Shared && in.level != Level::Thread) value->value = kept(in, old, *value, span);
   }
   store(in, *view, *value, target.span);
 }

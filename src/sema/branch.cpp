@@ -2,6 +2,7 @@
 #include "sema/branch.h"
 #include "sema/exits.h"
 #include "sema/expr.h"
+#include "sema/keep.h"
 #include "sema/scalar.h"
 #include "sema/stmt.h"
 
@@ -72,7 +73,10 @@ void branch(Instance& in, ir::ValueId condition, const std::function<void()>& th
   finish(b.region, all.else_values);
   in.builder.set_span(span);
   ir::OpId id = in.builder.add(op::If{condition, a.region, b.region}, all.types);
-  for (size_t i = 0; i < all.changed.size(); ++i) in.set(all.changed[i], in.kernel.op(id).results[i]);
+  for (size_t i = 0; i < all.changed.size(); ++i) {
+    const VariableId changed = all.changed[i];
+    in.set(changed, kept_behind(in, changed, condition, before[changed.index], in.kernel.op(id).results[i]));
+  }
 }
 
 void run_where(Instance& in, ir::ValueId here, std::span<const ast::Stmt* const> statements) {

@@ -127,11 +127,11 @@ Scalar accumulator(Scalar element) {
   return bit_width(element) <= 16 ? Scalar::I32 : Scalar::I64;
 }
 
-ir::ValueId emit_gemm(Instance& in, const Product& p, ir::ValueId acc, Span span) {
+ir::ValueId emit_gemm(Instance& in, const Product& p, ir::ValueId acc, bool keeps, Span span) {
   in.builder.set_span(span);
   ir::Type type = in.type(acc);
   return in.builder.value(op::Gemm{.a = p.a.value, .b = p.b.value, .acc = acc, .transpose_a = p.a.is_transposed,
-                                   .transpose_b = p.b.is_transposed, .label = in.label},
+                                   .transpose_b = p.b.is_transposed, .keeps = keeps, .label = in.label},
                           type);
 }
 
@@ -155,7 +155,7 @@ Value matrix_product(Instance& in, const ast::Binary& node, Span span) {
   if (!p) return Poison{};
   Scalar element = accumulator(p->a.element);
   Shape shape{p->a.shape[0], p->b.shape[1]};
-  return Tile{emit_gemm(in, *p, in.builder.value(op::Splat{zero(in, element)}, ir::tile_type(element, shape)), span)};
+  return Tile{emit_gemm(in, *p, in.builder.value(op::Splat{zero(in, element)}, ir::tile_type(element, shape)), false, span)};
 }
 
 void accumulate(Instance& in, VariableId acc, const ast::Binary& node, Span span) {
@@ -198,7 +198,7 @@ void accumulate(Instance& in, VariableId acc, ir::ValueId before, const Operand&
     in.variable(acc).is_poison = true;
     return;
   }
-  in.set(acc, emit_gemm(in, *p, before, span));
+  in.set(acc, emit_gemm(in, *p, before, true, span));
 }
 
 }  // namespace tilec::sema

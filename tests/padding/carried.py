@@ -69,10 +69,12 @@ class Program:
         test = self.rng.choice(["c < 3", "c >= 5", f"k * {COLUMNS} + c < N", f"k * {COLUMNS} + c >= N", f"i * {ROWS} + r < M", "c > r", "r == 1", "k == 0",
                                 f"k * {COLUMNS} + c < N - 1", f"k * {COLUMNS} + c < N && i * {ROWS} + r < M", f"{x} > 0", f"c < 6 && {x} > 0"])
         numbers = ["0", "1", "-inf", "inf", x, mine, f"{mine} + {x}", f"max({mine}, {x})", f"{mine} - {x}", f"{x} * 2", f"pick({x}, {mine})"]
-        one, other = self.rng.choice(numbers), self.rng.choice(numbers)
+        if target == name:  # one element, which is combined with itself alone
+            numbers = ["0", "1", "-inf", "inf", f"{mine} * 2", f"{mine} + 1"]
+        one, other = self.rng.sample(numbers, 2)
         body = self.rng.choice([f"if {test} {{ {mine} = {one}; }}", f"if {test} {{ {mine} = {one}; }}", f"if {test} {{ {mine} = {one}; }} else {{ {mine} = {other}; }}",
                                 f"{mine} = if {test} {{ {one} }} else {{ {other} }};", f"var e: f32 = {one}; if {test} {{ e = {other}; }} {mine} = e;",
-                                f"raise({mine}, {x});", f"if {test} {{ raise({mine}, {one}); }}"])
+                                f"raise({mine}, {x if x != mine else 0});", f"if {test} {{ raise({mine}, {one if one != mine else 0}); }}"])
         self.has_function |= "pick" in body or "raise" in body
         lines = f"var {name}{f': shared f32[{ROWS}, {COLUMNS}]' if is_shared else ''} = {value}; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ {body} }}"
         if target == name:
@@ -101,6 +103,13 @@ class Program:
         if kind < 0.5:
             name = self.name()
             return f"let {name} = {self.combined(variable, self.operand())}; {variable} = {name};"
+        if kind < 0.55:
+            name = self.name()
+            return f"let {name} = {self.operand()} - {variable}; {variable} += {name} * 0.5;"
+        if kind < 0.58:
+            return f"{variable} = {variable} * {self.rng.choice(self.names)} + {self.operand()};"
+        if kind < 0.62:
+            return f"{variable} = select({self.operand()} <= {self.rng.choice(['0', variable])}, {variable} + 1, {variable});"
         return f"{variable} = {self.combined(variable, self.operand())};"
 
     def statements(self, depth):
@@ -123,10 +132,25 @@ class Program:
         del self.tiles[known:]
         return " ".join(lines)
 
+    def segment(self):
+        """Tiles one after the other: a loop over them, forth or back, a list of them, or one alone."""
+        kind, turns = self.rng.random(), f"ceildiv(N, {COLUMNS})"
+        if kind < 0.1:
+            return f"{{ let k = {self.rng.choice([0, 1, 2, f'{turns} - 1'])}; {self.statements(1)} }}"
+        if kind < 0.2:
+            places, self.places = self.places, 0  # what is known where the text is compiled decides there
+            body = self.statements(1)
+            self.places = places
+            return f"for k in {self.rng.choice(['[0, 1]', '[1, 0]', '[2, 0, 1]'])} {{ {body} }}"
+        if kind < 0.35:
+            index = self.name()
+            return f"for {index} in 0..{turns} {{ let k = {turns} - 1 - {index}; {self.statements(2)} }}"
+        loop = self.rng.choice([f"0..{turns}", f"0..{turns}", f"1..{turns}", "0..3", f"0..{turns} - 1", "0..ceildiv(M, 2)"])
+        return f"for k in {loop} {{ {self.statements(2)} }}"
+
     def text(self):
-        loop = self.rng.choice([f"0..ceildiv(N, {COLUMNS})", f"0..ceildiv(N, {COLUMNS})", f"1..ceildiv(N, {COLUMNS})", "0..3"])
         firsts = " ".join(f"var {v}: fragment f32[{ROWS}, {COLUMNS}] = {self.first()};" for v in self.names)
-        body = f"{firsts} for k in {loop} {{ {self.statements(2)} }}"
+        body = " ".join([firsts] + [self.segment() for _ in range(self.rng.choice([1, 1, 1, 2, 2, 3]))])
         out = self.rng.choice(self.names)
         ends = [f"O.tile(i, 0) = {out};", f"S.tile(i) = {out}.{self.rng.choice(['max', 'min', 'sum'])}(axis = 1);"]
         outs = [f"out O: f32[M, {COLUMNS}]", "out S: f32[M]"]
@@ -159,7 +183,7 @@ def judged(tilec, seed):
         source, numbers = pathlib.Path(folder) / "k.tile", pathlib.Path(folder) / "k.json"
         source.write_text(text)
         numbers.write_text(json.dumps(data))
-        told = subprocess.run([tilec, "check", "-w", source], capture_output=True, text=True, timeout=300)
+        told = subprocess.run([tilec, "check", "-w", source], capture_output=True, text=True, timeout=20)
         if told.returncode:
             codes = [line.rsplit("[", 1)[1].rstrip("]") for line in told.stderr.splitlines() if ": error:" in line and line.endswith("]")]
             if told.returncode == 1 and codes and set(codes) <= {"T0404"}:
@@ -167,7 +191,7 @@ def judged(tilec, seed):
             return "wrong", f"--- seed {seed}\n{text}{told.stderr[:600]}"
         results = []
         for form in FORMS:
-            done = subprocess.run([tilec, "run", "-w", source, "--data", numbers, "--print", "json", "--numeric", "typed", *form], capture_output=True, text=True, timeout=300)
+            done = subprocess.run([tilec, "run", "-w", source, "--data", numbers, "--print", "json", "--numeric", "typed", *form], capture_output=True, text=True, timeout=20)
             told = json.loads(done.stdout) if done.stdout.startswith("{") else {}
             if "not_judged" in told or "not judged" in done.stderr:
                 return "not judged", ""

@@ -157,8 +157,12 @@ class Meaning {
   }
   const Data& wanted(const Dims& dims, interp::Numeric numeric) {
     auto [at, is_new] = wanted_.try_emplace({numeric, dims});
-    if (is_new) at->second = interpreted(exported_.kernel, given(dims), dims, {.numeric = numeric});
+    if (is_new) at->second = interpreted(*meant_, given(dims), dims, {.numeric = numeric});
     return at->second;
+  }
+  // The kernel with its masks is what the export means.
+  void mean(const ir::Kernel& kernel) {
+    if (!meant_) meant_ = kernel;
   }
   // Was it not run yet? Passes leave many kernels as they were, and machines get many alike.
   bool is_new(const ir::Kernel& kernel, const Machine& machine) { return judged_.insert(interp::run_key(kernel, &machine)).second; }
@@ -166,6 +170,7 @@ class Meaning {
  private:
   const KernelFile& file_;
   const ExportInstance& exported_;
+  std::optional<ir::Kernel> meant_;
   std::map<Dims, Data> given_;
   std::map<std::pair<interp::Numeric, Dims>, Data> wanted_;
   std::set<std::string> judged_;
@@ -177,6 +182,7 @@ void check_passes(KernelFile& file, const Machine& machine, std::vector<Meaning>
     ir::Kernel kernel = exported.kernel;
     PassOptions passes;
     passes.after = [&](const Pass& pass, const ir::Kernel& now) {
+      if (pass.name == "check-padding") meanings[e].mean(now);
       // The passes up to here see what the examples show them.
       bool is_judged = now.form != ir::Form::Typed || pass.name == "expand";
       is_judged = is_judged && meanings[e].is_new(now, machine);

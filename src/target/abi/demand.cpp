@@ -87,7 +87,7 @@ class DemandMaker {
     }
     if (const auto* x = op.get<op::Convert>()) return raise(x->x, bits);  // nobody spells the number that it stands for
     switch (op.kind()) {
-      case OpKind::Unary: case OpKind::Binary: case OpKind::Overflows: case OpKind::Fma: case OpKind::Compare: case OpKind::Select:
+      case OpKind::Unary: case OpKind::Binary: case OpKind::Overflows: case OpKind::Inside: case OpKind::Fma: case OpKind::Compare: case OpKind::Select:
         return operands(op, bits);
       default: return operands(op, Demand::kLanes);
     }

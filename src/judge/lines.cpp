@@ -1,0 +1,162 @@
+// Lines of a tile along an axis: reductions and scans.
+#include <cmath>
+
+#include "judge/evaluator.h"
+
+namespace tilec::judge {
+
+namespace {
+
+ir::Number to_ir(const Number& x) { return x.is_real() ? ir::Number::real(x.f) : ir::Number::integer(int64_t(x.i)); }
+
+// A line along an axis: its first element, the step, and how many there are.
+struct Lines {
+  Shape rest;
+  int64_t outer = 1, length, inner = 1;
+  Lines(const Shape& shape, size_t axis) : length(shape[axis]) {
+    for (size_t d = 0; d < shape.size(); ++d) {
+      if (d != axis) rest.push_back(shape[d]);
+      if (d < axis) outer *= shape[d];
+      if (d > axis) inner *= shape[d];
+    }
+  }
+  int64_t first(int64_t line) const { return line / inner * length * inner + line % inner; }
+  int64_t count() const { return outer * inner; }
+};
+
+std::optional<ir::ReduceFn> function_named(std::string_view fn) {
+  constexpr std::pair<std::string_view, ir::ReduceFn> kRows[] = {
+      {"sum", ir::ReduceFn::Sum}, {"prod", ir::ReduceFn::Prod}, {"max", ir::ReduceFn::Max}, {"min", ir::ReduceFn::Min},
+      {"absmax", ir::ReduceFn::AbsMax}, {"any", ir::ReduceFn::Any}, {"all", ir::ReduceFn::All}};
+  for (auto& [name, value] : kRows)
+    if (name == fn) return value;
+  return std::nullopt;
+}
+
+// Is nothing known of what was kept out of it? In other lines, what lies at the same place along the axis counts: passes look along one axis at a time.
+bool is_corner(const Tile& tile, const Lines& lines, int64_t k, const Number& x, size_t axis) {
+  if (!(x.waiting & 1 << axis) || (x.padding & (kLost | 1 << axis))) return false;
+  for (int64_t line = 0; line < lines.count(); ++line)
+    if (!is_left_out(tile.elements[size_t(lines.first(line) + k * lines.inner)], axis)) return true;
+  return false;
+}
+
+// The padding of a result along an axis: where its whole line, but for what was set beside padding, lies beyond an edge along another one.
+template <class F> Padding of_line(const Tile& tile, const Lines& lines, int64_t line, size_t axis, const F& changes_nothing) {
+  Padding all = kAllAxes, set = 0, anything = 0;
+  bool is_set = true, has_others = false;
+  for (int64_t k = 0; k < lines.length; ++k) {
+    const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
+    if (x.is_set()) set = kSet, anything |= changes_nothing(x) ? Padding(0) : kAnything;
+    else all &= x.beyond(), is_set = false, has_others |= !x.is_padding();
+    if (!is_left_out(x, axis)) anything |= x.padding & kAnything;
+    else if (!changes_nothing(x) && is_corner(tile, lines, k, x, axis)) anything |= kAnything;
+  }
+  all = Padding((is_set ? Padding(0) : all) | anything | (has_others ? Padding(0) : set));
+  Places places;
+  for (size_t d = 0; d < tile.shape.size(); ++d) places.push_back(d < axis ? d : d - 1);
+  return moved(Padding(all & ~(1 << axis)), places);
+}
+
+// What a result is made of along the other axes.
+void mark_line(Number& out, const Tile& tile, const Lines& lines, int64_t line, size_t axis) {
+  Padding data = 0, waiting = 0;
+  for (int64_t k = 0; k < lines.length; ++k) {
+    const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
+    data |= x.data, waiting |= x.waiting;
+  }
+  Places places;
+  for (size_t d = 0; d < tile.shape.size(); ++d) places.push_back(d < axis ? d : d - 1);
+  out.data = moved(Padding(data & ~(1 << axis)), places);
+  out.waiting = moved(Padding(waiting & ~(1 << axis)), places) & ~out.data;
+}
+
+// The lowest index of the greatest or least number that is no NaN and no padding.
+Number best_index(const Tile& tile, const Lines& lines, int64_t line, size_t axis, bool takes_greatest) {
+  Number out;
+  out.type = Scalar::I32;
+  out.padding = of_line(tile, lines, line, axis, [](const Number& x) { return x.is_real() && std::isnan(x.f); });
+  const Number* best = nullptr;
+  for (int64_t k = 0; k < lines.length; ++k) {
+    const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
+    if (is_left_out(x, axis) || (x.is_real() && std::isnan(x.f))) continue;
+    bool is_better = !best || (x.is_real() ? (takes_greatest ? x.f > best->f : x.f < best->f) : takes_greatest ? x.i > best->i : x.i < best->i);
+    if (is_better) best = &x, out.i = k;
+  }
+  mark_line(out, tile, lines, line, axis);
+  return out;
+}
+
+bool changes_nothing(ir::ReduceFn fn, const Number& x, Scalar type) {
+  const ir::Number nothing = ir::identity(fn, type), with = ir::combine(fn, type, nothing, to_ir(x), ir::Numeric::Wide);
+  return with.is_float ? with.f == nothing.f : with.i == nothing.i;
+}
+
+bool sums_wide(ir::ReduceFn fn, Scalar type) { return is_narrow_float(type) && (fn == ir::ReduceFn::Sum || fn == ir::ReduceFn::Prod); }
+
+}  // namespace
+
+// Whether a tile that is the same number everywhere ends somewhere is not seen from what was run.
+void Evaluator::ask_ends(const Tile& tile, const Number& neutral, Span span) {
+  if (tile.ends != Ends::Unseen && !tile.may_end()) return;
+  const Number& first = tile.elements[0];
+  if (tile.ends == Ends::Unseen || !(first.is_real() ? first.f == (neutral.is_real() ? neutral.f : double(neutral.i)) : first.i == neutral.i))
+    unknown(span, "what may end where a branch or a loop that was not run would have brought padding");
+}
+
+Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis, Span span) {
+  Lines lines(tile->shape, size_t(axis));
+  auto out = std::make_shared<Tile>();
+  out->shape = lines.rest;
+  bool is_index = fn == "argmax" || fn == "argmin";
+  auto function = function_named(fn);
+  if (!function && !is_index) unknown(span, "the reduction `" + fn + "`");
+  out->type = is_index ? Scalar::I32 : tile->type;
+  Scalar type = function && sums_wide(*function, tile->type) ? Scalar::F32 : tile->type;
+  if (function) ask_ends(*tile, from(tile->type, ir::identity(*function, tile->type), 0), span);
+  for (int64_t line = 0; line < lines.count(); ++line) {
+    if (is_index) {
+      out->elements.push_back(best_index(*tile, lines, line, size_t(axis), fn == "argmax"));
+      continue;
+    }
+    ir::Number total = ir::identity(*function, type);
+    const Padding padding = of_line(*tile, lines, line, size_t(axis), [&](const Number& x) { return changes_nothing(*function, x, type); });
+    for (int64_t k = 0; k < lines.length; ++k) {
+      const Number& x = tile->elements[size_t(lines.first(line) + k * lines.inner)];
+      if (!is_left_out(x, size_t(axis))) total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
+    }
+    Number sum = from(type, total, padding);
+    mark_line(sum, *tile, lines, line, size_t(axis));
+    out->elements.push_back(type == tile->type ? sum : cast(sum, tile->type, ir::ConvertMode::Nearest));
+    if (type != tile->type && options_.numeric == ir::Numeric::Wide) out->elements.back().f = sum.f;
+    out->elements.back().padding = padding, out->elements.back().data = sum.data, out->elements.back().waiting = sum.waiting;
+  }
+  return out->shape.empty() ? Value(out->elements[0]) : Value(TilePtr(out));
+}
+
+Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, Span span) {
+  Lines lines(tile->shape, size_t(axis));
+  auto function = function_named(fn);
+  if (!function) unknown(span, "the scan `" + fn + "`");
+  auto out = std::make_shared<Tile>(*tile);
+  ask_ends(*tile, from(tile->type, ir::identity(*function, tile->type), 0), span);
+  Scalar type = sums_wide(*function, tile->type) ? Scalar::F32 : tile->type;
+  for (int64_t line = 0; line < lines.count(); ++line) {
+    ir::Number total = ir::identity(*function, type);
+    Padding anything = 0;
+    for (int64_t k = 0; k < lines.length; ++k) {
+      Number& x = out->elements[size_t(lines.first(line) + k * lines.inner)];
+      if (!is_left_out(x, size_t(axis))) total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
+      if (x.is_set() && !changes_nothing(*function, x, type)) anything |= kAnything;
+      Number sum = from(type, total, x.beyond());
+      if (type != tile->type && options_.numeric == ir::Numeric::Typed) sum = cast(sum, tile->type, ir::ConvertMode::Nearest);
+      sum.type = tile->type;
+      sum.padding = Padding(x.beyond() | (x.waiting & 1 << axis) | anything);
+      sum.data = x.data | Padding(1 << axis), sum.waiting = x.waiting & ~(1 << axis);
+      x = sum;
+    }
+  }
+  return TilePtr(out);
+}
+
+}  // namespace tilec::judge

@@ -1,0 +1,152 @@
+// Of the results of elementwise code, along an axis: what comes of each set of padded inputs, and where that lies.
+#include "passes/padding_flow.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+
+// Is all that lies outside of `inner` outside of `outer` as well?
+bool PaddingFlow::is_beyond(const Edges& inner, const Edges& outer) {
+  if (inner == outer) return true;
+  auto goes_further = [&](const Edge& x, const Edge& y) {
+    auto proves = [&](const prove::Linear& a, const prove::Linear& b) { return a == b || prover_.proves(prover_.facts(region_), at_least(a, b), prove::Effort::Quick); };
+    return proves(x.limit, y.limit) && (!x.has_low || (y.has_low && proves(y.first, x.first)));
+  };
+  auto is_in = [&](const Beyond& x, const Beyond& y) {
+    return std::ranges::all_of(y, [&](const Edge& wide) { return std::ranges::any_of(x, [&](const Edge& narrow) { return goes_further(narrow, wide); }); });
+  };
+  return !inner.empty() && std::ranges::all_of(inner, [&](const Beyond& x) { return std::ranges::any_of(outer, [&](const Beyond& y) { return is_in(x, y); }); });
+}
+
+// What lies outside of both.
+Edges PaddingFlow::beyond_both(const Edges& a, const Edges& b) {
+  if (is_beyond(a, b)) return a;
+  if (is_beyond(b, a)) return b;
+  Edges both;
+  for (const Beyond& x : a)
+    for (const Beyond& y : b) {
+      Beyond all = x;
+      for (const Edge& edge : y)
+        if (std::ranges::find(all, edge) == all.end()) all.push_back(edge);
+      both.push_back(std::move(all));
+    }
+  return both.size() <= kMostGroups ? both : Edges();
+}
+
+PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results, size_t r) {
+  using Kind = Outcome::Kind;
+  Outcome outcome{.groups = set, .numbers = results.numbers[r]};
+  const Marks marks = results.marks[r];
+  const unsigned padded = axis.inputs(set);
+  bool is_touched = false;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const AxisPadding* along = is_in(padded, i) && sources_[r].contains(inputs_[i].element) ? padding_along(i, axis.axis) : nullptr;
+    if (!along) continue;
+    is_touched = true;
+    outcome.lapsed.insert(along->lapsed.begin(), along->lapsed.end());
+  }
+  if (!is_touched) return outcome;
+  outcome.is_mixed = marks.taint == Taint::Mixed;
+  outcome.kind = marks.taint >= Taint::Mixed   ? Kind::Padding
+                 : marks.taint == Taint::Set   ? Kind::Set
+                 : marks.made == Made::Free    ? Kind::Free
+                 : marks.made == Made::Maybe   ? Kind::Maybe
+                                               : Kind::Data;
+  // It has become something that counts.
+  if (!outcome.is_left_out() || outcome.kind == Kind::Set) seen_.insert(outcome.lapsed.begin(), outcome.lapsed.end());
+  outcome.lapsed.insert(lapses_.begin(), lapses_.end());
+  if (outcome.kind == Kind::Maybe) outcome.numbers = map_results(map, axis, set, true).numbers[r];
+  return outcome;
+}
+
+// Where the outcomes are left out: beyond the edges of the groups of a set that makes them so, whatever others are; these must tell of all of it.
+PaddingFlow::Group PaddingFlow::region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes) {
+  Group region{{}, true, 0, {}};
+  std::vector<unsigned> least;
+  for (const Outcome& outcome : outcomes)
+    if (outcome.is_left_out() && std::ranges::none_of(least, [&](unsigned s) { return (outcome.groups & s) == s; })) least.push_back(outcome.groups);
+  bool is_told = true;
+  for (const Outcome& outcome : outcomes)
+    is_told &= outcome.is_left_out() || std::ranges::none_of(least, [&](unsigned s) { return (outcome.groups & s) == s; });
+  for (const Group& group : axis.groups)
+    if (!region.sample.origin.read.valid()) region.sample.origin = group.sample.origin;
+  for (unsigned set : least) {
+    std::optional<Edges> both;
+    bool is_filled = true;
+    for (size_t g = 0; g < axis.groups.size(); ++g) {
+      const Group& group = axis.groups[g];
+      if (!(set >> g & 1)) continue;
+      both = both ? beyond_both(*both, group.edges) : group.edges;
+      // Where it lies another one that tells of all of it says so as well.
+      bool is_said = group.is_filled;
+      for (unsigned other : least)
+        for (size_t h = 0; h < axis.groups.size(); ++h) is_said |= other == 1u << h && axis.groups[h].is_filled && axis.groups[h].edges == group.edges;
+      is_filled &= is_said;
+    }
+    is_told &= both && !both->empty();
+    region.is_filled &= is_filled;
+    if (both) unite(region.edges, *both);
+  }
+  if (!is_told) region.edges.clear(), region.is_filled = false;
+  return region;
+}
+
+// What a result is made of along an axis, where all its inputs lie inside.
+Made PaddingFlow::made_inside(const op::Map& map, int64_t axis, size_t r) const {
+  Made made = sources_[r].contains(kernel_.region(map.body).args[size_t(axis)]) || reads_elements_[r] ? Made::Data : Made::Free;
+  for (size_t i = 0; i < inputs_.size() && made != Made::Data; ++i)
+    if (sources_[r].contains(inputs_[i].element)) made = std::max(made, marks_along(i, axis, false).made);
+  return made;
+}
+
+AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r) {
+  using Kind = Outcome::Kind;
+  auto has = [&](Kind kind) { return std::ranges::any_of(outcomes, [&](const Outcome& o) { return o.kind == kind; }); };
+  const Made made = made_inside(map, axis.axis, r);
+  AxisPadding padding{.is_free = made == Made::Free, .may_be_free = made == Made::Maybe};
+  if (padding.may_be_free) padding.plain = map_results(map, axis, 0, true).numbers[r];
+  if (!has(Kind::Maybe) && std::ranges::none_of(outcomes, &Outcome::is_left_out)) return padding;
+  padding.is_padded = true, padding.is_free = padding.may_be_free = false, padding.plain = {};
+  bool is_mixed = false;
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.is_left_out() && outcome.kind != Kind::Maybe) continue;
+    padding.numbers = joined(padding.numbers, outcome.numbers);
+    padding.lapsed.insert(outcome.lapsed.begin(), outcome.lapsed.end());
+    is_mixed |= outcome.is_mixed;
+    if (auto input = plain_input(axis.groups)) {
+      Known plain = plain_result(map, *input, axis.axis, r);
+      if (plain.is_some() && !plain.sure.exact && !is_uniform(map, *input)) padding.numbers = joined(padding.numbers, plain);
+      else padding.plain = plain;
+    }
+  }
+  Group region = region_of(axis, outcomes);
+  padding.edges = std::move(region.edges), padding.is_filled = region.is_filled, padding.origin = region.sample.origin;
+  const bool is_read = has(Kind::Padding), is_set = has(Kind::Set), is_free = has(Kind::Free) || has(Kind::Maybe);
+  is_mixed = (is_mixed && is_read) || (is_read && is_set) || (is_free && (is_read || is_set));
+  padding.kind = is_mixed ? PaddingKind::Mixed : is_free ? PaddingKind::Free : is_read ? PaddingKind::Read : PaddingKind::Set;
+  if (has(Kind::Maybe)) padding.lose_edges();
+  note_first_turn(axis, outcomes, r, padding);
+  return padding;
+}
+
+// In the first turn of a loop, where an input has other edges: as long as the result has them, too.
+void PaddingFlow::note_first_turn(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result) {
+  MapAxis at_first = axis;
+  for (size_t g = 0; g < axis.groups.size(); ++g)
+    for (const auto& [at, along] : padded_) {
+      if (!is_in(axis.groups[g].inputs, at.first) || at.second != axis.axis || along.at_first.empty() || !sources_[r].contains(inputs_[at.first].element)) continue;
+      if (result.loop.valid() && result.loop != along.loop) return result.lose_edges();
+      result.loop = along.loop, at_first.groups[g].edges = along.at_first;
+    }
+  const auto counting = result.loop.valid() ? countings_.find(result.loop) : countings_.end();
+  if (!result.is_padded || result.edges.empty() || counting == countings_.end()) return;
+  if (!counting->second) return result.lose_edges();
+  for (Group& group : at_first.groups) put(group.edges, counting->second->index, counting->second->low);
+  Edges first = region_of(at_first, outcomes).edges, now = result.edges;
+  put(now, counting->second->index, counting->second->low);
+  if (first == now) return;
+  result.at_first = std::move(first);
+  if (result.at_first.empty()) result.lose_edges();
+}
+
+}  // namespace tilec::passes

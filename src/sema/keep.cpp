@@ -1,0 +1,131 @@
+#include "sema/keep.h"
+
+#include <set>
+
+#include "sema/elementwise.h"
+#include "sema/parallel.h"
+
+namespace tilec::sema {
+
+namespace {
+
+bool runs_along_all(const ir::Axes& axes, size_t rank) {
+  if (axes.size() != rank) return false;
+  for (size_t a = 0; a < rank; ++a)
+    if (axes[a] != int64_t(a)) return false;
+  return true;
+}
+
+// The tile itself, or what it is made of in place, that is such; none where there is nothing.
+ir::ValueId made_in_place_of(const ir::Kernel& kernel, ir::ValueId tile, const std::function<bool(ir::ValueId)>& is_such) {
+  std::set<ir::ValueId> seen;
+  std::vector<ir::ValueId> open{tile};
+  while (!open.empty()) {
+    const ir::ValueId next = open.back();
+    open.pop_back();
+    if (is_such(next)) return next;
+    const ir::Op* made = seen.insert(next).second ? kernel.definition(next) : nullptr;
+    if (!made) continue;
+    if (auto* map = made->get<op::Map>()) {
+      for (size_t i = 0; i < map->inputs.size(); ++i)
+        if (runs_along_all(map->input_axes[i], map->shape.size())) open.push_back(map->inputs[i]);
+    } else if (made->is<op::If>() || made->is<op::For>()) {
+      const size_t place = size_t(std::ranges::find(made->results, next) - made->results.begin());
+      ir::each_region(made->data, [&](ir::RegionId part) { open.push_back(kernel.terminator(part).as<op::Yield>().values[place]); });
+      if (auto* loop = made->get<op::For>()) open.push_back(loop->inits[place]);
+    }
+  }
+  return {};
+}
+
+// The same of what is assigned, where it has the shape and is computed element by element.
+ir::ValueId held_in(Instance& in, const Value& next, const Shape& shape, const std::function<bool(ir::ValueId)>& is_such) {
+  if (auto* tile = next.as<Tile>()) return in.type(tile->id).shape == shape ? made_in_place_of(in.kernel, tile->id, is_such) : ir::ValueId{};
+  auto* e = next.as<Elementwise>();
+  for (size_t i = 0; e && e->shape == shape && i < e->inputs.size(); ++i) {
+    if (!runs_along_all(e->inputs[i].axes, shape.size())) continue;
+    if (ir::ValueId found = made_in_place_of(in.kernel, e->inputs[i].tile, is_such); found.valid()) return found;
+  }
+  return {};
+}
+
+bool are_equal(const ir::Kernel& kernel, ir::ValueId a, ir::ValueId b) {
+  auto x = kernel.constant(a), y = kernel.constant(b);
+  return a == b || (x && y && x->i == y->i);
+}
+
+// Is the element computed of that one? Through both sides of branches, and the turns of loops.
+bool is_computed_of(const ir::Kernel& kernel, ir::ValueId element, ir::ValueId old) {
+  std::set<ir::ValueId> seen;
+  std::vector<ir::ValueId> open{element};
+  while (!open.empty()) {
+    const ir::ValueId next = open.back();
+    open.pop_back();
+    if (next == old) return true;
+    const ir::Op* made = seen.insert(next).second ? kernel.definition(next) : nullptr;
+    if (!made) continue;
+    ir::each_operand(made->data, [&](ir::ValueId v) { open.push_back(v); });
+    ir::each_region(made->data, [&](ir::RegionId part) {
+      const auto& yielded = kernel.terminator(part).as<op::Yield>().values;
+      open.insert(open.end(), yielded.begin(), yielded.end());
+    });
+  }
+  return false;
+}
+
+// `by`: what tells; none: what is assigned itself.
+ir::ValueId asked(Instance& in, ir::ValueId old, ir::ValueId next, ir::ValueId by = {}) {
+  if (!old.valid() || old == next || in.type(old) != in.type(next)) return next;
+  return in.builder.select(in.builder.inside(by.valid() ? by : next), next, old);
+}
+
+bool is_cell(const Instance& in, VariableId id) {
+  return in.parallel && std::ranges::any_of(in.parallel->cells, [&](const Parallel::Cell& cell) { return cell.cell == id; });
+}
+
+}  // namespace
+
+Value kept(Instance& in, const Operand& old, const Operand& next, Span span) {
+  if (old.value.is_poison() || next.value.is_poison()) return next.value;
+  return map_elements(in, std::array{next, old}, span, [&](std::span<const Operand> x) -> Value {
+    const Value held = number(in, x[1]), made = number(in, x[0]);
+    if (held.is_poison() || made.is_poison()) return Poison{};
+    return Dynamic{asked(in, emit(in, held), emit(in, made))};
+  });
+}
+
+Value kept_tile(Instance& in, ir::ValueId old, const Operand& next, Span span) {
+  if (!old.valid()) return next.value;
+  auto* tile = next.value.as<Tile>();
+  const bool is_own = !(tile && tile->id == old) && held_in(in, next.value, in.type(old).shape, [&](ir::ValueId v) { return v == old; }).valid();
+  return is_own ? kept(in, {Tile{old}, next.span}, next, span) : next.value;
+}
+
+Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Operand& next, Span span) {
+  const ir::Kernel& kernel = in.kernel;
+  auto is_part = [&](ir::ValueId v) {
+    auto* extract = kernel.defined_by<op::Extract>(v);
+    if (!extract || extract->tile != whole || extract->axes != part.axes) return false;
+    for (size_t d = 0; d < part.offsets.size(); ++d) {
+      auto first = kernel.constant(extract->offsets[d]);
+      if (part.offsets[d].valid() ? !are_equal(kernel, extract->offsets[d], part.offsets[d]) : !first || first->i != 0) return false;
+    }
+    return true;
+  };
+  auto shape = fixed_shape(part.shape);
+  const ir::ValueId old = whole.valid() && shape ? held_in(in, next.value, *shape, is_part) : ir::ValueId{};
+  auto* tile = next.value.as<Tile>();
+  return old.valid() && !(tile && tile->id == old) ? kept(in, {Tile{old}, next.span}, next, span) : next.value;
+}
+
+ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next) {
+  const ir::ValueId old = in.variable(id).current;
+  if (!is_cell(in, id) || !old.valid() || !is_computed_of(in.kernel, next, old)) return next;
+  return asked(in, old, next);
+}
+
+ir::ValueId kept_behind(Instance& in, VariableId id, ir::ValueId condition, ir::ValueId before, ir::ValueId next) {
+  return is_cell(in, id) ? asked(in, before, next, condition) : next;
+}
+
+}  // namespace tilec::sema

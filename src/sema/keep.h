@@ -1,0 +1,20 @@
+// What a variable keeps: where it is assigned something computed of what it holds, and that has to do with padding, it keeps what it holds.
+// Which elements those are check-padding finds; here it is asked, `select(inside(next), next, old)`.
+#pragma once
+#include "sema/scalar.h"
+#include "sema/view.h"
+
+namespace tilec::sema {
+
+// What a fragment that holds `old` is assigned: `next`, kept where that is computed of `old` element by element.
+Value kept_tile(Instance& in, ir::ValueId old, const Operand& next, Span span);
+// The same of a part of it.
+Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Operand& next, Span span);
+// The same of a place that takes up more, `place += ...`: a part of a fragment, a shared tile or an element of one.
+Value kept(Instance& in, const Operand& old, const Operand& next, Span span);
+// What an element of a fragment is assigned in `parallel`.
+ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next);
+// The same behind a branch that assigned to it, whatever it is computed of, by what the condition has to do with.
+ir::ValueId kept_behind(Instance& in, VariableId id, ir::ValueId condition, ir::ValueId before, ir::ValueId next);
+
+}  // namespace tilec::sema
