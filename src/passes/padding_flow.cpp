@@ -264,7 +264,8 @@ TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<c
       if (!is_kept) continue;
       const int64_t times = b[j] / a[i];
       result.axes[j] = old.axes[i];
-      each_edge(result.axes[j].edges, [&](Edge& edge) { edge.first = edge.first * times, edge.limit = edge.limit * times; });
+      for (Edges* edges : {&result.axes[j].edges, &result.axes[j].at_first})
+        each_edge(*edges, [&](Edge& edge) { edge.first = edge.first * times, edge.limit = edge.limit * times; });
     }
     for (size_t j = 0; j < b.size() && !is_kept; ++j)
       result.axes[j] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = joined(result.axes[j].numbers, old.axes[i].met()), .origin = old.axes[i].origin};

@@ -53,10 +53,11 @@ TileState PaddingFlow::read_by_place(const op::Map& map, const op::ElementLoad& 
         if (const Linear rest = index - prover_.value(args[a]) * s; !index.is_lost && !prover_.depends_on(rest, map.body)) along = a, sign = s;
     if (along) {
       const Linear rest = index - prover_.value(args[*along]) * sign, size = map.shape[*along];
-      each_edge(axis.edges, [&](Edge& edge) {
+      auto seen_from = [&](Edge& edge) {
         if (sign > 0) edge = edge.moved(-rest);
         else edge = {rest - edge.limit + 1, edge.has_low ? rest - edge.first + 1 : size, true};
-      });
+      };
+      each_edge(axis.edges, seen_from), each_edge(axis.at_first, seen_from);
       meet(result.axes[*along], axis);
     } else if (!prover_.depends_on(index, map.body) || is_of_data(kernel_, map, load.indices[d])) {
       result.inside = joined(result.inside, axis.met());

@@ -198,6 +198,7 @@ Going going(const Edges& edges, prove::AtomId index) {
 TileState told(TileState state, const prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting, const std::optional<Linear>& latest,
                bool is_anew) {
   for (AxisPadding& axis : state.axes) {
+    if (hangs_on(axis.at_first, prover, loop)) axis.lose_edges();
     if (!hangs_on(axis.edges, prover, loop)) continue;
     if (!counting) {
       axis.lose_edges();
