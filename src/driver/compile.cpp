@@ -182,7 +182,7 @@ int print_schedules(Session& session, const Chosen& chosen, const Outputs& paths
 }
 
 int dump_syntax(Session& session, const Outputs& paths) {
-  if (int code = session.parse_only(session.options.inputs[0], Reading::AsWritten)) return code;
+  if (int code = session.parse_only(session.options.inputs[0])) return code;
   if (int code = session.tell()) return code;
   return write_outputs(session, paths, dump(session.ast), nullptr);
 }

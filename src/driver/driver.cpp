@@ -123,7 +123,7 @@ int format_command(const Options& options) {
   int code = kDone, mistakes = kDone;  // of the first file that has some: the others are formatted
   for (const std::string& input : options.inputs) {
     Session session(options);
-    int failed = session.parse_only(input, Reading::AsWritten);
+    int failed = session.parse_only(input);
     if (failed == kDone) failed = session.tell();
     if (mistakes == kDone) mistakes = failed;
     if (failed != kDone) continue;

@@ -58,36 +58,35 @@ std::string supported_like(std::string_view name) {
 
 }  // namespace
 
-int Session::parse_only(const std::string& input, Reading reading) {
+int Session::parse_only(const std::string& input) {
   std::string error;
   auto text = read_file(input, error);
   if (!text) return cannot_read(input, error);
   read_files.push_back(input);
   FileId file = sources.add(input == "-" ? "<stdin>" : input, std::move(*text));
-  ast = parse(file, sources, diagnostics, reading);
+  ast = parse(file, sources, diagnostics, Reading::AsWritten);
   return kDone;
 }
 
-// What is a program as it stands is one, whatever it looks like.
-void Session::take_as_written(const std::function<void(const ir::Kernel&)>& made) {
-  const bool is_mended = ast.has_errors || std::ranges::any_of(program.imported, &Ast::has_errors, [](const auto& imported) -> const Ast& { return *imported; });
-  if (!is_mended) return;
+// What is a program as it stands is one, whatever it looks like. Where it has mistakes, they are those of what was meant.
+void Session::mend(const std::function<void(const ir::Kernel&)>& made) {
+  if (ast.has_errors) return;  // it was read so
   Diagnostics again(options.policy);
-  Ast written = parse(ast.file, sources, again, Reading::AsWritten);
-  if (written.has_errors) return;
-  Program found = analyse(written, sources, provider(), again, {}, Reading::AsWritten);
-  if (again.has_errors()) return;
+  Ast mended = parse(ast.file, sources, again);
+  Program found = analyse(mended, sources, provider(), again);
+  const bool is_mended = mended.has_errors || std::ranges::any_of(found.imported, &Ast::has_errors, [](const auto& imported) -> const Ast& { return *imported; });
+  if (!is_mended) return;
   diagnostics = std::move(again);
   set_aside = std::exchange(program, std::move(found));
-  ast = std::move(written);
+  ast = std::move(mended);
   if (made)
     for (const ExportInstance& e : program.exports) made(e.kernel);
 }
 
 int Session::load(const std::string& input, const std::function<void(const ir::Kernel&)>& made) {
   if (int code = parse_only(input)) return code;
-  program = analyse(ast, sources, provider(), diagnostics, made);
-  if (diagnostics.has_errors()) take_as_written(made);
+  program = analyse(ast, sources, provider(), diagnostics, made, Reading::AsWritten);
+  if (diagnostics.has_errors()) mend(made);
   check_targets();
   return kDone;
 }

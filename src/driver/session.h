@@ -41,9 +41,9 @@ struct Session {
   // Reads, parses and analyses; an exit code other than kDone ends the command (diagnostics are still to be told). `made` as
   // `analyse` has it.
   int load(const std::string& input, const std::function<void(const ir::Kernel&)>& made = {});
-  int parse_only(const std::string& input, Reading reading = Reading::Mended);
+  int parse_only(const std::string& input);
   SourceProvider provider();  // of what is imported
-  void take_as_written(const std::function<void(const ir::Kernel&)>& made);
+  void mend(const std::function<void(const ir::Kernel&)>& made);
   // Reports exports whose names C does not leave to them.
   void check_names();
   // Warns of kernels none of which is exported.

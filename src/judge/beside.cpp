@@ -91,11 +91,16 @@ bool Evaluator::may_act(const ast::Expr* expr) const {
   return acts;
 }
 
-// What a side has to do with that is not run, and may have no value here.
+// What a side has to do with that is not run, and may have no value here. Names within subscripts only say where an element lies.
 Evaluator::Beside Evaluator::beside(const ast::Expr* expr) {
   Beside found;
+  std::set<const ast::Expr*> places;
   each_part(expr, [&](const ast::Expr& part) {
-    if (!(part.as<ast::Index>() || part.as<ast::NameRef>()) || may_act(&part)) return;
+    if (auto* index = part.as<ast::Index>())
+      for (const ast::Subscript& s : index->subscripts)
+        for (const ast::Expr* place : {s.lo, s.hi}) each_part(place, [&](const ast::Expr& name) { places.insert(&name); });
+    const bool is_read = part.as<ast::Index>() || (part.as<ast::NameRef>() && !places.contains(&part));
+    if (!is_read || may_act(&part)) return;
     try {
       Value value = eval(part);
       auto* number = std::get_if<Number>(&value);
@@ -223,8 +228,17 @@ void Evaluator::set_beside(Number& now, const Number* before) const {
   if (guards_ && before && (before->is_padding() || before->is_set())) now.padding |= kSet;
 }
 
+bool Evaluator::may_end(const std::shared_ptr<Memory>& memory) {
+  if (memory->is_callers()) return false;
+  auto [at, is_new] = ending_.try_emplace(memory, false);
+  if (is_new) at->second = memory->note_end();
+  return at->second;
+}
+
 // What `parallel` may have written is no longer read as it was.
 void Evaluator::end_parallel(const ast::Block& body) {
+  for (auto& [memory, may_end] : ending_) memory->take_ends();
+  ending_.clear();
   for (std::string_view name : assigned_in(body)) {
     Binding* binding = find(name);
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 
 #include "judge/judge.h"
 #include "judge/value.h"
@@ -217,6 +218,8 @@ class Evaluator {
   Beside beside(const ast::Expr* expr);
   Number chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span);
   void stand_beside(const ast::Stmt& stmt);
+  // As it is when `parallel` begins.
+  bool may_end(const std::shared_ptr<Memory>& memory);
   // What stands in a place that a branch assigns to, and what the side that is not run would make of it.
   struct Left {
     Number* place;
@@ -269,6 +272,7 @@ class Evaluator {
   int guards_ = 0;          // conditions around, within `parallel`
   Padding kept_out_ = 0;    // what conditions around that are padding lie beyond, within `parallel`
   std::vector<std::string_view> indices_;  // of `parallel`
+  std::map<std::shared_ptr<Memory>, bool> ending_;  // that it has touched: may it end?
   size_t parallel_rank_ = 0;
   bool is_in_launch_ = false;
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults

@@ -379,7 +379,7 @@ void Evaluator::assign(Place& place, const Value& given, Span span, bool takes_u
   Number number = convert(number_of(value, span), element.memory->element, span);
   bool changes = !element.memory->is_written(element.offset) || !are_same(element.memory->get(element.offset), number);
   changes_ += changes, changes_of_memory_ += changes;
-  if (is_parallel_) number = put_at(number, element);
+  if (is_parallel_) may_end(element.memory), number = put_at(number, element);
   const Number* old = element.memory->is_written(element.offset) ? element.memory->own(element.offset) : nullptr;
   if (element.kind != Kind::Fragment) number.data = kAllAxes & ~number.padding;
   set_beside(number, old);

@@ -95,7 +95,8 @@ Value Evaluator::tile_or_number(const Value& value, Span span) {
   auto* view = std::get_if<View>(&value);
   if (!view) return value;
   if (view->axes.empty()) {
-    const Number element = load(*view, view->offset, span);
+    Number element = load(*view, view->offset, span);
+    element.may_end = is_parallel_ && may_end(view->memory);
     Places indices = view->indices;
     indices.resize(kMostAxes);
     return element_at(element, indices, view->memory->shape.size(), view->kind);

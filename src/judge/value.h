@@ -57,7 +57,7 @@ struct Number {
   Stamps stamps = {};   // of elements that it is computed of
   uint32_t stamp = 0;   // its own, in a variable
   bool is_element = false;  // of a tile
-  bool may_end = false;     // of one that is the same everywhere, and may end, as the text tells
+  bool may_end = false;     // computed of one that is the same everywhere, and may end, as the text tells
 
   Padding beyond() const { return Padding(padding & ~(kAsRead | kAsked)); }
   bool is_padding() const { return (beyond() & ~(kAnything | kSet | kAsked | kMet)) != 0; }
@@ -125,6 +125,10 @@ class Memory {
   bool is_callers() const { return tensor_ != nullptr; }
   int64_t count() const { return int64_t(own_.size()); }
   bool is_padded() const { return std::ranges::any_of(own_, [](const Number& x) { return x.is_padding() || x.waiting; }); }
+  // Notes at its elements whether they are of one that may end.
+  bool note_end();
+  // `ends`, as some of its elements, and not all, may be of one that may end.
+  void take_ends();
   void may_end_as_it_began() {
     if (began_with_edge) ends = std::max(ends, Ends::IfUniform);
   }

@@ -235,10 +235,13 @@ struct Run {
     const bool is_by_place = decision && decision->is_by_place;
     const Made chosen = is_by_place ? marks(side).made : sides.made;
     all.made = is_by_place ? chosen : most(chosen, of_condition.made);
-    if (!decision && !of_condition.is_of_element && least != Made::Data) all.made = Made::Maybe;
+    if (!decision && is_by_some_place(of_condition) && !counts(least)) all.made = Made::Maybe;
     if (!decision && first_of(select.a, Belief::None) == first_of(select.b, Belief::None)) is_either(v, select.a, all);
     marks_of[v] = all;
   }
+
+  // Where it is not known what it is, it is one number or another along the axis.
+  static bool is_by_some_place(const Marks& condition) { return !condition.is_of_element || condition.made == Made::Placed; }
 
   // What the place chooses beside padding is set.
   static Taint beside(const Marks& chosen, const Marks& either) {
@@ -290,7 +293,7 @@ struct Run {
     }
     for (size_t i = 0; i < result.size(); ++i) all[i].taint = beside(all[i], others[i]);
     for (size_t i = 0; !decision && i < result.size(); ++i) {
-      if (!marks(branch.condition).is_of_element && sides[i] != Made::Data) all[i].made = Made::Maybe;
+      if (is_by_some_place(marks(branch.condition)) && !counts(sides[i])) all[i].made = Made::Maybe;
       if (first_of(yields[true][i], Belief::None) == first_of(yields[false][i], Belief::None)) is_either(op.results[i], yields[true][i], all[i]);
     }
     for (size_t i = 0; i < result.size(); ++i) known[op.results[i]] = result[i], marks_of[op.results[i]] = all[i];

@@ -13,8 +13,10 @@ using NumbersOf = std::map<ir::ValueId, Known>;
 // decides. Mixed: it is padding, or is not, as a path decides.
 enum class Taint : uint8_t { Clean, Set, Mixed, Padding };
 
-// What it is made of, along the axis at hand: numbers that are the same all along it, elements of tiles, or one or the other.
-enum class Made : uint8_t { Free, Maybe, Data };
+// What it is made of, along the axis at hand: numbers that are the same all along it, elements of tiles, or one or the other. Placed: of the
+// element's place, which counts like data.
+enum class Made : uint8_t { Free, Maybe, Placed, Data };
+inline bool counts(Made made) { return made >= Made::Placed; }
 struct Marks {
   Taint taint = Taint::Clean;
   Made made = Made::Free;

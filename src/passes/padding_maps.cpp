@@ -97,7 +97,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
   for (int64_t other = 0; axis >= 0 && other < int64_t(map.shape.size()); ++other)
     for (const Group& group : other == axis ? std::vector<Group>() : groups_along(other))
       if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, prover_.value(args[other]))));
-  if (axis >= 0) marks[args[size_t(axis)]].made = Made::Data;
+  if (axis >= 0) marks[args[size_t(axis)]].made = Made::Placed;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     TileState input = state(inputs_[i]);
     ValueId arg = inputs_[i].element;
@@ -326,7 +326,7 @@ void PaddingFlow::mask_guards(const op::Map& map, const MapAxis& axis, unsigned 
     ValueId operand = binary ? binary->b : op.as<op::Unary>().x;
     auto numbers = results.known.find(operand);
     auto marks = results.marks_of.find(op.result());
-    if (numbers == results.known.end() || marks == results.marks_of.end() || (marks->second.taint == Taint::Clean && marks->second.made == Made::Data)) return;
+    if (numbers == results.known.end() || marks == results.marks_of.end() || (marks->second.taint == Taint::Clean && counts(marks->second.made))) return;
     bool divides = binary && (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem);
     if (divides && !(numbers->second.sure.kinds & kZero) && !binary->may_leave) return;
     const bool is_free = marks->second.taint == Taint::Clean;
