@@ -33,9 +33,11 @@ std::optional<ir::ReduceFn> function_named(std::string_view fn) {
   return std::nullopt;
 }
 
-// Is nothing known of what was kept out of it? In other lines, what lies at the same place along the axis counts: passes look along one axis at a time.
+// Is nothing known of what was kept out of it? In other lines, or where others would be, what lies at the same place along the axis counts: passes
+// look along one axis at a time.
 bool is_corner(const Tile& tile, const Lines& lines, int64_t k, const Number& x, size_t axis) {
   if (!(x.waiting & 1 << axis) || (x.padding & (kLost | 1 << axis))) return false;
+  if (x.waiting & kAllAxes & ~(1 << axis)) return true;
   for (int64_t line = 0; line < lines.count(); ++line)
     if (!is_left_out(tile.elements[size_t(lines.first(line) + k * lines.inner)], axis)) return true;
   return false;

@@ -327,7 +327,7 @@ bool are_same(const Number& a, const Number& b) {
 // said where a mask for others may stand.
 Number both_padding(const Number& old, const Number& next) {
   Number out = next;
-  const Padding fresh = next.padding & ~old.padding & (kLost - 1);
+  const Padding fresh = next.padding & ~old.padding & kAllAxes;
   if ((fresh || (next.padding & kMet)) && !are_same(old, next)) out.padding |= kAnything;
   out.padding &= ~fresh;
   out.data = (next.data & ~fresh) | (old.data & fresh), out.waiting = (next.waiting | (fresh & ~old.data)) & ~out.data;

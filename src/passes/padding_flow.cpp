@@ -106,7 +106,7 @@ TileState PaddingFlow::copied(const op::Copy& copy, const Op& at) {
   if (element(copy.src) != element(copy.dst)) {
     convert(part.inside);
     convert(part.corner);
-    for (AxisPadding& axis : part.axes) convert(axis.numbers), convert(axis.plain);
+    for (AxisPadding& axis : part.axes) convert(axis.numbers), convert(axis.told), convert(axis.plain);
   }
   return part;
 }
@@ -133,10 +133,11 @@ void PaddingFlow::enter_product(const op::Gemm& gemm, const AxisPadding& of_a, c
   bool b_is_finite = for_a.sure.is_within(kFinite), a_is_finite = for_b.sure.is_within(kFinite);
   bool prefers_b = kernel_.type(gemm.a).is_buffer() && !kernel_.type(gemm.b).is_buffer();
   bool takes_b = a_is_finite && (prefers_b || !b_is_finite), takes_a = !takes_b, takes_both = takes_a && !b_is_finite;
-  bool is_meant = is_nothing(Belief::Finite);
+  auto changes_it = [&](const AxisPadding& axis, const Known& other) { return axis.told.is_some() && !product(type, axis.told, other).hoped.is_within(kZero); };
+  bool is_meant = is_nothing(Belief::Finite), is_told = changes_it(of_a, for_a) || changes_it(of_b, for_b);
   auto entry = [&](size_t operand, int64_t axis, const AxisPadding& padding) {
     const ValueId tile = operand == 0 ? gemm.a : gemm.b;
-    return Entry{tile, operand, axis, padding, identity(ReduceFn::Sum, element(tile)), "product", "0", is_meant};
+    return Entry{tile, operand, axis, padding, identity(ReduceFn::Sum, element(tile)), "product", "0", is_meant, is_told};
   };
   AxisPadding told = both;
   const AxisPadding& cause = of_a.is_padded && !vanishes(of_a, for_a, is_meant ? Belief::None : Belief::Finite) ? of_a : of_b.is_padded ? of_b : of_a;
@@ -192,9 +193,10 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
     const bool may_be_nan = is_index && is_float(type);
     std::string wanted = may_be_nan ? "nan" : identity_text(reduce.fn, type), where(name(reduce.fn));
     Number neutral = may_be_nan ? Number::real(std::numeric_limits<double>::quiet_NaN()) : identity(reduce.fn, type);
+    const bool is_told = axis.told.is_some() && !changes_nothing(axis.told.hoped);
     // Of equal whole numbers the first wins, and no number is below the least: what lies before the start cannot be hidden.
     if (is_index && !is_float(type) && axis.has_low()) report(axis, reduce.x, where, "", at);
-    else keep_out({reduce.x, 0, reduce.axis, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped)}, at);
+    else keep_out({reduce.x, 0, reduce.axis, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped), is_told}, at);
   }
   auto fold = [&](const Known& n) { return is_index ? known_data(element(at.result())) : total(reduce.fn, type, n); };
   TileState result{fold(x.inside), {}, x.axes};
@@ -204,7 +206,7 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
     // A line that lies beyond both edges holds nothing but the identity, where it is masked.
     const Known corner = is_neutral || is_index ? x.corner : known_exactly(type, identity(reduce.fn, type));
     other.numbers = fold(axis.is_padded ? joined(other.met(), corner) : other.met());
-    other.is_as_read = false, other.plain = {};
+    other.is_as_read = false, other.told = other.told.is_some() ? other.numbers : Known(), other.plain = {};
     if (x.corner.is_some()) result.corner = fold(x.corner);
   }
   if (x.inside.is_of_product) result = of_product(std::move(result));
@@ -221,7 +223,8 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
   bool is_neutral = is_identity(scan.fn, type, counted(axis)) && is_identity(scan.fn, type, plain_beyond(axis));
   if (axis.is_padded && !is_neutral && (!comes_last || has_place(axis))) {
     std::string wanted = identity_text(scan.fn, type);
-    keep_out({scan.x, 0, scan.axis, axis, identity(scan.fn, type), "scan", wanted, comes_last || is_identity(scan.fn, type, axis.numbers.hoped)}, at);
+    const bool is_told = axis.told.is_some() && !comes_last && !is_identity(scan.fn, type, axis.told.hoped);
+    keep_out({scan.x, 0, scan.axis, axis, identity(scan.fn, type), "scan", wanted, comes_last || is_identity(scan.fn, type, axis.numbers.hoped), is_told}, at);
   }
   Known anywhere = joined(result.inside, axis.met());
   result.axes[size_t(scan.axis)].is_free = result.axes[size_t(scan.axis)].may_be_free = false;
@@ -297,7 +300,7 @@ void PaddingFlow::run_shape(const Op& op) {
 // Padding that was written as something else, or set to it, is not taken back without a word.
 bool PaddingFlow::is_refused(const Entry& entry) const {
   const AxisPadding& axis = entry.padding;
-  bool is_asked_for = axis.kind == PaddingKind::Set || (axis.is_as_read && axis.origin.pad.valid());
+  bool is_asked_for = axis.kind == PaddingKind::Set || entry.is_told || (axis.is_as_read && axis.origin.pad.valid());
   return !entry.is_meant && (is_asked_for || !has_place(axis));
 }
 

@@ -74,7 +74,7 @@ class PaddingFlow {
     enum class Kind : uint8_t { None, Data, Maybe, Free, Set, Padding } kind = Kind::None;
     Known numbers;
     std::set<ir::OpId> lapsed;
-    bool is_mixed = false;
+    bool is_mixed = false, is_told = false;  // told: some of it the program has set
     bool is_left_out() const { return kind >= Kind::Free; }
   };
   struct MapAxis {
@@ -134,6 +134,7 @@ class PaddingFlow {
     ir::Number identity;
     std::string_view where, wanted;
     bool is_meant = false;  // as far as one may hope, it changes nothing
+    bool is_told = false;   // some of it are numbers that the program has set, and these change something
   };
   // Masks it, or tells why not. False: it was told of.
   bool keep_out(const Entry& entry, const ir::Op& at);

@@ -44,6 +44,7 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
     if (!along) continue;
     is_touched = true;
     outcome.lapsed.insert(along->lapsed.begin(), along->lapsed.end());
+    outcome.is_told |= along->told.is_some();
   }
   if (!is_touched) return outcome;
   outcome.is_mixed = marks.taint == Taint::Mixed;
@@ -123,6 +124,8 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
   padding.edges = std::move(region.edges), padding.is_filled = region.is_filled, padding.origin = region.sample.origin;
   const bool is_read = has(Kind::Padding), is_set = has(Kind::Set), is_free = has(Kind::Free) || has(Kind::Maybe);
   is_mixed = (is_mixed && is_read) || (is_read && is_set) || (is_free && (is_read || is_set));
+  for (const Outcome& outcome : outcomes)
+    if (is_mixed && (outcome.kind == Kind::Set || outcome.is_told)) padding.told = joined(padding.told, outcome.numbers);
   padding.kind = is_mixed ? PaddingKind::Mixed : is_free ? PaddingKind::Free : is_read ? PaddingKind::Read : PaddingKind::Set;
   if (has(Kind::Maybe)) padding.lose_edges();
   note_first_turn(axis, outcomes, r, padding);

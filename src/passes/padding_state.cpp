@@ -49,6 +49,7 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b) {
   auto is = [&](PaddingKind kind) { return a.kind == kind || b.kind == kind; };
   // What was set and what is free stand both, and are refused where they would count.
   if (a.kind != b.kind) axis.kind = is(PaddingKind::Free) && is(PaddingKind::Set) ? PaddingKind::Set : PaddingKind::Mixed;
+  if (axis.kind == PaddingKind::Mixed) axis.told = joined(a.set_by_program(), b.set_by_program());
   if (a.at_first.empty()) axis.at_first = b.at_first, axis.loop = b.loop;
   else if (!b.at_first.empty() && (b.at_first != a.at_first || b.loop != a.loop)) axis.lose_edges();
   if (axis.edges.empty()) axis.at_first.clear();
@@ -69,7 +70,7 @@ TileState of_product(TileState state) {
   state.inside = of_product(state.inside);
   if (state.corner.is_some()) state.corner = of_product(state.corner);
   for (AxisPadding& axis : state.axes)
-    if (axis.is_padded) axis.numbers = of_product(axis.met()), axis.plain = {};
+    if (axis.is_padded) axis.numbers = of_product(axis.met()), axis.told = axis.told.is_some() ? axis.numbers : Known(), axis.plain = {};
   return state;
 }
 
@@ -118,6 +119,7 @@ TileState widened(const TileState& before, TileState now, const Known& anything)
     if (before.axes[i].is_padded && before.axes[i].edges.empty()) axis.lose_edges();
     if (before.axes[i].is_padded && (axis.numbers != before.axes[i].numbers || axis.plain != before.axes[i].plain))
       axis.numbers = joined(axis.numbers, anything);
+    if (axis.told != before.axes[i].told && before.axes[i].told.is_some()) axis.told = joined(axis.told, anything);
   }
   return now;
 }
@@ -131,7 +133,7 @@ TileState tainted(TileState state, const Known& by) {
     if (!axis.is_padded) continue;
     axis.lose_edges(), axis.is_as_read = false;
     axis.kind = axis.kind == PaddingKind::Free ? PaddingKind::Mixed : PaddingKind::Read;
-    axis.numbers = joined(axis.met(), by), axis.plain = {};
+    axis.numbers = joined(axis.met(), by), axis.told = axis.plain = {};
   }
   return state;
 }

@@ -44,6 +44,7 @@ struct AxisPadding {
   Edges edges;
   bool is_filled = false;    // all that is outside of the edges is padding
   Known numbers;             // that stand there
+  Known told;                // of Mixed: those that the program has set, which are not masked
   PadOrigin origin;
   bool is_as_read = false;   // nothing has been computed of them since
   // What the whole tile may hold instead, the same number everywhere, so that none of it is padding: before the first turn of a loop,
@@ -60,10 +61,11 @@ struct AxisPadding {
   Known met() const { return joined(numbers, plain); }
   bool can_be_masked() const { return is_filled && !edges.empty() && at_first.empty(); }
   bool has_low() const { return !all_edges(edges, [](const Edge& e) { return !e.has_low; }); }
+  Known set_by_program() const { return kind == PaddingKind::Set ? numbers : told; }
   bool holds_data() const { return !is_padded && !is_free; }
   void lose_edges() { edges.clear(), at_first.clear(), is_filled = false; }
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
-    return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers &&
+    return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers && a.told == b.told &&
            a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.at_first == b.at_first && a.lapsed == b.lapsed;
   }
 };
