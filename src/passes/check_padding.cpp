@@ -80,7 +80,7 @@ std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::
   const bool is_early = ++settled.visits <= kMostVisits;
   const auto& yielded = kernel_.terminator(parts.back()).as<op::Yield>().values;
   const auto& args = kernel_.region(parts.front()).args;
-  auto is_anew = [&](size_t i) { return !is_made_of(yielded[i], args[args.size() - inits.size() + i]); };
+  std::vector<bool> is_anew;  // by a turn
   std::vector<TileState> first = states(inits), carried = first;
   for (size_t i = 0; !is_early && i < settled.carried.size(); ++i) carried[i] = joined(carried[i], settled.carried[i]);
   if (!is_early) join_buffers(settled.buffers);
@@ -99,8 +99,9 @@ std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::
     };
     Buffers before = buffers_;
     turned = turn(carried);
+    for (size_t i = is_anew.size(); i < carried.size(); ++i) is_anew.push_back(!is_made_of(yielded[i], args[args.size() - inits.size() + i]));
     std::vector<TileState> next;
-    for (size_t i = 0; i < carried.size(); ++i) next.push_back(after(first[i], carried[i], next_turn(turned[i], is_anew(i)), inits[i]));
+    for (size_t i = 0; i < carried.size(); ++i) next.push_back(after(first[i], carried[i], next_turn(turned[i], is_anew[i]), inits[i]));
     for (auto& [buffer, state] : buffers_) {
       auto known = before.find(buffer);
       state = known == before.end() ? next_turn(state) : after(known->second, known->second, next_turn(state), buffer);
@@ -113,7 +114,7 @@ std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::
   settled.carried = std::move(carried);
   settled.buffers = buffers_;
   for (size_t i = 0; i < turned.size(); ++i)
-    for (RegionId part : parts) turned[i] = behind_loop(std::move(turned[i]), prover_, part, counting, is_anew(i));
+    for (RegionId part : parts) turned[i] = behind_loop(std::move(turned[i]), prover_, part, counting, is_anew[i]);
   return turned;
 }
 

@@ -283,9 +283,13 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   }
   for (size_t r = 0; r < states.size(); ++r) {
     auto padded = std::count_if(states[r].axes.begin(), states[r].axes.end(), [](const AxisPadding& axis) { return axis.is_padded; });
-    if (padded > 1) states[r].corner = corner_of(map, r);
-    for (size_t a = 0; a < states[r].axes.size(); ++a)
-      if (states[r].axes[a].is_padded && hides_corner(states[r], a)) states[r].axes[a].numbers = joined(states[r].axes[a].numbers, corner_of(map, r));
+    std::optional<Known> corner;
+    if (padded > 1) states[r].corner = corner.emplace(corner_of(map, r));
+    for (size_t a = 0; a < states[r].axes.size(); ++a) {
+      if (!states[r].axes[a].is_padded || !hides_corner(states[r], a)) continue;
+      if (!corner) corner = corner_of(map, r);
+      states[r].axes[a].numbers = joined(states[r].axes[a].numbers, *corner);
+    }
     tiles_[at.results[r]] = std::move(states[r]);
   }
   taint_writes(map.body);
