@@ -41,7 +41,7 @@ struct Options {
   std::string kernel;                                 // an export's name; empty: the only one
   std::vector<std::string> dims;                      // NAME=VALUE
   bool explain_cost = false;
-  std::string form = "typed", numeric, machine;
+  std::string form, numeric, machine;  // form: none is typed
   std::string completion = "late";
   bool after_each = false, counters = false;
   std::string data;                                   // a file of the kernel's numbers; empty: they are generated

@@ -199,7 +199,7 @@ class Maker:
         x = self.integer(of, min(depth, 1))
         if x.is_literal:
             x = self.leaf_of_name(of)
-        return Expression(x.text, lambda env: saturated(t, x.value(env)))
+        return x
 
     def make_call(self, t, depth):
         name = self.rng.choice(list(FUNCTIONS) if t == "int" else ["min", "max"])
