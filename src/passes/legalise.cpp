@@ -27,13 +27,12 @@ using namespace ir;
 
 namespace {
 
-// A CPU is its own host; one beside a device, which launches, can do no more than the oldest.
+// What runs beside the launches can do no more than the oldest CPU.
 Machine host_of(const Kernel& kernel, const Machine& machine) {
   Machine host = machine;
   bool launches = false;
   for (OpId id : kernel.region(kernel.body).ops) launches |= kernel.op(id).is<op::Launch>();
-  const bool is_device = machine.simd_bytes == 0 && !machine.has(Cap::TextFunctions);
-  if (launches && is_device) host.caps = 0, host.adds = {};
+  if (launches && !machine.has(Cap::TextFunctions)) host.caps = 0, host.adds = {};
   return host;
 }
 
@@ -47,7 +46,7 @@ class Legaliser : public Rebuilder {
  private:
   Builder& b_ = builder_;
   const Machine& machine_;
-  const Machine host_;  // what computes extents, grids and contracts of a device: any CPU
+  const Machine host_;  // what computes extents, grids and contracts: any CPU
   Narrow narrow_on_machine_, narrow_on_host_;
   bool begins_launch_ = false;
   size_t launch_depth_ = 0;  // of regions, where a launch's is open

@@ -75,8 +75,8 @@ class Batch:
                     return self.fail(kernel, f"{text}, yet they do for {env}")
 
     def link(self):
-        steps = [["gcc", "-shared", "-o", "native.so", "k.o", "-lm", "-lpthread"], [self.compiler, "k.tile", "-w", "--emit=c", "-o", "c.c"],
-                 CC + ["-o", "c.so", "c.c", "-lm", "-lpthread"]]
+        steps = [["gcc", "-shared", "-o", "native.so", "k.o", "-Wl,-z,defs", "-lpthread"], [self.compiler, "k.tile", "-w", "--emit=c", "-o", "c.c"],
+                 CC + ["-o", "c.so", "c.c", "-Wl,-z,defs", "-lpthread"]]
         for step in steps:
             done = run(step, self.folder)
             if done.returncode != 0:

@@ -186,8 +186,11 @@ void check_passes(KernelFile& file, const Machine& machine, std::vector<Meaning>
       // The passes up to here see what the examples show them.
       bool is_judged = now.form != ir::Form::Typed || pass.name == "expand";
       is_judged = is_judged && meanings[e].is_new(now, machine);
+      // Between two forms rounding is where it was: once in each is enough with numbers that are not rounded.
+      const bool ends_form = &pass == &pass_list().back() || (&pass + 1)->gives != now.form;
       for (const Dims& dims : is_judged ? file.dims : std::vector<Dims>{})
         for (interp::Numeric numeric : {interp::Numeric::Typed, interp::Numeric::Wide}) {
+          if (numeric == interp::Numeric::Wide && !ends_form) continue;
           CAPTURE(exported.name);
           CAPTURE(machine.name);
           CAPTURE(pass.name);

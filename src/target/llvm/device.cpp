@@ -58,7 +58,7 @@ void add_kernel(llvm::Module& module, const Export& exported, const Abi& abi, in
   llvm::Function* function = new_kernel(module, launch_name(exported, index, number), abi, launch, code, boxes.size(), takes_blocks(kernel, launch.body));
   std::vector<ir::ValueId> roots = captured_values(kernel, launch.body);
   roots.insert(roots.end(), launch.extents.begin(), launch.extents.end());
-  ThreadSpeller speller(*function, {kernel, abi, index, *code.machine, true});
+  ThreadSpeller speller(*function, {kernel, abi, index, *code.machine, true, true});
   speller.open_body(function->getArg(0), roots);
   speller.open_launch(launch, shared_memory(module), function->getArg(1));
   if (!boxes.empty()) speller.open_boxes(std::move(boxes), function->getArg(2), kDescriptorBytes);

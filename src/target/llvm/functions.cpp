@@ -104,7 +104,8 @@ Function* add_plan_part(llvm::Module& module, const Export& exported, const Abi&
     if (entry.value.valid()) roots.push_back(entry.value);
     else for (ir::ValueId v : bytes_of(kernel, entry.alloc).factors) roots.push_back(v);
   }
-  LaneSpeller speller(*part, {kernel, abi, index, *code.machine, code.has_half_conversion}, code.has_streaming_stores);
+  // It runs on the least of the machines, and without the C library's mathematics.
+  LaneSpeller speller(*part, {kernel, abi, index, *code.machine, false, false}, code.has_streaming_stores);
   speller.open_body(part->getArg(0), roots);
   llvm::IRBuilder<>& b = speller.builder();
   Value *place = plan_address(b, part->getArg(1), kPlanFailed), *failed = b.getInt64(uint64_t(-1));
@@ -145,7 +146,7 @@ int64_t add_launch(llvm::Module& module, const Export& exported, const Abi& abi,
   tune_for(*function, code);
   std::vector<ir::ValueId> roots = captured_values(kernel, launch.body);
   roots.insert(roots.end(), launch.extents.begin(), launch.extents.end());
-  LaneSpeller speller(*function, {kernel, abi, index, *code.machine, code.has_half_conversion}, code.has_streaming_stores);
+  LaneSpeller speller(*function, {kernel, abi, index, *code.machine, code.has_half_conversion, true}, code.has_streaming_stores);
   speller.open_body(function->getArg(0), roots);
   speller.open_launch(launch, function->getArg(4), function->getArg(5));
   llvm::IRBuilder<>& b = speller.builder();

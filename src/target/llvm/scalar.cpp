@@ -63,6 +63,25 @@ Value* Speller::unary(UnaryFn fn, Scalar element, Value* x) {
   return float_unary(fn, x);
 }
 
+// Without a function of the C library. A sum with a number whose unit is 1 is rounded to a whole one; greater numbers are whole.
+Value* Speller::rounded(UnaryFn fn, Value* x) {
+  if (has_rounding_) {
+    const ID id = fn == UnaryFn::Floor ? llvm::Intrinsic::floor : fn == UnaryFn::Ceil ? llvm::Intrinsic::ceil : fn == UnaryFn::Trunc ? llvm::Intrinsic::trunc : llvm::Intrinsic::roundeven;
+    return b_.CreateUnaryIntrinsic(id, x);
+  }
+  const llvm::IRBuilderBase::FastMathFlagGuard exactly(b_);
+  b_.clearFastMathFlags();
+  auto number = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };
+  Value *size = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x), *unit = number(x->getType()->getScalarType()->isFloatTy() ? 0x1p23 : 0x1p52);
+  Value* near = b_.CreateFSub(b_.CreateFAdd(size, unit), unit);
+  if (fn == UnaryFn::Trunc) near = b_.CreateSelect(b_.CreateFCmpOGT(near, size), b_.CreateFSub(near, number(1)), near);
+  near = b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, near, x);
+  if (fn == UnaryFn::Floor) near = b_.CreateSelect(b_.CreateFCmpOGT(near, x), b_.CreateFSub(near, number(1)), near);
+  if (fn == UnaryFn::Ceil) near = b_.CreateSelect(b_.CreateFCmpOLT(near, x), b_.CreateFAdd(near, number(1)), near);
+  near = b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, near, x);
+  return b_.CreateSelect(b_.CreateFCmpOLT(size, unit), near, x);
+}
+
 Value* Speller::float_unary(UnaryFn fn, Value* x) {
   auto call = [&](ID id) { return b_.CreateUnaryIntrinsic(id, x); };
   switch (fn) {
@@ -70,10 +89,7 @@ Value* Speller::float_unary(UnaryFn fn, Value* x) {
     case UnaryFn::Abs: return call(llvm::Intrinsic::fabs);
     case UnaryFn::Sqrt: return call(llvm::Intrinsic::sqrt);
     case UnaryFn::Rsqrt: return b_.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1), call(llvm::Intrinsic::sqrt));
-    case UnaryFn::Floor: return call(llvm::Intrinsic::floor);
-    case UnaryFn::Ceil: return call(llvm::Intrinsic::ceil);
-    case UnaryFn::Round: return call(llvm::Intrinsic::roundeven);
-    case UnaryFn::Trunc: return call(llvm::Intrinsic::trunc);
+    case UnaryFn::Floor: case UnaryFn::Ceil: case UnaryFn::Round: case UnaryFn::Trunc: return rounded(fn, x);
     case UnaryFn::IsNan: return b_.CreateFCmpUNO(x, x);
     default: UNREACHABLE("transcendental functions are expanded before they are spelled");
   }
@@ -124,7 +140,7 @@ Value* Speller::float_binary(BinaryFn fn, Value* a, Value* b) {
 Value* Speller::float_remainder(Value* a, Value* b) {
   llvm::Type* wide = shaped(b_.getDoubleTy(), a);
   Value *x = b_.CreateFPExt(a, wide), *y = b_.CreateFPExt(b, wide);
-  Value* whole = b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, b_.CreateFDiv(x, y));
+  Value* whole = rounded(UnaryFn::Floor, b_.CreateFDiv(x, y));
   return b_.CreateFPTrunc(b_.CreateFSub(x, b_.CreateFMul(y, whole)), a->getType());
 }
 

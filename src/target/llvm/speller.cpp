@@ -7,7 +7,7 @@ using llvm::Value;
 
 Speller::Speller(llvm::Function& function, const Context& context, unsigned width, unsigned space)
     : kernel_(context.kernel), abi_(context.abi), instance_(context.instance), machine_(context.machine),
-      has_half_conversion_(context.has_half_conversion), width_(width), tensor_pointer_(llvm::PointerType::get(function.getContext(), space)),
+      has_half_conversion_(context.has_half_conversion), has_rounding_(context.has_rounding), width_(width), tensor_pointer_(llvm::PointerType::get(function.getContext(), space)),
       function_(function), context_(function.getContext()),
       b_(llvm::BasicBlock::Create(function.getContext(), "entry", &function)), held_(context.kernel.values.size()) {
   demand_.bits.assign(kernel_.values.size(), Demand::kLanes);

@@ -26,6 +26,7 @@ class Speller {
     int instance;
     const Machine& machine;
     bool has_half_conversion;  // f16 to f32 and back are instructions
+    bool has_rounding;         // so are floor and its like
   };
   virtual ~Speller() = default;
 
@@ -117,6 +118,7 @@ class Speller {
 
   // Scalars (scalar.cpp, integer.cpp, convert.cpp): each works on a scalar and on a vector of lanes.
   llvm::Value* unary(ir::UnaryFn fn, Scalar element, llvm::Value* x);
+  llvm::Value* rounded(ir::UnaryFn fn, llvm::Value* x);
   llvm::Value* float_unary(ir::UnaryFn fn, llvm::Value* x);
   llvm::Value* integer_unary(ir::UnaryFn fn, Scalar element, llvm::Value* x);
   llvm::Value* binary(ir::BinaryFn fn, Scalar element, llvm::Value* a, llvm::Value* b);
@@ -159,7 +161,7 @@ class Speller {
   const Abi& abi_;
   int instance_;
   const Machine& machine_;
-  bool has_half_conversion_;
+  bool has_half_conversion_, has_rounding_;
   unsigned width_;
   llvm::PointerType* tensor_pointer_;
   llvm::Function& function_;
