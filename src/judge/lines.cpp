@@ -154,6 +154,7 @@ Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, 
       if (type != tile->type && options_.numeric == ir::Numeric::Typed) sum = cast(sum, tile->type, ir::ConvertMode::Nearest);
       sum.type = tile->type;
       sum.padding = Padding(x.beyond() | (x.waiting & 1 << axis) | anything);
+      sum.scanned = sum.padding & (x.scanned | 1 << axis);
       sum.data = x.data | Padding(1 << axis), sum.waiting = x.waiting & ~(1 << axis);
       x = sum;
     }

@@ -272,6 +272,8 @@ Value Evaluator::reshaped(const Value& value, const Shape& shape, Span span) {
     if (place) image |= Padding(1 << *place);
   for (Number& x : out->elements) {
     const bool is_data = x.data;
+    for (size_t d = 0; d < places.size(); ++d)
+      if (!places[d]) x.scanned &= ~(1 << d);
     x = moved(x, places);
     if (is_data) x.data |= Padding(~image & kAllAxes & ~x.waiting);
   }

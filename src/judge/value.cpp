@@ -44,6 +44,9 @@ Padding moved(Padding padding, const Places& places) {
 }
 
 Number moved(Number x, const Places& places) {
+  for (size_t d = 0; d < places.size(); ++d)
+    if (!places[d]) x.padding &= ~(x.scanned & 1 << d);
+  x.scanned = moved(x.scanned, places) & (kLost - 1);
   x.padding = moved(x.padding, places);
   x.waiting = moved(x.waiting, places);
   x.data = moved(x.data, places);
@@ -64,8 +67,10 @@ void Stamps::add(const Stamps& others) {
 }
 
 void mark(Number& out, std::span<const Number> from) {
+  out.scanned = out.padding & (kLost - 1);
   out.data = out.waiting = 0, out.stamps = {}, out.stamp = 0, out.is_element = out.may_end = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
   for (const Number& x : from) {
+    out.scanned &= x.scanned | ~x.padding;
     out.is_element |= x.is_element, out.may_end |= x.may_end, out.spread &= x.spread;
     out.data |= x.data & ~x.spread, out.waiting |= x.waiting & ~x.spread;
     if (x.is_element && !x.spread) out.stamps.add(x.stamps);

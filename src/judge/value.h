@@ -53,6 +53,7 @@ struct Number {
   Padding padding = 0;
   Padding data = 0;     // along which axes it is made of elements, and not of numbers alone
   Padding waiting = 0;  // along which it holds what a variable held where padding was to be assigned to it
+  Padding scanned = 0;  // along which it is padding that holds what a scan has come to: an element like others where an index takes the axis away
   Padding spread = 0;   // the axes, of the operation at hand, that its tile does not have
   Stamps stamps = {};   // of elements that it is computed of
   uint32_t stamp = 0;   // its own, in a variable

@@ -38,7 +38,7 @@ void PaddingFlow::run(const Op& op) {
     return void(tiles_[op.result()] = read(o->buffer, o->offsets, o->axes, o->bounds, o->pad, kernel_.read_note(op.span)));
   if (auto* o = op.get<op::Store>()) return write(state(o->tile), o->buffer, o->offsets, o->axes, kernel_.type(o->tile).shape);
   if (auto* o = op.get<op::Copy>()) return write(copied(*o, op), o->dst, o->dst_offsets, o->dst_axes, o->shape);
-  if (auto* o = op.get<op::Splat>()) return void(tiles_[op.result()] = plain_state(scalar(o->x), kernel_.type(op.result()).rank(), true));
+  if (auto* o = op.get<op::Splat>()) return void(tiles_[op.result()] = plain_state(scalar(o->x), size_t(kernel_.type(op.result()).rank()), true));
   if (auto* o = op.get<op::Map>()) return run_map(*o, op);
   if (auto* o = op.get<op::Gemm>()) return run_gemm(*o, op);
   if (auto* o = op.get<op::Reduce>()) return run_reduce(*o, op);

@@ -50,6 +50,9 @@ struct Known {
 // `f` of each belief.
 template <class F> Known known(F&& f) { return {f(Belief::None), f(Belief::Finite)}; }
 inline Known known_exactly(Scalar type, ir::Number number) { return {exactly(type, number), exactly(type, number)}; }
+inline Known total(ir::ReduceFn fn, Scalar type, const Known& x) {
+  return known([&](Belief belief) { return folded(fn, type, x.under(belief), belief); });
+}
 inline Known product(Scalar type, const Known& a, const Known& b) {
   return known([&](Belief belief) { return apply(ir::BinaryFn::Mul, type, a.under(belief), b.under(belief), belief); });
 }

@@ -13,15 +13,6 @@ using prove::Linear;
 
 namespace {
 
-Known total(ReduceFn fn, Scalar type, const Known& x) {
-  return known([&](Belief belief) { return folded(fn, type, x.under(belief), belief); });
-}
-
-// Outside of it, as the other operand is there: padding where that is padded as well, else what it holds.
-Known facing(const TileState& other, const AxisPadding& axis) {
-  return axis.is_padded ? joined(ordinary(other.inside), axis.met()) : ordinary(other.inside);
-}
-
 // What the program has set itself is the program's own business: what it does is what it may be hoped to do.
 const Numbers& counted(const AxisPadding& axis) { return axis.kind == PaddingKind::Set ? axis.numbers.hoped : axis.numbers.sure; }
 
@@ -52,23 +43,35 @@ PaddingFlow::LinearList PaddingFlow::values(std::span<const ValueId> offsets) {
   return result;
 }
 
+// What an index takes out of a tile, where it is proved to lie inside, is no padding.
+TileState PaddingFlow::part(const TileState& of, std::span<const Linear> offsets, const Axes& axes) const {
+  TileState result = part_of(of, offsets, axes);
+  if (!of.whole().is_padded) drop_inside(result.whole());
+  return result;
+}
+
+void PaddingFlow::drop_inside(AxisPadding& whole) const {
+  if (!whole.is_padded || whole.edges.empty() || !whole.is_filled) return;
+  if (prover_.proves(prover_.facts(region_), negation(outside(whole.edges, Linear(0))), prove::Effort::Quick)) whole = {};
+}
+
 TileState PaddingFlow::state(ValueId v) const {
   if (auto* view = kernel_.defined_by<op::Subview>(v)) {
     LinearList offsets;
     for (ValueId offset : view->offsets) offsets.push_back(prover_.value(offset));
-    return part_of(state(view->buffer), offsets, view->axes);
+    return part(state(view->buffer), offsets, view->axes);
   }
   const auto& known = kernel_.type(v).is_buffer() ? buffers_ : tiles_;
   auto found = known.find(v);
-  return found != known.end() ? found->second : plain_state(known_data(element(v)), kernel_.type(v).rank());
+  return found != known.end() ? found->second : plain_state(known_data(element(v)), size_t(kernel_.type(v).rank()));
 }
 
 TileState PaddingFlow::read(ValueId buffer, std::span<const ValueId> offsets, const Axes& axes, const BoundsList& bounds,
                             Number pad, const ReadNote& note) {
   LinearList at = values(offsets);
-  if (!is_device_memory(kernel_.type(buffer))) return part_of(state(buffer), at, axes);
+  if (!is_device_memory(kernel_.type(buffer))) return part(state(buffer), at, axes);
   std::vector<Linear> extents = prover_.extents(buffer);
-  TileState result = plain_state(known_data(element(buffer)), int(axes.size()));
+  TileState result = plain_state(known_data(element(buffer)), axes.size());
   Known padding = known_exactly(element(buffer), pad);
   for (size_t k = 0; k < axes.size(); ++k) {
     int64_t d = axes[k];
@@ -111,93 +114,35 @@ TileState PaddingFlow::copied(const op::Copy& copy, const Op& at) {
   return part;
 }
 
-// Both sides are 0 there, or one is and the other has a number.
-void PaddingFlow::enter_product(const op::Gemm& gemm, const AxisPadding& of_a, const AxisPadding& of_b, const Op& at) {
-  TileState a = state(gemm.a), b = state(gemm.b);
-  Scalar type = element(gemm.acc);
-  bool is_same = of_a.is_padded && of_b.is_padded && !of_a.edges.empty() && of_a.edges == of_b.edges;
-  Known for_a = is_same && of_b.is_filled ? of_b.met() : facing(b, of_b), for_b = is_same && of_a.is_filled ? of_a.met() : facing(a, of_a);
-  bool is_set = of_a.kind == PaddingKind::Set || of_b.kind == PaddingKind::Set;
-  auto vanishes = [&](const AxisPadding& axis, const Known& other, Belief belief, bool with_plain = false) {
-    const Known& numbers = with_plain && axis.can_be_masked() ? axis.met() : axis.numbers;
-    return !axis.is_padded || product(type, numbers, other).under(belief).is_within(kZero);
+// Padding along an axis that would enter a reduction is kept out of it. Gives whether it is neutral there.
+bool PaddingFlow::enter_reduction(const op::Reduce& reduce, int64_t along, const Op& at) {
+  const AxisPadding axis = state(reduce.x).axes[size_t(along)];
+  const Scalar type = element(reduce.x);
+  const bool is_index = reduce.fn == ReduceFn::ArgMax || reduce.fn == ReduceFn::ArgMin;
+  auto changes_nothing = [&](const Numbers& n) {
+    if (!is_index || !n.kinds) return is_identity(reduce.fn, type, n);
+    return is_float(type) ? n.is_within(kNan) : is_identity(reduce.fn, type, n) && !axis.has_low();
   };
-  auto is_nothing = [&](Belief belief, bool with_plain = false) {
-    return vanishes(of_a, for_a, belief, with_plain) && vanishes(of_b, for_b, belief, with_plain);
-  };
-  if (is_nothing(is_set ? Belief::Finite : Belief::None, true)) return;
-  AxisPadding both = of_a.is_padded ? of_a : of_b;
-  both.is_filled = (!of_a.is_padded || of_a.can_be_masked()) && (!of_b.is_padded || of_b.can_be_masked());
-  if (of_a.is_padded && of_b.is_padded && !is_same) both.edges.insert(both.edges.end(), of_b.edges.begin(), of_b.edges.end());
-  // One is enough where the other is finite there. Of what lies in memory, a copy would have to be made.
-  bool b_is_finite = for_a.sure.is_within(kFinite), a_is_finite = for_b.sure.is_within(kFinite);
-  bool prefers_b = kernel_.type(gemm.a).is_buffer() && !kernel_.type(gemm.b).is_buffer();
-  bool takes_b = a_is_finite && (prefers_b || !b_is_finite), takes_a = !takes_b, takes_both = takes_a && !b_is_finite;
-  auto changes_it = [&](const AxisPadding& axis, const Known& other) { return axis.told.is_some() && !product(type, axis.told, other).hoped.is_within(kZero); };
-  bool is_meant = is_nothing(Belief::Finite), is_told = changes_it(of_a, for_a) || changes_it(of_b, for_b);
-  auto entry = [&](size_t operand, int64_t axis, const AxisPadding& padding) {
-    const ValueId tile = operand == 0 ? gemm.a : gemm.b;
-    return Entry{tile, operand, axis, padding, identity(ReduceFn::Sum, element(tile)), "product", "0", is_meant, is_told};
-  };
-  AxisPadding told = both;
-  const AxisPadding& cause = of_a.is_padded && !vanishes(of_a, for_a, is_meant ? Belief::None : Belief::Finite) ? of_a : of_b.is_padded ? of_b : of_a;
-  told.origin = cause.origin, told.is_as_read = cause.is_as_read, told.numbers = cause.numbers, told.kind = cause.kind;
-  Entry first = entry(&cause == &of_a ? 0 : 1, 0, told);
-  if (is_refused(first)) return report(told, first.tile, first.where, first.wanted, at);
-  if (takes_a) keep_out(entry(0, gemm.transpose_a ? 0 : 1, both), at);
-  if (takes_b || takes_both) keep_out(entry(1, gemm.transpose_b ? 1 : 0, both), at);
-}
-
-void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
-  TileState a = state(gemm.a), b = state(gemm.b), acc = state(gemm.acc);
-  Scalar type = element(gemm.acc);
-  int row = gemm.transpose_a, column = !gemm.transpose_b;
-  enter_product(gemm, a.axes[1 - row], b.axes[1 - column], at);
-  auto sum = [&](const Known& x, const Known& y, const Known& start) {
-    Known of_products = total(ReduceFn::Sum, type, product(type, x, y));
-    return known([&](Belief belief) { return apply(BinaryFn::Add, type, of_products.under(belief), start.under(belief), belief); });
-  };
-  TileState result = plain_state(sum(ordinary(a.inside), ordinary(b.inside), ordinary(acc.inside)), 2);
-  for (int axis : {0, 1}) {
-    const AxisPadding& from = axis == 0 ? a.axes[row] : b.axes[column];
-    const AxisPadding& old = acc.axes[axis];
-    AxisPadding& out = result.axes[axis];
-    out = product_axis(gemm, axis, from, at);
-    if (!out.is_padded) continue;
-    const bool agrees = !from.is_padded || !old.is_padded || from.edges == old.edges;
-    const Known inside = ordinary(axis == 0 ? a.inside : b.inside);
-    const bool is_all = from.is_filled && !out.edges.empty();
-    const Known side = from.is_padded ? (is_all ? from.met() : joined(from.met(), inside)) : inside;
-    const Known start = old.is_padded && old.is_filled && agrees ? old.met() : facing(acc, old);
-    // Where it is masked it holds what it held.
-    const bool is_kept = gemm.keeps && out.kind == PaddingKind::Free && from.is_padded && from.kind != PaddingKind::Free && out.lapsed.empty();
-    if (!is_kept) out.numbers = joined(out.numbers, sum(side, ordinary(axis == 0 ? b.inside : a.inside), start));
-  }
-  if (result.axes[0].is_padded && result.axes[1].is_padded)
-    result.corner = sum(facing(a, a.axes[row]), facing(b, b.axes[column]), joined(acc.inside, acc.corner));
-  tiles_[at.result()] = of_product(std::move(result));
+  if (!axis.is_padded || (changes_nothing(counted(axis)) && changes_nothing(plain_beyond(axis)))) return true;
+  // NaN never wins, whichever end is looked for.
+  const bool may_be_nan = is_index && is_float(type);
+  std::string wanted = may_be_nan ? "nan" : identity_text(reduce.fn, type), where(name(reduce.fn));
+  Number neutral = may_be_nan ? Number::real(std::numeric_limits<double>::quiet_NaN()) : identity(reduce.fn, type);
+  const bool is_told = axis.told.is_some() && !changes_nothing(axis.told.hoped);
+  // Of equal whole numbers the first wins, and no number is below the least: what lies before the start cannot be hidden.
+  if (is_index && !is_float(type) && axis.has_low()) report(axis, reduce.x, where, "", at);
+  else keep_out({reduce.x, 0, along, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped), is_told}, at);
+  return false;
 }
 
 void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
   TileState x = state(reduce.x);
   Scalar type = element(reduce.x);
-  const AxisPadding axis = x.axes[reduce.axis];
-  bool is_index = reduce.fn == ReduceFn::ArgMax || reduce.fn == ReduceFn::ArgMin;
-  auto changes_nothing = [&](const Numbers& n) {
-    if (!is_index || !n.kinds) return is_identity(reduce.fn, type, n);
-    return is_float(type) ? n.is_within(kNan) : is_identity(reduce.fn, type, n) && !axis.has_low();
-  };
-  bool is_neutral = !axis.is_padded || (changes_nothing(counted(axis)) && changes_nothing(plain_beyond(axis)));
-  if (!is_neutral) {
-    // NaN never wins, whichever end is looked for.
-    const bool may_be_nan = is_index && is_float(type);
-    std::string wanted = may_be_nan ? "nan" : identity_text(reduce.fn, type), where(name(reduce.fn));
-    Number neutral = may_be_nan ? Number::real(std::numeric_limits<double>::quiet_NaN()) : identity(reduce.fn, type);
-    const bool is_told = axis.told.is_some() && !changes_nothing(axis.told.hoped);
-    // Of equal whole numbers the first wins, and no number is below the least: what lies before the start cannot be hidden.
-    if (is_index && !is_float(type) && axis.has_low()) report(axis, reduce.x, where, "", at);
-    else keep_out({reduce.x, 0, reduce.axis, axis, neutral, where, wanted, is_identity(reduce.fn, type, axis.numbers.hoped), is_told}, at);
-  }
+  const AxisPadding axis = x.axes[size_t(reduce.axis)];
+  const bool is_index = reduce.fn == ReduceFn::ArgMax || reduce.fn == ReduceFn::ArgMin;
+  const bool is_neutral = enter_reduction(reduce, reduce.axis, at);
+  // What is padding as a whole has nothing that counts.
+  enter_reduction(reduce, int64_t(x.rank()), at);
   auto fold = [&](const Known& n) { return is_index ? known_data(element(at.result())) : total(reduce.fn, type, n); };
   TileState result{fold(x.inside), {}, x.axes};
   result.axes.erase(result.axes.begin() + reduce.axis);
@@ -206,9 +151,11 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
     // A line that lies beyond both edges holds nothing but the identity, where it is masked.
     const Known corner = is_neutral || is_index ? x.corner : known_exactly(type, identity(reduce.fn, type));
     other.numbers = fold(axis.is_padded ? joined(other.met(), corner) : other.met());
+    if (&other == &result.whole() && !is_index) other.numbers = joined(other.numbers, known_exactly(type, identity(reduce.fn, type)));
     other.is_as_read = false, other.told = other.told.is_some() ? other.numbers : Known(), other.plain = {};
     if (x.corner.is_some()) result.corner = fold(x.corner);
   }
+  if (x.whole().is_padded && !is_index) result.inside = joined(result.inside, known_exactly(type, identity(reduce.fn, type)));
   if (x.inside.is_of_product) result = of_product(std::move(result));
   if (kernel_.type(at.result()).is_tile()) tiles_[at.result()] = std::move(result);
   else scalars_[at.result()] = result.inside;
@@ -226,6 +173,8 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
     const bool is_told = axis.told.is_some() && !comes_last && !is_identity(scan.fn, type, axis.told.hoped);
     keep_out({scan.x, 0, scan.axis, axis, identity(scan.fn, type), "scan", wanted, comes_last || is_identity(scan.fn, type, axis.numbers.hoped), is_told}, at);
   }
+  const AxisPadding& whole = result.whole();
+  if (whole.is_padded && has_place(whole)) keep_out({scan.x, 0, int64_t(result.rank()), whole, identity(scan.fn, type), "scan", identity_text(scan.fn, type), true}, at);
   Known anywhere = joined(result.inside, axis.met());
   result.axes[size_t(scan.axis)].is_free = result.axes[size_t(scan.axis)].may_be_free = false;
   result.inside = total(scan.fn, type, comes_last || !axis.is_padded ? result.inside : anywhere);
@@ -235,6 +184,7 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
     bool is_own = int64_t(a) == scan.axis;
     other.numbers = total(scan.fn, type, is_own ? anywhere : joined(other.met(), result.corner));
     if (is_own && other.kind != PaddingKind::Mixed) other.kind = PaddingKind::Read;
+    if (is_own) other.is_scanned = comes_last || is_neutral;
     other.is_as_read = false, other.plain = {};
   }
   if (result.corner.is_some()) result.corner = total(scan.fn, type, joined(result.corner, joined(anywhere, axis.met())));
@@ -245,8 +195,8 @@ namespace {
 
 // An axis keeps its padding where it keeps its extent, or takes up those behind it, and the number of elements before it.
 TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<const int64_t> b) {
-  TileState result = plain_state(old.inside, int(b.size()), old.is_uniform());
-  result.corner = old.corner;
+  TileState result = plain_state(old.inside, b.size(), old.is_uniform());
+  result.corner = old.corner, result.whole() = old.whole();
   for (size_t i = 0; i < a.size(); ++i) {
     auto before = [](std::span<const int64_t> shape, size_t n) {
       int64_t count = 1;
@@ -270,6 +220,10 @@ TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<c
       for (Edges* edges : {&result.axes[j].edges, &result.axes[j].at_first})
         each_edge(*edges, [&](Edge& edge) { edge.first = edge.first * times, edge.limit = edge.limit * times; });
     }
+    if (!is_kept && a[i] == 1) {
+      meet(result.whole(), old.axes[i]);
+      continue;
+    }
     for (size_t j = 0; j < b.size() && !is_kept; ++j)
       result.axes[j] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = joined(result.axes[j].numbers, old.axes[i].met()), .origin = old.axes[i].origin};
   }
@@ -277,8 +231,8 @@ TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<c
 }
 
 TileState permuted(const TileState& x, const Axes& axes) {
-  TileState result = plain_state(x.inside, int(x.axes.size()));
-  result.corner = x.corner;
+  TileState result = plain_state(x.inside, x.rank());
+  result.corner = x.corner, result.whole() = x.whole();
   for (size_t i = 0; i < axes.size(); ++i) result.axes[i] = x.axes[axes[i]];
   return result;
 }
@@ -289,7 +243,7 @@ void PaddingFlow::run_shape(const Op& op) {
   TileState& made = tiles_[op.result()];
   auto shapes = [&](ValueId v) { return std::span(kernel_.type(v).shape); };
   if (auto* o = op.get<op::Reshape>()) made = reshaped(state(o->x), shapes(o->x), shapes(op.result()));
-  if (auto* o = op.get<op::Extract>()) made = part_of(state(o->tile), values(o->offsets), o->axes);
+  if (auto* o = op.get<op::Extract>()) made = part(state(o->tile), values(o->offsets), o->axes);
   if (auto* o = op.get<op::Permute>()) made = permuted(state(o->x), o->axes);
   if (auto* o = op.get<op::Insert>()) {
     const std::vector<int64_t> sizes = sizes_along(kernel_.type(o->tile).rank(), o->axes, kernel_.type(o->part).shape);

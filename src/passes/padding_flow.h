@@ -40,6 +40,7 @@ class PaddingFlow {
   void run_if(const ir::op::If& op, const ir::Op& at);
   void run_map(const ir::op::Map& op, const ir::Op& at);
   void run_gemm(const ir::op::Gemm& op, const ir::Op& at);
+  bool enter_reduction(const ir::op::Reduce& reduce, int64_t along, const ir::Op& at);
   void run_reduce(const ir::op::Reduce& op, const ir::Op& at);
   void run_scan(const ir::op::Scan& op, const ir::Op& at);
   TileState copied(const ir::op::Copy& op, const ir::Op& at);
@@ -52,13 +53,16 @@ class PaddingFlow {
   // What the body of a map computes of: an element of an input, or of a shared tile that is padded, read by its place.
   struct MapInput {
     ir::ValueId tile, element;
-    ir::Axes axes;                  // of the map, along which those of the tile run
+    ir::Axes axes;                  // of the map, along which those of the tile run, the one behind all others too
     std::optional<TileState> read;  // of a shared one: what its elements are, along all axes of the map
   };
   // Sets of inputs have a bit for each of so many; where a later one is padded, it is not known what comes of that.
   static constexpr size_t kMostInputs = 32, kMostGroups = 5;
   static bool is_in(unsigned inputs, size_t i) { return i < kMostInputs && (inputs >> i & 1); }
   std::vector<MapInput> inputs_of(const ir::op::Map& map);
+  TileState part(const TileState& of, std::span<const prove::Linear> offsets, const ir::Axes& axes) const;
+  void drop_inside(AxisPadding& whole) const;
+  prove::Linear coordinate(const ir::op::Map& map, int64_t axis) const;
   TileState read_by_place(const ir::op::Map& map, const ir::op::ElementLoad& load);
   TileState state(const MapInput& input) const { return input.read ? *input.read : state(input.tile); }
   // Inputs of a map that are padded along one of its axes, beyond the same edges.
@@ -140,6 +144,7 @@ class PaddingFlow {
   bool keep_out(const Entry& entry, const ir::Op& at);
   bool is_refused(const Entry& entry) const;
   bool has_place(const AxisPadding& axis) const;  // is it known where it lies, where a mask would stand?
+  void enter_whole(const ir::op::Gemm& gemm, const ir::Op& at, TileState& result);
   void enter_product(const ir::op::Gemm& gemm, const AxisPadding& a, const AxisPadding& b, const ir::Op& at);
 
   // The state of a tile, of a buffer, or of a view of one.

@@ -9,17 +9,6 @@ using prove::Linear;
 
 namespace {
 
-// One or the other of them, where the same axis is padded twice.
-void meet(AxisPadding& axis, const AxisPadding& other) {
-  if (!axis.is_padded) return void(axis = other);
-  axis.is_filled &= other.is_filled && !other.edges.empty() && !axis.edges.empty();
-  unite(axis.edges, other.edges);
-  if (axis.kind != other.kind) axis.kind = PaddingKind::Mixed;
-  axis.lapsed.insert(other.lapsed.begin(), other.lapsed.end());
-  if (!axis.is_filled) axis.lose_edges();
-  axis.numbers = joined(axis.numbers, other.numbers), axis.plain = joined(axis.plain, other.plain);
-}
-
 // Is an index made of numbers that are data, not of places alone?
 bool is_of_data(const Kernel& kernel, const op::Map& map, ValueId index) {
   const std::vector<ValueId>& args = kernel.region(map.body).args;
@@ -36,13 +25,13 @@ bool is_of_data(const Kernel& kernel, const op::Map& map, ValueId index) {
 
 // What a shared tile holds at places that a map computes. Where an index is a coordinate of the map, moved or turned round, its edges are
 // those of the map along it. Of other places that the coordinates tell it is not known which elements they are; an element at a place
-// that is the same for all, or that data tell, is a number like others.
+// that data tell is a number like others. At a place that is the same for all, all of them lie inside, or beyond an edge.
 TileState PaddingFlow::read_by_place(const op::Map& map, const op::ElementLoad& load) {
   const TileState held = state(load.buffer);
   const std::vector<ValueId>& args = kernel_.region(map.body).args;
-  TileState result = plain_state(held.inside, int(map.shape.size()));
-  result.corner = held.corner;
-  for (size_t d = 0; d < held.axes.size(); ++d) {
+  TileState result = plain_state(held.inside, map.shape.size());
+  result.corner = held.corner, result.whole() = held.whole();
+  for (size_t d = 0; d < held.rank(); ++d) {
     AxisPadding axis = held.axes[d];
     if (!axis.is_padded) continue;
     const Linear index = prover_.value(load.indices[d]);
@@ -59,11 +48,17 @@ TileState PaddingFlow::read_by_place(const op::Map& map, const op::ElementLoad& 
       };
       each_edge(axis.edges, seen_from), each_edge(axis.at_first, seen_from);
       meet(result.axes[*along], axis);
-    } else if (!prover_.depends_on(index, map.body) || is_of_data(kernel_, map, load.indices[d])) {
+    } else if (axis.is_scanned) {
+      result.inside = joined(result.inside, axis.met());
+    } else if (!prover_.depends_on(index, map.body) && !index.is_lost) {
+      for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(-index); });
+      drop_inside(axis);
+      if (axis.is_padded) meet(result.whole(), axis);
+    } else if (index.is_lost || is_of_data(kernel_, map, load.indices[d])) {
       result.inside = joined(result.inside, axis.met());
     } else {
       axis.lose_edges();
-      for (AxisPadding& of_map : result.axes) meet(of_map, axis);
+      for (size_t a = 0; a < map.shape.size(); ++a) meet(result.axes[a], axis);
     }
   }
   return result;
@@ -73,8 +68,9 @@ std::vector<PaddingFlow::MapInput> PaddingFlow::inputs_of(const op::Map& map) {
   std::vector<MapInput> all;
   const std::vector<ValueId>& args = kernel_.region(map.body).args;
   for (size_t i = 0; i < map.inputs.size(); ++i) all.push_back({map.inputs[i], args[map.shape.size() + i], map.input_axes[i], {}});
+  for (MapInput& input : all) input.axes.push_back(int64_t(map.shape.size()));
   Axes axes;
-  for (size_t a = 0; a < map.shape.size(); ++a) axes.push_back(int64_t(a));
+  for (size_t a = 0; a <= map.shape.size(); ++a) axes.push_back(int64_t(a));
   each_op(kernel_, map.body, [&](OpId id) {
     const Op& op = kernel_.op(id);
     auto* load = op.get<op::ElementLoad>();

@@ -75,6 +75,11 @@ const AxisPadding* PaddingFlow::padding_along(size_t input, int64_t axis) const 
   return found != padded_.end() ? &found->second : nullptr;
 }
 
+// Of an element along an axis of a map; along the one behind all others there is one.
+prove::Linear PaddingFlow::coordinate(const op::Map& map, int64_t axis) const {
+  return axis < int64_t(map.shape.size()) ? prover_.value(kernel_.region(map.body).args[size_t(axis)]) : prove::Linear(0);
+}
+
 // The results of the map where, along its `axis`, the inputs of the set are padding and the others are not (axis -1: where it
 // lies inside on every axis). `is_free`: and what may be free is.
 MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, unsigned set, bool is_free) {
@@ -90,14 +95,14 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
     bool is_in = set >> g & 1;
     if (is_in) padded |= groups[g].inputs;
     if (groups[g].edges.empty() || (!is_in && !groups[g].is_filled)) continue;
-    prove::Formula place = outside(groups[g].edges, prover_.value(args[axis]));
+    prove::Formula place = outside(groups[g].edges, coordinate(map, axis));
     places.push_back(is_in ? place : negation(place));
   }
   // Along the other axes it lies inside; what does not is in the corners.
-  for (int64_t other = 0; axis >= 0 && other < int64_t(map.shape.size()); ++other)
+  for (int64_t other = 0; axis >= 0 && other <= int64_t(map.shape.size()); ++other)
     for (const Group& group : other == axis ? std::vector<Group>() : groups_along(other))
-      if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, prover_.value(args[other]))));
-  if (axis >= 0) marks[args[size_t(axis)]].made = Made::Placed;
+      if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, coordinate(map, other))));
+  if (axis >= 0 && axis < int64_t(map.shape.size())) marks[args[size_t(axis)]].made = Made::Placed;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     TileState input = state(inputs_[i]);
     ValueId arg = inputs_[i].element;
@@ -157,7 +162,7 @@ Known PaddingFlow::met_there(size_t input, int64_t axis, const std::vector<Group
   const auto& args = kernel_.region(inner->body).args;
   std::vector<prove::Formula> places;
   for (size_t g = 0; g < groups.size(); ++g)
-    if ((set >> g & 1) && !groups[g].edges.empty()) places.push_back(outside(groups[g].edges, prover_.value(args[size_t(at - inputs_[input].axes.begin())])));
+    if ((set >> g & 1) && !groups[g].edges.empty()) places.push_back(outside(groups[g].edges, coordinate(*inner, at - inputs_[input].axes.begin())));
   NumbersOf known = scalars_;
   for (size_t i = 0; i < inner->inputs.size(); ++i) known[args[inner->shape.size() + i]] = state(inner->inputs[i]).inside;
   if (places.empty() || std::any_of(inner->inputs.begin(), inner->inputs.end(), [&](ValueId v) { return state(v).is_padded(); })) return otherwise;
@@ -262,8 +267,8 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   std::map<ValueId, AxisPadding> stored;
   MapResults inside = map_results(map, {-1, {}, {}}, 0);
   std::vector<TileState> states;
-  for (size_t r = 0; r < at.results.size(); ++r) states.push_back(plain_state(inside.numbers[r], int(map.shape.size())));
-  for (size_t a = 0; a < map.shape.size(); ++a) {
+  for (size_t r = 0; r < at.results.size(); ++r) states.push_back(plain_state(inside.numbers[r], map.shape.size()));
+  for (size_t a = 0; a <= map.shape.size(); ++a) {
     MapAxis axis{int64_t(a), groups_along(int64_t(a)), {}};
     if (axis.groups.size() > kMostGroups) {
       for (size_t r = 0; r < states.size(); ++r)

@@ -144,18 +144,22 @@ std::vector<ValueId> operands_of(const Op& op) {
   return all;
 }
 
+// Along the axis behind all others there is one element.
+ValueId coordinate(Builder& b, const op::Map& map, int64_t axis) {
+  return axis < int64_t(map.shape.size()) ? b.kernel().region(map.body).args[size_t(axis)] : b.index(0);
+}
+
 ValueId masked(prove::Prover& prover, Builder& b, const OperandMask& mask) {
   Kernel& kernel = b.kernel();
   ValueId tile = loaded(b, operands_of(kernel.op(mask.op))[mask.operand]);
   const Type type = kernel.type(tile);
   Outside ends = written(prover, b, mask.edges);
   op::Map map{.inputs = {tile}, .input_axes = {whole(type.shape.size())}, .shape = type.shape, .body = kernel.new_region()};
-  std::vector<ValueId> indices;
-  for (size_t a = 0; a < type.shape.size(); ++a) indices.push_back(kernel.new_arg(map.body, scalar_type(Scalar::Index)));
+  for (size_t a = 0; a < type.shape.size(); ++a) kernel.new_arg(map.body, scalar_type(Scalar::Index));
   ValueId element = kernel.new_arg(map.body, scalar_type(type.element));
   RegionId outer = b.region();
   b.set_region(map.body);
-  b.yield({b.select(is_outside(b, ends, indices[size_t(mask.axis)]), b.constant(type.element, mask.identity), element)});
+  b.yield({b.select(is_outside(b, ends, coordinate(b, map, mask.axis)), b.constant(type.element, mask.identity), element)});
   b.set_region(outer);
   return b.value(std::move(map), type, kernel.value(tile).hint);
 }
@@ -164,7 +168,8 @@ ValueId masked(prove::Prover& prover, Builder& b, const OperandMask& mask) {
 std::optional<OperandMask> at_its_store(const Kernel& kernel, const OperandMask& mask) {
   const std::vector<ValueId> operands = operands_of(kernel.op(mask.op));
   const ValueId operand = operands[mask.operand];
-  if (!kernel.type(operand).is_buffer() || std::ranges::count(operands, operand) > 1) return std::nullopt;
+  const bool has_axis = mask.axis < int64_t(kernel.type(operand).shape.size());
+  if (!has_axis || !kernel.type(operand).is_buffer() || std::ranges::count(operands, operand) > 1) return std::nullopt;
   std::vector<OpId> users;
   each_op(kernel, kernel.body, [&](OpId id) {
     bool uses = false;
@@ -214,11 +219,11 @@ ValueId is_inside(prove::Prover& prover, Kernel& kernel, const InsideMask& mask)
   RegionId body = kernel.op(mask.map).as<op::Map>().body, region = region_of(kernel, body, mask.inside);
   ValueId by;
   insert_before(kernel, region, mask.inside, [&](Builder& b) {
-    const ValueId coordinate = kernel.region(body).args[size_t(mask.axis)];
+    const ValueId along = coordinate(b, kernel.op(mask.map).as<op::Map>(), mask.axis);
     ValueId outside = b.boolean(false);
     for (const auto& [beyond, padding] : ends) {
-      ValueId part = is_outside(b, beyond, coordinate);
-      if (!padding.empty()) part = b.binary(BinaryFn::And, part, b.logical_not(is_outside(b, padding, coordinate)));
+      ValueId part = is_outside(b, beyond, along);
+      if (!padding.empty()) part = b.binary(BinaryFn::And, part, b.logical_not(is_outside(b, padding, along)));
       outside = b.logical_or(outside, part);
     }
     by = b.logical_not(outside);
@@ -298,7 +303,7 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const GuardMask& mask) {
   bool divides = binary && (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem);
   insert_before(kernel, region, mask.op, [&](Builder& b) {
     ValueId harmless = b.constant(kernel.type(operand).element, Number::integer(divides));
-    by = b.select(is_outside(b, ends, kernel.region(body).args[size_t(mask.axis)]), harmless, operand);
+    by = b.select(is_outside(b, ends, coordinate(b, kernel.op(mask.map).as<op::Map>(), mask.axis)), harmless, operand);
   });
   if (binary) kernel.op(mask.op).as<op::Binary>().b = by;
   else kernel.op(mask.op).as<op::Unary>().x = by;

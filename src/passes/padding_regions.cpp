@@ -94,7 +94,8 @@ PaddingFlow::Group PaddingFlow::region_of(const MapAxis& axis, const std::vector
 
 // What a result is made of along an axis, where all its inputs lie inside.
 Made PaddingFlow::made_inside(const op::Map& map, int64_t axis, size_t r) const {
-  Made made = sources_[r].contains(kernel_.region(map.body).args[size_t(axis)]) || reads_elements_[r] ? Made::Data : Made::Free;
+  const bool is_by_place = axis < int64_t(map.shape.size()) && sources_[r].contains(kernel_.region(map.body).args[size_t(axis)]);
+  Made made = is_by_place || reads_elements_[r] ? Made::Data : Made::Free;
   for (size_t i = 0; i < inputs_.size() && made != Made::Data; ++i)
     if (sources_[r].contains(inputs_[i].element)) made = std::max(made, marks_along(i, axis, false).made);
   return made;
@@ -128,6 +129,9 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
     if (is_mixed && (outcome.kind == Kind::Set || outcome.is_told)) padding.told = joined(padding.told, outcome.numbers);
   padding.kind = is_mixed ? PaddingKind::Mixed : is_free ? PaddingKind::Free : is_read ? PaddingKind::Read : PaddingKind::Set;
   if (has(Kind::Maybe)) padding.lose_edges();
+  padding.is_scanned = true;
+  for (const auto& [at, along] : padded_)
+    if (at.second == axis.axis && sources_[r].contains(inputs_[at.first].element)) padding.is_scanned &= along.is_scanned;
   note_first_turn(axis, outcomes, r, padding);
   return padding;
 }

@@ -25,8 +25,19 @@ void unite(Edges& edges, const Edges& others) {
     if (std::ranges::find(edges, beyond) == edges.end()) edges.push_back(beyond);
 }
 
-TileState plain_state(const Known& inside, int rank, bool is_free) {
-  return {inside, {}, std::vector<AxisPadding>(size_t(rank), AxisPadding{.is_free = is_free})};
+TileState plain_state(const Known& inside, size_t rank, bool is_free) {
+  return {inside, {}, std::vector<AxisPadding>(rank + 1, AxisPadding{.is_free = is_free})};
+}
+
+void meet(AxisPadding& axis, const AxisPadding& other) {
+  if (!axis.is_padded) return void(axis = other);
+  axis.is_filled &= other.is_filled && !other.edges.empty() && !axis.edges.empty();
+  axis.is_scanned &= other.is_scanned;
+  unite(axis.edges, other.edges);
+  if (axis.kind != other.kind) axis.kind = PaddingKind::Mixed, axis.told = joined(axis.set_by_program(), other.set_by_program());
+  axis.lapsed.insert(other.lapsed.begin(), other.lapsed.end());
+  if (!axis.is_filled) axis.lose_edges();
+  axis.numbers = joined(axis.numbers, other.numbers), axis.plain = joined(axis.plain, other.plain);
 }
 
 namespace {
@@ -43,7 +54,7 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b) {
   AxisPadding axis = a;
   if (a.edges != b.edges) axis.lose_edges();
   axis.is_filled &= b.is_filled;
-  axis.is_as_read &= b.is_as_read;
+  axis.is_as_read &= b.is_as_read, axis.is_scanned &= b.is_scanned;
   axis.numbers = joined(a.numbers, b.numbers);
   axis.plain = joined(a.plain, b.plain);
   auto is = [&](PaddingKind kind) { return a.kind == kind || b.kind == kind; };
@@ -74,6 +85,10 @@ TileState of_product(TileState state) {
   return state;
 }
 
+Known facing(const TileState& other, const AxisPadding& axis) {
+  return axis.is_padded ? joined(ordinary(other.inside), axis.met()) : ordinary(other.inside);
+}
+
 TileState joined(const TileState& a, const TileState& b) {
   if (a.axes.size() != b.axes.size()) return a.inside.is_some() ? a : b;
   TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), a.axes};
@@ -90,21 +105,23 @@ TileState joined(const TileState& a, const TileState& b) {
 
 TileState joined_in_parts(const TileState& rest, const TileState& part, const std::vector<bool>& covers) {
   TileState result = joined(rest, part);
+  const bool covers_all = std::ranges::find(covers, false) == covers.end();
   for (size_t i = 0; i < std::min(rest.axes.size(), part.axes.size()); ++i) {
     AxisPadding& axis = result.axes[i];
-    if (!axis.is_padded && !covers[i]) axis.is_free = axis.may_be_free = false, axis.plain = {};
+    const bool is_covered = i < covers.size() ? covers[i] : covers_all;
+    if (!axis.is_padded && !is_covered) axis.is_free = axis.may_be_free = false, axis.plain = {};
     if (!axis.is_padded) continue;
     // Beyond the edge, padding and elements lie side by side along another axis.
     bool is_mixed = false;
     for (size_t other = 0; other < covers.size(); ++other) is_mixed |= other != i && !covers[other];
-    if (!rest.axes[i].is_padded || !part.axes[i].is_padded) axis.is_filled &= covers[i];
+    if (!rest.axes[i].is_padded || !part.axes[i].is_padded) axis.is_filled &= is_covered;
     const AxisPadding &x = rest.axes[i], &y = part.axes[i];
     const bool is_same = x.is_padded && y.is_padded && x.edges == y.edges;
     if (is_mixed) axis.numbers = axis.met();
     if (is_mixed && !is_same && x.is_padded) axis.numbers = joined(axis.numbers, part.inside);
     if (is_mixed && !is_same && y.is_padded) axis.numbers = joined(axis.numbers, rest.inside);
     axis.plain = {};
-    if (covers[i] || !(x.is_free || y.is_free)) continue;
+    if (is_covered || !(x.is_free || y.is_free)) continue;
     axis.may_be_free = true, axis.plain = x.is_free ? rest.inside : part.inside;
   }
   return result;
@@ -131,35 +148,52 @@ TileState tainted(TileState state, const Known& by) {
     axis.is_free = axis.may_be_free = false;
     if (!axis.is_padded) axis.plain = {};
     if (!axis.is_padded) continue;
-    axis.lose_edges(), axis.is_as_read = false;
+    axis.lose_edges(), axis.is_as_read = axis.is_scanned = false;
     axis.kind = axis.kind == PaddingKind::Free ? PaddingKind::Mixed : PaddingKind::Read;
     axis.numbers = joined(axis.met(), by), axis.told = axis.plain = {};
   }
   return state;
 }
 
+namespace {
+
+AxisPadding moved(AxisPadding axis, const Linear& by) {
+  for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(by); });
+  return axis;
+}
+
+std::vector<size_t> others(size_t rank, const ir::Axes& axes) {
+  std::vector<size_t> all;
+  for (size_t d = 0; d < rank; ++d)
+    if (std::ranges::find(axes, int64_t(d)) == axes.end()) all.push_back(d);
+  return all;
+}
+
+}  // namespace
+
 TileState part_of(const TileState& state, std::span<const Linear> offsets, const ir::Axes& axes) {
   TileState result{state.inside, state.corner, {}};
-  for (size_t d = 0; d < state.axes.size(); ++d)
-    // One element along a padded dimension may be padding itself.
-    if (state.axes[d].is_padded && std::find(axes.begin(), axes.end(), int64_t(d)) == axes.end())
-      result.inside = joined(result.inside, state.axes[d].met());
-  for (int64_t d : axes) {
-    AxisPadding axis = state.axes[d];
-    for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(-offsets[d]); });
-    result.axes.push_back(axis);
+  for (int64_t d : axes) result.axes.push_back(moved(state.axes[size_t(d)], -offsets[size_t(d)]));
+  AxisPadding whole = state.whole();
+  for (size_t d : others(state.rank(), axes)) {
+    if (state.axes[d].is_padded && state.axes[d].is_scanned) result.inside = joined(result.inside, state.axes[d].met());
+    else if (state.axes[d].is_padded) meet(whole, moved(state.axes[d], -offsets[d]));
+    else if (!whole.is_padded && !state.axes[d].is_free) whole = {};
   }
+  result.axes.push_back(std::move(whole));
   return result;
 }
 
 TileState placed(const TileState& part, std::span<const Linear> offsets, const ir::Axes& axes) {
-  TileState result = plain_state(part.inside, int(offsets.size()), part.is_uniform());
+  TileState result = plain_state(part.inside, offsets.size(), part.is_uniform());
   result.corner = part.corner;
-  for (size_t k = 0; k < axes.size(); ++k) {
-    AxisPadding& axis = result.axes[axes[k]];
-    axis = part.axes[k];
-    for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(offsets[axes[k]]); });
-  }
+  for (size_t k = 0; k < axes.size(); ++k) result.axes[size_t(axes[k])] = moved(part.axes[k], offsets[size_t(axes[k])]);
+  const std::vector<size_t> rest = others(offsets.size(), axes);
+  if (rest.empty()) result.whole() = part.whole();
+  if (rest.empty() || !part.whole().is_padded) return result;
+  // Where it stands it is padding all along, or not at all.
+  AxisPadding& across = result.axes[rest[0]] = moved(part.whole(), offsets[rest[0]]);
+  if (rest.size() > 1) across.lose_edges();
   return result;
 }
 

@@ -47,6 +47,7 @@ struct AxisPadding {
   Known told;                // of Mixed: those that the program has set, which are not masked
   PadOrigin origin;
   bool is_as_read = false;   // nothing has been computed of them since
+  bool is_scanned = false;   // they are what a scan has come to: a row or column of them, which an index takes, is no padding
   // What the whole tile may hold instead, the same number everywhere, so that none of it is padding: before the first turn of a loop,
   // or where a branch was not taken. It ends where the padding would. Of what may be free: the number that it is then.
   Known plain;
@@ -65,7 +66,7 @@ struct AxisPadding {
   bool holds_data() const { return !is_padded && !is_free; }
   void lose_edges() { edges.clear(), at_first.clear(), is_filled = false; }
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
-    return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers && a.told == b.told &&
+    return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers && a.told == b.told && a.is_scanned == b.is_scanned &&
            a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.at_first == b.at_first && a.lapsed == b.lapsed;
   }
 };
@@ -73,16 +74,25 @@ struct AxisPadding {
 struct TileState {
   Known inside;
   Known corner;  // outside along two axes or more
+  // Behind those that the tile has, one of a single element, at 0, along which it is padding as a whole or not at all: `t[:, c]` lies beyond an
+  // edge or inside, as c tells.
   std::vector<AxisPadding> axes;
+  size_t rank() const { return axes.size() - 1; }
+  AxisPadding& whole() { return axes.back(); }
+  const AxisPadding& whole() const { return axes.back(); }
   bool is_padded() const { return std::ranges::any_of(axes, &AxisPadding::is_padded); }
   // Without padding, the same number everywhere, which need not be known.
   bool is_uniform() const { return std::ranges::all_of(axes, &AxisPadding::is_free); }
   friend bool operator==(const TileState&, const TileState&) = default;
 };
 
-TileState plain_state(const Known& inside, int rank, bool is_free = false);
+TileState plain_state(const Known& inside, size_t rank, bool is_free = false);
+// An axis that is padded twice: what one of them says.
+void meet(AxisPadding& axis, const AxisPadding& other);
 // The same of a tile that a matrix product gave, or that is made of one.
 TileState of_product(TileState state);
+// Outside of `axis`, as the other operand is there: padding where that is padded as well, else what it holds.
+Known facing(const TileState& other, const AxisPadding& axis);
 // One or the other.
 TileState joined(const TileState& a, const TileState& b);
 // Some elements are of the one, others are `part`, which runs from end to end along the axes of which `covers` tells so.

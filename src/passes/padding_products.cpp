@@ -1,0 +1,156 @@
+// How matrix products carry padding: what enters them is 0, and what they are added to stays as it is where an operand is padding.
+#include "ir/sources.h"
+#include "passes/padding_flow.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+
+// Is what padding adds along an axis something else than 0, as far as one may hope?
+bool PaddingFlow::adds_something(const op::Gemm& gemm, int axis, const AxisPadding& from) const {
+  const ValueId other = axis == 0 ? gemm.b : gemm.a;
+  return !product(element(gemm.acc), from.met(), ordinary(state(other).inside)).hoped.is_within(kZero);
+}
+
+void PaddingFlow::keep_product(const op::Gemm& gemm, int axis, const AxisPadding& from, const Op& at) {
+  const ValueId operand = axis == 0 ? gemm.a : gemm.b;
+  const int64_t line = axis == 0 ? gemm.transpose_a : !gemm.transpose_b;
+  if (adds_something(gemm, axis, from)) keep_out({operand, size_t(axis), line, from, identity(ReduceFn::Sum, element(operand)), "product", "0"}, at);
+}
+
+// What a product leaves in what it is added to, along an axis: what an operand has padding along stays as it is.
+AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, int axis, const AxisPadding& from, const Op& at) {
+  const TileState acc = state(gemm.acc);
+  const AxisPadding& old = acc.axes[size_t(axis)];
+  const bool is_padding = from.is_padded && from.kind != PaddingKind::Free;
+  const bool is_held = !old.is_padded || old.kind == PaddingKind::Free;
+  AxisPadding out;
+  if (is_padding && gemm.keeps && is_held) {
+    const bool is_free = old.is_free || (old.is_padded && is_beyond(from.edges, old.edges));
+    const bool lapses = adds_something(gemm, axis, from) && is_free && may_lapse(from.edges) && !seen_.contains(op_);
+    if (!lapses) keep_product(gemm, axis, from, at);
+    out = old;
+    if (old.is_free) out = {.is_padded = true, .kind = PaddingKind::Free, .edges = from.edges, .is_filled = from.is_filled, .origin = from.origin};
+    if (old.is_padded) out.edges = beyond_both(old.edges, from.edges), out.is_filled &= from.is_filled && !out.edges.empty();
+    if (old.may_be_free) out = {.is_padded = true, .kind = PaddingKind::Free, .numbers = old.plain, .origin = from.origin};
+    if (lapses) out.lapsed.insert(op_);
+    if (old.is_padded && !is_beyond(old.edges, from.edges)) see(old);
+    if (out.is_padded) out.numbers = old.is_padded ? old.met() : old.may_be_free ? old.plain : acc.inside;
+  } else if (is_padding && gemm.keeps && old.kind == PaddingKind::Read) {
+    // Where it is padding itself it may be anything.
+    if (!is_beyond(from.edges, old.edges)) keep_product(gemm, axis, from, at);
+    out = old;
+    out.numbers = joined(old.met(), known_anything(element(gemm.acc)));
+  } else if (is_padding || (old.is_padded && old.kind != PaddingKind::Free)) {
+    const bool is_old = old.is_padded && old.kind != PaddingKind::Free;
+    out = is_padding ? from : old;
+    if (is_padding && is_old && from.edges != old.edges) out.lose_edges();
+    if (is_padding && is_old) out.is_filled &= old.is_filled;
+    out.kind = out.kind == PaddingKind::Mixed ? PaddingKind::Mixed : PaddingKind::Read;
+  } else if (from.is_free || old.is_free) {
+    // Numbers alone, and what the other one is.
+    out = from.is_free ? old : from;
+  } else if (from.is_padded && old.is_padded) {
+    out = old;
+    out.edges = beyond_both(old.edges, from.edges), out.is_filled = old.is_filled && from.is_filled && !out.edges.empty();
+    out.lapsed.insert(from.lapsed.begin(), from.lapsed.end());
+  } else {
+    see(from), see(old);
+    out.may_be_free = from.may_be_free && old.may_be_free;
+  }
+  out.is_as_read = false;
+  if (out.is_padded) out.plain = {};
+  return out;
+}
+
+// Both sides are 0 there, or one is and the other has a number.
+void PaddingFlow::enter_product(const op::Gemm& gemm, const AxisPadding& of_a, const AxisPadding& of_b, const Op& at) {
+  TileState a = state(gemm.a), b = state(gemm.b);
+  Scalar type = element(gemm.acc);
+  bool is_same = of_a.is_padded && of_b.is_padded && !of_a.edges.empty() && of_a.edges == of_b.edges;
+  Known for_a = is_same && of_b.is_filled ? of_b.met() : facing(b, of_b), for_b = is_same && of_a.is_filled ? of_a.met() : facing(a, of_a);
+  bool is_set = of_a.kind == PaddingKind::Set || of_b.kind == PaddingKind::Set;
+  auto vanishes = [&](const AxisPadding& axis, const Known& other, Belief belief, bool with_plain = false) {
+    const Known& numbers = with_plain && axis.can_be_masked() ? axis.met() : axis.numbers;
+    return !axis.is_padded || product(type, numbers, other).under(belief).is_within(kZero);
+  };
+  auto is_nothing = [&](Belief belief, bool with_plain = false) {
+    return vanishes(of_a, for_a, belief, with_plain) && vanishes(of_b, for_b, belief, with_plain);
+  };
+  if (is_nothing(is_set ? Belief::Finite : Belief::None, true)) return;
+  AxisPadding both = of_a.is_padded ? of_a : of_b;
+  both.is_filled = (!of_a.is_padded || of_a.can_be_masked()) && (!of_b.is_padded || of_b.can_be_masked());
+  if (of_a.is_padded && of_b.is_padded && !is_same) both.edges.insert(both.edges.end(), of_b.edges.begin(), of_b.edges.end());
+  // One is enough where the other is finite there. Of what lies in memory, a copy would have to be made.
+  bool b_is_finite = for_a.sure.is_within(kFinite), a_is_finite = for_b.sure.is_within(kFinite);
+  bool prefers_b = kernel_.type(gemm.a).is_buffer() && !kernel_.type(gemm.b).is_buffer();
+  bool takes_b = a_is_finite && (prefers_b || !b_is_finite), takes_a = !takes_b, takes_both = takes_a && !b_is_finite;
+  auto changes_it = [&](const AxisPadding& axis, const Known& other) { return axis.told.is_some() && !product(type, axis.told, other).hoped.is_within(kZero); };
+  bool is_meant = is_nothing(Belief::Finite), is_told = changes_it(of_a, for_a) || changes_it(of_b, for_b);
+  auto entry = [&](size_t operand, int64_t axis, const AxisPadding& padding) {
+    const ValueId tile = operand == 0 ? gemm.a : gemm.b;
+    return Entry{tile, operand, axis, padding, identity(ReduceFn::Sum, element(tile)), "product", "0", is_meant, is_told};
+  };
+  AxisPadding told = both;
+  const AxisPadding& cause = of_a.is_padded && !vanishes(of_a, for_a, is_meant ? Belief::None : Belief::Finite) ? of_a : of_b.is_padded ? of_b : of_a;
+  told.origin = cause.origin, told.is_as_read = cause.is_as_read, told.numbers = cause.numbers, told.kind = cause.kind;
+  Entry first = entry(&cause == &of_a ? 0 : 1, 0, told);
+  if (is_refused(first)) return report(told, first.tile, first.where, first.wanted, at);
+  if (takes_a) keep_out(entry(0, gemm.transpose_a ? 0 : 1, both), at);
+  if (takes_b || takes_both) keep_out(entry(1, gemm.transpose_b ? 1 : 0, both), at);
+}
+
+// An operand that is padding as a whole adds nothing.
+void PaddingFlow::enter_whole(const op::Gemm& gemm, const Op& at, TileState& result) {
+  const Scalar type = element(gemm.acc);
+  AxisPadding& whole = result.whole() = state(gemm.acc).whole();
+  for (size_t operand : {0, 1}) {
+    const ValueId tile = operand == 0 ? gemm.a : gemm.b, other = operand == 0 ? gemm.b : gemm.a;
+    const AxisPadding from = state(tile).whole();
+    if (!from.is_padded) {
+      if (!from.is_free) whole.is_free = false;
+      continue;
+    }
+    const bool adds = !product(type, from.met(), ordinary(state(other).inside)).hoped.is_within(kZero);
+    if (adds) keep_out({tile, operand, 2, from, identity(ReduceFn::Sum, element(tile)), "product", "0"}, at);
+    if (gemm.keeps || whole.is_padded) continue;
+    whole = from;
+    whole.numbers = adds ? known_anything(type) : known_exactly(type, identity(ReduceFn::Sum, type)), whole.told = whole.plain = {}, whole.is_as_read = false;
+    if (whole.kind != PaddingKind::Free) whole.kind = PaddingKind::Read;
+  }
+  if (whole.is_padded) whole.is_free = whole.may_be_free = false;
+  else if (!whole.is_free) whole.may_be_free = false, whole.plain = {};
+}
+
+void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
+  TileState a = state(gemm.a), b = state(gemm.b), acc = state(gemm.acc);
+  Scalar type = element(gemm.acc);
+  int row = gemm.transpose_a, column = !gemm.transpose_b;
+  enter_product(gemm, a.axes[1 - row], b.axes[1 - column], at);
+  auto sum = [&](const Known& x, const Known& y, const Known& start) {
+    Known of_products = total(ReduceFn::Sum, type, product(type, x, y));
+    return known([&](Belief belief) { return apply(BinaryFn::Add, type, of_products.under(belief), start.under(belief), belief); });
+  };
+  TileState result = plain_state(sum(ordinary(a.inside), ordinary(b.inside), ordinary(acc.inside)), 2);
+  for (int axis : {0, 1}) {
+    const AxisPadding& from = axis == 0 ? a.axes[row] : b.axes[column];
+    const AxisPadding& old = acc.axes[axis];
+    AxisPadding& out = result.axes[axis];
+    out = product_axis(gemm, axis, from, at);
+    if (!out.is_padded) continue;
+    const bool agrees = !from.is_padded || !old.is_padded || from.edges == old.edges;
+    const Known inside = ordinary(axis == 0 ? a.inside : b.inside);
+    const bool is_all = from.is_filled && !out.edges.empty();
+    const Known side = from.is_padded ? (is_all ? from.met() : joined(from.met(), inside)) : inside;
+    const Known start = old.is_padded && old.is_filled && agrees ? old.met() : facing(acc, old);
+    // Where it is masked it holds what it held.
+    const bool is_kept = gemm.keeps && out.kind == PaddingKind::Free && from.is_padded && from.kind != PaddingKind::Free && out.lapsed.empty();
+    if (!is_kept) out.numbers = joined(out.numbers, sum(side, ordinary(axis == 0 ? b.inside : a.inside), start));
+  }
+  enter_whole(gemm, at, result);
+  if (result.axes[0].is_padded && result.axes[1].is_padded)
+    result.corner = sum(facing(a, a.axes[row]), facing(b, b.axes[column]), joined(acc.inside, acc.corner));
+  tiles_[at.result()] = of_product(std::move(result));
+}
+
+}  // namespace tilec::passes
