@@ -51,6 +51,7 @@ void CSpeller::one(const ir::Op&, const ir::op::MemStore& x) {
   }
 }
 
+// Like a store: what lanes load comes before or after all of it.
 void CSpeller::one(const ir::Op& op, const ir::op::MemAtomic& x) {
   end_lanes();
   const bool is_bool = type(x.buffer).element == Scalar::Bool;
@@ -67,7 +68,9 @@ void CSpeller::one(const ir::Op& op, const ir::op::MemAtomic& x) {
   std::string act = scalars_.atomic(x.fn, x.order, element, "&" + address(x.buffer, x.index, ir::kUnknownStride, 0, varies), operands);
   if (!has_result) {
     std::string text = (mask.empty() ? "" : "if (" + mask + ") ") + act;
-    return varies ? lane_line("", text) : line(text + ";");
+    if (varies) lane_line("", text);
+    else line(text + ";");
+    return end_lanes();
   }
   if (is_bool) act += " != 0";
   if (!mask.empty()) act = mask + " ? " + act + " : 0";
