@@ -156,11 +156,11 @@ void Evaluator::decide(const ast::If& choice, const Number& test) {
     each_held(side, [&](Number& x, const View* element) {
       lose_reading(x);
       const Padding out = element ? moved(Padding(test.padding & kAllAxes), turned_round(element->indices)) : Padding(0);
-      if (element && element->kind == Kind::Fragment && !x.is_padding()) x.waiting |= out & ~x.data;
+      const bool is_kept = element && (element->kind == Kind::Fragment || (element->kind == Kind::Shared && is_in_place(*element)));
+      if (is_kept && !x.is_padding()) x.waiting |= out & ~x.data;
       // Whether it was kept out of it is not known.
       if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything);
       else if (!element) x.padding |= test.beyond();
-      else if (element->kind != Kind::Fragment) x.padding |= kAnything;
     });
   };
   for (const ast::Stmt* s : choice.then_block.statements) each(*s);
@@ -204,11 +204,7 @@ void Evaluator::join_left(const Left& left, const Number& test) {
 
 // What a condition decides of, on either side, and what is returned by it.
 void Evaluator::note_test(const ast::If& choice, const Number& test) {
-  bool returns = false;
-  auto look = [&](const ast::Stmt& s) { returns |= s.as<ast::Return>() != nullptr; };
-  for (const ast::Stmt* s : choice.then_block.statements) each_statement(*s, look);
-  if (choice.else_branch) each_statement(*choice.else_branch, look);
-  if (returns) decided_by(frame_->decided, test), frame_->decided.is_element |= test.is_element;
+  if (returns(choice)) decided_by(frame_->decided, test), frame_->decided.is_element |= test.is_element;
   auto each = [&](const ast::Stmt& side) {
     each_held(side, [&](Number& x, const View* element) {
       Number of = test;

@@ -61,6 +61,17 @@ class Muted {
   bool &is_muted_, was_muted_;
 };
 
+// What is run here is come to because of padding.
+class Within {
+ public:
+  Within(Padding& beyond, Padding more) : beyond_(beyond), before_(beyond) { beyond_ |= more & kAllAxes; }
+  ~Within() { beyond_ = before_; }
+  Within(const Within&) = delete;
+
+ private:
+  Padding &beyond_, before_;
+};
+
 // A condition of `parallel` is around.
 class Guarded {
  public:
@@ -115,6 +126,7 @@ class Evaluator {
   Number number_of(const Value& value, Span span);
   Value operand(const ast::Expr& expr) { return tile_or_number(eval(expr), expr.span); }
   Number number(const ast::Expr& expr) { return number_of(eval(expr), expr.span); }
+  Number whole(const ast::Expr& expr);
   Wide whole_number(const ast::Expr& expr);
   Number condition(const ast::Expr& expr);
   Value converted(const Value& value, Scalar to, Span span, bool is_cast, ir::ConvertMode mode = ir::ConvertMode::Nearest);
@@ -218,6 +230,14 @@ class Evaluator {
   Beside beside(const ast::Expr* expr);
   Number chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span);
   void stand_beside(const ast::Stmt& stmt);
+  void end_turns(const ast::Block& body, Padding met, Span span);
+  Padding told_by(const Number& test) const { return is_parallel_ ? Padding(test.padding & kAllAxes) : Padding(0); }
+  // What iterations beyond an edge do to memory (effects.cpp): nothing.
+  bool is_in_place(const View& element) const;
+  bool is_left_alone(const Region& region);
+  Padding left_out(const Place& place, std::span<const Value> operands) const;
+  static Scalar element_type(const Place& place);
+  static Number nowhere(Scalar type, Padding padding);
   // As it is when `parallel` begins.
   bool may_end(const std::shared_ptr<Memory>& memory);
   // What stands in a place that a branch assigns to, and what the side that is not run would make of it.
@@ -270,6 +290,7 @@ class Evaluator {
   int depth_ = 0;
   bool is_parallel_ = false;
   int guards_ = 0;          // conditions around, within `parallel`
+  Padding beyond_ = 0;      // likewise of all that has told that this place was come to: conditions, ends of loops, early returns
   Padding kept_out_ = 0;    // what conditions around that are padding lie beyond, within `parallel`
   std::vector<std::string_view> indices_;  // of `parallel`
   std::map<std::shared_ptr<Memory>, bool> ending_;  // that it has touched: may it end?

@@ -62,6 +62,7 @@ Value Evaluator::eval_logic(const ast::Binary& logic, Span span) {
       if (is_parallel_ && !n->is_padding() && beside(logic.rhs).is_padding) n->padding |= kSet;
       return *n;
     }
+    const Within within(beyond_, told_by(*n));
     Value right = eval(*logic.rhs);
     if (std::holds_alternative<Absent>(right)) return truth_of(false);
     right = is_null_test(right) ? Value(truth_of(true)) : tile_or_number(right, span);
@@ -134,6 +135,7 @@ Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {
   Value value;
   {
     Guarded guarded(guards_, is_parallel_);
+    const Within within(beyond_, told_by(number_of(condition, span)));
     value = operand(taken);
   }
   if (std::holds_alternative<Pending>(value))

@@ -142,7 +142,9 @@ Region Evaluator::region_of(const View& view, const ast::Index& index) {
     if (s.kind == ast::SubscriptKind::NewAxis || axis >= view.axes.size()) unknown(s.span, "this subscript of memory");
     if (s.kind == ast::SubscriptKind::Index) {
       if (is_parallel_) out.indices.resize(view.axes.size()), out.indices[axis] = parallel_index(*s.lo);
-      out.start[axis] = whole_number(*s.lo);
+      const Number at = whole(*s.lo);
+      out.start[axis] = at.i;
+      if (is_parallel_) out.by |= at.beyond() & kAllAxes;
       out.length[axis] = 1;
       out.is_kept[axis] = false;
     } else if (s.kind == ast::SubscriptKind::Length) {
@@ -163,6 +165,7 @@ Region Evaluator::region_of(const View& view, const ast::Index& index) {
 View Evaluator::element_of(const Region& region, Span span) {
   View out = region.view;
   out.axes.clear();
+  out.by |= region.by;
   for (size_t d = 0; d < region.start.size(); ++d) {
     const Axis& axis = region.view.axes[d];
     Wide last = region.start[d] + region.length[d];
@@ -197,6 +200,7 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
   if (auto* view = std::get_if<View>(&base); view && !has_new_axis(index)) {
     Region region = region_of(*view, index);
     if (!is_row(index, *view)) return read(region, span);
+    if (region.by && !region.is_inside()) return nowhere(view->memory->element, region.by);
     View element = element_of(region, span);
     return element.axes.empty() ? tile_or_number(element, span) : Value(element);
   }
@@ -375,6 +379,7 @@ void Evaluator::assign(Place& place, const Value& given, Span span, bool takes_u
     return write(open_region(place.open->first, place.open->second, (*tile)->shape), value, span, takes_up);
   }
   if (!place.region->shape().empty()) return write(*place.region, value, span, takes_up);
+  if (is_left_alone(*place.region)) return;
   View element = element_of(*place.region, span);
   Number number = convert(number_of(value, span), element.memory->element, span);
   bool changes = !element.memory->is_written(element.offset) || !are_same(element.memory->get(element.offset), number);

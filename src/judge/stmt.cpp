@@ -192,6 +192,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   {
     Guarded guarded(guards_, is_parallel_);
     const Padding around = kept_out_;
+    Within within(beyond_, told_by(test));
     if (is_parallel_) kept_out_ |= test.padding & kAllAxes;
     if (test.truth()) flow = execute(choice.then_block);
     else if (choice.else_branch) flow = execute(*choice.else_branch);
@@ -205,6 +206,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond());
   if (choice.else_branch) doubt(*choice.else_branch, test.beyond());
   if (!is_parallel_) return flow;
+  if (returns(choice)) beyond_ |= told_by(test);
   // It may be left as it was as well.
   for (const Left& one : left) join_left(one, test);
   if (!test.is_padding()) note_test(choice, test);

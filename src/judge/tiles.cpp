@@ -78,11 +78,13 @@ Number Evaluator::number_of(const Value& value, Span span) {
   unknown(span, "a value that is no number here");
 }
 
-Wide Evaluator::whole_number(const ast::Expr& expr) {
+Number Evaluator::whole(const ast::Expr& expr) {
   Number n = number(expr);
   if (n.is_real()) unknown(expr.span, "an index that is no whole number");
-  return n.i;
+  return n;
 }
+
+Wide Evaluator::whole_number(const ast::Expr& expr) { return whole(expr).i; }
 
 Number Evaluator::condition(const ast::Expr& expr) {
   Value value = eval(expr);
@@ -99,7 +101,9 @@ Value Evaluator::tile_or_number(const Value& value, Span span) {
     element.may_end = is_parallel_ && may_end(view->memory);
     Places indices = view->indices;
     indices.resize(kMostAxes);
-    return element_at(element, indices, view->memory->shape.size(), view->kind);
+    Number number = element_at(element, indices, view->memory->shape.size(), view->kind);
+    number.padding |= view->by, number.data &= ~view->by;
+    return number;
   }
   return read(all_of(*view), span);
 }

@@ -160,6 +160,7 @@ struct View {
   int64_t offset = 0;
   std::vector<Axis> axes;
   Places indices = {};  // of an element in `parallel`: which index each axis of the memory has
+  Padding by = 0;       // and which padding has to do with where it is
 
   Shape extents() const;
 };
@@ -172,6 +173,8 @@ struct Region {
   std::vector<bool> is_kept;
   Number pad;
   Places indices = {};  // of `parallel`, by axis
+  Padding by = 0;       // padding that has told its place
+  bool is_inside() const;
 
   Shape shape() const;
 };

@@ -83,4 +83,12 @@ inline std::string_view root_of(const ast::Expr* place) {
   return place ? place->as<ast::NameRef>()->name.text : std::string_view();
 }
 
+inline bool returns(const ast::If& choice) {
+  bool found = false;
+  auto look = [&](const ast::Stmt& s) { found |= s.as<ast::Return>() != nullptr; };
+  for (const ast::Stmt* s : choice.then_block.statements) each_statement(*s, look);
+  if (choice.else_branch) each_statement(*choice.else_branch, look);
+  return found;
+}
+
 }  // namespace tilec::judge

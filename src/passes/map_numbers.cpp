@@ -71,6 +71,9 @@ struct Run {
   const prove::Formula& assumption;
   const Keeps& keeps;
   std::array<std::map<ValueId, ValueId>, 2> same = {};  // by belief: another value with the same number
+  std::map<OpId, bool>* effects = nullptr;
+  Taint path = Taint::Clean;  // of the conditions around
+  bool is_tested = false;     // does one of them hang on the place alone?
 
   Known of(ValueId v) { return scalar_numbers(kernel, v, known); }
   Marks marks(ValueId v) const {
@@ -131,6 +134,7 @@ struct Run {
         for (ValueId v : yield->values) result.numbers.push_back(of(v)), result.marks.push_back(marks(v));
         return result;
       }
+      note_effect(o, op);
       const bool is_loop = op.is<op::For>() || op.is<op::While>();
       if (is_loop) run_loop(op);
       if (!op.results.empty() || op.is<op::If>()) run(op, id);
@@ -138,9 +142,21 @@ struct Run {
     return {};
   }
 
+  void note_effect(OpId id, const Op& op) {
+    auto* store = op.get<op::ElementStore>();
+    auto* atomic = op.get<op::Atomic>();
+    if (!effects || (!store && !atomic)) return;
+    Taint all = path;
+    for (ValueId v : store ? store->indices : atomic->indices) all = std::max(all, taint(v));
+    for (ValueId v : atomic ? atomic->operands : std::vector<ValueId>()) all = std::max(all, taint(v));
+    if (all >= Taint::Mixed) effects->insert_or_assign(id, is_tested);
+  }
+
   // What a loop carries may be any number, and has to do with what a turn makes it of.
   void run_loop(const Op& op) {
     Run turn = *this;
+    if (auto* counted = op.get<op::For>())
+      for (ValueId v : {counted->low, counted->high, counted->step}) turn.path = std::max(turn.path, taint(v));
     auto enter = [&](RegionId part) {
       bool grows = false;
       const std::vector<ValueId>& args = kernel.region(part).args;
@@ -153,7 +169,8 @@ struct Run {
           turn.marks_of[arg] = now;
         }
       }
-      turn.region(part);
+      const Yielded told = turn.region(part);
+      if (op.is<op::While>() && part == op.as<op::While>().condition) turn.path = std::max(turn.path, told.marks[0].taint);
       return grows;
     };
     for (bool grows = true; grows;) {
@@ -275,7 +292,11 @@ struct Run {
     for (bool side : {true, false}) {
       const bool is_taken = !decision || decision->side == side;
       const RegionId code = side ? branch.then_body : branch.else_body;
+      const Taint around = std::exchange(path, is_by_place ? path : std::max(path, first.taint));
+      const Marks test = marks(branch.condition);
+      const bool was_tested = std::exchange(is_tested, is_tested || is_by_place || (!test.is_of_element && test.made == Made::Placed));
       const Yielded yielded = is_taken ? region(code) : untaken(code);
+      path = around, is_tested = was_tested;
       yields[side] = yielded.values;
       for (size_t i = 0; !is_taken && i < result.size(); ++i) {
         if (is_by_place) others[i] = yielded.marks[i];
@@ -348,9 +369,11 @@ Known scalar_numbers(const Kernel& kernel, ValueId v, const NumbersOf& known) { 
 
 MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const Kernel& kernel, RegionId body, NumbersOf known, MarksOf marks,
                           const prove::Formula& assumption, const Keeps& keeps) {
+  std::map<OpId, bool> effects;
   Run run{prover, decisions, kernel, std::move(known), std::move(marks), assumption, keeps};
+  run.effects = &effects;
   Run::Yielded yielded = run.region(body);
-  return {std::move(yielded.numbers), std::move(yielded.marks), std::move(run.known), std::move(run.marks_of)};
+  return {std::move(yielded.numbers), std::move(yielded.marks), std::move(run.known), std::move(run.marks_of), std::move(effects)};
 }
 
 }  // namespace tilec::passes

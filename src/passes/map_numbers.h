@@ -42,6 +42,9 @@ struct MapResults {
   std::vector<Marks> marks;
   NumbersOf known;             // of every value that was met
   MarksOf marks_of;
+  // Element stores and atomics that padding has to do with: a condition or the ends of a loop around them, their place, what an atomic is given.
+  // Whether a test of the place is around as well.
+  std::map<ir::OpId, bool> effects;
 };
 
 // What conditions were found to be under an assumption, which is asked again in every round of a loop and for every set of padded inputs.

@@ -85,6 +85,7 @@ class PaddingFlow {
     int64_t axis;
     std::vector<Group> groups;
     std::vector<unsigned> sets;
+    std::map<ir::OpId, std::vector<unsigned>> masked = {};  // effects, and the sets where they are not made
     unsigned inputs(unsigned set) const;  // of a set of groups
   };
   std::vector<Group> groups_along(int64_t axis) const;
@@ -113,12 +114,15 @@ class PaddingFlow {
   void refuse(const AxisPadding& padding, size_t input, const Assignment& made);
   void note_stores(const ir::op::Map& map, const MapAxis& axis, const MapResults& results, std::map<ir::ValueId, AxisPadding>& stored) const;
   void see(const AxisPadding& axis) { seen_.insert(axis.lapsed.begin(), axis.lapsed.end()); }
+  std::map<ir::ValueId, std::vector<AxisPadding>> left_free(const ir::op::Map& map);
+  void store_elements(const ir::op::Map& map, const std::map<ir::ValueId, AxisPadding>& stored);
   bool hides_corner(const TileState& result, size_t axis);
   Edges beyond_both(const Edges& a, const Edges& b);
   Group region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes);
   void note_first_turn(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
+  void mask_effects(MapAxis& axis, unsigned set, const MapResults& results);
   Known corner_of(const ir::op::Map& op, size_t r);
   std::set<ir::ValueId> sources_of(ir::ValueId v) const;
   bool is_made_of(ir::ValueId v, ir::ValueId source) const { return sources_of(v).contains(source); }
@@ -161,6 +165,7 @@ class PaddingFlow {
   std::string padded_name(ir::ValueId tile) const;
   void report(const AxisPadding& axis, ir::ValueId tile, std::string_view where, std::string_view identity, const ir::Op& at);
   static constexpr std::string_view kChoice = "choice";  // by a condition that is padding, between what a loop carries and something else
+  static constexpr std::string_view kEffect = "store or atomic";  // by its condition, its place or what it is given
   // What an operand is: computed in place, a name of a fragment, or of a shared tile.
   enum class Held : uint8_t { InPlace, Named, Shared };
   void advise(Report report, const AxisPadding& axis, const std::string& name, std::string_view where, const std::string& wanted, const ir::Op& at, Held held);

@@ -263,7 +263,7 @@ void PaddingFlow::look_at(const op::Map& map, const Op& at) {
 
 void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   look_at(map, at);
-  masks_.forget_inside(op_);
+  masks_.forget(op_);
   std::map<ValueId, AxisPadding> stored;
   MapResults inside = map_results(map, {-1, {}, {}}, 0);
   std::vector<TileState> states;
@@ -281,6 +281,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
     for (unsigned set : axis.sets) {
       MapResults results = map_results(map, axis, set);
       mask_guards(map, axis, set, results);
+      mask_effects(axis, set, results);
       note_stores(map, axis, results, stored);
       for (size_t r = 0; r < states.size(); ++r) outcomes[r].push_back(outcome_of(map, axis, set, results, r));
     }
@@ -297,33 +298,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
     }
     tiles_[at.results[r]] = std::move(states[r]);
   }
-  taint_writes(map.body);
-  for (const auto& [buffer, padding] : stored) {
-    TileState now = state(buffer);
-    for (AxisPadding& axis : now.axes) {
-      axis.numbers = axis.is_padded ? joined(axis.met(), padding.numbers) : padding.numbers;
-      axis.is_padded = true, axis.kind = PaddingKind::Read, axis.plain = {}, axis.is_as_read = axis.is_free = axis.may_be_free = false, axis.origin = padding.origin;
-      axis.lose_edges();
-    }
-    buffers_[buffer] = std::move(now);
-  }
-}
-
-// Padding that the body stores into shared tiles, element by element: where it lies is not known.
-void PaddingFlow::note_stores(const op::Map& map, const MapAxis& axis, const MapResults& results, std::map<ValueId, AxisPadding>& stored) const {
-  each_op(kernel_, map.body, [&](OpId id) {
-    auto* store = kernel_.op(id).get<op::ElementStore>();
-    if (!store) return;
-    auto marks = results.marks_of.find(store->value);
-    auto numbers = results.known.find(store->value);
-    if (marks == results.marks_of.end() || marks->second.taint < Taint::Mixed || numbers == results.known.end()) return;
-    ValueId buffer = store->buffer;
-    while (auto* view = kernel_.defined_by<op::Subview>(buffer)) buffer = view->buffer;
-    if (kernel_.type(buffer).space != Space::Shared) return;
-    AxisPadding& padding = stored[buffer];
-    padding.numbers = joined(padding.numbers, numbers->second);
-    padding.origin = axis.groups.front().sample.origin;
-  });
+  store_elements(map, stored);
 }
 
 // Padding that a guard would report, as in a division by zeros of it.

@@ -292,6 +292,34 @@ void drop_unread(Kernel& kernel, const std::vector<OpId>& maps) {
   }
 }
 
+// Under a condition of its own. What an atomic gives where it is not made is padding.
+void insert_mask(prove::Prover& prover, Kernel& kernel, const EffectMask& mask) {
+  Outside ends;
+  insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });
+  const RegionId body = kernel.op(mask.map).as<op::Map>().body, region = region_of(kernel, body, mask.op);
+  const RegionId taken = kernel.new_region(), other = kernel.new_region();
+  const std::vector<ValueId> given = kernel.op(mask.op).results;
+  std::vector<Type> types;
+  for (ValueId v : given) types.push_back(kernel.type(v));
+  OpId branch;
+  insert_before(kernel, region, mask.op, [&](Builder& b) {
+    branch = b.add(op::If{b.logical_not(is_outside(b, ends, coordinate(b, kernel.op(mask.map).as<op::Map>(), mask.axis))), taken, other}, types);
+    b.set_region(other);
+    std::vector<ValueId> nothing;
+    for (const Type& type : types) nothing.push_back(b.constant(type.element, is_float(type.element) ? Number::real(0) : Number::integer(0)));
+    b.yield(nothing);
+  });
+  const std::vector<ValueId> told = kernel.op(branch).results;
+  each_op(kernel, body, [&](OpId id) {
+    each_operand(kernel.op(id).data, [&](ValueId& v) {
+      if (auto at = std::ranges::find(given, v); at != given.end()) v = told[size_t(at - given.begin())];
+    });
+  });
+  std::erase(kernel.region(region).ops, mask.op);
+  kernel.region(taken).ops.push_back(mask.op);
+  Builder(kernel, taken).yield(given);
+}
+
 // 1 divides everything, and 0 adds to, multiplies and shifts everything.
 void insert_mask(prove::Prover& prover, Kernel& kernel, const GuardMask& mask) {
   Outside ends;
@@ -328,17 +356,29 @@ const InsideMask* Masks::inside(OpId inside, int64_t axis) const {
   return at != inside_.end() ? &at->second : nullptr;
 }
 
+const EffectMask* Masks::effect(OpId op, int64_t axis) const {
+  auto at = effects_.find({op, axis});
+  return at != effects_.end() ? &at->second : nullptr;
+}
+
 bool Masks::has_inside(OpId inside) const {
   auto at = inside_.lower_bound({inside, 0});
   return at != inside_.end() && at->first.first == inside;
 }
 
-void Masks::forget_inside(OpId map) {
+void Masks::forget(OpId map) {
   std::erase_if(inside_, [&](const auto& entry) { return entry.second.map == map; });
+  std::erase_if(effects_, [&](const auto& entry) { return entry.second.map == map; });
+}
+
+void Masks::add(const EffectMask& mask) {
+  auto [at, is_new] = effects_.try_emplace({mask.op, mask.axis}, mask);
+  if (!is_new) unite(at->second.edges, mask.edges);
 }
 
 void Masks::insert(Kernel& kernel) const {
   for (const auto& [key, mask] : guards_) insert_mask(prover_, kernel, mask);
+  for (const auto& [key, mask] : effects_) insert_mask(prover_, kernel, mask);
   std::vector<OpId> asking;
   each_op(kernel, kernel.body, [&](OpId id) {
     if (auto* map = kernel.op(id).get<op::Map>(); map && asks(kernel, *map)) asking.push_back(id);

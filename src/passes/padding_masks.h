@@ -34,6 +34,14 @@ struct GuardMask {
   Edges edges;
 };
 
+// An element store or an atomic of a map's body that is not made beyond the edges.
+struct EffectMask {
+  ir::RegionId region;
+  ir::OpId map, op;
+  int64_t axis = 0;
+  Edges edges;
+};
+
 class Masks {
  public:
   explicit Masks(prove::Prover& prover) : prover_(prover) {}
@@ -45,7 +53,10 @@ class Masks {
   void add(const InsideMask& mask);
   const InsideMask* inside(ir::OpId inside, int64_t axis) const;  // none where there is no mask
   bool has_inside(ir::OpId inside) const;
-  void forget_inside(ir::OpId map);
+  void forget(ir::OpId map);  // what was asked for in its body
+  // The edges of one operation along an axis are united.
+  void add(const EffectMask& mask);
+  const EffectMask* effect(ir::OpId op, int64_t axis) const;  // none where there is no mask
   void add(const GuardMask& mask) { guards_.insert_or_assign({mask.op, mask.axis}, mask); }
   // Behind it, no assignment asks any more.
   void insert(ir::Kernel& kernel) const;
@@ -58,6 +69,7 @@ class Masks {
   std::map<std::tuple<ir::OpId, size_t, int64_t>, OperandMask> operands_;  // by operation, operand and axis
   std::map<std::pair<ir::OpId, int64_t>, InsideMask> inside_;  // by operation and axis
   std::map<std::tuple<ir::OpId, int64_t>, GuardMask> guards_;
+  std::map<std::pair<ir::OpId, int64_t>, EffectMask> effects_;  // by operation and axis
 };
 
 }  // namespace tilec::passes

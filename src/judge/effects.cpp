@@ -1,0 +1,56 @@
+// What an iteration of `parallel` that lies beyond an edge does to memory: nothing. It is one where padding has told that it is come to, or where.
+#include "judge/evaluator.h"
+#include "judge/walk.h"
+
+namespace tilec::judge {
+
+bool Region::is_inside() const {
+  for (size_t d = 0; d < start.size(); ++d)
+    if (start[d] < 0 || start[d] + length[d] > view.axes[d].extent) return false;
+  return true;
+}
+
+// The element at the place of the iteration itself.
+bool Evaluator::is_in_place(const View& element) const {
+  bool is_same = element.memory->shape.size() == parallel_rank_;
+  for (size_t d = 0; d < parallel_rank_; ++d) is_same &= d < element.indices.size() && element.indices[d] == d;
+  return is_same;
+}
+
+// Behind a loop whose end padding has told, in `parallel`.
+void Evaluator::end_turns(const ast::Block& body, Padding met, Span span) {
+  if (!met) return;
+  for (const ast::Stmt* s : body.statements) doubt(*s, met);
+  if (!is_parallel_) return;
+  auto look = [&](const ast::Stmt& inner) {
+    auto* assign = inner.as<ast::Assign>();
+    Binding* binding = assign && assign->target->as<ast::Index>() ? find(root_of(assign->target)) : nullptr;
+    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+    if (view && view->kind == Kind::Fragment) unknown(span, "a loop that padding ends, and elements of a fragment");
+  };
+  for (const ast::Stmt* s : body.statements) each_statement(*s, look);
+}
+
+// Of fragments, assignments tell by what they assign.
+bool Evaluator::is_left_alone(const Region& region) {
+  if (!is_parallel_ || region.view.kind == Kind::Fragment) return false;
+  return ((beyond_ | region.by | region.view.by) & kAllAxes) != 0;
+}
+
+Padding Evaluator::left_out(const Place& place, std::span<const Value> operands) const {
+  Padding out = beyond_;
+  if (place.region) out |= place.region->by | place.region->view.by;
+  for (const Value& operand : operands)
+    if (auto* number = std::get_if<Number>(&operand)) out |= number->beyond();
+  return out & kAllAxes;
+}
+
+Scalar Evaluator::element_type(const Place& place) { return place.region->view.memory->element; }
+
+Number Evaluator::nowhere(Scalar type, Padding padding) {
+  Number none;
+  none.type = type, none.padding = padding;
+  return none;
+}
+
+}  // namespace tilec::judge

@@ -1,0 +1,97 @@
+// What the iterations of a map do to memory. One that lies beyond an edge does nothing: an atomic, or an element store, of whose place or
+// condition padding has told is not made there. A store of padding to a place like others is made.
+#include <bit>
+
+#include "passes/padding_flow.h"
+
+namespace tilec::passes {
+
+using namespace ir;
+
+// What an iteration that lies beyond an edge would do to memory.
+void PaddingFlow::mask_effects(MapAxis& axis, unsigned set, const MapResults& results) {
+  for (const auto& [id, is_tested] : results.effects) {
+    std::vector<unsigned>& masked = axis.masked[id];
+    if (std::ranges::any_of(masked, [&](unsigned s) { return (set & s) == s; })) continue;
+    masked.push_back(set);
+    std::optional<Edges> edges;
+    const Group* unknown = nullptr;
+    for (size_t g = 0; g < axis.groups.size(); ++g) {
+      const Group& group = axis.groups[g];
+      if (!(set >> g & 1)) continue;
+      if (!group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) unknown = &group;
+      edges = edges ? beyond_both(*edges, group.edges) : group.edges;
+    }
+    if (!unknown && edges && !edges->empty()) masks_.add(EffectMask{region_, op_, id, axis.axis, *edges});
+    else if (unknown && !is_tested) report(unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, kEffect, "", kernel_.op(id));
+  }
+}
+
+// Padding that the body stores into shared tiles, element by element: where it lies is not known.
+void PaddingFlow::note_stores(const op::Map& map, const MapAxis& axis, const MapResults& results, std::map<ValueId, AxisPadding>& stored) const {
+  each_op(kernel_, map.body, [&](OpId id) {
+    auto* store = kernel_.op(id).get<op::ElementStore>();
+    if (!store || results.effects.contains(id)) return;
+    auto marks = results.marks_of.find(store->value);
+    auto numbers = results.known.find(store->value);
+    if (marks == results.marks_of.end() || marks->second.taint < Taint::Mixed || numbers == results.known.end()) return;
+    ValueId buffer = store->buffer;
+    while (auto* view = kernel_.defined_by<op::Subview>(buffer)) buffer = view->buffer;
+    if (kernel_.type(buffer).space != Space::Shared) return;
+    AxisPadding& padding = stored[buffer];
+    padding.numbers = joined(padding.numbers, numbers->second);
+    padding.origin = axis.groups.front().sample.origin;
+  });
+}
+
+// Along each axis, what nothing is written to beyond an edge, and holds numbers alone there: shared tiles that are written in place.
+std::map<ValueId, std::vector<AxisPadding>> PaddingFlow::left_free(const op::Map& map) {
+  std::map<ValueId, std::vector<AxisPadding>> left;
+  std::set<ValueId> lost;
+  const std::vector<ValueId> indices(kernel_.region(map.body).args.begin(), kernel_.region(map.body).args.begin() + ptrdiff_t(map.shape.size()));
+  each_op(kernel_, map.body, [&](OpId id) {
+    const Op& op = kernel_.op(id);
+    auto* store = op.get<op::ElementStore>();
+    auto* atomic = op.get<op::Atomic>();
+    if (!store && !atomic) return;
+    const ValueId buffer = store ? store->buffer : atomic->buffer;
+    if (kernel_.type(buffer).space != Space::Shared) return;
+    if ((store ? store->indices : atomic->indices) != indices || kernel_.type(buffer).shape != map.shape) return void(lost.insert(buffer));
+    const TileState held = state(buffer);
+    auto [at, is_new] = left.try_emplace(buffer, std::vector<AxisPadding>(map.shape.size()));
+    for (size_t a = 0; a < map.shape.size(); ++a) {
+      const AxisPadding& old = held.axes[a];
+      const bool is_free = old.is_free || (old.is_padded && old.kind == PaddingKind::Free && old.can_be_masked());
+      const EffectMask* mask = masks_.effect(id, int64_t(a));
+      AxisPadding& axis = at->second[a];
+      if (!is_free || !mask || (!is_new && !axis.is_padded)) axis = {};
+      else axis = {.is_padded = true, .kind = PaddingKind::Free, .edges = is_new ? mask->edges : beyond_both(axis.edges, mask->edges), .is_filled = true,
+                   .numbers = old.is_free ? held.inside : old.numbers, .origin = padded_.empty() ? PadOrigin{} : padded_.begin()->second.origin};
+      if (axis.is_padded && old.is_padded) axis.edges = beyond_both(axis.edges, old.edges);
+      if (axis.edges.empty()) axis = {};
+    }
+  });
+  std::erase_if(left, [&](const auto& entry) { return lost.contains(entry.first); });
+  return left;
+}
+
+void PaddingFlow::store_elements(const op::Map& map, const std::map<ValueId, AxisPadding>& stored) {
+  const std::map<ValueId, std::vector<AxisPadding>> left = left_free(map);
+  taint_writes(map.body);
+  for (const auto& [buffer, axes] : left) {
+    auto at = buffers_.find(buffer);
+    for (size_t a = 0; at != buffers_.end() && a < axes.size(); ++a)
+      if (axes[a].is_padded) at->second.axes[a] = axes[a];
+  }
+  for (const auto& [buffer, padding] : stored) {
+    TileState now = state(buffer);
+    for (AxisPadding& axis : std::span(now.axes).first(now.rank())) {
+      axis.numbers = axis.is_padded ? joined(axis.met(), padding.numbers) : padding.numbers;
+      axis.is_padded = true, axis.kind = PaddingKind::Read, axis.plain = {}, axis.is_as_read = axis.is_free = axis.may_be_free = false, axis.origin = padding.origin;
+      axis.lose_edges();
+    }
+    buffers_[buffer] = std::move(now);
+  }
+}
+
+}  // namespace tilec::passes
