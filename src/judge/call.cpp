@@ -354,7 +354,7 @@ Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
   Frame frame{call.module, {Scope{}}, None{}, fn.signature.result};
   Frame* before = frame_;
   frame_ = &frame;
-  const Within within(beyond_, 0);
+  const Within within(beyond_);
   bind_generics(call, values);
   bind_arguments(call, values, span);
   Value result = result_of(fn, span);

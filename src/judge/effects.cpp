@@ -4,10 +4,21 @@
 
 namespace tilec::judge {
 
+void Told::add(const Number& x) {
+  padding |= x.beyond() & kAllAxes;
+  if (x.is_element) data |= x.data & ~x.spread, waiting |= x.waiting & ~x.spread;
+}
+
 bool Region::is_inside() const {
   for (size_t d = 0; d < start.size(); ++d)
     if (start[d] < 0 || start[d] + length[d] > view.axes[d].extent) return false;
   return true;
+}
+
+Told Evaluator::told_by(const Number& test) const {
+  Told told;
+  if (is_parallel_) told.add(test);
+  return told;
 }
 
 // The element at the place of the iteration itself.
@@ -34,15 +45,17 @@ void Evaluator::end_turns(const ast::Block& body, Padding met, Span span) {
 // Of fragments, assignments tell by what they assign.
 bool Evaluator::is_left_alone(const Region& region) {
   if (!is_parallel_ || region.view.kind == Kind::Fragment) return false;
-  return ((beyond_ | region.by | region.view.by) & kAllAxes) != 0;
+  Told all = beyond_;
+  all.add(region.by), all.add(region.view.by);
+  return all.left_out() != 0;
 }
 
 Padding Evaluator::left_out(const Place& place, std::span<const Value> operands) const {
-  Padding out = beyond_;
-  if (place.region) out |= place.region->by | place.region->view.by;
+  Told all = beyond_;
+  if (place.region) all.add(place.region->by), all.add(place.region->view.by);
   for (const Value& operand : operands)
-    if (auto* number = std::get_if<Number>(&operand)) out |= number->beyond();
-  return out & kAllAxes;
+    if (auto* number = std::get_if<Number>(&operand)) all.add(*number);
+  return all.left_out();
 }
 
 Scalar Evaluator::element_type(const Place& place) { return place.region->view.memory->element; }

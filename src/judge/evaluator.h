@@ -64,12 +64,13 @@ class Muted {
 // What is run here is come to because of padding.
 class Within {
  public:
-  Within(Padding& beyond, Padding more) : beyond_(beyond), before_(beyond) { beyond_ |= more & kAllAxes; }
+  explicit Within(Told& beyond) : beyond_(beyond), before_(beyond) {}
+  Within(Told& beyond, const Told& more) : Within(beyond) { beyond_.add(more); }
   ~Within() { beyond_ = before_; }
   Within(const Within&) = delete;
 
  private:
-  Padding &beyond_, before_;
+  Told &beyond_, before_;
 };
 
 // A condition of `parallel` is around.
@@ -231,7 +232,7 @@ class Evaluator {
   Number chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span);
   void stand_beside(const ast::Stmt& stmt);
   void end_turns(const ast::Block& body, Padding met, Span span);
-  Padding told_by(const Number& test) const { return is_parallel_ ? Padding(test.padding & kAllAxes) : Padding(0); }
+  Told told_by(const Number& test) const;
   // What iterations beyond an edge do to memory (effects.cpp): nothing.
   bool is_in_place(const View& element) const;
   bool is_left_alone(const Region& region);
@@ -290,7 +291,7 @@ class Evaluator {
   int depth_ = 0;
   bool is_parallel_ = false;
   int guards_ = 0;          // conditions around, within `parallel`
-  Padding beyond_ = 0;      // likewise of all that has told that this place was come to: conditions, ends of loops, early returns
+  Told beyond_;             // what has told that this place was come to: conditions, ends of loops, early returns
   Padding kept_out_ = 0;    // what conditions around that are padding lie beyond, within `parallel`
   std::vector<std::string_view> indices_;  // of `parallel`
   std::map<std::shared_ptr<Memory>, bool> ending_;  // that it has touched: may it end?

@@ -18,18 +18,19 @@ Flow Evaluator::run_turn(const ast::For& loop, const std::vector<Value>& indices
 Flow Evaluator::run_range(const ast::For& loop) {
   std::vector<Wide> ends;
   Padding met = 0;
+  Told told;
   for (const ast::Argument& a : loop.arguments) {
     if (a.is_named()) {
       if (a.name.text != "stages") eval(*a.value);
       continue;
     }
     const Number end = whole(*a.value);
-    ends.push_back(end.i), met |= end.beyond();
+    ends.push_back(end.i), met |= end.beyond(), told.add(told_by(end));
   }
   if (ends.empty() || ends.size() > 3) unknown(loop.domain_span, "these ends of a loop");
   Wide from = ends.size() == 1 ? 0 : ends[0], to = ends.size() == 1 ? ends[0] : ends[1], by = ends.size() == 3 ? ends[2] : 1;
   if (by <= 0) stop(interp::FaultKind::Loop, loop.domain_span, "the step of a loop is not positive");
-  const Within within(beyond_, is_parallel_ ? met : Padding(0));
+  const Within within(beyond_, told);
   for (Wide i = from; i < to; i += by) {
     Flow flow = run_turn(loop, {integer_of(i)});
     if (flow == Flow::Break) break;
@@ -175,7 +176,7 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
   constexpr uint64_t kMostTurns = 1 << 20;
   const uint64_t memory = changes_of_memory_;
   Padding met = 0;
-  const Within within(beyond_, 0);
+  const Within within(beyond_);
   const Flow end = turning(loop.body, [&] {
     for (uint64_t turn = 1;; ++turn) {
       uint64_t before = changes_;
@@ -183,7 +184,7 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
       const Number test = condition(*loop.condition);
       met |= test.beyond();
       if (!test.truth()) return Flow::Next;
-      if (is_parallel_) beyond_ |= test.padding & kAllAxes;
+      beyond_.add(told_by(test));
       step(span);
       ++turns_;
       Flow flow = execute(loop.body);

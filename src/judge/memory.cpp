@@ -129,12 +129,6 @@ void Evaluator::keep_known(const Memory& memory, const Number& x, Span span) {
   if (memory.is_callers() && (x.is_anything() || x.waiting)) unknown(span, "a number that stands beyond an edge, where the language says nothing of it");
 }
 
-Number Evaluator::written_pad(const Number& x, Scalar element, Span span) {
-  Number pad = convert(x, element, span);
-  pad.padding = kAsRead;
-  return pad;
-}
-
 Region Evaluator::region_of(const View& view, const ast::Index& index) {
   Region out = all_of(view);
   size_t axis = 0;
@@ -144,7 +138,7 @@ Region Evaluator::region_of(const View& view, const ast::Index& index) {
       if (is_parallel_) out.indices.resize(view.axes.size()), out.indices[axis] = parallel_index(*s.lo);
       const Number at = whole(*s.lo);
       out.start[axis] = at.i;
-      if (is_parallel_) out.by |= at.beyond() & kAllAxes;
+      if (is_parallel_) out.by.add(at);
       out.length[axis] = 1;
       out.is_kept[axis] = false;
     } else if (s.kind == ast::SubscriptKind::Length) {
@@ -165,7 +159,7 @@ Region Evaluator::region_of(const View& view, const ast::Index& index) {
 View Evaluator::element_of(const Region& region, Span span) {
   View out = region.view;
   out.axes.clear();
-  out.by |= region.by;
+  out.by.add(region.by);
   for (size_t d = 0; d < region.start.size(); ++d) {
     const Axis& axis = region.view.axes[d];
     Wide last = region.start[d] + region.length[d];
@@ -200,7 +194,7 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
   if (auto* view = std::get_if<View>(&base); view && !has_new_axis(index)) {
     Region region = region_of(*view, index);
     if (!is_row(index, *view)) return read(region, span);
-    if (region.by && !region.is_inside()) return nowhere(view->memory->element, region.by);
+    if (region.by.padding && !region.is_inside()) return nowhere(view->memory->element, region.by.padding);
     View element = element_of(region, span);
     return element.axes.empty() ? tile_or_number(element, span) : Value(element);
   }
@@ -223,7 +217,7 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
       return element_at((*tile)->elements[size_t(element.offset)], element.indices, (*tile)->shape.size(), Kind::Fragment);
     }
     size_t k = 0;
-    for (const Number& x : (*tile)->elements) copy.memory->set(int64_t(k++), x);
+    for (const Number& x : (*tile)->elements) copy.memory->hold(int64_t(k++), x);
     cut = read(region, span);
   }
   if (added.empty()) return cut;

@@ -206,7 +206,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond());
   if (choice.else_branch) doubt(*choice.else_branch, test.beyond());
   if (!is_parallel_) return flow;
-  if (returns(choice)) beyond_ |= told_by(test);
+  if (returns(choice)) beyond_.add(told_by(test));
   // It may be left as it was as well.
   for (const Left& one : left) join_left(one, test);
   if (!test.is_padding()) note_test(choice, test);

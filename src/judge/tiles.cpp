@@ -102,10 +102,16 @@ Value Evaluator::tile_or_number(const Value& value, Span span) {
     Places indices = view->indices;
     indices.resize(kMostAxes);
     Number number = element_at(element, indices, view->memory->shape.size(), view->kind);
-    number.padding |= view->by, number.data &= ~view->by;
+    number.padding |= view->by.padding, number.data &= ~view->by.padding;
     return number;
   }
   return read(all_of(*view), span);
+}
+
+Number Evaluator::written_pad(const Number& x, Scalar element, Span span) {
+  Number pad = convert(x, element, span);
+  pad.padding = kAsRead;
+  return pad;
 }
 
 TilePtr Evaluator::tile_of(const Value& given, const Shape& shape, Span span) {

@@ -54,9 +54,27 @@ Number moved(Number x, const Places& places) {
   return x;
 }
 
+namespace {
+
+// Of elements that have been assigned to since: nothing that stands is computed of them.
+thread_local std::vector<bool> gone_stamps;
+
+// Another one in the place of `before`.
+uint32_t new_stamp(uint32_t before) {
+  thread_local uint32_t last = 0;
+  if (before >= gone_stamps.size()) gone_stamps.resize(size_t(before) + 1);
+  if (before) gone_stamps[before] = true;
+  if (!++last) gone_stamps.clear(), ++last;
+  return last;
+}
+
+bool is_free(uint32_t stamp) { return !stamp || (stamp < gone_stamps.size() && gone_stamps[stamp]); }
+
+}  // namespace
+
 void Stamps::add(uint32_t stamp) {
   if (!stamp || has(stamp)) return;
-  auto free = std::ranges::find(of, 0u);
+  auto free = std::ranges::find_if(of, is_free);
   if (free == of.end()) is_open = true;
   else *free = stamp;
 }
@@ -115,15 +133,6 @@ Shape Region::shape() const {
   return out;
 }
 
-namespace {
-
-uint32_t new_stamp() {
-  thread_local uint32_t last = 0;
-  return ++last ? last : ++last;
-}
-
-}  // namespace
-
 Memory::Memory(std::string name, interp::Tensor* tensor, bool is_written)
     : element(tensor->element), name(std::move(name)), tensor_(tensor), written_(size_t(std::max<int64_t>(tensor->reach(), 0)), is_written) {}
 
@@ -159,7 +168,7 @@ void Memory::set(int64_t offset, const Number& value) {
   Number& own = own_[size_t(offset)];
   const uint32_t before = own.stamp;
   own = value;
-  own.stamps.drop(before), own.stamp = new_stamp(), own.stamps.add(own.stamp);
+  own.stamps.drop(before), own.stamp = new_stamp(before), own.stamps.add(own.stamp);
   if (rounds_ && is_float(element)) own.f = ir::from_bits(element, bits).f;
 }
 
@@ -191,7 +200,7 @@ void Memory::take_ends() {
 }
 
 void Memory::stamp_anew(bool is_open) {
-  for (Number& x : own_) x.stamps.drop(x.stamp), x.stamp = new_stamp(), x.stamps.add(x.stamp), x.stamps.is_open |= is_open;
+  for (Number& x : own_) x.stamps.drop(x.stamp), x.stamp = new_stamp(x.stamp), x.stamps.add(x.stamp), x.stamps.is_open |= is_open;
 }
 
 std::shared_ptr<Memory::Old> Memory::look() {

@@ -67,6 +67,13 @@ struct Number {
   bool is_real() const { return is_float(type); }
   bool truth() const { return i != 0; }
 };
+// What elements have told of whether, or where, something is done: nothing counts that is padding, or made of numbers alone beyond an edge.
+struct Told {
+  Padding padding = 0, data = 0, waiting = 0;
+  void add(const Number& x);
+  void add(const Told& others) { padding |= others.padding, data |= others.data, waiting |= others.waiting; }
+  Padding left_out() const { return Padding((padding | (waiting & ~data)) & kAllAxes); }
+};
 Number integer_of(Wide value);
 Number truth_of(bool value);
 // What numbers of tiles decide is made of them; what places decide, too, unless something was kept out of it.
@@ -122,6 +129,7 @@ class Memory {
   Number get(int64_t offset) const;
   Number* own(int64_t offset) { return tensor_ ? nullptr : &own_[size_t(offset)]; }
   void set(int64_t offset, const Number& value);
+  void hold(int64_t offset, const Number& value) { own_[size_t(offset)] = value, written_[size_t(offset)] = true; }  // as it is
   std::shared_ptr<Old> look();
   bool is_callers() const { return tensor_ != nullptr; }
   int64_t count() const { return int64_t(own_.size()); }
@@ -160,7 +168,7 @@ struct View {
   int64_t offset = 0;
   std::vector<Axis> axes;
   Places indices = {};  // of an element in `parallel`: which index each axis of the memory has
-  Padding by = 0;       // and which padding has to do with where it is
+  Told by = {};         // and what has told where it is
 
   Shape extents() const;
 };
@@ -173,7 +181,7 @@ struct Region {
   std::vector<bool> is_kept;
   Number pad;
   Places indices = {};  // of `parallel`, by axis
-  Padding by = 0;       // padding that has told its place
+  Told by = {};         // what has told its place
   bool is_inside() const;
 
   Shape shape() const;

@@ -60,7 +60,7 @@ ValueId unchanged(BinaryFn fn, ValueId left, ValueId right, const Numbers& a, co
 }
 
 Made most(Made a, Made b) { return std::max(a, b); }
-Marks most(const Marks& a, const Marks& b) { return {std::max(a.taint, b.taint), most(a.made, b.made), a.is_of_element || b.is_of_element}; }
+Marks most(const Marks& a, const Marks& b) { return {std::max(a.taint, b.taint), most(a.made, b.made), a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond}; }
 
 struct Run {
   prove::Prover& prover;
@@ -72,7 +72,7 @@ struct Run {
   const Keeps& keeps;
   std::array<std::map<ValueId, ValueId>, 2> same = {};  // by belief: another value with the same number
   std::map<OpId, bool>* effects = nullptr;
-  Taint path = Taint::Clean;  // of the conditions around
+  Marks path = {};            // of the conditions around
   bool is_tested = false;     // does one of them hang on the place alone?
 
   Known of(ValueId v) { return scalar_numbers(kernel, v, known); }
@@ -146,17 +146,26 @@ struct Run {
     auto* store = op.get<op::ElementStore>();
     auto* atomic = op.get<op::Atomic>();
     if (!effects || (!store && !atomic)) return;
-    Taint all = path;
-    for (ValueId v : store ? store->indices : atomic->indices) all = std::max(all, taint(v));
-    for (ValueId v : atomic ? atomic->operands : std::vector<ValueId>()) all = std::max(all, taint(v));
-    if (all >= Taint::Mixed) effects->insert_or_assign(id, is_tested);
+    Marks all = path;
+    for (ValueId v : store ? store->indices : atomic->indices) all = with_element(all, marks(v));
+    for (ValueId v : atomic ? atomic->operands : std::vector<ValueId>()) all = with_element(all, marks(v));
+    if (all.is_left_out()) effects->insert_or_assign(id, is_tested);
+  }
+  // Places and numbers alone tell nothing.
+  static Marks with_element(const Marks& all, const Marks& of) { return of.is_of_element || of.taint != Taint::Clean ? most(all, of) : all; }
+
+  // What is not run where padding decides is not done there either.
+  void note_untaken(RegionId code) {
+    each_op(kernel, code, [&](OpId id) {
+      if (kernel.op(id).is<op::ElementStore>() || kernel.op(id).is<op::Atomic>()) effects->insert_or_assign(id, is_tested);
+    });
   }
 
   // What a loop carries may be any number, and has to do with what a turn makes it of.
   void run_loop(const Op& op) {
     Run turn = *this;
     if (auto* counted = op.get<op::For>())
-      for (ValueId v : {counted->low, counted->high, counted->step}) turn.path = std::max(turn.path, taint(v));
+      for (ValueId v : {counted->low, counted->high, counted->step}) turn.path = with_element(turn.path, marks(v));
     auto enter = [&](RegionId part) {
       bool grows = false;
       const std::vector<ValueId>& args = kernel.region(part).args;
@@ -170,7 +179,7 @@ struct Run {
         }
       }
       const Yielded told = turn.region(part);
-      if (op.is<op::While>() && part == op.as<op::While>().condition) turn.path = std::max(turn.path, told.marks[0].taint);
+      if (op.is<op::While>() && part == op.as<op::While>().condition) turn.path = with_element(turn.path, told.marks[0]);
       return grows;
     };
     for (bool grows = true; grows;) {
@@ -292,10 +301,11 @@ struct Run {
     for (bool side : {true, false}) {
       const bool is_taken = !decision || decision->side == side;
       const RegionId code = side ? branch.then_body : branch.else_body;
-      const Taint around = std::exchange(path, is_by_place ? path : std::max(path, first.taint));
-      const Marks test = marks(branch.condition);
+      const Marks test = marks(branch.condition), around = path;
+      if (!is_by_place) path = with_element(path, {first.taint, test.made, test.is_of_element, test.is_beyond});
       const bool was_tested = std::exchange(is_tested, is_tested || is_by_place || (!test.is_of_element && test.made == Made::Placed));
       const Yielded yielded = is_taken ? region(code) : untaken(code);
+      if (!is_taken && !is_by_place && effects) note_untaken(code);
       path = around, is_tested = was_tested;
       yields[side] = yielded.values;
       for (size_t i = 0; !is_taken && i < result.size(); ++i) {

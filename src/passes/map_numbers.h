@@ -21,6 +21,9 @@ struct Marks {
   Taint taint = Taint::Clean;
   Made made = Made::Free;
   bool is_of_element = false;  // computed of an element of a tile or of memory, not of places alone
+  bool is_beyond = false;      // of one that holds numbers alone beyond an edge
+  // Has it to do with elements that count no more than padding does, and with nothing else?
+  bool is_left_out() const { return taint >= Taint::Mixed || (is_beyond && made == Made::Free); }
   friend bool operator==(const Marks&, const Marks&) = default;
 };
 

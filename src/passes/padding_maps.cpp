@@ -61,6 +61,7 @@ Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside) cons
     const AxisPadding& along = of.axes[a];
     if (!reads_along(input, a, axis)) continue;
     if (along.is_padded && is_outside) {
+      if (along.kind == PaddingKind::Free) marks.is_beyond = true;
       if (along.kind == PaddingKind::Free) continue;
       marks.taint = std::max(marks.taint, along.kind == PaddingKind::Set ? Taint::Set : along.kind == PaddingKind::Mixed ? Taint::Mixed : Taint::Padding), marks.made = Made::Data;
     } else {
