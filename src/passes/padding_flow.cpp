@@ -271,12 +271,12 @@ bool PaddingFlow::keep_out(const Entry& entry, const Op& at) {
 void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::string& name, std::string_view where, const std::string& wanted, const Op& at,
                          Held held) {
   const PadOrigin& from = axis.origin;
+  if (where == kEffect)
+    return void(report.help("beyond the edge it would not be made, but which elements lie there is not known here: test the place first, `if c < N { ... }`"));
   if (wanted.empty())
     return void(report.help("no whole number is beyond the ends of its type, so what lies before the start may be the first of equals: begin inside, or convert to floats"));
   if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
   if (axis.has_low() && from.buffer.valid()) report.note(from.read, diag::StartUnknown, name_of(kernel_, from.buffer));
-  if (where == kEffect)
-    return void(report.help("beyond the edge it would not be made, but which elements lie there is not known here: test the place first, `if c < N { ... }`"));
   if (where == kChoice)
     return void(report.help("beyond the edge what the loop carries would stay, but which elements lie there is not known here, or it is computed in one side alone: "
                             "test the place first, `if c < N { ... }`, or choose in the turn that reads the tile, between names"));
