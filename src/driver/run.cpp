@@ -274,7 +274,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   const ir::Kernel meant = with_masks(exported.kernel);
   Run reference = execute(meant, *given, dims, o, numeric, &machine, completions(o, exported.kernel.form)[0]);
   if (reference.result.fault) {
-    if (o.prints_json) print_json(session, label, "typed", exported.kernel, reference);
+    if (o.prints_json) print_json(session, label, o.form.empty() ? "typed" : o.form, exported.kernel, reference);
     else tell_fault(session, exported.kernel, all_given->dims, reference);
     return kSaidNo;
   }

@@ -225,7 +225,7 @@ TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<c
       continue;
     }
     for (size_t j = 0; j < b.size() && !is_kept; ++j)
-      result.axes[j] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = joined(result.axes[j].numbers, old.axes[i].met()), .origin = old.axes[i].origin};
+      result.axes[j] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = joined(result.axes[j].numbers, old.axes[i].met()), .origin = old.axes[i].origin, .is_as_read = old.axes[i].is_as_read};
   }
   return result;
 }

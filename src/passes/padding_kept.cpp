@@ -123,10 +123,14 @@ void PaddingFlow::refuse(const AxisPadding& padding, size_t input, const Assignm
 
 // Of more inputs than are looked at nothing is known.
 void PaddingFlow::refuse_all(const op::Map& map, const MapAxis& axis) {
+  const AxisPadding& sample = axis.groups[0].sample;
+  const std::vector<OpId>& outermost = kernel_.region(map.body).ops;
   each_op(kernel_, map.body, [&](OpId id) {
-    auto* inside = kernel_.op(id).get<op::Inside>();
+    const Op& op = kernel_.op(id);
+    const bool is_effect = op.is<op::Atomic>() || (op.is<op::ElementStore>() && std::ranges::find(outermost, id) == outermost.end());
+    if (is_effect) return report(sample, inputs_[size_t(std::countr_zero(axis.groups[0].inputs))].tile, kEffect, "", op);
+    auto* inside = op.get<op::Inside>();
     if (!inside) return;
-    const AxisPadding& sample = axis.groups[0].sample;
     for (size_t i = 0; i < inputs_.size(); ++i)
       if (padding_along(i, axis.axis)) return refuse(sample, i, {.inside = id, .by = inside->x, .next = inside->x, .old = inside->x});
   });
