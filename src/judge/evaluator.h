@@ -236,6 +236,7 @@ class Evaluator {
   // What iterations beyond an edge do to memory (effects.cpp): nothing.
   bool is_in_place(const View& element) const;
   bool is_left_alone(const Region& region);
+  static bool is_nowhere(const Region& region) { return region.by.padding && !region.is_inside(); }
   Padding left_out(const Place& place, std::span<const Value> operands) const;
   static Scalar element_type(const Place& place);
   static Number nowhere(Scalar type, Padding padding);

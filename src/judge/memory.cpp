@@ -194,7 +194,7 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
   if (auto* view = std::get_if<View>(&base); view && !has_new_axis(index)) {
     Region region = region_of(*view, index);
     if (!is_row(index, *view)) return read(region, span);
-    if (region.by.padding && !region.is_inside()) return nowhere(view->memory->element, region.by.padding);
+    if (is_nowhere(region)) return nowhere(view->memory->element, region.by.padding);
     View element = element_of(region, span);
     return element.axes.empty() ? tile_or_number(element, span) : Value(element);
   }
@@ -311,6 +311,7 @@ Value Evaluator::place_value(const Place& place, Span span, const Shape& shape) 
     return place.variable->value;
   }
   if (place.open) return read(open_region(place.open->first, place.open->second, shape), span);
+  if (is_nowhere(*place.region)) return nowhere(element_type(place), place.region->by.padding);
   if (place.region->shape().empty()) return tile_or_number(element_of(*place.region, span), span);
   return read(*place.region, span);
 }

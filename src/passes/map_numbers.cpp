@@ -145,9 +145,11 @@ struct Run {
   void note_effect(OpId id, const Op& op) {
     auto* store = op.get<op::ElementStore>();
     auto* atomic = op.get<op::Atomic>();
-    if (!effects || (!store && !atomic)) return;
-    Marks all = path;
-    for (ValueId v : store ? store->indices : atomic->indices) all = with_element(all, marks(v));
+    auto* load = op.get<op::ElementLoad>();
+    if (load && load->bounds == Bounds::Inside) load = nullptr;
+    if (!effects || (!store && !atomic && !load)) return;
+    Marks all = load ? Marks{} : path;
+    for (ValueId v : store ? store->indices : atomic ? atomic->indices : load->indices) all = with_element(all, marks(v));
     for (ValueId v : atomic ? atomic->operands : std::vector<ValueId>()) all = with_element(all, marks(v));
     if (all.is_left_out()) effects->insert_or_assign(id, is_tested);
   }

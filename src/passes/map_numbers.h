@@ -45,8 +45,8 @@ struct MapResults {
   std::vector<Marks> marks;
   NumbersOf known;             // of every value that was met
   MarksOf marks_of;
-  // Element stores and atomics that padding has to do with: a condition or the ends of a loop around them, their place, what an atomic is given.
-  // Whether a test of the place is around as well.
+  // Element stores and atomics that padding has to do with: a condition or the ends of a loop around them, their place, what an atomic is given;
+  // and reads, which may report that they lie outside, at a place that padding tells. Whether a test of the place is around as well.
   std::map<ir::OpId, bool> effects;
 };
 

@@ -1,5 +1,5 @@
 // What the iterations of a map do to memory. One that lies beyond an edge does nothing: an atomic, or an element store, of whose place or
-// condition padding has told is not made there. A store of padding to a place like others is made.
+// condition padding has told is not made there, and a read at such a place reports nothing. A store of padding to a place like others is made.
 #include <bit>
 
 #include "passes/padding_flow.h"
@@ -22,8 +22,10 @@ void PaddingFlow::mask_effects(MapAxis& axis, unsigned set, const MapResults& re
       if (!group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) unknown = &group;
       edges = edges ? beyond_both(*edges, group.edges) : group.edges;
     }
-    if (!unknown && edges && !edges->empty()) masks_.add(EffectMask{region_, op_, id, axis.axis, *edges});
-    else if (unknown && !is_tested) report(unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, kEffect, "", kernel_.op(id));
+    const bool is_read = kernel_.op(id).is<op::ElementLoad>();
+    if (!unknown && edges->empty()) unknown = &axis.groups[size_t(std::countr_zero(set))];
+    if (!unknown) masks_.add(EffectMask{region_, op_, id, axis.axis, *edges});
+    else if (!is_tested && !is_read) report(unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, kEffect, "", kernel_.op(id));
   }
 }
 

@@ -292,7 +292,7 @@ void drop_unread(Kernel& kernel, const std::vector<OpId>& maps) {
   }
 }
 
-// Under a condition of its own. What an atomic gives where it is not made is padding.
+// Under a condition of its own. What it gives where it is not made is padding.
 void insert_mask(prove::Prover& prover, Kernel& kernel, const EffectMask& mask) {
   Outside ends;
   insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });

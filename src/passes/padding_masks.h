@@ -34,7 +34,7 @@ struct GuardMask {
   Edges edges;
 };
 
-// An element store or an atomic of a map's body that is not made beyond the edges.
+// An element store, an atomic or a read of a map's body that is not made beyond the edges.
 struct EffectMask {
   ir::RegionId region;
   ir::OpId map, op;

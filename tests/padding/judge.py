@@ -202,6 +202,9 @@ def of_products(text):
             return made
 
 
+ADDS_UP = re.compile(r"\b(cum)?(sum|prod)\(| @ ")
+
+
 def agree(a, b, kind, has_product=False):
     """Of products of elements it is free whether greatest numbers meet before a zero does: NaN or 0."""
     if kind not in GREATEST:
@@ -254,8 +257,8 @@ def judged(library, function, build):
                 is_placed = program.has_places or index == "BK"
                 if agrees or (is_hoped and how) or program.name in found or hangs_on_order(function, is_placed, has_order, out, kind, how, now, build):
                     continue
-                # Numbers that stand in their places cannot be given another order.
-                if is_placed and agree(*Results(entries(library, function), function, how, tamed=True).pairs[out], kind):
+                # Numbers that stand in their places cannot be given another order: of what adds up, the greatest are left out.
+                if is_placed and ADDS_UP.search(program.over) and agree(*Results(entries(library, function), function, how, tamed=True).pairs[out], kind):
                     continue
                 found[program.name] = (f"--- {program.name}: M, N = {frame.m, frame.n}, tiles of {frame.text}, {frame.float}, {frame.whole}\n{program.over}"
                                        f"call {how}, s = {now.given['s']}, {out}, status {now.status}:\n{floats(a, kind)}\nwithout an edge:\n{floats(b, kind)}\n"
