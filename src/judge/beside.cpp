@@ -149,6 +149,21 @@ void Evaluator::stand_beside(const ast::Stmt& stmt) {
   each_held(stmt, [&](Number& x, const View*) { lose_reading(x), x.padding |= kSet; });
 }
 
+// Behind branches, and in turns of loops, in `parallel`: what was computed of a number before is not computed of what its variable holds.
+void Evaluator::stamp_numbers(const ast::Stmt& stmt) {
+  each_statement(stmt, [&](const ast::Stmt& s) {
+    auto* assign = s.as<ast::Assign>();
+    auto* name = assign ? assign->target->as<ast::NameRef>() : nullptr;
+    Binding* binding = name ? find(name->name.text) : nullptr;
+    auto* number = binding && binding->is_set ? std::get_if<Number>(&binding->value) : nullptr;
+    if (number) *number = stamped(*number, number->stamp);
+  });
+}
+
+void Evaluator::stamp_numbers(const ast::Block& block) {
+  for (const ast::Stmt* s : block.statements) stamp_numbers(*s);
+}
+
 // Behind a condition that is padding, or may be: fragments were kept out of; what else was assigned to has to do with it.
 void Evaluator::decide(const ast::If& choice, const Number& test) {
   if (leaves(choice)) unknown(choice.condition->span, "a turn that ends because of padding");
@@ -160,7 +175,6 @@ void Evaluator::decide(const ast::If& choice, const Number& test) {
       if (is_kept && !x.is_padding()) x.waiting |= out & ~x.data;
       // Whether it was kept out of it is not known.
       if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything);
-      else if (!element) x.padding |= test.beyond();
     });
   };
   for (const ast::Stmt* s : choice.then_block.statements) each(*s);

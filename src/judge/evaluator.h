@@ -156,6 +156,7 @@ class Evaluator {
   };
   Place place_of(const ast::Expr& expr);
   Value place_value(const Place& place, Span span, const Shape& open_shape = {});
+  void hold_number(Number& now, const Number* old, bool takes_up, Span span);
   void assign(Place& place, const Value& value, Span span, bool takes_up = false);  // `takes_up`: it is computed of what stands there
   Region open_region(const View& view, const std::vector<Wide>& index, const Shape& shape);
 
@@ -214,9 +215,9 @@ class Evaluator {
   Flow execute(const ast::Block& block);
   Flow execute(const ast::Stmt& stmt);
   template <class F> Flow turning(const ast::Block& body, F&& loop);
-  void begin_turn();
+  void begin_turn(const ast::Block& body);
   void keep_known(const Memory& memory, const Number& x, Span span);
-  void doubt(const ast::Stmt& stmt, Padding padding);
+  void doubt(const ast::Stmt& stmt, Padding padding, bool is_kept = false);
   std::vector<std::shared_ptr<Memory>> assigned_memory(const ast::Block& block);
   std::vector<std::shared_ptr<Memory>> assigned_memory(const ast::Stmt* side);
   Flow run_if(const ast::If& choice);
@@ -231,6 +232,8 @@ class Evaluator {
   Beside beside(const ast::Expr* expr);
   Number chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span);
   void stand_beside(const ast::Stmt& stmt);
+  void stamp_numbers(const ast::Stmt& stmt);
+  void stamp_numbers(const ast::Block& block);
   void end_turns(const ast::Block& body, Padding met, Span span);
   Told told_by(const Number& test) const;
   // What iterations beyond an edge do to memory (effects.cpp): nothing.

@@ -6,7 +6,7 @@ namespace tilec::judge {
 
 Flow Evaluator::run_turn(const ast::For& loop, const std::vector<Value>& indices) {
   step(loop.domain_span);
-  if (loop.kind != ast::LoopKind::Parallel) begin_turn();
+  if (loop.kind != ast::LoopKind::Parallel) begin_turn(loop.body);
   ++turns_;
   frame_->scopes.emplace_back();
   for (size_t i = 0; i < loop.pattern.names.size() && i < indices.size(); ++i) bind(loop.pattern.names[i].text, indices[i]);
@@ -141,7 +141,8 @@ void Evaluator::open_assigned(const ast::Stmt& other) {
   if (choice->else_branch) open_assigned(*choice->else_branch);
 }
 
-void Evaluator::begin_turn() {
+void Evaluator::begin_turn(const ast::Block& body) {
+  if (is_parallel_) stamp_numbers(body);
   for (const auto& memory : turned_) memory->may_end_as_it_began(), memory->stamp_anew(false);
 }
 
@@ -160,6 +161,7 @@ Flow Evaluator::turning(const ast::Block& body, F&& loop) {
   }
   const uint64_t turns = turns_;
   Flow flow = loop();
+  if (is_parallel_) stamp_numbers(body);
   if (turns_ == turns) open_assigned(body, true);
   for (size_t i = 0; i < turned_.size(); ++i) {
     Memory& memory = *turned_[i];
@@ -180,7 +182,7 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
   const Flow end = turning(loop.body, [&] {
     for (uint64_t turn = 1;; ++turn) {
       uint64_t before = changes_;
-      begin_turn();
+      begin_turn(loop.body);
       const Number test = condition(*loop.condition);
       met |= test.beyond();
       if (!test.truth()) return Flow::Next;

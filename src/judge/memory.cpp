@@ -356,6 +356,18 @@ Number Evaluator::assigned(const Number& old, const Number& next, bool takes_up,
   return out;
 }
 
+// A variable of a number in `parallel` keeps what it holds as an element of a fragment does.
+void Evaluator::hold_number(Number& now, const Number* old, bool takes_up, Span span) {
+  if (guards_) set_beside(now, old);
+  if (!is_parallel_) return;
+  const Padding out = kept_out_;
+  now.padding |= out;
+  if (out) now.padding &= ~kAsked;
+  if (old) now = assigned(*old, now, takes_up || out, span);
+  now.padding &= ~(kAsked | kMet);
+  now = stamped(now, old ? old->stamp : 0);
+}
+
 void Evaluator::assign(Place& place, const Value& given, Span span, bool takes_up) {
   Value value = tile_or_number(given, span);
   if (place.variable) {
@@ -363,7 +375,7 @@ void Evaluator::assign(Place& place, const Value& given, Span span, bool takes_u
     if (std::holds_alternative<Number>(value) && type) value = convert(std::get<Number>(value), *type, span);
     auto *old = std::get_if<Number>(&place.variable->value), *now = std::get_if<Number>(&value);
     changes_ += !old || !now || !place.variable->is_set || !are_same(*old, *now);
-    if (now && guards_) set_beside(*now, place.variable->is_set ? old : nullptr);
+    if (now) hold_number(*now, place.variable->is_set ? old : nullptr, takes_up, span);
     place.variable->value = value;
     place.variable->is_set = true;
     return;

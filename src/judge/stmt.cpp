@@ -111,7 +111,10 @@ void Evaluator::hold(const ast::Name& name, const std::optional<Type>& type, Val
     held = TilePtr(named);
   }
   if (auto* number = std::get_if<Number>(&held)) number->padding &= ~kAsked;
-  if (auto* number = std::get_if<Number>(&held)) return bind(name.text, type ? convert(*number, type->scalar, span) : settle(*number));
+  if (auto* number = std::get_if<Number>(&held)) {
+    const Number x = type ? convert(*number, type->scalar, span) : settle(*number);
+    return bind(name.text, is_parallel_ && is_var ? stamped(x, 0) : x);
+  }
   if (std::holds_alternative<Pending>(held)) unknown(span, "a tile whose shape nothing gives");
   auto* tile = std::get_if<TilePtr>(&held);
   if (!tile || !is_var) return bind(name.text, held);
@@ -147,11 +150,12 @@ void Evaluator::run_assign(const ast::Assign& assign_stmt, Span span) {
   assign(place, binary(*assign_stmt.op, before, value, span), span, true);
 }
 
-// Numbers that were set, or returned, or were not, because of padding have to do with it.
-void Evaluator::doubt(const ast::Stmt& stmt, Padding padding) {
+// Numbers that were set, or returned, or were not, because of padding have to do with it. `is_kept`: what they are assigned is kept out of them.
+void Evaluator::doubt(const ast::Stmt& stmt, Padding padding, bool is_kept) {
   if (!padding) return;
   each_statement(stmt, [&](const ast::Stmt& s) {
     if (s.as<ast::Return>()) frame_->doubt |= padding;
+    if (is_kept) return;
     auto* assign = s.as<ast::Assign>();
     auto* name = assign ? assign->target->as<ast::NameRef>() : nullptr;
     Binding* binding = name ? find(name->name.text) : nullptr;
@@ -203,9 +207,11 @@ Flow Evaluator::run_if(const ast::If& choice) {
   for (Memory* memory : padded) memory->ends = std::max(memory->ends, Ends::IfUniform);
   for (const auto& memory : sides[test.truth() ? 0 : 1]) memory->stamp_anew(false);
   for (const auto& memory : sides[test.truth() ? 1 : 0]) memory->stamp_anew(true);
-  for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond());
-  if (choice.else_branch) doubt(*choice.else_branch, test.beyond());
+  for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond(), is_parallel_);
+  if (choice.else_branch) doubt(*choice.else_branch, test.beyond(), is_parallel_);
   if (!is_parallel_) return flow;
+  stamp_numbers(choice.then_block);
+  if (choice.else_branch) stamp_numbers(*choice.else_branch);
   if (returns(choice)) beyond_.add(told_by(test));
   // It may be left as it was as well.
   for (const Left& one : left) join_left(one, test);

@@ -84,6 +84,11 @@ void Stamps::add(const Stamps& others) {
   is_open |= others.is_open;
 }
 
+Number stamped(Number x, uint32_t before) {
+  x.stamps.drop(before), x.stamp = new_stamp(before), x.stamps.add(x.stamp);
+  return x;
+}
+
 void mark(Number& out, std::span<const Number> from) {
   out.scanned = out.padding & (kLost - 1);
   out.data = out.waiting = 0, out.stamps = {}, out.stamp = 0, out.is_element = out.may_end = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
@@ -91,7 +96,7 @@ void mark(Number& out, std::span<const Number> from) {
     out.scanned &= x.scanned | ~x.padding;
     out.is_element |= x.is_element, out.may_end |= x.may_end, out.spread &= x.spread;
     out.data |= x.data & ~x.spread, out.waiting |= x.waiting & ~x.spread;
-    if (x.is_element && !x.spread) out.stamps.add(x.stamps);
+    if (x.stamp || (x.is_element && !x.spread)) out.stamps.add(x.stamps);
   }
   out.waiting &= ~out.data;
   if (std::ranges::count_if(from, &Number::is_padding) > 1) out.padding |= kMet;
@@ -166,9 +171,7 @@ void Memory::set(int64_t offset, const Number& value) {
     return;
   }
   Number& own = own_[size_t(offset)];
-  const uint32_t before = own.stamp;
-  own = value;
-  own.stamps.drop(before), own.stamp = new_stamp(before), own.stamps.add(own.stamp);
+  own = stamped(value, own.stamp);
   if (rounds_ && is_float(element)) own.f = ir::from_bits(element, bits).f;
 }
 
@@ -200,7 +203,7 @@ void Memory::take_ends() {
 }
 
 void Memory::stamp_anew(bool is_open) {
-  for (Number& x : own_) x.stamps.drop(x.stamp), x.stamp = new_stamp(x.stamp), x.stamps.add(x.stamp), x.stamps.is_open |= is_open;
+  for (Number& x : own_) x = stamped(x, x.stamp), x.stamps.is_open |= is_open;
 }
 
 std::shared_ptr<Memory::Old> Memory::look() {

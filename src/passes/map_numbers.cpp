@@ -74,6 +74,7 @@ struct Run {
   std::map<OpId, bool>* effects = nullptr;
   Marks path = {};            // of the conditions around
   bool is_tested = false;     // does one of them hang on the place alone?
+  std::set<ValueId> carried = {};  // what loops of the body carry, and leave
 
   Known of(ValueId v) { return scalar_numbers(kernel, v, known); }
   Marks marks(ValueId v) const {
@@ -136,7 +137,7 @@ struct Run {
       }
       note_effect(o, op);
       const bool is_loop = op.is<op::For>() || op.is<op::While>();
-      if (is_loop) run_loop(op);
+      if (is_loop) run_loop(op), carried.insert(op.results.begin(), op.results.end());
       if (!op.results.empty() || op.is<op::If>()) run(op, id);
     }
     return {};
@@ -166,6 +167,7 @@ struct Run {
   // What a loop carries may be any number, and has to do with what a turn makes it of.
   void run_loop(const Op& op) {
     Run turn = *this;
+    const RegionId counted_body = op.is<op::For>() ? op.as<op::For>().body : RegionId();
     if (auto* counted = op.get<op::For>())
       for (ValueId v : {counted->low, counted->high, counted->step}) turn.path = with_element(turn.path, marks(v));
     auto enter = [&](RegionId part) {
@@ -173,6 +175,7 @@ struct Run {
       const std::vector<ValueId>& args = kernel.region(part).args;
       for (size_t i = 0; i < args.size(); ++i) {
         const ValueId arg = args[i];
+        if (part != counted_body || i > 0) turn.carried.insert(arg);
         turn.known.insert_or_assign(arg, known_anything(kernel.type(arg).element));
         for (ValueId source : carried_sources(kernel, op, part, i)) {
           const Marks before = turn.marks(arg), now = most(before, turn.marks(source));
@@ -238,6 +241,8 @@ struct Run {
       if (made.is_same && taint(next) == Taint::Set) marks_of[v].taint = taint(old);
       return equate(v, next);
     }
+    for (ValueId arg : carried)
+      if (taint(arg) >= Taint::Mixed) made.carried.insert(arg);
     const Keeping keeping = keeps(made);
     if (keeping == Keeping::Told) marks_of[v] = {.taint = Taint::Set, .made = Made::Data, .is_of_element = true};
     if (keeping == Keeping::Next || keeping == Keeping::Told) return equate(v, next);

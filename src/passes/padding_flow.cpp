@@ -46,13 +46,13 @@ PaddingFlow::LinearList PaddingFlow::values(std::span<const ValueId> offsets) {
 // What an index takes out of a tile, where it is proved to lie inside, is no padding.
 TileState PaddingFlow::part(const TileState& of, std::span<const Linear> offsets, const Axes& axes) const {
   TileState result = part_of(of, offsets, axes);
-  if (!of.whole().is_padded) drop_inside(result.whole());
+  if (!of.whole().is_padded) drop_inside(result.whole(), region_);
   return result;
 }
 
-void PaddingFlow::drop_inside(AxisPadding& whole) const {
+void PaddingFlow::drop_inside(AxisPadding& whole, RegionId region) const {
   if (!whole.is_padded || whole.edges.empty() || !whole.is_filled) return;
-  if (prover_.proves(prover_.facts(region_), negation(outside(whole.edges, Linear(0))), prove::Effort::Quick)) whole = {};
+  if (prover_.proves(prover_.facts(region), negation(outside(whole.edges, Linear(0))), prove::Effort::Quick)) whole = {};
 }
 
 TileState PaddingFlow::state(ValueId v) const {

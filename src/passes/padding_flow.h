@@ -54,16 +54,19 @@ class PaddingFlow {
   struct MapInput {
     ir::ValueId tile, element;
     ir::Axes axes;                  // of the map, along which those of the tile run, the one behind all others too
-    std::optional<TileState> read;  // of a shared one: what its elements are, along all axes of the map
+    std::optional<TileState> read = {};  // of a shared one: what its elements are, along all axes of the map
+    // Of one whose place hangs on something within the body: beyond these, against 0, it is padding where it is read. None: it is not known where.
+    std::optional<Edges> at_place = {};
+    bool is_by_turn = false;  // loops of the body tell the place, its coordinates do not
   };
   // Sets of inputs have a bit for each of so many; where a later one is padded, it is not known what comes of that.
   static constexpr size_t kMostInputs = 32, kMostGroups = 5;
   static bool is_in(unsigned inputs, size_t i) { return i < kMostInputs && (inputs >> i & 1); }
   std::vector<MapInput> inputs_of(const ir::op::Map& map);
   TileState part(const TileState& of, std::span<const prove::Linear> offsets, const ir::Axes& axes) const;
-  void drop_inside(AxisPadding& whole) const;
+  void drop_inside(AxisPadding& whole, ir::RegionId region) const;
   prove::Linear coordinate(const ir::op::Map& map, int64_t axis) const;
-  TileState read_by_place(const ir::op::Map& map, const ir::op::ElementLoad& load);
+  MapInput read_by_place(const ir::op::Map& map, const ir::Op& at, ir::RegionId region);
   TileState state(const MapInput& input) const { return input.read ? *input.read : state(input.tile); }
   // Inputs of a map that are padded along one of its axes, beyond the same edges.
   struct Group {
@@ -71,6 +74,7 @@ class PaddingFlow {
     bool is_filled = true;
     unsigned inputs = 0;
     AxisPadding sample;
+    bool is_by_turn = false;  // it is padding in some turns of the body's loops, each where it is read
   };
   // What comes of one result of a map where some groups are padding and the others are not. None: it has to do with none of them.
   struct Outcome {
@@ -103,14 +107,21 @@ class PaddingFlow {
   const AxisPadding* padding_along(size_t input, int64_t axis) const;  // of an input that is padded along an axis of the map
   bool is_asked_for(size_t input, const MapAxis& axis, unsigned set, const Assignment& made) const;
   struct Met {
-    std::vector<const Group*> groups;
+    std::vector<const Group*> groups;  // along the axis
+    Edges at_place;                    // against 0, where the assignment stands
     std::optional<size_t> first;  // an input of theirs, one of which it is not known where it is padding, if there is any
     bool is_asked = true, is_known = true;
   };
   Met met_by(const MapAxis& axis, unsigned set, const Assignment& made) const;
   Edges held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const;
+  bool is_carried(const Assignment& made) const;
+  static bool is_by_turn(const MapAxis& axis, unsigned set);
+  Keeping refuse_carried(const MapAxis& axis, unsigned set, const Assignment& made);
   Keeping keeps(const MapAxis& axis, unsigned set, const Assignment& made);
   bool may_lapse(const Edges& edges) const;
+  bool may_lapse_here(const Edges& edges) const;
+  bool is_number(ir::ValueId held) const;
+  std::set<ir::ValueId> in_turn(ir::ValueId v) const;
   void refuse(const AxisPadding& padding, size_t input, const Assignment& made);
   void note_stores(const ir::op::Map& map, const MapAxis& axis, const MapResults& results, std::map<ir::ValueId, AxisPadding>& stored) const;
   void see(const AxisPadding& axis) { seen_.insert(axis.lapsed.begin(), axis.lapsed.end()); }

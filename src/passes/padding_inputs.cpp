@@ -1,6 +1,7 @@
 // What the body of a map reads: inputs, and elements of shared tiles by their places.
 #include "ir/sources.h"
 #include "passes/padding_flow.h"
+#include "passes/rewrite.h"
 
 namespace tilec::passes {
 
@@ -23,18 +24,31 @@ bool is_of_data(const Kernel& kernel, const op::Map& map, ValueId index) {
 
 }  // namespace
 
-// What a shared tile holds at places that a map computes. Where an index is a coordinate of the map, moved or turned round, its edges are
-// those of the map along it. Of other places that the coordinates tell it is not known which elements they are; an element at a place
-// that data tell is a number like others. At a place that is the same for all, all of them lie inside, or beyond an edge.
-TileState PaddingFlow::read_by_place(const op::Map& map, const op::ElementLoad& load) {
+// What a shared tile holds at a place that a map computes. Where an index is a coordinate of the map, moved or turned round, its edges are
+// those of the map along it. At a place that is the same for all, all of them lie inside, or beyond an edge; so they do in a turn of a loop of
+// the body whose index it is. Of other places that the coordinates tell it is not known which elements they are; an element at a place that data
+// tell is a number like others.
+PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& at, RegionId region) {
+  const auto& load = at.as<op::ElementLoad>();
   const TileState held = state(load.buffer);
   const std::vector<ValueId>& args = kernel_.region(map.body).args;
-  TileState result = plain_state(held.inside, map.shape.size());
+  const std::span<const ValueId> places = std::span(args).first(map.shape.size());
+  MapInput input{load.buffer, at.result(), {}, plain_state(held.inside, map.shape.size()), Edges()};
+  for (size_t a = 0; a <= map.shape.size(); ++a) input.axes.push_back(int64_t(a));
+  TileState& result = *input.read;
+  bool has_own_place = false;
+  auto stands = [&](const AxisPadding& axis) {
+    if (!axis.can_be_masked() || !masks_.can_stand(region, axis.edges)) input.at_place.reset();
+    else if (input.at_place) unite(*input.at_place, axis.edges);
+  };
   result.corner = held.corner, result.whole() = held.whole();
   for (size_t d = 0; d < held.rank(); ++d) {
     AxisPadding axis = held.axes[d];
     if (!axis.is_padded) continue;
     const Linear index = prover_.value(load.indices[d]);
+    auto put_at = [&](const Linear& index) {
+      for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(-index); });
+    };
     std::optional<size_t> along;
     int64_t sign = 0;
     for (size_t a = 0; a < map.shape.size() && !along; ++a)
@@ -51,17 +65,27 @@ TileState PaddingFlow::read_by_place(const op::Map& map, const op::ElementLoad& 
     } else if (axis.is_scanned) {
       result.inside = joined(result.inside, axis.met());
     } else if (!prover_.depends_on(index, map.body) && !index.is_lost) {
-      for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(-index); });
-      drop_inside(axis);
-      if (axis.is_padded) meet(result.whole(), axis);
+      put_at(index);
+      drop_inside(axis, region_);
+      if (!axis.is_padded) continue;
+      stands(axis);
+      meet(result.whole(), axis);
     } else if (index.is_lost || is_of_data(kernel_, map, load.indices[d])) {
       result.inside = joined(result.inside, axis.met());
     } else {
-      axis.lose_edges();
-      for (size_t a = 0; a < map.shape.size(); ++a) meet(result.axes[a], axis);
+      put_at(index);
+      drop_inside(axis, region);
+      if (!axis.is_padded) continue;
+      stands(axis);
+      axis.lose_edges(), has_own_place = true;
+      input.is_by_turn = std::ranges::none_of(places, [&](ValueId place) { return depends_on(kernel_, load.indices[d], place); });
+      if (input.is_by_turn) meet(result.whole(), axis);
+      else
+        for (size_t a = 0; a < map.shape.size(); ++a) meet(result.axes[a], axis);
     }
   }
-  return result;
+  if (!has_own_place) input.at_place.reset();
+  return input;
 }
 
 std::vector<PaddingFlow::MapInput> PaddingFlow::inputs_of(const op::Map& map) {
@@ -69,13 +93,10 @@ std::vector<PaddingFlow::MapInput> PaddingFlow::inputs_of(const op::Map& map) {
   const std::vector<ValueId>& args = kernel_.region(map.body).args;
   for (size_t i = 0; i < map.inputs.size(); ++i) all.push_back({map.inputs[i], args[map.shape.size() + i], map.input_axes[i], {}});
   for (MapInput& input : all) input.axes.push_back(int64_t(map.shape.size()));
-  Axes axes;
-  for (size_t a = 0; a <= map.shape.size(); ++a) axes.push_back(int64_t(a));
-  each_op(kernel_, map.body, [&](OpId id) {
+  each_op_in_region(kernel_, map.body, [&](RegionId region, OpId id) {
     const Op& op = kernel_.op(id);
     auto* load = op.get<op::ElementLoad>();
-    if (load && kernel_.type(load->buffer).space == Space::Shared && state(load->buffer).is_padded())
-      all.push_back({load->buffer, op.result(), axes, read_by_place(map, *load)});
+    if (load && kernel_.type(load->buffer).space == Space::Shared && state(load->buffer).is_padded()) all.push_back(read_by_place(map, op, region));
   });
   return all;
 }

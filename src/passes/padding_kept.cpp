@@ -40,14 +40,45 @@ bool PaddingFlow::is_asked_for(size_t input, const MapAxis& axis, unsigned set, 
   return is_read && is_held;
 }
 
+// What it is computed of in one turn of the loops around it: what they carry counts as itself. Behind a mask it is what was held.
+std::set<ValueId> PaddingFlow::in_turn(ValueId v) const {
+  std::set<ValueId> seen;
+  std::vector<ValueId> open{v};
+  while (!open.empty()) {
+    const ValueId next = open.back();
+    open.pop_back();
+    const Op* made = seen.insert(next).second ? kernel_.definition(next) : nullptr;
+    if (!made) continue;
+    auto* choice = made->get<op::Select>();
+    if (choice && kernel_.defined_by<op::Inside>(choice->condition) && masks_.has_inside(kernel_.value(choice->condition).op)) {
+      open.push_back(choice->b);
+      continue;
+    }
+    each_operand(made->data, [&](ValueId operand) { open.push_back(operand); });
+    if (!made->is<op::If>()) continue;
+    const size_t result = size_t(std::ranges::find(made->results, next) - made->results.begin());
+    each_region(made->data, [&](RegionId side) { open.push_back(kernel_.terminator(side).as<op::Yield>().values[result]); });
+  }
+  return seen;
+}
+
 // May free elements hold whatever comes, unless somebody looks? In a loop that would mask them in each turn, where they are the same in all.
-bool PaddingFlow::may_lapse(const Edges& edges) const {
-  return !edges.empty() && !around_.empty() && std::ranges::none_of(around_, [&](RegionId loop) { return hangs_on(edges, prover_, loop); });
+bool PaddingFlow::may_lapse(const Edges& edges) const { return !around_.empty() && may_lapse_here(edges); }
+
+bool PaddingFlow::may_lapse_here(const Edges& edges) const {
+  return !edges.empty() && std::ranges::none_of(around_, [&](RegionId loop) { return hangs_on(edges, prover_, loop); });
+}
+
+// Is it no element of a tile, but a number of an iteration?
+bool PaddingFlow::is_number(ValueId held) const {
+  const std::set<ValueId> of = in_turn(held);
+  return std::ranges::none_of(inputs_, [&](const MapInput& input) { return of.contains(input.element); });
 }
 
 // Groups of the set whose padding tells whether the assignment takes place.
 PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const Assignment& made) const {
-  const std::set<ValueId> sources = sources_of(made.by), of_held = sources_of(made.old);
+  const std::set<ValueId> sources = sources_of(made.by), of_held = sources_of(made.old), at_hand = in_turn(made.by);
+  const bool has_turned = is_carried(made);
   Met met;
   for (size_t g = 0; g < axis.groups.size(); ++g) {
     const Group& group = axis.groups[g];
@@ -56,7 +87,15 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
       const AxisPadding* along = is_in(group.inputs, i) && sources.contains(inputs_[i].element) ? padding_along(i, axis.axis) : nullptr;
       if (!along || (along->kind != PaddingKind::Read && along->kind != PaddingKind::Mixed)) continue;
       // Where it is padding, what is held is padding as well.
-      if (made.held.taint == Taint::Mixed && of_held.contains(inputs_[i].element)) continue;
+      if (made.held.taint == Taint::Mixed && !group.is_by_turn && of_held.contains(inputs_[i].element)) continue;
+      // What loops have left of it was kept out, or else tells.
+      if (inputs_[i].at_place && !at_hand.contains(inputs_[i].element) && !has_turned) continue;
+      const bool is_at_place = along->kind == PaddingKind::Read && inputs_[i].at_place && !has_turned;
+      if (is_at_place) {
+        unite(met.at_place, *inputs_[i].at_place), met.is_asked &= is_asked_for(i, axis, set, made);
+        if (!met.first) met.first = i;
+        continue;
+      }
       const bool is_told = along->kind == PaddingKind::Read && group.is_filled && !group.edges.empty();
       is_met = true, met.is_known &= is_told, met.is_asked &= is_asked_for(i, axis, set, made);
       if (!met.first || !is_told) met.first = i;
@@ -79,13 +118,37 @@ Edges PaddingFlow::held_padding(const MapAxis& axis, unsigned set, const Assignm
   return padding;
 }
 
+// Has what another turn has left to do with it, which is padding, but it is not known where?
+bool PaddingFlow::is_carried(const Assignment& made) const {
+  const std::set<ValueId> by = in_turn(made.by);
+  return std::ranges::any_of(made.carried, [&](ValueId v) { return by.contains(v); });
+}
+
+// Padding in some turns of a loop alone?
+bool PaddingFlow::is_by_turn(const MapAxis& axis, unsigned set) {
+  bool is_all = set != 0;
+  for (size_t g = 0; g < axis.groups.size(); ++g) is_all &= !(set >> g & 1) || axis.groups[g].is_by_turn;
+  return is_all;
+}
+
+// Of what another turn has left it is not known whether it is padding.
+Keeping PaddingFlow::refuse_carried(const MapAxis& axis, unsigned set, const Assignment& made) {
+  if (made.may_be_same) return Keeping::Either;
+  const size_t input = size_t(std::countr_zero(axis.inputs(set)));
+  refuse(*padding_along(input, axis.axis), input, made);
+  return Keeping::Either;
+}
+
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
+  if (is_by_turn(axis, set) && is_carried(made)) return refuse_carried(axis, set, made);
   if (made.held.taint == Taint::Padding) return masks_.has_inside(made.inside) ? Keeping::Either : Keeping::Next;
   if (made.is_same) return Keeping::Old;
   const Met met = met_by(axis, set, made);
   if (!met.first) return made.held.taint == Taint::Mixed ? Keeping::Next : Keeping::Either;
   // `pad = -inf` of a maximum: it counts where there is a NaN.
   if (met.is_asked) return made.may_be_same ? Keeping::Either : Keeping::Told;
+  if (!met.at_place.empty()) masks_.add(InsideMask{region_, op_, made.inside, int64_t(kernel_.op(op_).as<op::Map>().shape.size()), {{met.at_place, {}, true}}});
+  if (met.groups.empty()) return Keeping::Old;
   // Where one of them lies all others lie as well, or else beyond any of them.
   Edges edges;
   for (const Group* group : met.groups)
@@ -96,7 +159,7 @@ Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& 
   if (const InsideMask* there = masks_.inside(made.inside, axis.axis))
     for (const Group* group : met.groups)
       if (there->covers({group->edges, part.padding})) return Keeping::Old;
-  if (met.is_known && made.held.made == Made::Free && may_lapse(edges) && !seen_.contains(made.inside)) {
+  if (met.is_known && made.held.made == Made::Free && (is_number(made.old) ? may_lapse_here(edges) : may_lapse(edges)) && !seen_.contains(made.inside)) {
     lapses_.insert(made.inside);
     return Keeping::Either;
   }

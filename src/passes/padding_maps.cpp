@@ -28,8 +28,11 @@ std::vector<PaddingFlow::Group> PaddingFlow::groups_along(int64_t axis) const {
       if (!reads_along(i, a, axis) || !padding.is_padded) continue;
       if (i >= kMostInputs) groups.resize(kMostGroups + 1, Group{{}, false, 0, padding});
       if (groups.size() > kMostGroups) return groups;
-      auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.is_filled && padding.is_filled && g.edges == padding.edges; });
-      if (same == groups.end()) same = groups.insert(groups.end(), Group{padding.edges, padding.is_filled, 0, padding});
+      const bool is_by_turn = inputs_[i].is_by_turn && a + 1 == input.axes.size();
+      auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
+        return (is_by_turn && g.is_by_turn) || (g.is_filled && padding.is_filled && g.edges == padding.edges);
+      });
+      if (same == groups.end()) same = groups.insert(groups.end(), Group{padding.edges, padding.is_filled, 0, padding, is_by_turn});
       same->inputs |= 1u << i;
     }
   }

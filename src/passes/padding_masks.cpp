@@ -213,10 +213,13 @@ RegionId region_of(const Kernel& kernel, RegionId body, OpId op) {
 // What an assignment asks, in its map.
 ValueId is_inside(prove::Prover& prover, Kernel& kernel, const InsideMask& mask) {
   std::vector<std::pair<Outside, Outside>> ends;
-  insert_before(kernel, mask.region, mask.map, [&](Builder& b) {
-    for (const InsideMask::Part& part : mask.parts) ends.emplace_back(written(prover, b, part.edges), written(prover, b, part.padding));
-  });
+  auto write = [&](Builder& b, bool is_at_place) {
+    for (const InsideMask::Part& part : mask.parts)
+      if (part.is_at_place == is_at_place) ends.emplace_back(written(prover, b, part.edges), written(prover, b, part.padding));
+  };
   RegionId body = kernel.op(mask.map).as<op::Map>().body, region = region_of(kernel, body, mask.inside);
+  insert_before(kernel, mask.region, mask.map, [&](Builder& b) { write(b, false); });
+  insert_before(kernel, region, mask.inside, [&](Builder& b) { write(b, true); });
   ValueId by;
   insert_before(kernel, region, mask.inside, [&](Builder& b) {
     const ValueId along = coordinate(b, kernel.op(mask.map).as<op::Map>(), mask.axis);

@@ -21,6 +21,7 @@ struct InsideMask {
   // Beyond these, but for what is beyond others: there the place holds padding itself.
   struct Part {
     Edges edges, padding;
+    bool is_at_place = false;  // they hang on the place of the assignment, within the body
     friend bool operator==(const Part&, const Part&) = default;
   };
   std::vector<Part> parts;

@@ -53,8 +53,13 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
                  : marks.made == Made::Free    ? Kind::Free
                  : marks.made == Made::Maybe   ? Kind::Maybe
                                                : Kind::Data;
+  // In some turns: what is left as it is there has come from others.
+  if (is_by_turn(axis, set) && (outcome.kind == Kind::Free || outcome.kind == Kind::Maybe)) outcome.kind = Kind::Data;
   // It has become something that counts.
-  if (!outcome.is_left_out() || outcome.kind == Kind::Set) seen_.insert(outcome.lapsed.begin(), outcome.lapsed.end());
+  if (!outcome.is_left_out() || outcome.kind == Kind::Set) {
+    seen_.insert(outcome.lapsed.begin(), outcome.lapsed.end());
+    seen_.insert(lapses_.begin(), lapses_.end());
+  }
   outcome.lapsed.insert(lapses_.begin(), lapses_.end());
   if (outcome.kind == Kind::Maybe) outcome.numbers = map_results(map, axis, set, true).numbers[r];
   return outcome;

@@ -54,15 +54,16 @@ bool are_equal(const ir::Kernel& kernel, ir::ValueId a, ir::ValueId b) {
   return a == b || (x && y && x->i == y->i);
 }
 
-// Is the element computed of that one? Through both sides of branches, and the turns of loops.
-bool is_computed_of(const ir::Kernel& kernel, ir::ValueId element, ir::ValueId old) {
-  std::set<ir::ValueId> seen;
-  std::vector<ir::ValueId> open{element};
+// Is something that a number is computed of such? Through both sides of branches, and the turns of loops that are done. `but`: without that.
+bool is_made_of(const ir::Kernel& kernel, ir::ValueId number, const std::function<bool(ir::ValueId)>& is_such, ir::ValueId but = {}) {
+  std::set<ir::ValueId> seen{but};
+  std::vector<ir::ValueId> open{number};
   while (!open.empty()) {
     const ir::ValueId next = open.back();
     open.pop_back();
-    if (next == old) return true;
-    const ir::Op* made = seen.insert(next).second ? kernel.definition(next) : nullptr;
+    if (!seen.insert(next).second) continue;
+    if (is_such(next)) return true;
+    const ir::Op* made = kernel.definition(next);
     if (!made) continue;
     ir::each_operand(made->data, [&](ir::ValueId v) { open.push_back(v); });
     ir::each_region(made->data, [&](ir::RegionId part) {
@@ -77,6 +78,23 @@ bool is_computed_of(const ir::Kernel& kernel, ir::ValueId element, ir::ValueId o
 ir::ValueId asked(Instance& in, ir::ValueId old, ir::ValueId next, ir::ValueId by = {}) {
   if (!old.valid() || old == next || in.type(old) != in.type(next)) return next;
   return in.builder.select(in.builder.inside(by.valid() ? by : next), next, old);
+}
+
+// May a number, but for what it holds of `old`, be padding: is it made of elements of tiles, or of what a loop around carries from turn to turn?
+// Places are none.
+bool may_be_padding(const Instance& in, ir::ValueId number, ir::ValueId old) {
+  return is_made_of(in.kernel, number, [&](ir::ValueId v) {
+    if (auto* load = in.kernel.defined_by<op::ElementLoad>(v)) return in.type(load->buffer).space == ir::Space::Shared;
+    if (in.kernel.definition(v)) return false;
+    const ir::RegionId home = in.kernel.value(v).region;
+    if (home == in.parallel->region) return std::ranges::find(in.parallel->indices, v) == in.parallel->indices.end();
+    return home.index > in.parallel->region.index && in.type(v).element != Scalar::Index;
+  }, old);
+}
+
+// A number that the program has declared, in `parallel`.
+bool is_number(Instance& in, VariableId id) {
+  return in.parallel && in.variable(id).type.is_scalar() && in.variable(id).span.valid();
 }
 
 bool is_cell(const Instance& in, VariableId id) {
@@ -120,12 +138,12 @@ Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Op
 
 ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next) {
   const ir::ValueId old = in.variable(id).current;
-  if (!is_cell(in, id) || !old.valid() || !is_computed_of(in.kernel, next, old)) return next;
-  return asked(in, old, next);
+  if (!in.parallel || !old.valid() || !is_made_of(in.kernel, next, [&](ir::ValueId v) { return v == old; })) return next;
+  return is_cell(in, id) || (is_number(in, id) && may_be_padding(in, next, old)) ? asked(in, old, next) : next;
 }
 
 ir::ValueId kept_behind(Instance& in, VariableId id, ir::ValueId condition, ir::ValueId before, ir::ValueId next) {
-  return is_cell(in, id) ? asked(in, before, next, condition) : next;
+  return is_cell(in, id) || (is_number(in, id) && may_be_padding(in, condition, {})) ? asked(in, before, next, condition) : next;
 }
 
 }  // namespace tilec::sema
