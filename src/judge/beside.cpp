@@ -175,6 +175,7 @@ void Evaluator::decide(const ast::If& choice, const Number& test) {
       if (is_kept && !x.is_padding()) x.waiting |= out & ~x.data;
       // Whether it was kept out of it is not known.
       if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything);
+      else if (!element && !(test.padding & kLost)) x.padding |= test.beyond();
     });
   };
   for (const ast::Stmt* s : choice.then_block.statements) each(*s);

@@ -207,6 +207,7 @@ Value Evaluator::run_function(Call& call, Span span) {
   auto each = [this, shared, values, lifted_at, span](std::span<const Number> numbers) {
     std::vector<Value> own = values;
     for (size_t k = 0; k < numbers.size(); ++k) own[lifted_at[k]] = numbers[k];
+    Muted lift(is_lifted_, true);
     return number_of(enter(*shared, own, span), span);
   };
   return map(lifted, hint, each, span);

@@ -17,7 +17,7 @@ bool Region::is_inside() const {
 
 Told Evaluator::told_by(const Number& test) const {
   Told told;
-  if (is_parallel_) told.add(test);
+  if (keeps_numbers()) told.add(test);
   return told;
 }
 
@@ -44,7 +44,7 @@ void Evaluator::end_turns(const ast::Block& body, Padding met, Span span) {
 
 // Of fragments, assignments tell by what they assign.
 bool Evaluator::is_left_alone(const Region& region) {
-  if (!is_parallel_ || region.view.kind == Kind::Fragment) return false;
+  if (!keeps_numbers() || region.view.kind == Kind::Fragment) return false;
   Told all = beyond_;
   all.add(region.by), all.add(region.view.by);
   return all.left_out() != 0;

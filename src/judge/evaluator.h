@@ -156,6 +156,7 @@ class Evaluator {
   };
   Place place_of(const ast::Expr& expr);
   Value place_value(const Place& place, Span span, const Shape& open_shape = {});
+  bool keeps_numbers() const { return thread_ < 0 && !is_lifted_; }
   void hold_number(Number& now, const Number* old, bool takes_up, Span span);
   void assign(Place& place, const Value& value, Span span, bool takes_up = false);  // `takes_up`: it is computed of what stands there
   Region open_region(const View& view, const std::vector<Wide>& index, const Shape& shape);
@@ -296,6 +297,7 @@ class Evaluator {
   bool is_parallel_ = false;
   int guards_ = 0;          // conditions around, within `parallel`
   Told beyond_;             // what has told that this place was come to: conditions, ends of loops, early returns
+  bool is_lifted_ = false;  // a function of elements, called with tiles
   Padding kept_out_ = 0;    // what conditions around that are padding lie beyond, within `parallel`
   std::vector<std::string_view> indices_;  // of `parallel`
   std::map<std::shared_ptr<Memory>, bool> ending_;  // that it has touched: may it end?

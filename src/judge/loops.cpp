@@ -142,7 +142,7 @@ void Evaluator::open_assigned(const ast::Stmt& other) {
 }
 
 void Evaluator::begin_turn(const ast::Block& body) {
-  if (is_parallel_) stamp_numbers(body);
+  stamp_numbers(body);
   for (const auto& memory : turned_) memory->may_end_as_it_began(), memory->stamp_anew(false);
 }
 
@@ -161,7 +161,7 @@ Flow Evaluator::turning(const ast::Block& body, F&& loop) {
   }
   const uint64_t turns = turns_;
   Flow flow = loop();
-  if (is_parallel_) stamp_numbers(body);
+  stamp_numbers(body);
   if (turns_ == turns) open_assigned(body, true);
   for (size_t i = 0; i < turned_.size(); ++i) {
     Memory& memory = *turned_[i];
@@ -204,10 +204,13 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
 
 Flow Evaluator::run_for(const ast::For& loop) {
   if (loop.kind == ast::LoopKind::Parallel) {
+    const Padding around = std::exchange(kept_out_, Padding(0));
+    const Within within(beyond_);
+    beyond_ = {};
     is_parallel_ = true;
     Flow flow = run_parallel(loop);
     end_parallel(loop.body);
-    is_parallel_ = false, parallel_rank_ = 0;
+    is_parallel_ = false, parallel_rank_ = 0, kept_out_ = around;
     return flow;
   }
   return turning(loop.body, [&] { return loop.kind == ast::LoopKind::Each ? run_each(loop) : run_range(loop); });

@@ -356,14 +356,14 @@ Number Evaluator::assigned(const Number& old, const Number& next, bool takes_up,
   return out;
 }
 
-// A variable of a number in `parallel` keeps what it holds as an element of a fragment does.
+// A variable of a number keeps what it holds where an element at a place of its own lies beyond an edge. Where the iteration does itself, it does not.
 void Evaluator::hold_number(Number& now, const Number* old, bool takes_up, Span span) {
   if (guards_) set_beside(now, old);
-  if (!is_parallel_) return;
-  const Padding out = kept_out_;
+  if (!keeps_numbers()) return;
+  const Padding out = kept_out_ & kLost;
   now.padding |= out;
   if (out) now.padding &= ~kAsked;
-  if (old) now = assigned(*old, now, takes_up || out, span);
+  if (old && (now.padding & kLost)) now = assigned(*old, now, takes_up || out, span);
   now.padding &= ~(kAsked | kMet);
   now = stamped(now, old ? old->stamp : 0);
 }

@@ -113,7 +113,7 @@ void Evaluator::hold(const ast::Name& name, const std::optional<Type>& type, Val
   if (auto* number = std::get_if<Number>(&held)) number->padding &= ~kAsked;
   if (auto* number = std::get_if<Number>(&held)) {
     const Number x = type ? convert(*number, type->scalar, span) : settle(*number);
-    return bind(name.text, is_parallel_ && is_var ? stamped(x, 0) : x);
+    return bind(name.text, is_var ? stamped(x, 0) : x);
   }
   if (std::holds_alternative<Pending>(held)) unknown(span, "a tile whose shape nothing gives");
   auto* tile = std::get_if<TilePtr>(&held);
@@ -197,7 +197,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
     Guarded guarded(guards_, is_parallel_);
     const Padding around = kept_out_;
     Within within(beyond_, told_by(test));
-    if (is_parallel_) kept_out_ |= test.padding & kAllAxes;
+    if (keeps_numbers()) kept_out_ |= test.padding & kAllAxes;
     if (test.truth()) flow = execute(choice.then_block);
     else if (choice.else_branch) flow = execute(*choice.else_branch);
     kept_out_ = around;
@@ -207,12 +207,13 @@ Flow Evaluator::run_if(const ast::If& choice) {
   for (Memory* memory : padded) memory->ends = std::max(memory->ends, Ends::IfUniform);
   for (const auto& memory : sides[test.truth() ? 0 : 1]) memory->stamp_anew(false);
   for (const auto& memory : sides[test.truth() ? 1 : 0]) memory->stamp_anew(true);
-  for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond(), is_parallel_);
-  if (choice.else_branch) doubt(*choice.else_branch, test.beyond(), is_parallel_);
-  if (!is_parallel_) return flow;
+  const bool is_kept = keeps_numbers() && (test.padding & kLost);
+  for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond(), is_kept);
+  if (choice.else_branch) doubt(*choice.else_branch, test.beyond(), is_kept);
   stamp_numbers(choice.then_block);
   if (choice.else_branch) stamp_numbers(*choice.else_branch);
   if (returns(choice)) beyond_.add(told_by(test));
+  if (!is_parallel_) return flow;
   // It may be left as it was as well.
   for (const Left& one : left) join_left(one, test);
   if (!test.is_padding()) note_test(choice, test);

@@ -38,12 +38,17 @@ void PaddingFlow::run(const Op& op) {
     return void(tiles_[op.result()] = read(o->buffer, o->offsets, o->axes, o->bounds, o->pad, kernel_.read_note(op.span)));
   if (auto* o = op.get<op::Store>()) return write(state(o->tile), o->buffer, o->offsets, o->axes, kernel_.type(o->tile).shape);
   if (auto* o = op.get<op::Copy>()) return write(copied(*o, op), o->dst, o->dst_offsets, o->dst_axes, o->shape);
-  if (auto* o = op.get<op::Splat>()) return void(tiles_[op.result()] = plain_state(scalar(o->x), size_t(kernel_.type(op.result()).rank()), true));
+  if (auto* o = op.get<op::Splat>()) {
+    TileState& made = tiles_[op.result()] = plain_state(scalar(o->x), size_t(kernel_.type(op.result()).rank()), true);
+    if (const AxisPadding* padding = padded_number(o->x)) made.whole() = *padding;
+    return;
+  }
   if (auto* o = op.get<op::Map>()) return run_map(*o, op);
   if (auto* o = op.get<op::Gemm>()) return run_gemm(*o, op);
   if (auto* o = op.get<op::Reduce>()) return run_reduce(*o, op);
   if (auto* o = op.get<op::Scan>()) return run_scan(*o, op);
   if (auto* o = op.get<op::Simt>()) return taint_writes(o->body);
+  run_number(op);
   if (auto* o = op.get<op::ElementStore>()) {
     if (auto at = buffers_.find(o->buffer); at != buffers_.end()) at->second = tainted(at->second, scalar(o->value));
     return;
@@ -60,14 +65,14 @@ void PaddingFlow::join_buffers(const Buffers& other) {
 
 std::vector<TileState> PaddingFlow::states(std::span<const ValueId> values) const {
   std::vector<TileState> all;
-  for (ValueId v : values) all.push_back(kernel_.type(v).is_tile() ? state(v) : plain_state(scalar(v), 0));
+  for (ValueId v : values) all.push_back(kernel_.type(v).is_tile() ? state(v) : number(v));
   return all;
 }
 
 void PaddingFlow::hold(std::span<const ValueId> names, const std::vector<TileState>& all) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (kernel_.type(names[i]).is_tile()) tiles_[names[i]] = all[i];
-    else scalars_[names[i]] = all[i].inside;
+    else hold_number(names[i], all[i]);
   }
 }
 
@@ -188,9 +193,11 @@ void PaddingFlow::run_while(const op::While& loop, const Op& at) {
 
 void PaddingFlow::run_if(const op::If& branch, const Op& at) {
   Buffers before = buffers_;
+  conditions_.push_back(branch.condition);
   run(branch.then_body);
   Buffers after_then = std::exchange(buffers_, before);
   run(branch.else_body);
+  conditions_.pop_back();
   join_buffers(after_then);
   const auto& a = kernel_.terminator(branch.then_body).as<op::Yield>().values;
   const auto& b = kernel_.terminator(branch.else_body).as<op::Yield>().values;
@@ -198,7 +205,12 @@ void PaddingFlow::run_if(const op::If& branch, const Op& at) {
     if (kernel_.type(at.results[i]).is_tile()) {
       tiles_[at.results[i]] = joined(state(a[i]), state(b[i]));
     } else if (kernel_.type(at.results[i]).is_scalar()) {
-      scalars_[at.results[i]] = joined(scalar(a[i]), scalar(b[i]));
+      TileState either = joined(number(a[i]), number(b[i]));
+      if (const AxisPadding* told = padded_number(branch.condition)) {
+        meet(either.whole(), *told);
+        either.whole().numbers = joined(either.whole().numbers, either.inside), either.whole().is_as_read = false;
+      }
+      hold_number(at.results[i], std::move(either));
     }
   }
 }

@@ -10,6 +10,27 @@ namespace tilec::passes {
 
 using namespace ir;
 
+ValueId unchanged(BinaryFn fn, ValueId left, ValueId right, const Numbers& a, const Numbers& b) {
+  auto is_one = [](const Numbers& x) { return x.exact && (x.exact->is_float ? x.exact->f == 1 : x.exact->i == 1); };
+  // NaN gives way to whatever is no NaN.
+  auto changes_nothing = [&](const Numbers& x, const Numbers& of) {
+    const bool may_give_way = (of.kinds & kNan) && (x.kinds & ~kNan);
+    switch (fn) {
+      case BinaryFn::Add: return x.is_within(kZero);
+      case BinaryFn::Mul: return is_one(x);
+      case BinaryFn::Max: return x.is_within(kNegativeInfinity | kNan) && !may_give_way;
+      case BinaryFn::Maximum: return x.is_within(kNegativeInfinity);
+      case BinaryFn::Min: return x.is_within(kPositiveInfinity | kNan) && !may_give_way;
+      case BinaryFn::Minimum: return x.is_within(kPositiveInfinity);
+      case BinaryFn::Or: return x.exact && x.exact->i == 0;
+      default: return false;
+    }
+  };
+  bool takes_right_away = fn == BinaryFn::Sub && b.is_within(kZero), divides_by_one = fn == BinaryFn::Div && is_one(b);
+  if (takes_right_away || divides_by_one) return left;
+  return changes_nothing(b, a) ? left : changes_nothing(a, b) ? right : ValueId{};
+}
+
 namespace {
 
 // `x > 0` and the like among the contracts, for a parameter: a kind stays when its least or greatest number keeps them all.
@@ -35,28 +56,6 @@ Numbers by_contract(const Kernel& kernel, ValueId v, Belief belief) {
     numbers.kinds &= possible;
   }
   return numbers;
-}
-
-// The operand of a sum and the like that the other one, as far as it is known, leaves as it is.
-ValueId unchanged(BinaryFn fn, ValueId left, ValueId right, const Numbers& a, const Numbers& b) {
-  auto is_one = [](const Numbers& x) { return x.exact && (x.exact->is_float ? x.exact->f == 1 : x.exact->i == 1); };
-  // NaN gives way to whatever is no NaN.
-  auto changes_nothing = [&](const Numbers& x, const Numbers& of) {
-    const bool may_give_way = (of.kinds & kNan) && (x.kinds & ~kNan);
-    switch (fn) {
-      case BinaryFn::Add: return x.is_within(kZero);
-      case BinaryFn::Mul: return is_one(x);
-      case BinaryFn::Max: return x.is_within(kNegativeInfinity | kNan) && !may_give_way;
-      case BinaryFn::Maximum: return x.is_within(kNegativeInfinity);
-      case BinaryFn::Min: return x.is_within(kPositiveInfinity | kNan) && !may_give_way;
-      case BinaryFn::Minimum: return x.is_within(kPositiveInfinity);
-      case BinaryFn::Or: return x.exact && x.exact->i == 0;
-      default: return false;
-    }
-  };
-  bool takes_right_away = fn == BinaryFn::Sub && b.is_within(kZero), divides_by_one = fn == BinaryFn::Div && is_one(b);
-  if (takes_right_away || divides_by_one) return left;
-  return changes_nothing(b, a) ? left : changes_nothing(a, b) ? right : ValueId{};
 }
 
 Made most(Made a, Made b) { return std::max(a, b); }

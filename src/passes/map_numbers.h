@@ -59,6 +59,9 @@ using Decisions = std::map<std::pair<ir::ValueId, std::string>, std::optional<bo
 MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const ir::Kernel& kernel, ir::RegionId body, NumbersOf known, MarksOf marks,
                           const prove::Formula& assumption, const Keeps& keeps = {});
 
+// The operand of a sum and the like that the other one, as far as it is known, leaves as it is; none where it may change.
+ir::ValueId unchanged(ir::BinaryFn fn, ir::ValueId left, ir::ValueId right, const Numbers& a, const Numbers& b);
+
 // A scalar outside of maps: a constant, arithmetic on them, or a parameter with what the contracts say of its sign.
 Known scalar_numbers(const ir::Kernel& kernel, ir::ValueId v, const NumbersOf& known);
 

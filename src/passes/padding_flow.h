@@ -9,6 +9,9 @@
 
 namespace tilec::passes {
 
+// Is it made of elements of memory?
+bool is_of_elements(const ir::Kernel& kernel, ir::ValueId index);
+
 class PaddingFlow {
  public:
   // `seen`: assignments that may not leave something else where nobody is thought to look.
@@ -55,8 +58,8 @@ class PaddingFlow {
     ir::ValueId tile, element;
     ir::Axes axes;                  // of the map, along which those of the tile run, the one behind all others too
     std::optional<TileState> read = {};  // of a shared one: what its elements are, along all axes of the map
-    // Of one whose place hangs on something within the body: beyond these, against 0, it is padding where it is read. None: it is not known where.
-    std::optional<Edges> at_place = {};
+    bool has_own_place = false;  // its place hangs on something within the body
+    std::optional<Edges> at_place = {};  // beyond these, against 0, it is padding there; none: it is not known where
     bool is_by_turn = false;  // loops of the body tell the place, its coordinates do not
   };
   // Sets of inputs have a bit for each of so many; where a later one is padded, it is not known what comes of that.
@@ -119,10 +122,10 @@ class PaddingFlow {
   Keeping refuse_carried(const MapAxis& axis, unsigned set, const Assignment& made);
   Keeping keeps(const MapAxis& axis, unsigned set, const Assignment& made);
   bool may_lapse(const Edges& edges) const;
-  bool may_lapse_here(const Edges& edges) const;
-  bool is_number(ir::ValueId held) const;
+  bool is_of_iteration(const MapAxis& axis, const Assignment& made) const;
   std::set<ir::ValueId> in_turn(ir::ValueId v) const;
   void refuse(const AxisPadding& padding, size_t input, const Assignment& made);
+  void refuse(const AxisPadding& padding, ir::ValueId tile, ir::ValueId next, ir::ValueId old, bool is_direct);
   void note_stores(const ir::op::Map& map, const MapAxis& axis, const MapResults& results, std::map<ir::ValueId, AxisPadding>& stored) const;
   void see(const AxisPadding& axis) { seen_.insert(axis.lapsed.begin(), axis.lapsed.end()); }
   std::map<ir::ValueId, std::vector<AxisPadding>> left_free(const ir::op::Map& map);
@@ -143,6 +146,18 @@ class PaddingFlow {
   bool adds_something(const ir::op::Gemm& gemm, int axis, const AxisPadding& from) const;
   void keep_product(const ir::op::Gemm& gemm, int axis, const AxisPadding& from, const ir::Op& at);
   AxisPadding product_axis(const ir::op::Gemm& gemm, int axis, const AxisPadding& from, const ir::Op& at);
+
+  // Of numbers of a block (padding_numbers.cpp).
+  TileState number(ir::ValueId v) const;
+  const AxisPadding* padded_number(ir::ValueId v) const;  // none where it is no padding
+  void hold_number(ir::ValueId v, TileState state);
+  void run_number(const ir::Op& at);
+  void read_number(const ir::op::ElementLoad& load, ir::ValueId result);
+  void combine_numbers(const ir::Op& at);
+  void keep_number(const ir::op::Select& choice, ir::OpId asked, ir::ValueId result);
+  bool leaves_number(ir::ValueId next, ir::ValueId old, Belief belief) const;
+  bool asks_for_number(const ir::op::Inside& inside, ir::ValueId old) const;
+  void leave_alone(const ir::Op& at);
 
   // Padding that meets an operation along an axis, and what would change nothing there.
   struct Entry {
@@ -191,6 +206,7 @@ class PaddingFlow {
   NumbersOf scalars_;  // results of reductions of whole tiles
   std::set<ir::OpId> seen_, lapses_;  // lapses_: of the set of groups at hand
   std::vector<ir::RegionId> around_;  // loops, the innermost last
+  std::vector<ir::ValueId> conditions_;  // of the branches around
   // Of the map at hand: what its results are computed of, and whether of elements of memory.
   std::vector<std::set<ir::ValueId>> sources_;
   std::vector<bool> reads_elements_;

@@ -13,16 +13,21 @@ namespace {
 // Is an index made of numbers that are data, not of places alone?
 bool is_of_data(const Kernel& kernel, const op::Map& map, ValueId index) {
   const std::vector<ValueId>& args = kernel.region(map.body).args;
-  bool found = false;
+  bool found = is_of_elements(kernel, index);
   each_source(kernel, index, [&](ValueId v) {
     const auto at = std::ranges::find(args, v);
     found |= at != args.end() && size_t(at - args.begin()) >= map.shape.size();
-    found |= kernel.defined_by<op::ElementLoad>(v) != nullptr;
   });
   return found;
 }
 
 }  // namespace
+
+bool is_of_elements(const Kernel& kernel, ValueId index) {
+  bool found = false;
+  each_source(kernel, index, [&](ValueId v) { found |= kernel.defined_by<op::ElementLoad>(v) != nullptr; });
+  return found;
+}
 
 // What a shared tile holds at a place that a map computes. Where an index is a coordinate of the map, moved or turned round, its edges are
 // those of the map along it. At a place that is the same for all, all of them lie inside, or beyond an edge; so they do in a turn of a loop of
@@ -33,10 +38,9 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
   const TileState held = state(load.buffer);
   const std::vector<ValueId>& args = kernel_.region(map.body).args;
   const std::span<const ValueId> places = std::span(args).first(map.shape.size());
-  MapInput input{load.buffer, at.result(), {}, plain_state(held.inside, map.shape.size()), Edges()};
+  MapInput input{load.buffer, at.result(), {}, plain_state(held.inside, map.shape.size()), false, Edges()};
   for (size_t a = 0; a <= map.shape.size(); ++a) input.axes.push_back(int64_t(a));
   TileState& result = *input.read;
-  bool has_own_place = false;
   auto stands = [&](const AxisPadding& axis) {
     if (!axis.can_be_masked() || !masks_.can_stand(region, axis.edges)) input.at_place.reset();
     else if (input.at_place) unite(*input.at_place, axis.edges);
@@ -77,14 +81,14 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
       drop_inside(axis, region);
       if (!axis.is_padded) continue;
       stands(axis);
-      axis.lose_edges(), has_own_place = true;
+      axis.lose_edges(), input.has_own_place = true;
       input.is_by_turn = std::ranges::none_of(places, [&](ValueId place) { return depends_on(kernel_, load.indices[d], place); });
       if (input.is_by_turn) meet(result.whole(), axis);
       else
         for (size_t a = 0; a < map.shape.size(); ++a) meet(result.axes[a], axis);
     }
   }
-  if (!has_own_place) input.at_place.reset();
+  if (!input.has_own_place) input.at_place.reset();
   return input;
 }
 
@@ -98,6 +102,20 @@ std::vector<PaddingFlow::MapInput> PaddingFlow::inputs_of(const op::Map& map) {
     auto* load = op.get<op::ElementLoad>();
     if (load && kernel_.type(load->buffer).space == Space::Shared && state(load->buffer).is_padded()) all.push_back(read_by_place(map, op, region));
   });
+  // Numbers of the block that are padding.
+  std::set<ValueId> numbers;
+  each_op(kernel_, map.body, [&](OpId id) {
+    each_operand(kernel_.op(id).data, [&](ValueId v) {
+      if (padded_number(v)) numbers.insert(v);
+    });
+  });
+  for (ValueId v : numbers) {
+    TileState state = plain_state(scalar(v), map.shape.size());
+    state.whole() = *padded_number(v);
+    MapInput input{v, v, {}, std::move(state)};
+    for (size_t a = 0; a <= map.shape.size(); ++a) input.axes.push_back(int64_t(a));
+    all.push_back(std::move(input));
+  }
   return all;
 }
 

@@ -63,22 +63,14 @@ std::set<ValueId> PaddingFlow::in_turn(ValueId v) const {
 }
 
 // May free elements hold whatever comes, unless somebody looks? In a loop that would mask them in each turn, where they are the same in all.
-bool PaddingFlow::may_lapse(const Edges& edges) const { return !around_.empty() && may_lapse_here(edges); }
-
-bool PaddingFlow::may_lapse_here(const Edges& edges) const {
-  return !edges.empty() && std::ranges::none_of(around_, [&](RegionId loop) { return hangs_on(edges, prover_, loop); });
-}
-
-// Is it no element of a tile, but a number of an iteration?
-bool PaddingFlow::is_number(ValueId held) const {
-  const std::set<ValueId> of = in_turn(held);
-  return std::ranges::none_of(inputs_, [&](const MapInput& input) { return of.contains(input.element); });
+bool PaddingFlow::may_lapse(const Edges& edges) const {
+  return !edges.empty() && !around_.empty() && std::ranges::none_of(around_, [&](RegionId loop) { return hangs_on(edges, prover_, loop); });
 }
 
 // Groups of the set whose padding tells whether the assignment takes place.
 PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const Assignment& made) const {
   const std::set<ValueId> sources = sources_of(made.by), of_held = sources_of(made.old), at_hand = in_turn(made.by);
-  const bool has_turned = is_carried(made);
+  const bool has_turned = is_carried(made), is_own = is_of_iteration(axis, made);
   Met met;
   for (size_t g = 0; g < axis.groups.size(); ++g) {
     const Group& group = axis.groups[g];
@@ -88,6 +80,7 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
       if (!along || (along->kind != PaddingKind::Read && along->kind != PaddingKind::Mixed)) continue;
       // Where it is padding, what is held is padding as well.
       if (made.held.taint == Taint::Mixed && !group.is_by_turn && of_held.contains(inputs_[i].element)) continue;
+      if (is_own && !inputs_[i].has_own_place) continue;
       // What loops have left of it was kept out, or else tells.
       if (inputs_[i].at_place && !at_hand.contains(inputs_[i].element) && !has_turned) continue;
       const bool is_at_place = along->kind == PaddingKind::Read && inputs_[i].at_place && !has_turned;
@@ -118,6 +111,11 @@ Edges PaddingFlow::held_padding(const MapAxis& axis, unsigned set, const Assignm
   return padding;
 }
 
+// An iteration that lies beyond an edge itself leaves no number as it was: it is padding as a whole.
+bool PaddingFlow::is_of_iteration(const MapAxis& axis, const Assignment& made) const {
+  return kernel_.op(made.inside).as<op::Inside>().of_number && axis.axis < int64_t(kernel_.op(op_).as<op::Map>().shape.size());
+}
+
 // Has what another turn has left to do with it, which is padding, but it is not known where?
 bool PaddingFlow::is_carried(const Assignment& made) const {
   const std::set<ValueId> by = in_turn(made.by);
@@ -144,7 +142,7 @@ Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& 
   if (made.held.taint == Taint::Padding) return masks_.has_inside(made.inside) ? Keeping::Either : Keeping::Next;
   if (made.is_same) return Keeping::Old;
   const Met met = met_by(axis, set, made);
-  if (!met.first) return made.held.taint == Taint::Mixed ? Keeping::Next : Keeping::Either;
+  if (!met.first) return made.held.taint == Taint::Mixed || is_of_iteration(axis, made) ? Keeping::Next : Keeping::Either;
   // `pad = -inf` of a maximum: it counts where there is a NaN.
   if (met.is_asked) return made.may_be_same ? Keeping::Either : Keeping::Told;
   if (!met.at_place.empty()) masks_.add(InsideMask{region_, op_, made.inside, int64_t(kernel_.op(op_).as<op::Map>().shape.size()), {{met.at_place, {}, true}}});
@@ -159,7 +157,7 @@ Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& 
   if (const InsideMask* there = masks_.inside(made.inside, axis.axis))
     for (const Group* group : met.groups)
       if (there->covers({group->edges, part.padding})) return Keeping::Old;
-  if (met.is_known && made.held.made == Made::Free && (is_number(made.old) ? may_lapse_here(edges) : may_lapse(edges)) && !seen_.contains(made.inside)) {
+  if (met.is_known && made.held.made == Made::Free && may_lapse(edges) && !seen_.contains(made.inside)) {
     lapses_.insert(made.inside);
     return Keeping::Either;
   }
@@ -172,16 +170,21 @@ Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& 
 }
 
 void PaddingFlow::refuse(const AxisPadding& padding, size_t input, const Assignment& made) {
-  const Op* by = kernel_.definition(made.next);
-  auto* binary = by ? by->get<op::Binary>() : nullptr;
-  const Scalar type = kernel_.type(made.old).element;
+  auto* binary = kernel_.defined_by<op::Binary>(made.next);
+  const bool is_direct = binary && (binary->a == inputs_[input].element || binary->b == inputs_[input].element);
+  refuse(padding, inputs_[input].tile, made.next, made.old, is_direct);
+}
+
+// `is_direct`: padding as it was read is combined there. What is neutral for the combination is not for what comes before it.
+void PaddingFlow::refuse(const AxisPadding& padding, ValueId tile, ValueId next, ValueId old, bool is_direct) {
+  auto* binary = kernel_.defined_by<op::Binary>(next);
+  const Scalar type = kernel_.type(old).element;
   auto known = binary ? std::ranges::find(kCombinations, binary->fn, &Combination::fn) : std::end(kCombinations);
   const bool is_named = known != std::end(kCombinations);
   const std::string neutral = is_named ? text_of(exactly(type, identity(known->like, type))) : binary && binary->fn == BinaryFn::And ? "-1" : "0";
-  // What is neutral for the combination is not for what comes before it.
   AxisPadding told = padding;
-  told.is_as_read &= binary && (binary->a == inputs_[input].element || binary->b == inputs_[input].element);
-  report(told, inputs_[input].tile, is_named ? known->name : binary ? "combination" : kChoice, neutral, kernel_.op(op_));
+  told.is_as_read &= is_direct;
+  report(told, tile, is_named ? known->name : binary ? "combination" : kChoice, neutral, kernel_.op(op_));
 }
 
 // Of more inputs than are looked at nothing is known.

@@ -144,9 +144,10 @@ std::vector<ValueId> operands_of(const Op& op) {
   return all;
 }
 
-// Along the axis behind all others there is one element.
-ValueId coordinate(Builder& b, const op::Map& map, int64_t axis) {
-  return axis < int64_t(map.shape.size()) ? b.kernel().region(map.body).args[size_t(axis)] : b.index(0);
+// Along the axis behind all others there is one element, and a number is one.
+ValueId coordinate(Builder& b, const Op& around, int64_t axis) {
+  auto* map = around.get<op::Map>();
+  return map && axis < int64_t(map->shape.size()) ? b.kernel().region(map->body).args[size_t(axis)] : b.index(0);
 }
 
 ValueId masked(prove::Prover& prover, Builder& b, const OperandMask& mask) {
@@ -159,7 +160,7 @@ ValueId masked(prove::Prover& prover, Builder& b, const OperandMask& mask) {
   ValueId element = kernel.new_arg(map.body, scalar_type(type.element));
   RegionId outer = b.region();
   b.set_region(map.body);
-  b.yield({b.select(is_outside(b, ends, coordinate(b, map, mask.axis)), b.constant(type.element, mask.identity), element)});
+  b.yield({b.select(is_outside(b, ends, kernel.region(map.body).args[size_t(mask.axis)]), b.constant(type.element, mask.identity), element)});
   b.set_region(outer);
   return b.value(std::move(map), type, kernel.value(tile).hint);
 }
@@ -202,9 +203,11 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const OperandMask& mask)
   });
 }
 
-RegionId region_of(const Kernel& kernel, RegionId body, OpId op) {
-  RegionId found;
-  each_op_in_region(kernel, body, [&](RegionId at, OpId id) {
+// Where the operation stands, in the map that the mask names, or by itself.
+template <class Mask> RegionId region_of(const Kernel& kernel, const Mask& mask, OpId op) {
+  RegionId found = mask.region;
+  auto* map = kernel.op(mask.map).template get<op::Map>();
+  if (map) each_op_in_region(kernel, map->body, [&](RegionId at, OpId id) {
     if (id == op) found = at;
   });
   return found;
@@ -217,12 +220,12 @@ ValueId is_inside(prove::Prover& prover, Kernel& kernel, const InsideMask& mask)
     for (const InsideMask::Part& part : mask.parts)
       if (part.is_at_place == is_at_place) ends.emplace_back(written(prover, b, part.edges), written(prover, b, part.padding));
   };
-  RegionId body = kernel.op(mask.map).as<op::Map>().body, region = region_of(kernel, body, mask.inside);
+  const RegionId region = region_of(kernel, mask, mask.inside);
   insert_before(kernel, mask.region, mask.map, [&](Builder& b) { write(b, false); });
   insert_before(kernel, region, mask.inside, [&](Builder& b) { write(b, true); });
   ValueId by;
   insert_before(kernel, region, mask.inside, [&](Builder& b) {
-    const ValueId along = coordinate(b, kernel.op(mask.map).as<op::Map>(), mask.axis);
+    const ValueId along = coordinate(b, kernel.op(mask.map), mask.axis);
     ValueId outside = b.boolean(false);
     for (const auto& [beyond, padding] : ends) {
       ValueId part = is_outside(b, beyond, along);
@@ -299,21 +302,22 @@ void drop_unread(Kernel& kernel, const std::vector<OpId>& maps) {
 void insert_mask(prove::Prover& prover, Kernel& kernel, const EffectMask& mask) {
   Outside ends;
   insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });
-  const RegionId body = kernel.op(mask.map).as<op::Map>().body, region = region_of(kernel, body, mask.op);
+  const RegionId region = region_of(kernel, mask, mask.op);
   const RegionId taken = kernel.new_region(), other = kernel.new_region();
   const std::vector<ValueId> given = kernel.op(mask.op).results;
   std::vector<Type> types;
   for (ValueId v : given) types.push_back(kernel.type(v));
   OpId branch;
   insert_before(kernel, region, mask.op, [&](Builder& b) {
-    branch = b.add(op::If{b.logical_not(is_outside(b, ends, coordinate(b, kernel.op(mask.map).as<op::Map>(), mask.axis))), taken, other}, types);
+    branch = b.add(op::If{b.logical_not(is_outside(b, ends, coordinate(b, kernel.op(mask.map), mask.axis))), taken, other}, types);
     b.set_region(other);
     std::vector<ValueId> nothing;
     for (const Type& type : types) nothing.push_back(b.constant(type.element, is_float(type.element) ? Number::real(0) : Number::integer(0)));
     b.yield(nothing);
   });
   const std::vector<ValueId> told = kernel.op(branch).results;
-  each_op(kernel, body, [&](OpId id) {
+  each_op(kernel, kernel.body, [&](OpId id) {
+    if (id == branch) return;
     each_operand(kernel.op(id).data, [&](ValueId& v) {
       if (auto at = std::ranges::find(given, v); at != given.end()) v = told[size_t(at - given.begin())];
     });
@@ -327,14 +331,14 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const EffectMask& mask) 
 void insert_mask(prove::Prover& prover, Kernel& kernel, const GuardMask& mask) {
   Outside ends;
   insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });
-  RegionId body = kernel.op(mask.map).as<op::Map>().body, region = region_of(kernel, body, mask.op);
+  const RegionId region = region_of(kernel, mask, mask.op);
   OpData data = kernel.op(mask.op).data;
   auto* binary = data.get<op::Binary>();
   ValueId operand = binary ? binary->b : data.get<op::Unary>()->x, by;
   bool divides = binary && (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem);
   insert_before(kernel, region, mask.op, [&](Builder& b) {
     ValueId harmless = b.constant(kernel.type(operand).element, Number::integer(divides));
-    by = b.select(is_outside(b, ends, coordinate(b, kernel.op(mask.map).as<op::Map>(), mask.axis)), harmless, operand);
+    by = b.select(is_outside(b, ends, coordinate(b, kernel.op(mask.map), mask.axis)), harmless, operand);
   });
   if (binary) kernel.op(mask.op).as<op::Binary>().b = by;
   else kernel.op(mask.op).as<op::Unary>().x = by;
@@ -391,7 +395,7 @@ void Masks::insert(Kernel& kernel) const {
     const ValueId along = is_inside(prover_, kernel, mask);
     auto [at, is_new] = inside.try_emplace(mask.inside, along);
     if (is_new) continue;
-    RegionId region = region_of(kernel, kernel.op(mask.map).as<op::Map>().body, mask.inside);
+    RegionId region = region_of(kernel, mask, mask.inside);
     insert_before(kernel, region, mask.inside, [&](Builder& b) { at->second = b.binary(BinaryFn::And, at->second, along); });
   }
   answer(kernel, inside);

@@ -75,26 +75,25 @@ bool is_made_of(const ir::Kernel& kernel, ir::ValueId number, const std::functio
 }
 
 // `by`: what tells; none: what is assigned itself.
-ir::ValueId asked(Instance& in, ir::ValueId old, ir::ValueId next, ir::ValueId by = {}) {
+ir::ValueId asked(Instance& in, ir::ValueId old, ir::ValueId next, ir::ValueId by = {}, bool of_number = false) {
   if (!old.valid() || old == next || in.type(old) != in.type(next)) return next;
-  return in.builder.select(in.builder.inside(by.valid() ? by : next), next, old);
+  return in.builder.select(in.builder.inside(by.valid() ? by : next, of_number), next, old);
 }
 
-// May a number, but for what it holds of `old`, be padding: is it made of elements of tiles, or of what a loop around carries from turn to turn?
+// May a number, but for what it holds of `old`, be padding: is it made of elements of tiles, or of what a loop carries from turn to turn?
 // Places are none.
 bool may_be_padding(const Instance& in, ir::ValueId number, ir::ValueId old) {
   return is_made_of(in.kernel, number, [&](ir::ValueId v) {
     if (auto* load = in.kernel.defined_by<op::ElementLoad>(v)) return in.type(load->buffer).space == ir::Space::Shared;
-    if (in.kernel.definition(v)) return false;
-    const ir::RegionId home = in.kernel.value(v).region;
-    if (home == in.parallel->region) return std::ranges::find(in.parallel->indices, v) == in.parallel->indices.end();
-    return home.index > in.parallel->region.index && in.type(v).element != Scalar::Index;
+    if (in.kernel.definition(v) || in.kernel.value(v).region == in.kernel.body) return false;
+    if (in.parallel && in.kernel.value(v).region == in.parallel->region) return std::ranges::find(in.parallel->indices, v) == in.parallel->indices.end();
+    return in.type(v).is_scalar() && in.type(v).element != Scalar::Index;
   }, old);
 }
 
-// A number that the program has declared, in `parallel`.
+// A number that the program has declared, of a block or of an iteration of `parallel`.
 bool is_number(Instance& in, VariableId id) {
-  return in.parallel && in.variable(id).type.is_scalar() && in.variable(id).span.valid();
+  return (in.parallel || in.level == Level::Block) && in.variable(id).type.is_scalar() && in.variable(id).span.valid();
 }
 
 bool is_cell(const Instance& in, VariableId id) {
@@ -138,12 +137,14 @@ Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Op
 
 ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next) {
   const ir::ValueId old = in.variable(id).current;
-  if (!in.parallel || !old.valid() || !is_made_of(in.kernel, next, [&](ir::ValueId v) { return v == old; })) return next;
-  return is_cell(in, id) || (is_number(in, id) && may_be_padding(in, next, old)) ? asked(in, old, next) : next;
+  if (!old.valid() || (!is_cell(in, id) && !is_number(in, id)) || !is_made_of(in.kernel, next, [&](ir::ValueId v) { return v == old; })) return next;
+  if (is_cell(in, id)) return asked(in, old, next);
+  return may_be_padding(in, next, old) ? asked(in, old, next, next, true) : next;
 }
 
 ir::ValueId kept_behind(Instance& in, VariableId id, ir::ValueId condition, ir::ValueId before, ir::ValueId next) {
-  return is_cell(in, id) || (is_number(in, id) && may_be_padding(in, condition, {})) ? asked(in, before, next, condition) : next;
+  if (is_cell(in, id)) return asked(in, before, next, condition);
+  return is_number(in, id) && may_be_padding(in, condition, {}) ? asked(in, before, next, condition, true) : next;
 }
 
 }  // namespace tilec::sema
