@@ -235,7 +235,8 @@ struct Run {
     made.is_same = first_of(next, Belief::None) == first_of(old, Belief::None);
     made.may_be_same = first_of(next, Belief::Finite) == first_of(old, Belief::Finite);
     marks_of[v] = most(marks(next), {.taint = taint(by)});
-    const bool is_padding = keeps && taint(by) >= Taint::Mixed;
+    made.is_set = taint(by) == Taint::Set;
+    const bool is_padding = keeps && (taint(by) >= Taint::Mixed || (made.is_set && kernel.op(inside).as<op::Inside>().of_number));
     if (!is_padding) {
       if (made.is_same && taint(next) == Taint::Set) marks_of[v].taint = taint(old);
       return equate(v, next);

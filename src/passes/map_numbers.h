@@ -33,6 +33,7 @@ struct Assignment {
   ir::ValueId by, next, old;
   Marks held = {};  // by `old`
   bool is_same = false, may_be_same = false;  // what is assigned is the number that was held: sure, or as far as one may hope
+  bool is_set = false;  // `by` is no padding, but what the program has set in its place
   std::set<ir::ValueId> carried = {};  // what a turn of a loop leaves to the next, or the last one behind it, and may be padding
 };
 // What comes of it. Next: what is assigned, which is padding. Told: what is assigned, a number that the program has written. Old: it is left as it

@@ -36,11 +36,16 @@ void PaddingFlow::note_stores(const op::Map& map, const MapAxis& axis, const Map
     if (!store || results.effects.contains(id)) return;
     auto marks = results.marks_of.find(store->value);
     auto numbers = results.known.find(store->value);
-    if (marks == results.marks_of.end() || marks->second.taint < Taint::Mixed || numbers == results.known.end()) return;
+    if (marks == results.marks_of.end() || marks->second.taint == Taint::Clean || numbers == results.known.end()) return;
     ValueId buffer = store->buffer;
     while (auto* view = kernel_.defined_by<op::Subview>(buffer)) buffer = view->buffer;
     if (kernel_.type(buffer).space != Space::Shared) return;
-    AxisPadding& padding = stored[buffer];
+    auto [at, is_new] = stored.try_emplace(buffer);
+    AxisPadding& padding = at->second;
+    const PaddingKind kind = marks->second.taint == Taint::Set ? PaddingKind::Set : PaddingKind::Read;
+    if (!is_new && padding.kind != kind) padding.kind = PaddingKind::Mixed;
+    else padding.kind = kind;
+    if (kind == PaddingKind::Set) padding.told = joined(padding.told, numbers->second);
     padding.numbers = joined(padding.numbers, numbers->second);
     padding.origin = axis.groups.front().sample.origin;
   });
@@ -89,7 +94,9 @@ void PaddingFlow::store_elements(const op::Map& map, const std::map<ValueId, Axi
     TileState now = state(buffer);
     for (AxisPadding& axis : std::span(now.axes).first(now.rank())) {
       axis.numbers = axis.is_padded ? joined(axis.met(), padding.numbers) : padding.numbers;
-      axis.is_padded = true, axis.kind = PaddingKind::Read, axis.plain = {}, axis.is_as_read = axis.is_free = axis.may_be_free = false, axis.origin = padding.origin;
+      if (padding.kind != PaddingKind::Read) axis.told = joined(axis.is_padded ? axis.set_by_program() : Known(), padding.told);
+      axis.kind = axis.is_padded && axis.kind != padding.kind ? PaddingKind::Mixed : padding.kind;
+      axis.is_padded = true, axis.plain = {}, axis.is_as_read = axis.is_free = axis.may_be_free = false, axis.origin = padding.origin;
       axis.lose_edges();
     }
     buffers_[buffer] = std::move(now);

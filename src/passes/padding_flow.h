@@ -69,6 +69,8 @@ class PaddingFlow {
   TileState part(const TileState& of, std::span<const prove::Linear> offsets, const ir::Axes& axes) const;
   void drop_inside(AxisPadding& whole, ir::RegionId region) const;
   prove::Linear coordinate(const ir::op::Map& map, int64_t axis) const;
+  // Read at a place of its own, what is free beyond an edge is no element either.
+  static void is_no_element(AxisPadding& axis);
   MapInput read_by_place(const ir::op::Map& map, const ir::Op& at, ir::RegionId region);
   TileState state(const MapInput& input) const { return input.read ? *input.read : state(input.tile); }
   // Inputs of a map that are padded along one of its axes, beyond the same edges.
@@ -141,6 +143,8 @@ class PaddingFlow {
   std::set<ir::ValueId> sources_of(ir::ValueId v) const;
   bool is_made_of(ir::ValueId v, ir::ValueId source) const { return sources_of(v).contains(source); }
   void look_at(const ir::op::Map& op, const ir::Op& at);
+  void find_stores(const ir::op::Map& op);
+  MapResults with_stores(MapResults results) const;
   void refuse_all(const ir::op::Map& op, const MapAxis& axis);
   std::vector<ir::ValueId> turned(ir::ValueId argument) const;
   bool adds_something(const ir::op::Gemm& gemm, int axis, const AxisPadding& from) const;
@@ -207,7 +211,9 @@ class PaddingFlow {
   std::set<ir::OpId> seen_, lapses_;  // lapses_: of the set of groups at hand
   std::vector<ir::RegionId> around_;  // loops, the innermost last
   std::vector<ir::ValueId> conditions_;  // of the branches around
-  // Of the map at hand: what its results are computed of, and whether of elements of memory.
+  // Of the map at hand: what it yields, and stores to shared tiles like a result; where that is left; what it is computed of, and whether of elements
+  // of memory.
+  std::vector<ir::ValueId> made_, into_;
   std::vector<std::set<ir::ValueId>> sources_;
   std::vector<bool> reads_elements_;
   std::map<std::pair<size_t, int64_t>, AxisPadding> padded_;  // its inputs', by input and axis of the map

@@ -23,6 +23,10 @@ bool is_of_data(const Kernel& kernel, const op::Map& map, ValueId index) {
 
 }  // namespace
 
+void PaddingFlow::is_no_element(AxisPadding& axis) {
+  if (axis.kind == PaddingKind::Free) axis.kind = PaddingKind::Read, axis.is_as_read = false;
+}
+
 bool is_of_elements(const Kernel& kernel, ValueId index) {
   bool found = false;
   each_source(kernel, index, [&](ValueId v) { found |= kernel.defined_by<op::ElementLoad>(v) != nullptr; });
@@ -72,6 +76,7 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
       put_at(index);
       drop_inside(axis, region_);
       if (!axis.is_padded) continue;
+      is_no_element(axis);
       stands(axis);
       meet(result.whole(), axis);
     } else if (index.is_lost || is_of_data(kernel_, map, load.indices[d])) {
@@ -80,6 +85,7 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
       put_at(index);
       drop_inside(axis, region);
       if (!axis.is_padded) continue;
+      is_no_element(axis);
       stands(axis);
       axis.lose_edges(), input.has_own_place = true;
       input.is_by_turn = std::ranges::none_of(places, [&](ValueId place) { return depends_on(kernel_, load.indices[d], place); });

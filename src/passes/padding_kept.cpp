@@ -138,13 +138,16 @@ Keeping PaddingFlow::refuse_carried(const MapAxis& axis, unsigned set, const Ass
 }
 
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
+  if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_carried(axis, set, made);
   if (is_by_turn(axis, set) && is_carried(made)) return refuse_carried(axis, set, made);
   if (made.held.taint == Taint::Padding) return masks_.has_inside(made.inside) ? Keeping::Either : Keeping::Next;
   if (made.is_same) return Keeping::Old;
   const Met met = met_by(axis, set, made);
   if (!met.first) return made.held.taint == Taint::Mixed || is_of_iteration(axis, made) ? Keeping::Next : Keeping::Either;
   // `pad = -inf` of a maximum: it counts where there is a NaN.
-  if (met.is_asked) return made.may_be_same ? Keeping::Either : Keeping::Told;
+  if (met.is_asked && made.may_be_same) return Keeping::Either;
+  if (met.is_asked && !kernel_.op(made.inside).as<op::Inside>().of_number) return Keeping::Told;
+  if (met.is_asked) return refuse(*padding_along(*met.first, axis.axis), *met.first, made), Keeping::Either;
   if (!met.at_place.empty()) masks_.add(InsideMask{region_, op_, made.inside, int64_t(kernel_.op(op_).as<op::Map>().shape.size()), {{met.at_place, {}, true}}});
   if (met.groups.empty()) return Keeping::Old;
   // Where one of them lies all others lie as well, or else beyond any of them.

@@ -121,7 +121,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
   }
   auto keeps = [&](const Assignment& made) { return this->keeps(along, set, made); };
   lapses_.clear();
-  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), prove::all_of(std::move(places)), keeps);
+  return with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), prove::all_of(std::move(places)), keeps));
 }
 
 // The only input that has padding along an axis: the result is the same number everywhere where that is.
@@ -154,7 +154,7 @@ Known PaddingFlow::plain_result(const op::Map& map, size_t padded, int64_t axis,
       if (reads_along(i, a, axis)) numbers = input.axes[a].plain;
     if (!numbers.is_some()) return {};
   }
-  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, prove::truth(true)).numbers[r];
+  return with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, prove::truth(true))).numbers[r];
 }
 
 // What an input that has no padding holds where those of the set do: it may be made by the places of its elements.
@@ -229,7 +229,7 @@ Known PaddingFlow::corner_of(const op::Map& map, size_t r) {
     if (input.is_padded()) marks[inputs_[i].element].taint = Taint::Padding;
   }
   auto either = [](const Assignment&) { return Keeping::Either; };
-  return run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), prove::truth(true), either).numbers[r];
+  return with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), prove::truth(true), either)).numbers[r];
 }
 
 // Has the map padding along another axis that is none in its result? What is outside there as well is no corner.
@@ -241,6 +241,33 @@ bool PaddingFlow::hides_corner(const TileState& result, size_t axis) {
     for (const Group& group : a == axis ? std::vector<Group>() : groups_along(int64_t(a)))
       if (!is_shown(result.axes[a], group)) return true;
   return false;
+}
+
+// Shared tiles that the body writes whole, each element at its own place: like results of it.
+void PaddingFlow::find_stores(const op::Map& map) {
+  const std::span<const ValueId> places = std::span(kernel_.region(map.body).args).first(map.shape.size());
+  std::map<ValueId, size_t> writes;
+  each_op(kernel_, map.body, [&](OpId id) {
+    const Op& op = kernel_.op(id);
+    auto* store = op.get<op::ElementStore>();
+    auto* atomic = op.get<op::Atomic>();
+    if (store || atomic) ++writes[store ? store->buffer : atomic->buffer];
+  });
+  for (OpId id : kernel_.region(map.body).ops) {
+    auto* store = kernel_.op(id).get<op::ElementStore>();
+    if (!store || writes[store->buffer] > 1 || kernel_.defined_by<op::Subview>(store->buffer) || kernel_.type(store->buffer).space != Space::Shared) continue;
+    if (!std::ranges::equal(store->indices, places) || kernel_.type(store->buffer).shape != map.shape) continue;
+    made_.push_back(store->value), into_.push_back(store->buffer);
+  }
+}
+
+MapResults PaddingFlow::with_stores(MapResults results) const {
+  for (size_t r = results.numbers.size(); r < made_.size(); ++r) {
+    auto marks = results.marks_of.find(made_[r]);
+    results.numbers.push_back(scalar_numbers(kernel_, made_[r], results.known));
+    results.marks.push_back(marks != results.marks_of.end() ? marks->second : Marks{});
+  }
+  return results;
 }
 
 void PaddingFlow::look_at(const op::Map& map, const Op& at) {
@@ -255,9 +282,11 @@ void PaddingFlow::look_at(const op::Map& map, const Op& at) {
     for (size_t a = 0; a < of.axes.size(); ++a)
       if (of.axes[a].is_padded) padded_.try_emplace({i, inputs_[i].axes[a]}, of.axes[a]);
   }
-  const auto& yielded = kernel_.terminator(map.body).as<op::Yield>().values;
-  for (size_t r = 0; r < at.results.size(); ++r) {
-    sources_.push_back(sources_of(yielded[r]));
+  made_ = kernel_.terminator(map.body).as<op::Yield>().values;
+  into_ = at.results;
+  find_stores(map);
+  for (size_t r = 0; r < made_.size(); ++r) {
+    sources_.push_back(sources_of(made_[r]));
     reads_elements_.push_back(std::ranges::any_of(sources_[r], [&](ValueId v) {
       const Op* op = kernel_.definition(v);
       return op && (op->is<op::ElementLoad>() || op->is<op::Atomic>()) && std::ranges::find(inputs_, v, &MapInput::element) == inputs_.end();
@@ -271,12 +300,12 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   std::map<ValueId, AxisPadding> stored;
   MapResults inside = map_results(map, {-1, {}, {}}, 0);
   std::vector<TileState> states;
-  for (size_t r = 0; r < at.results.size(); ++r) states.push_back(plain_state(inside.numbers[r], map.shape.size()));
+  for (size_t r = 0; r < made_.size(); ++r) states.push_back(plain_state(inside.numbers[r], map.shape.size()));
   for (size_t a = 0; a <= map.shape.size(); ++a) {
     MapAxis axis{int64_t(a), groups_along(int64_t(a)), {}};
     if (axis.groups.size() > kMostGroups) {
       for (size_t r = 0; r < states.size(); ++r)
-        states[r].axes[a] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = known_anything(element(at.results[r])), .origin = axis.groups[0].sample.origin};
+        states[r].axes[a] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = known_anything(element(into_[r])), .origin = axis.groups[0].sample.origin};
       refuse_all(map, axis);
       continue;
     }
@@ -300,9 +329,9 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
       if (!corner) corner = corner_of(map, r);
       states[r].axes[a].numbers = joined(states[r].axes[a].numbers, *corner);
     }
-    tiles_[at.results[r]] = std::move(states[r]);
   }
   store_elements(map, stored);
+  for (size_t r = 0; r < states.size(); ++r) (r < at.results.size() ? tiles_ : buffers_)[into_[r]] = std::move(states[r]);
 }
 
 // Padding that a guard would report, as in a division by zeros of it.

@@ -40,6 +40,7 @@ void PaddingFlow::read_number(const op::ElementLoad& load, ValueId result) {
     }
     for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(-index); });
     drop_inside(axis, region_);
+    is_no_element(axis);
     if (axis.is_padded) meet(read.whole(), axis);
   }
   hold_number(result, std::move(read));
@@ -104,18 +105,24 @@ void PaddingFlow::keep_number(const op::Select& choice, OpId asked, ValueId resu
   masks_.forget(op_);
   const AxisPadding* by = padded_number(inside.x);
   const AxisPadding* old = padded_number(choice.b);
-  if (!by || by->kind == PaddingKind::Set || by->kind == PaddingKind::Free) return hold_number(result, number(choice.a));
+  if (!by) return hold_number(result, number(choice.a));
   TileState kept = number(choice.b);
   if (leaves_number(choice.a, choice.b, Belief::None)) return hold_number(result, std::move(kept));
   const bool may_be_same = leaves_number(choice.a, choice.b, Belief::Finite);
   kept.inside = joined(kept.inside, number(choice.a).inside);
   if (old) kept.whole().numbers = joined(old->met(), by->met()), kept.whole().plain = {}, kept.whole().is_as_read = false;
-  if (!asks_for_number(inside, choice.b) && by->kind == PaddingKind::Read && has_place(*by)) {
+  const bool is_asked = asks_for_number(inside, choice.b);
+  if (!is_asked && by->kind == PaddingKind::Read && has_place(*by)) {
     const bool is_known = old && has_place(*old);
     masks_.add(InsideMask{region_, op_, asked, 0, {{by->edges, is_known ? old->edges : Edges(), true}}});
     if (old && !is_known) kept.whole().lose_edges();
-  } else if (!asks_for_number(inside, choice.b) && !may_be_same) {
-    refuse(*by, inside.x, choice.a, choice.b, false);
+  } else if (!may_be_same) {
+    const bool is_number = table(kernel_.definition(inside.x)->kind()) == OpTable::Scalar;
+    ValueId read = inside.x;
+    each_operand(kernel_.definition(read)->data, [&](ValueId v) {
+      if (is_number && is_asked && padded_number(v)) read = v;
+    });
+    refuse(*padded_number(read), read, choice.a, choice.b, is_asked);
   }
   hold_number(result, std::move(kept));
 }
@@ -132,7 +139,7 @@ void PaddingFlow::leave_alone(const Op& at) {
   bool is_tested = false;
   auto add = [&](ValueId v) {
     const AxisPadding* padding = padded_number(v);
-    if (padding && padding->kind != PaddingKind::Set && padding->kind != PaddingKind::Free) meet(told, *padding), teller = v;
+    if (padding && padding->kind != PaddingKind::Set) meet(told, *padding), teller = v;
     else is_tested |= !load && !kernel_.constant(v) && kernel_.type(v).element == Scalar::Bool;
   };
   if (!load) std::ranges::for_each(conditions_, add);

@@ -134,7 +134,7 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
     if (is_mixed && (outcome.kind == Kind::Set || outcome.is_told)) padding.told = joined(padding.told, outcome.numbers);
   padding.kind = is_mixed ? PaddingKind::Mixed : is_free ? PaddingKind::Free : is_read ? PaddingKind::Read : PaddingKind::Set;
   if (has(Kind::Maybe)) padding.lose_edges();
-  padding.is_scanned = true;
+  padding.is_scanned = padding.kind == PaddingKind::Read;
   for (const auto& [at, along] : padded_)
     if (at.second == axis.axis && sources_[r].contains(inputs_[at.first].element)) padding.is_scanned &= along.is_scanned;
   note_first_turn(axis, outcomes, r, padding);

@@ -36,6 +36,7 @@ void set_variable(Instance& in, VariableId id, const Operand& value, Span span) 
     Value x = implicitly(in, value, type.element);
     if (x.is_poison()) return poison();
     const ir::ValueId next = emit(in, x);
+    in.builder.set_span(span);
     return in.set(id, kept_element(in, id, next));
   }
   if (!require_block(in, span, "a whole tile")) return poison();

@@ -4,6 +4,7 @@ import re
 
 from program_effects import Effects
 from program_loops import EITHER, PADS, Loops, either
+from program_numbers import Numbers
 
 BIG = {"f32": "3.0e38", "f64": "1.0e308", "f16": "65504", "bf16": "3.0e38"}
 LEAST = {"i32": (-2147483648, 2147483647), "i16": (-32768, 32767), "i8": (-128, 127), "u8": (0, 255)}
@@ -48,7 +49,7 @@ class Frame:
         return re.sub(r"\bF\b", self.float, re.sub(r"\bI\b", self.whole, text)).replace("BIG", BIG[self.float]).replace("-ONE", "1" if self.whole == "u8" else "-1")
 
 
-class Program(Loops, Effects):
+class Program(Loops, Effects, Numbers):
     """`lines` are those of a launch, `outs` its results as (name, type, axes of the shape, whether it is hoped that numbers are
     finite, the axis that it is an index along, or BK where it is of a part)."""
 
@@ -312,13 +313,13 @@ class Program(Loops, Effects):
         self.part(self.tile())
 
     def body(self):
-        steps = [self.tile, self.tile, self.parallel, self.shared, self.scan, self.vector, self.vector, self.whole, self.not_always, self.in_parts, self.walked, self.set_in_shared]
+        steps = [self.tile, self.tile, self.parallel, self.shared, self.scan, self.vector, self.vector, self.whole, self.not_always, self.in_parts, self.walked, self.set_in_shared, self.each_of_row, self.neighbours]
         for _ in range(self.rng.randrange(4)):
             self.rng.choice(steps)()
         if self.rng.random() < 0.3:
             self.rng.choice([self.loop] * 5 + [self.product_loop, self.weights_loop, self.prefetched_loop])()
         narrow = [self.whole_product] if self.frame.whole != "i32" else []
         elsewhere = [] if self.frame.is_exact else [self.ends_elsewhere]
-        ends = narrow + elsewhere + [self.reduced] * 9 + [self.reduced_twice] * 2 + [self.product] * 2 + [self.vote] * 2 + [self.reshaped, self.made_of_product, self.atomic, self.counted, self.stored_or_cut]
+        ends = narrow + elsewhere + [self.reduced] * 9 + [self.reduced_twice] * 2 + [self.product] * 2 + [self.vote] * 2 + [self.reshaped, self.made_of_product, self.atomic, self.counted, self.by_block, self.stored_or_cut]
         for _ in range(1 + self.rng.randrange(2)):
             self.rng.choice(ends)()
