@@ -151,19 +151,21 @@ void Evaluator::stand_beside(const ast::Stmt& stmt) {
   each_held(stmt, [&](Number& x, const View*) { lose_reading(x), x.padding |= kSet; });
 }
 
-// Behind branches, and in turns of loops, in `parallel`: what was computed of a number before is not computed of what its variable holds.
-void Evaluator::stamp_numbers(const ast::Stmt& stmt) {
+// Behind branches, and in turns of loops: what was computed of a number before is not computed of what its variable holds.
+// `test`: what an element has decided of it.
+void Evaluator::stamp_numbers(const ast::Stmt& stmt, const Number* test) {
   each_statement(stmt, [&](const ast::Stmt& s) {
     auto* assign = s.as<ast::Assign>();
     auto* name = assign ? assign->target->as<ast::NameRef>() : nullptr;
     Binding* binding = name ? find(name->name.text) : nullptr;
     auto* number = binding && binding->is_set ? std::get_if<Number>(&binding->value) : nullptr;
     if (number) *number = stamped(*number, number->stamp);
+    if (number && test) decided_by(*number, *test);
   });
 }
 
-void Evaluator::stamp_numbers(const ast::Block& block) {
-  for (const ast::Stmt* s : block.statements) stamp_numbers(*s);
+void Evaluator::stamp_numbers(const ast::Block& block, const Number* test) {
+  for (const ast::Stmt* s : block.statements) stamp_numbers(*s, test);
 }
 
 // Behind a condition that is padding, or may be: fragments were kept out of; what else was assigned to has to do with it.

@@ -132,6 +132,7 @@ class Evaluator {
   Number condition(const ast::Expr& expr);
   Value converted(const Value& value, Scalar to, Span span, bool is_cast, ir::ConvertMode mode = ir::ConvertMode::Nearest);
   Value product(const Value& a, const Value& b, const TilePtr& acc, Span span);
+  Number int_sum(Wide exact, Padding padding, Span span);
   Value reduce(const std::string& fn, const TilePtr& tile, int64_t axis, Span span);
   void ask_ends(const Tile& tile, const Number& neutral, Span span);
   Value scan(const std::string& fn, const TilePtr& tile, int64_t axis, Span span);
@@ -233,8 +234,8 @@ class Evaluator {
   Beside beside(const ast::Expr* expr);
   Number chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span);
   void stand_beside(const ast::Stmt& stmt);
-  void stamp_numbers(const ast::Stmt& stmt);
-  void stamp_numbers(const ast::Block& block);
+  void stamp_numbers(const ast::Stmt& stmt, const Number* test = nullptr);
+  void stamp_numbers(const ast::Block& block, const Number* test = nullptr);
   void end_turns(const ast::Block& body, Padding met, Span span);
   Told told_by(const Number& test) const;
   // What iterations beyond an edge do to memory (effects.cpp): nothing.

@@ -157,7 +157,12 @@ Value Evaluator::run_atomic(const std::string& op, Call& call, Span span) {
   Number old = number_of(place_value(place, span), span);
   Number value = convert(argument(op == "compare_exchange" ? 2 : 1), old.type, span), next = value;
   auto by = [&](ast::BinaryOp fn) { return arithmetic(fn, old, value, span); };
-  if (op == "add") next = by(ast::BinaryOp::Add);
+  if (op == "add" && old.type == Scalar::Index) {
+    // Memory adds what 64 bits hold.
+    Number a = old, b = value;
+    a.type = b.type = Scalar::I64, a.is_literal = b.is_literal = false;
+    next = arithmetic(ast::BinaryOp::Add, a, b, span), next.type = Scalar::Index;
+  } else if (op == "add") next = by(ast::BinaryOp::Add);
   else if (op == "and") next = by(ast::BinaryOp::BitAnd);
   else if (op == "or") next = by(ast::BinaryOp::BitOr);
   else if (op == "xor") next = by(ast::BinaryOp::BitXor);

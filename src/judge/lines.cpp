@@ -106,6 +106,13 @@ void Evaluator::ask_ends(const Tile& tile, const Number& neutral, Span span) {
     unknown(span, "what may end where a branch or a loop that was not run would have brought padding");
 }
 
+Number Evaluator::int_sum(Wide exact, Padding padding, Span span) {
+  Muted muted(is_muted_, padding);
+  Number sum = fits_int(exact) ? integer_of(exact) : faulty(interp::FaultKind::Overflow, span, "an `int` leaves 64 bits", Scalar::Index);
+  sum.is_literal = false, sum.padding = padding;
+  return sum;
+}
+
 Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis, Span span) {
   Lines lines(tile->shape, size_t(axis));
   auto out = std::make_shared<Tile>();
@@ -122,12 +129,14 @@ Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis
       continue;
     }
     ir::Number total = ir::identity(*function, type);
+    Wide exact = 0;
     const Padding padding = of_line(*tile, lines, line, size_t(axis), [&](const Number& x) { return changes_nothing(*function, x, type); });
     for (int64_t k = 0; k < lines.length; ++k) {
       const Number& x = tile->elements[size_t(lines.first(line) + k * lines.inner)];
-      if (!is_left_out(x, size_t(axis))) total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
+      if (!is_left_out(x, size_t(axis))) total = ir::combine(*function, type, total, to_ir(x), options_.numeric), exact += x.i;
     }
     Number sum = from(type, total, padding);
+    if (type == Scalar::Index && *function == ir::ReduceFn::Sum) sum = int_sum(exact, padding, span);
     mark_line(sum, *tile, lines, line, size_t(axis));
     out->elements.push_back(type == tile->type ? sum : cast(sum, tile->type, ir::ConvertMode::Nearest));
     if (type != tile->type && options_.numeric == ir::Numeric::Wide) out->elements.back().f = sum.f;
@@ -146,11 +155,13 @@ Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, 
   for (int64_t line = 0; line < lines.count(); ++line) {
     ir::Number total = ir::identity(*function, type);
     Padding anything = 0;
+    Wide exact = 0;
     for (int64_t k = 0; k < lines.length; ++k) {
       Number& x = out->elements[size_t(lines.first(line) + k * lines.inner)];
-      if (!is_left_out(x, size_t(axis))) total = ir::combine(*function, type, total, to_ir(x), options_.numeric);
+      if (!is_left_out(x, size_t(axis))) total = ir::combine(*function, type, total, to_ir(x), options_.numeric), exact += x.i;
       if (x.is_set() && !changes_nothing(*function, x, type)) anything |= kAnything;
       Number sum = from(type, total, x.beyond());
+      if (type == Scalar::Index && *function == ir::ReduceFn::Sum) sum = int_sum(exact, x.beyond(), span);
       if (type != tile->type && options_.numeric == ir::Numeric::Typed) sum = cast(sum, tile->type, ir::ConvertMode::Nearest);
       sum.type = tile->type;
       sum.padding = Padding(x.beyond() | (x.waiting & 1 << axis) | anything);

@@ -12,8 +12,6 @@ using ast::BinaryOp;
 
 ir::Number to_ir(const Number& x) { return x.is_real() ? ir::Number::real(x.f) : ir::Number::integer(int64_t(x.i)); }
 
-bool fits_int(Wide x) { return x >= INT64_MIN && x <= INT64_MAX; }
-
 std::optional<ir::BinaryFn> function_of(BinaryOp op) {
   switch (op) {
     case BinaryOp::Add: return ir::BinaryFn::Add;

@@ -210,8 +210,9 @@ Flow Evaluator::run_if(const ast::If& choice) {
   const bool is_kept = keeps_numbers() && (test.padding & kLost);
   for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond(), is_kept);
   if (choice.else_branch) doubt(*choice.else_branch, test.beyond(), is_kept);
-  stamp_numbers(choice.then_block);
-  if (choice.else_branch) stamp_numbers(*choice.else_branch);
+  const Number* decides = is_parallel_ || test.is_padding() ? nullptr : &test;
+  stamp_numbers(choice.then_block, decides);
+  if (choice.else_branch) stamp_numbers(*choice.else_branch, decides);
   if (returns(choice)) beyond_.add(told_by(test));
   if (!is_parallel_) return flow;
   // It may be left as it was as well.

@@ -17,6 +17,7 @@
 namespace tilec::judge {
 
 using Wide = __int128;  // contracts may leave 64 bits on their way
+inline bool fits_int(Wide x) { return x >= INT64_MIN && x <= INT64_MAX; }
 using Shape = std::vector<int64_t>;
 
 // Along which axes of its tile an element lies beyond an edge: a bit each.

@@ -136,7 +136,10 @@ struct Run {
       }
       note_effect(o, op);
       const bool is_loop = op.is<op::For>() || op.is<op::While>();
-      if (is_loop) run_loop(op), carried.insert(op.results.begin(), op.results.end());
+      if (is_loop) {
+        run_loop(op), carried.insert(op.results.begin(), op.results.end());
+        continue;
+      }
       if (!op.results.empty() || op.is<op::If>()) run(op, id);
     }
     return {};
@@ -192,6 +195,20 @@ struct Run {
     }
     known.insert(turn.known.begin(), turn.known.end());
     marks_of.insert(turn.marks_of.begin(), turn.marks_of.end());
+    // What is left: what it began with, or what a turn has made of it, as its ends or its condition say.
+    for (size_t i = 0; i < op.results.size(); ++i) {
+      Marks all;
+      auto* counted = op.get<op::For>();
+      if (counted) {
+        for (ValueId v : {counted->low, counted->high, counted->step}) all = with_element(all, marks(v));
+        all = most(all, most(marks(counted->inits[i]), marks(kernel.terminator(counted->body).as<op::Yield>().values[i])));
+      } else {
+        const auto& passed = kernel.terminator(op.as<op::While>().condition).as<op::Yield>().values;
+        all = with_element(marks(passed[i + 1]), marks(passed[0]));
+      }
+      known.insert_or_assign(op.results[i], known_anything(kernel.type(op.results[i]).element));
+      marks_of[op.results[i]] = all;
+    }
   }
 
   void run(const Op& op, RegionId id) {

@@ -160,7 +160,7 @@ ValueId masked(prove::Prover& prover, Builder& b, const OperandMask& mask) {
   ValueId element = kernel.new_arg(map.body, scalar_type(type.element));
   RegionId outer = b.region();
   b.set_region(map.body);
-  b.yield({b.select(is_outside(b, ends, kernel.region(map.body).args[size_t(mask.axis)]), b.constant(type.element, mask.identity), element)});
+  b.yield({b.select(is_outside(b, ends, mask.axis < int64_t(map.shape.size()) ? kernel.region(map.body).args[size_t(mask.axis)] : b.index(0)), b.constant(type.element, mask.identity), element)});
   b.set_region(outer);
   return b.value(std::move(map), type, kernel.value(tile).hint);
 }

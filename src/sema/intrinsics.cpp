@@ -1,6 +1,7 @@
 #include "sema/intrinsics.h"
 
 #include "base/text.h"
+#include "sema/int_sums.h"
 #include "sema/names.h"
 #include "sema/rounded_up.h"
 
@@ -45,6 +46,9 @@ std::optional<int> axis_of(Instance& in, const Invocation& call, int rank) {
   return std::nullopt;
 }
 
+// Sums are exact; of products there are no parts that stay small.
+constexpr std::string_view kProductOfInts = "a product of `int`s, which may leave 64 bits on its way; of `i64` it wraps, `(t as i64).prod(axis = 0)`:";
+
 // "reduce_max", "scan_sum"
 Value reduce(Instance& in, const Invocation& call, std::string_view fn_name, bool is_scan) {
   auto fn = function_named<ir::ReduceFn>(fn_name, int(ir::ReduceFn::ArgMin) + 1);
@@ -57,12 +61,19 @@ Value reduce(Instance& in, const Invocation& call, std::string_view fn_name, boo
   auto axis = axis_of(in, call, type.rank());
   if (!axis) return Poison{};
   in.builder.set_span(call.site.expr.span);
-  if (is_scan) return Tile{in.builder.value(op::Scan{.fn = *fn, .x = tile, .axis = *axis}, type)};
-  type.shape.erase(type.shape.begin() + *axis);
+  const bool is_int = type.element == Scalar::Index;
+  const int64_t count = type.shape[size_t(*axis)];
+  if (is_int && *fn == ir::ReduceFn::Prod) return not_supported(in, call.site.expr.span, kProductOfInts);
+  if (!is_scan) type.shape.erase(type.shape.begin() + *axis);
   if (*fn == ir::ReduceFn::ArgMax || *fn == ir::ReduceFn::ArgMin) type.element = Scalar::I32;
   if (type.shape.empty()) type = ir::scalar_type(type.element);
-  ir::ValueId result = in.builder.value(op::Reduce{.fn = *fn, .x = tile, .axis = *axis}, type);
-  return type.is_tile() ? Value(Tile{result}) : Value(Dynamic{result});
+  auto total = [&](ir::ValueId tile) -> Value {
+    in.builder.set_span(call.site.expr.span);
+    if (is_scan) return Tile{in.builder.value(op::Scan{.fn = *fn, .x = tile, .axis = *axis}, type)};
+    const ir::ValueId result = in.builder.value(op::Reduce{.fn = *fn, .x = tile, .axis = *axis}, type);
+    return type.is_tile() ? Value(Tile{result}) : Value(Dynamic{result});
+  };
+  return is_int && *fn == ir::ReduceFn::Sum ? sum_of_ints(in, tile, count, call.site.expr.span, total) : total(tile);
 }
 
 // Inside `simt`: the thread's place, and the lanes of its warp together.
@@ -87,7 +98,10 @@ Value thread_operation(Instance& in, std::string_view operation, const Invocatio
   auto fn = function_named<ir::ReduceFn>(operation.substr(std::string_view("warp_reduce_").size()),
                                          int(ir::ReduceFn::ArgMin) + 1);
   INVARIANT(fn, "the library names reductions of the IR");
-  return Dynamic{in.builder.value(op::WarpReduce{*fn, x}, type)};
+  auto total = [&](ir::ValueId x) { return in.builder.value(op::WarpReduce{*fn, x}, type); };
+  if (type.element != Scalar::Index || (*fn != ir::ReduceFn::Sum && *fn != ir::ReduceFn::Prod)) return Dynamic{total(x)};
+  if (*fn == ir::ReduceFn::Prod) return not_supported(in, call.site.expr.span, kProductOfInts);
+  return Dynamic{warp_sum_of_ints(in, x, total)};
 }
 
 bool is_thread_operation(std::string_view operation) {
