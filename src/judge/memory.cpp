@@ -316,58 +316,6 @@ Value Evaluator::place_value(const Place& place, Span span, const Shape& shape) 
   return read(*place.region, span);
 }
 
-namespace {
-
-bool are_same(const Number& a, const Number& b) {
-  return a.type == b.type && (a.is_real() ? std::memcmp(&a.f, &b.f, sizeof a.f) == 0 : a.i == b.i);
-}
-
-// Where what is held is padding as well, nothing is kept out of it; along an axis where it is not, it still is none. Which number that leaves is not
-// said where a mask for others may stand.
-Number both_padding(const Number& old, const Number& next) {
-  Number out = next;
-  const Padding fresh = next.padding & ~old.padding & kAllAxes;
-  if ((fresh || (next.padding & kMet)) && !are_same(old, next)) out.padding |= kAnything;
-  out.padding &= ~fresh;
-  out.data = (next.data & ~fresh) | (old.data & fresh), out.waiting = (next.waiting | (fresh & ~old.data)) & ~out.data;
-  return out;
-}
-
-}  // namespace
-
-// It keeps what it holds where padding, computed of that, is to be assigned. Two numbers that are padding are computed like everything else.
-Number Evaluator::assigned(const Number& old, const Number& next, bool takes_up, Span span) {
-  if (!(next.is_padding() || next.is_set())) return next;
-  const bool is_computed = takes_up || next.stamps.has(old.stamp);
-  if (!is_computed && !next.stamps.is_open) return next;
-  if (old.is_padding()) return both_padding(old, next);
-  const bool is_same = are_same(old, next) && !old.is_anything();
-  Number out = next;
-  // By what can be proved of the place, what was set stands or is padding.
-  if (!next.is_padding() && !is_same) out.padding |= kAnything;
-  if (!next.is_padding()) return out;
-  if (!is_computed) unknown(span, "what may be computed of what stands there, as a branch that was not run decides, and padding");
-  out = old;
-  out.waiting = (old.waiting | next.padding) & ~old.data & kAllAxes;
-  if (next.is_anything() && !is_same) out.padding |= kAnything;
-  // What was asked for stands.
-  if (old.is_set() && !is_same) out.padding |= kAnything;
-  if ((next.padding & kAsked) && !is_same) out = next, out.padding = Padding(kSet | ((old.padding | next.padding) & kAnything)), out.data = old.data, out.waiting = 0;
-  return out;
-}
-
-// A variable of a number keeps what it holds where an element at a place of its own lies beyond an edge. Where the iteration does itself, it does not.
-void Evaluator::hold_number(Number& now, const Number* old, bool takes_up, Span span) {
-  if (guards_) set_beside(now, old);
-  if (!keeps_numbers()) return;
-  const Padding out = kept_out_ & kLost;
-  now.padding |= out;
-  if (out) now.padding &= ~kAsked;
-  if (old && (now.padding & kLost)) now = assigned(*old, now, takes_up || out, span);
-  now.padding &= ~(kAsked | kMet);
-  now = stamped(now, old ? old->stamp : 0);
-}
-
 void Evaluator::assign(Place& place, const Value& given, Span span, bool takes_up) {
   Value value = tile_or_number(given, span);
   if (place.variable) {

@@ -79,6 +79,7 @@ Number integer_of(Wide value);
 Number truth_of(bool value);
 // In a variable, with a stamp of its own in the place of the one that stood there before, 0: none.
 Number stamped(Number x, uint32_t before);
+bool are_same(const Number& a, const Number& b);  // of one type, and to the bit
 // What numbers of tiles decide is made of them; what places decide, too, unless something was kept out of it.
 void decided_by(Number& x, const Number& test);
 // Arithmetic has come to this: what its operands say of padding holds of it.

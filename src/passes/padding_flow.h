@@ -71,6 +71,7 @@ class PaddingFlow {
   prove::Linear coordinate(const ir::op::Map& map, int64_t axis) const;
   // Read at a place of its own, what is free beyond an edge is no element either.
   static void is_no_element(AxisPadding& axis);
+  std::optional<size_t> seen_along(const ir::op::Map& map, const prove::Linear& index, AxisPadding& axis);
   MapInput read_by_place(const ir::op::Map& map, const ir::Op& at, ir::RegionId region);
   TileState state(const MapInput& input) const { return input.read ? *input.read : state(input.tile); }
   // Inputs of a map that are padded along one of its axes, beyond the same edges.

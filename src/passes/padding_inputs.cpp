@@ -33,6 +33,22 @@ bool is_of_elements(const Kernel& kernel, ValueId index) {
   return found;
 }
 
+// The axis of the map along which an index runs, moved or turned round; the edges are those seen from it then.
+std::optional<size_t> PaddingFlow::seen_along(const op::Map& map, const Linear& index, AxisPadding& axis) {
+  for (size_t a = 0; a < map.shape.size() && !index.is_lost; ++a)
+    for (int64_t sign : {1, -1}) {
+      const Linear rest = index - prover_.value(kernel_.region(map.body).args[a]) * sign, size = map.shape[a];
+      if (prover_.depends_on(rest, map.body)) continue;
+      auto seen_from = [&](Edge& edge) {
+        if (sign > 0) edge = edge.moved(-rest);
+        else edge = {rest - edge.limit + 1, edge.has_low ? rest - edge.first + 1 : size, true};
+      };
+      each_edge(axis.edges, seen_from), each_edge(axis.at_first, seen_from);
+      return a;
+    }
+  return std::nullopt;
+}
+
 // What a shared tile holds at a place that a map computes. Where an index is a coordinate of the map, moved or turned round, its edges are
 // those of the map along it. At a place that is the same for all, all of them lie inside, or beyond an edge; so they do in a turn of a loop of
 // the body whose index it is. Of other places that the coordinates tell it is not known which elements they are; an element at a place that data
@@ -40,8 +56,7 @@ bool is_of_elements(const Kernel& kernel, ValueId index) {
 PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& at, RegionId region) {
   const auto& load = at.as<op::ElementLoad>();
   const TileState held = state(load.buffer);
-  const std::vector<ValueId>& args = kernel_.region(map.body).args;
-  const std::span<const ValueId> places = std::span(args).first(map.shape.size());
+  const std::span<const ValueId> places = std::span(kernel_.region(map.body).args).first(map.shape.size());
   MapInput input{load.buffer, at.result(), {}, plain_state(held.inside, map.shape.size()), false, Edges()};
   for (size_t a = 0; a <= map.shape.size(); ++a) input.axes.push_back(int64_t(a));
   TileState& result = *input.read;
@@ -57,18 +72,7 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
     auto put_at = [&](const Linear& index) {
       for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(-index); });
     };
-    std::optional<size_t> along;
-    int64_t sign = 0;
-    for (size_t a = 0; a < map.shape.size() && !along; ++a)
-      for (int64_t s : {1, -1})
-        if (const Linear rest = index - prover_.value(args[a]) * s; !index.is_lost && !prover_.depends_on(rest, map.body)) along = a, sign = s;
-    if (along) {
-      const Linear rest = index - prover_.value(args[*along]) * sign, size = map.shape[*along];
-      auto seen_from = [&](Edge& edge) {
-        if (sign > 0) edge = edge.moved(-rest);
-        else edge = {rest - edge.limit + 1, edge.has_low ? rest - edge.first + 1 : size, true};
-      };
-      each_edge(axis.edges, seen_from), each_edge(axis.at_first, seen_from);
+    if (const std::optional<size_t> along = seen_along(map, index, axis)) {
       meet(result.axes[*along], axis);
     } else if (axis.is_scanned) {
       result.inside = joined(result.inside, axis.met());
