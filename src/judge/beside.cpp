@@ -33,8 +33,6 @@ Number Evaluator::element_at(const Number& x, const Places& indices, size_t rank
   Number out = moved(x, indices);
   out.is_element = true;
   if (kind != Kind::Fragment) {
-    // At a place of its own, what a variable has kept is no element either.
-    out.padding |= out.waiting & ~out.data & kLost, out.waiting &= ~kLost;
     out.data = kAllAxes & ~out.waiting & ~out.padding, out.spread = 0;
     return out;
   }

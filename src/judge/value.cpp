@@ -44,8 +44,13 @@ Padding moved(Padding padding, const Places& places) {
 }
 
 Number moved(Number x, const Places& places) {
-  for (size_t d = 0; d < places.size(); ++d)
-    if (!places[d]) x.padding &= ~(x.scanned & 1 << d);
+  for (size_t d = 0; d < places.size(); ++d) {
+    if (places[d]) continue;
+    x.padding &= ~(x.scanned & 1 << d);
+    // At one place of an axis, what a variable has kept beyond the edge is no element either.
+    const Padding kept = x.waiting & ~x.data & 1 << d;
+    x.padding |= kept, x.waiting &= ~kept;
+  }
   x.scanned = moved(x.scanned, places) & (kLost - 1);
   x.padding = moved(x.padding, places);
   x.waiting = moved(x.waiting, places);

@@ -46,7 +46,9 @@ PaddingFlow::LinearList PaddingFlow::values(std::span<const ValueId> offsets) {
 // What an index takes out of a tile, where it is proved to lie inside, is no padding.
 TileState PaddingFlow::part(const TileState& of, std::span<const Linear> offsets, const Axes& axes) const {
   TileState result = part_of(of, offsets, axes);
-  if (!of.whole().is_padded) drop_inside(result.whole(), region_);
+  if (of.whole().is_padded) return result;
+  drop_inside(result.whole(), region_);
+  is_no_element(result.whole());
   return result;
 }
 

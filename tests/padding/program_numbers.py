@@ -26,7 +26,7 @@ class Numbers:
         """Each row by hand, in an iteration: elements at places that a loop tells."""
         q, out, first = self.copied(), self.new("z"), self.one("0", "1", "-inf", "inf", "5", "s")
         self.add(f"var {out}: fragment F[BM] = 0;")
-        at = self.one("k", "k", "BN - 1 - k", "(k * 3 + 1) % BN")
+        at = self.one("k", "k", "BN - 1 - k")
         line = f"if inside[r, {at}] > 0 "
         take = self.taken("h", f"{q}[r, {at}]")
         self.add(f"for r in parallel(BM) {{ var h: F = {first}; for k in 0..BN {{ {either('', line + '{ ')}{take}{either('', ' }')} }} {out}[r] = h; }}")
