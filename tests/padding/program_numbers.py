@@ -1,4 +1,6 @@
 """Steps of random kernels that go through shared tiles element by element: what numbers of iterations, and of blocks, hold."""
+import re
+
 from program_loops import either
 
 # Of what is held and of an element.
@@ -12,9 +14,20 @@ class Numbers:
     def taken(self, name, element):
         return self.one(f"{name} = {self.one(*TAKEN).format(name, element)};", self.one(*STEPS).format(name, element), f"{name} {self.one('+=', '-=', '*=')} {element};")
 
+    def of_scans(self):
+        """Names of what is computed of a scan, whose elements beyond the edge count where an index takes them."""
+        names = set()
+        for line in self.lines:
+            words = set(re.findall(r"\w+", line))
+            if "cum" in line or words & names:
+                names |= {w for w in re.findall(r"(?:let|var) (\w+)|(\w+)(?:\[[^]]*\])? [-+*]?= ", line) for w in w if w}
+        return names
+
     def copied(self):
         """A shared tile, whole, by its parts, or element by element."""
         name, t = self.new("q"), self.tile()
+        if t in self.of_scans():
+            t = self.let("t", self.read_tile())
         if self.rng.random() < 0.3:
             self.add(f"var {name}: shared F[BM, BN] = 0;")
             self.add(f"for (r, c) in parallel(BM, BN) {{ {name}[r, c] = {t}[r, c]{self.one('', ' + 1', ' * 2')}; }}")
