@@ -47,12 +47,9 @@ void PaddingFlow::run(const Op& op) {
   if (auto* o = op.get<op::Gemm>()) return run_gemm(*o, op);
   if (auto* o = op.get<op::Reduce>()) return run_reduce(*o, op);
   if (auto* o = op.get<op::Scan>()) return run_scan(*o, op);
-  if (auto* o = op.get<op::Simt>()) return taint_writes(o->body);
+  if (auto* o = op.get<op::Simt>()) return run_simt(o->body);
   run_number(op);
-  if (auto* o = op.get<op::ElementStore>()) {
-    if (auto at = buffers_.find(o->buffer); at != buffers_.end()) at->second = tainted(at->second, scalar(o->value));
-    return;
-  }
+  if (auto* o = op.get<op::ElementStore>()) return write(number(o->value), o->buffer, o->indices, {}, {});
   if (op.is<op::Permute>() || op.is<op::Reshape>() || op.is<op::Insert>() || op.is<op::Extract>()) run_shape(op);
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "passes/padding_flow.h"
+#include "passes/rewrite.h"
 
 namespace tilec::passes {
 
@@ -29,6 +30,11 @@ void PaddingFlow::mask_effects(MapAxis& axis, unsigned set, const MapResults& re
   }
 }
 
+ValueId PaddingFlow::root_of(ValueId buffer) const {
+  while (auto* view = kernel_.defined_by<op::Subview>(buffer)) buffer = view->buffer;
+  return buffer;
+}
+
 // Padding that the body stores into shared tiles, element by element: where it lies is not known.
 void PaddingFlow::note_stores(const op::Map& map, const MapAxis& axis, const MapResults& results, std::map<ValueId, AxisPadding>& stored) const {
   each_op(kernel_, map.body, [&](OpId id) {
@@ -37,8 +43,7 @@ void PaddingFlow::note_stores(const op::Map& map, const MapAxis& axis, const Map
     auto marks = results.marks_of.find(store->value);
     auto numbers = results.known.find(store->value);
     if (marks == results.marks_of.end() || marks->second.taint == Taint::Clean || numbers == results.known.end()) return;
-    ValueId buffer = store->buffer;
-    while (auto* view = kernel_.defined_by<op::Subview>(buffer)) buffer = view->buffer;
+    const ValueId buffer = root_of(store->buffer);
     if (kernel_.type(buffer).space != Space::Shared) return;
     auto [at, is_new] = stored.try_emplace(buffer);
     AxisPadding& padding = at->second;
@@ -90,16 +95,57 @@ void PaddingFlow::store_elements(const op::Map& map, const std::map<ValueId, Axi
     for (size_t a = 0; at != buffers_.end() && a < axes.size(); ++a)
       if (axes[a].is_padded) at->second.axes[a] = axes[a];
   }
-  for (const auto& [buffer, padding] : stored) {
-    TileState now = state(buffer);
-    for (AxisPadding& axis : std::span(now.axes).first(now.rank())) {
-      axis.numbers = axis.is_padded ? joined(axis.met(), padding.numbers) : padding.numbers;
-      if (padding.kind != PaddingKind::Read) axis.told = joined(axis.is_padded ? axis.set_by_program() : Known(), padding.told);
-      axis.kind = axis.is_padded && axis.kind != padding.kind ? PaddingKind::Mixed : padding.kind;
-      axis.is_padded = true, axis.plain = {}, axis.is_as_read = axis.is_free = axis.may_be_free = false, axis.origin = padding.origin;
-      axis.lose_edges();
+  for (const auto& [buffer, padding] : stored) pad_somewhere(buffer, padding);
+}
+
+// Some elements of a buffer are padding, and it is not known which.
+void PaddingFlow::pad_somewhere(ValueId buffer, const AxisPadding& padding) {
+  TileState now = state(buffer);
+  for (AxisPadding& axis : std::span(now.axes).first(now.rank())) {
+    axis.numbers = axis.is_padded ? joined(axis.met(), padding.numbers) : padding.numbers;
+    if (padding.kind != PaddingKind::Read) axis.told = joined(axis.is_padded ? axis.set_by_program() : Known(), padding.told);
+    axis.kind = axis.is_padded && axis.kind != padding.kind ? PaddingKind::Mixed : padding.kind;
+    axis.is_padded = true, axis.plain = {}, axis.is_as_read = axis.is_free = axis.may_be_free = false, axis.origin = padding.origin;
+    axis.lose_edges();
+  }
+  buffers_[buffer] = std::move(now);
+}
+
+// What threads write of padding that they read is padding, and it is not known where; where the place has been tested, what is read is none. What
+// padding decides in `simt` is done like everything else.
+void PaddingFlow::run_simt(RegionId body) {
+  taint_writes(body);
+  for (std::set<ValueId> known;;) {
+    std::map<ValueId, AxisPadding> reads;
+    NumbersOf numbers = scalars_;
+    each_op_in_region(kernel_, body, [&](RegionId region, OpId id) {
+      const Op& op = kernel_.op(id);
+      if (op.is<op::For>() || op.is<op::While>()) each_region(op.data, [&](RegionId part) { loops_[part] = id; });
+      auto* load = op.get<op::ElementLoad>();
+      if (!load || kernel_.type(load->buffer).space != Space::Shared) return;
+      const AxisPadding padding = whole_at(*load, region).whole();
+      if (padding.is_padded) reads.emplace(op.result(), padding), numbers[op.result()] = padding.met();
+    });
+    std::map<ValueId, AxisPadding> stored;
+    each_op(kernel_, body, [&](OpId id) {
+      auto* store = kernel_.op(id).get<op::ElementStore>();
+      auto* atomic = kernel_.op(id).get<op::Atomic>();
+      const ValueId to = store ? store->buffer : atomic ? atomic->buffer : ValueId();
+      if (!to.valid() || kernel_.type(to).space != Space::Shared) return;
+      const std::set<ValueId> sources = sources_of(store ? store->value : atomic->operands.back());
+      for (const auto& [read, padding] : reads) {
+        if (!sources.contains(read)) continue;
+        AxisPadding& all = stored.try_emplace(root_of(to), padding).first->second;
+        all.numbers = joined(all.numbers, store ? scalar_numbers(kernel_, store->value, numbers) : known_anything(element(to)));
+      }
+    });
+    bool grows = false;
+    for (auto& [buffer, padding] : stored) {
+      padding.kind = PaddingKind::Read, padding.is_as_read = false;
+      grows |= known.insert(buffer).second;
+      pad_somewhere(buffer, padding);
     }
-    buffers_[buffer] = std::move(now);
+    if (!grows) return;
   }
 }
 

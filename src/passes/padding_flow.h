@@ -52,6 +52,9 @@ class PaddingFlow {
   void sweep_buffers(const ir::op::For& loop);
   void run_shape(const ir::Op& op);  // permute, reshape, insert, extract
   void taint_writes(ir::RegionId region);
+  void run_simt(ir::RegionId body);
+  void pad_somewhere(ir::ValueId buffer, const AxisPadding& padding);
+  ir::ValueId root_of(ir::ValueId buffer) const;
 
   // What the body of a map computes of: an element of an input, or of a shared tile that is padded, read by its place.
   struct MapInput {
@@ -157,7 +160,7 @@ class PaddingFlow {
   const AxisPadding* padded_number(ir::ValueId v) const;  // none where it is no padding
   void hold_number(ir::ValueId v, TileState state);
   void run_number(const ir::Op& at);
-  void read_number(const ir::op::ElementLoad& load, ir::ValueId result);
+  TileState whole_at(const ir::op::ElementLoad& load, ir::RegionId region);
   void combine_numbers(const ir::Op& at);
   void keep_number(const ir::op::Select& choice, ir::OpId asked, ir::ValueId result);
   bool leaves_number(ir::ValueId next, ir::ValueId old, Belief belief) const;

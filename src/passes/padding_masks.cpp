@@ -267,7 +267,7 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const GuardMask& mask) {
 }  // namespace
 
 bool InsideMask::covers(const Part& part) const {
-  return std::ranges::any_of(parts, [&](const Part& there) {
+  return !part.edges.empty() && std::ranges::any_of(parts, [&](const Part& there) {
     return there.padding == part.padding && std::ranges::all_of(part.edges, [&](const Beyond& b) { return std::ranges::find(there.edges, b) != there.edges.end(); });
   });
 }

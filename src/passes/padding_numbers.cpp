@@ -25,8 +25,8 @@ void PaddingFlow::hold_number(ValueId v, TileState state) {
   else tiles_.erase(v);
 }
 
-// An element at a place that data tell is a number like others.
-void PaddingFlow::read_number(const op::ElementLoad& load, ValueId result) {
+// An element at one place, with what is told of that in the region. One at a place that data tell is a number like others.
+TileState PaddingFlow::whole_at(const op::ElementLoad& load, RegionId region) {
   const TileState held = state(load.buffer);
   TileState read = plain_state(held.inside, 0);
   if (held.whole().is_padded) read.whole() = held.whole();
@@ -39,11 +39,11 @@ void PaddingFlow::read_number(const op::ElementLoad& load, ValueId result) {
       continue;
     }
     for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(-index); });
-    drop_inside(axis, region_);
+    drop_inside(axis, region);
     is_no_element(axis);
     if (axis.is_padded) meet(read.whole(), axis);
   }
-  hold_number(result, std::move(read));
+  return read;
 }
 
 // Padding where an operand is.
@@ -154,7 +154,7 @@ void PaddingFlow::leave_alone(const Op& at) {
 void PaddingFlow::run_number(const Op& at) {
   auto* load = at.get<op::ElementLoad>();
   if (load || at.is<op::ElementStore>() || at.is<op::Atomic>()) leave_alone(at);
-  if (load && kernel_.type(load->buffer).space == Space::Shared) return read_number(*load, at.result());
+  if (load && kernel_.type(load->buffer).space == Space::Shared) return hold_number(at.result(), whole_at(*load, region_));
   if (table(at.kind()) != OpTable::Scalar || at.results.size() != 1 || load || at.is<op::Atomic>() || at.is<op::Inside>()) return;
   auto* choice = at.get<op::Select>();
   if (choice && kernel_.defined_by<op::Inside>(choice->condition)) return keep_number(*choice, kernel_.value(choice->condition).op, at.result());

@@ -58,14 +58,17 @@ void PaddingFlow::sweep_buffers(const op::For& loop) {
     const Op& op = kernel_.op(id);
     auto* store = op.get<op::Store>();
     auto* copy = op.get<op::Copy>();
-    if (!store && !copy) continue;
-    const ValueId buffer = store ? store->buffer : copy->dst;
+    auto* number = op.get<op::ElementStore>();
+    if (!store && !copy && !number) continue;
+    const ValueId buffer = store ? store->buffer : copy ? copy->dst : number->buffer;
     const Type& type = kernel_.type(buffer);
     if (type.space != Space::Shared || kernel_.defined_by<op::Subview>(buffer) || writes[buffer] != 1) continue;
-    const LinearList offsets = values(store ? store->offsets : copy->dst_offsets);
-    const Axes& axes = store ? store->axes : copy->dst_axes;
-    if (!sweeps(loop, offsets, sizes_along(type.rank(), axes, store ? kernel_.type(store->tile).shape : copy->shape), type.shape)) continue;
-    buffers_[buffer] = behind_loop(placed(store ? state(store->tile) : copied(*copy, op), offsets, axes), prover_, loop.body, countings_[loop.body]);
+    const LinearList offsets = values(store ? store->offsets : copy ? copy->dst_offsets : number->indices);
+    const Axes axes = store ? store->axes : copy ? copy->dst_axes : Axes();
+    const std::vector<int64_t> shape = store ? kernel_.type(store->tile).shape : copy ? copy->shape : std::vector<int64_t>();
+    if (!sweeps(loop, offsets, sizes_along(type.rank(), axes, shape), type.shape)) continue;
+    const TileState part = store ? state(store->tile) : copy ? copied(*copy, op) : this->number(number->value);
+    buffers_[buffer] = behind_loop(placed(part, offsets, axes), prover_, loop.body, countings_[loop.body]);
   }
 }
 
