@@ -60,7 +60,7 @@ class PaddingFlow {
   struct MapInput {
     ir::ValueId tile, element;
     ir::Axes axes;                  // of the map, along which those of the tile run, the one behind all others too
-    std::optional<TileState> read = {};  // of a shared one: what its elements are, along all axes of the map
+    TileState state;  // of the tile; of a shared one what its elements are, along all axes of the map
     bool has_own_place = false;  // its place hangs on something within the body
     std::optional<Edges> at_place = {};  // beyond these, against 0, it is padding there; none: it is not known where
     bool is_by_turn = false;  // loops of the body tell the place, its coordinates do not
@@ -76,7 +76,6 @@ class PaddingFlow {
   static void is_no_element(AxisPadding& axis);
   std::optional<size_t> seen_along(const ir::op::Map& map, const prove::Linear& index, AxisPadding& axis);
   MapInput read_by_place(const ir::op::Map& map, const ir::Op& at, ir::RegionId region);
-  TileState state(const MapInput& input) const { return input.read ? *input.read : state(input.tile); }
   // Inputs of a map that are padded along one of its axes, beyond the same edges.
   struct Group {
     Edges edges;
@@ -101,7 +100,7 @@ class PaddingFlow {
     std::map<ir::OpId, std::vector<unsigned>> masked = {};  // effects, and the sets where they are not made
     unsigned inputs(unsigned set) const;  // of a set of groups
   };
-  std::vector<Group> groups_along(int64_t axis) const;
+  std::vector<Group> grouped(int64_t axis) const;
   std::vector<unsigned> possible_sets(const std::vector<Group>& groups);
   bool is_beyond(const Edges& inner, const Edges& outer);
   Marks marks_along(size_t input, int64_t axis, bool is_outside) const;
@@ -224,6 +223,7 @@ class PaddingFlow {
   std::map<ir::RegionId, std::optional<Counting>> countings_;  // of the bodies of loops
   Buffers buffers_;    // shared ones that have been written
   std::vector<MapInput> inputs_;             // of the map at hand
+  std::vector<std::vector<Group>> groups_;   // of its inputs, along each axis
   std::map<ir::RegionId, ir::OpId> loops_;   // by their regions
   std::set<ir::RegionId> turning_;           // bodies of loops that have a turn
   std::map<ir::RegionId, Settled> settled_;  // by the first region of a loop

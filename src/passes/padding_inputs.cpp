@@ -59,7 +59,7 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
   const std::span<const ValueId> places = std::span(kernel_.region(map.body).args).first(map.shape.size());
   MapInput input{load.buffer, at.result(), {}, plain_state(held.inside, map.shape.size()), false, Edges()};
   for (size_t a = 0; a <= map.shape.size(); ++a) input.axes.push_back(int64_t(a));
-  TileState& result = *input.read;
+  TileState& result = input.state;
   auto stands = [&](const AxisPadding& axis) {
     if (!axis.can_be_masked() || !masks_.can_stand(region, axis.edges)) input.at_place.reset();
     else if (input.at_place) unite(*input.at_place, axis.edges);
@@ -105,7 +105,7 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
 std::vector<PaddingFlow::MapInput> PaddingFlow::inputs_of(const op::Map& map) {
   std::vector<MapInput> all;
   const std::vector<ValueId>& args = kernel_.region(map.body).args;
-  for (size_t i = 0; i < map.inputs.size(); ++i) all.push_back({map.inputs[i], args[map.shape.size() + i], map.input_axes[i], {}});
+  for (size_t i = 0; i < map.inputs.size(); ++i) all.push_back({map.inputs[i], args[map.shape.size() + i], map.input_axes[i], state(map.inputs[i])});
   for (MapInput& input : all) input.axes.push_back(int64_t(map.shape.size()));
   each_op_in_region(kernel_, map.body, [&](RegionId region, OpId id) {
     const Op& op = kernel_.op(id);

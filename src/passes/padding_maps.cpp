@@ -19,10 +19,10 @@ unsigned PaddingFlow::MapAxis::inputs(unsigned set) const {
   return all;
 }
 
-std::vector<PaddingFlow::Group> PaddingFlow::groups_along(int64_t axis) const {
+std::vector<PaddingFlow::Group> PaddingFlow::grouped(int64_t axis) const {
   std::vector<Group> groups;
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    TileState input = state(inputs_[i]);
+    const TileState& input = inputs_[i].state;
     for (size_t a = 0; a < input.axes.size(); ++a) {
       const AxisPadding& padding = input.axes[a];
       if (!reads_along(i, a, axis) || !padding.is_padded) continue;
@@ -59,7 +59,7 @@ std::vector<unsigned> PaddingFlow::possible_sets(const std::vector<Group>& group
 // Along an axis of the map: what elements of an input are, inside or outside of its edges.
 Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside) const {
   Marks marks{.is_of_element = true};
-  const TileState of = state(inputs_[input]);
+  const TileState& of = inputs_[input].state;
   for (size_t a = 0; a < of.axes.size(); ++a) {
     const AxisPadding& along = of.axes[a];
     if (!reads_along(input, a, axis)) continue;
@@ -104,11 +104,11 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
   }
   // Along the other axes it lies inside; what does not is in the corners.
   for (int64_t other = 0; axis >= 0 && other <= int64_t(map.shape.size()); ++other)
-    for (const Group& group : other == axis ? std::vector<Group>() : groups_along(other))
+    for (const Group& group : other == axis ? std::span<const Group>() : std::span<const Group>(groups_[size_t(other)]))
       if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, coordinate(map, other))));
   if (axis >= 0 && axis < int64_t(map.shape.size())) marks[args[size_t(axis)]].made = Made::Placed;
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    TileState input = state(inputs_[i]);
+    const TileState& input = inputs_[i].state;
     ValueId arg = inputs_[i].element;
     Known numbers = axis < 0 ? input.inside : ordinary(input.inside);
     for (size_t a = 0; is_free && a < input.axes.size(); ++a)
@@ -133,7 +133,7 @@ std::optional<size_t> PaddingFlow::plain_input(const std::vector<Group>& groups)
 // Are the results the same number everywhere where the inputs are that, but for `alone`, which is known to be?
 bool PaddingFlow::is_uniform(const op::Map& map, std::optional<size_t> alone) const {
   for (size_t i = 0; i < inputs_.size(); ++i)
-    if (i != alone && !state(inputs_[i]).is_uniform()) return false;
+    if (i != alone && !inputs_[i].state.is_uniform()) return false;
   const std::span<const ValueId> indices = std::span(kernel_.region(map.body).args).first(map.shape.size());
   bool is_same = true;
   each_op(kernel_, map.body, [&](OpId id) {
@@ -148,7 +148,7 @@ bool PaddingFlow::is_uniform(const op::Map& map, std::optional<size_t> alone) co
 Known PaddingFlow::plain_result(const op::Map& map, size_t padded, int64_t axis, size_t r) {
   NumbersOf known = scalars_;
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    TileState input = state(inputs_[i]);
+    const TileState& input = inputs_[i].state;
     Known& numbers = known[inputs_[i].element] = input.inside;
     for (size_t a = 0; i == padded && a < input.axes.size(); ++a)
       if (reads_along(i, a, axis)) numbers = input.axes[a].plain;
@@ -162,7 +162,7 @@ Known PaddingFlow::met_there(size_t input, int64_t axis, const std::vector<Group
   const Op* made = kernel_.definition(inputs_[input].tile);
   auto* inner = made ? made->get<op::Map>() : nullptr;
   auto at = std::find(inputs_[input].axes.begin(), inputs_[input].axes.end(), axis);
-  if (!inner || at == inputs_[input].axes.end() || state(inputs_[input]).is_padded()) return otherwise;
+  if (!inner || at == inputs_[input].axes.end() || inputs_[input].state.is_padded()) return otherwise;
   const auto& args = kernel_.region(inner->body).args;
   std::vector<prove::Formula> places;
   for (size_t g = 0; g < groups.size(); ++g)
@@ -220,7 +220,7 @@ Known PaddingFlow::corner_of(const op::Map& map, size_t r) {
   NumbersOf known = scalars_;
   MarksOf marks;
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    TileState input = state(inputs_[i]);
+    const TileState& input = inputs_[i].state;
     Known numbers = input.corner;
     for (const AxisPadding& axis : input.axes)
       if (axis.is_padded) numbers = joined(numbers, axis.met());
@@ -238,7 +238,7 @@ bool PaddingFlow::hides_corner(const TileState& result, size_t axis) {
     return of.is_padded && (of.kind != PaddingKind::Free || (of.can_be_masked() && is_beyond(group.edges, of.edges)));
   };
   for (size_t a = 0; a < result.axes.size(); ++a)
-    for (const Group& group : a == axis ? std::vector<Group>() : groups_along(int64_t(a)))
+    for (const Group& group : a == axis ? std::span<const Group>() : std::span<const Group>(groups_[a]))
       if (!is_shown(result.axes[a], group)) return true;
   return false;
 }
@@ -278,10 +278,12 @@ void PaddingFlow::look_at(const op::Map& map, const Op& at) {
     if (op.is<op::For>() || op.is<op::While>()) each_region(op.data, [&](RegionId part) { loops_[part] = id; });
   });
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const TileState of = state(inputs_[i]);
+    const TileState& of = inputs_[i].state;
     for (size_t a = 0; a < of.axes.size(); ++a)
       if (of.axes[a].is_padded) padded_.try_emplace({i, inputs_[i].axes[a]}, of.axes[a]);
   }
+  groups_.clear();
+  for (size_t a = 0; a <= map.shape.size(); ++a) groups_.push_back(grouped(int64_t(a)));
   made_ = kernel_.terminator(map.body).as<op::Yield>().values;
   into_ = at.results;
   find_stores(map);
@@ -302,7 +304,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   std::vector<TileState> states;
   for (size_t r = 0; r < made_.size(); ++r) states.push_back(plain_state(inside.numbers[r], map.shape.size()));
   for (size_t a = 0; a <= map.shape.size(); ++a) {
-    MapAxis axis{int64_t(a), groups_along(int64_t(a)), {}};
+    MapAxis axis{int64_t(a), groups_[a], {}};
     if (axis.groups.size() > kMostGroups) {
       for (size_t r = 0; r < states.size(); ++r)
         states[r].axes[a] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = known_anything(element(into_[r])), .origin = axis.groups[0].sample.origin};
