@@ -299,7 +299,7 @@ class Evaluator {
   int guards_ = 0;          // conditions around, within `parallel`
   Told beyond_;             // what has told that this place was come to: conditions, ends of loops, early returns
   bool is_lifted_ = false;  // a function of elements, called with tiles
-  Padding kept_out_ = 0;    // what conditions around that are padding lie beyond, within `parallel`
+  Padding kept_out_ = 0;    // what conditions around that are padding lie beyond, of a block or within `parallel`
   std::vector<std::string_view> indices_;  // of `parallel`
   std::map<std::shared_ptr<Memory>, bool> ending_;  // that it has touched: may it end?
   size_t parallel_rank_ = 0;

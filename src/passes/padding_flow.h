@@ -124,7 +124,7 @@ class PaddingFlow {
   Edges held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const;
   bool is_carried(const Assignment& made) const;
   static bool is_by_turn(const MapAxis& axis, unsigned set);
-  Keeping refuse_carried(const MapAxis& axis, unsigned set, const Assignment& made);
+  Keeping refuse_unless_same(const MapAxis& axis, unsigned set, const Assignment& made);
   Keeping keeps(const MapAxis& axis, unsigned set, const Assignment& made);
   bool may_lapse(const Edges& edges) const;
   bool is_of_iteration(const MapAxis& axis, const Assignment& made) const;

@@ -69,15 +69,12 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
     AxisPadding axis = held.axes[d];
     if (!axis.is_padded) continue;
     const Linear index = prover_.value(load.indices[d]);
-    auto put_at = [&](const Linear& index) {
-      for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(-index); });
-    };
     if (const std::optional<size_t> along = seen_along(map, index, axis)) {
       meet(result.axes[*along], axis);
     } else if (axis.is_scanned) {
       result.inside = joined(result.inside, axis.met());
     } else if (!prover_.depends_on(index, map.body) && !index.is_lost) {
-      put_at(index);
+      axis = moved(std::move(axis), -index);
       drop_inside(axis, region_);
       if (!axis.is_padded) continue;
       is_no_element(axis);
@@ -86,7 +83,7 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
     } else if (index.is_lost || is_of_data(kernel_, map, load.indices[d])) {
       result.inside = joined(result.inside, axis.met());
     } else {
-      put_at(index);
+      axis = moved(std::move(axis), -index);
       drop_inside(axis, region);
       if (!axis.is_padded) continue;
       is_no_element(axis);

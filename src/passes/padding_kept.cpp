@@ -129,8 +129,8 @@ bool PaddingFlow::is_by_turn(const MapAxis& axis, unsigned set) {
   return is_all;
 }
 
-// Of what another turn has left it is not known whether it is padding.
-Keeping PaddingFlow::refuse_carried(const MapAxis& axis, unsigned set, const Assignment& made) {
+// Of what another turn has left it is not known whether it is padding; what the program has set is not kept out without a word.
+Keeping PaddingFlow::refuse_unless_same(const MapAxis& axis, unsigned set, const Assignment& made) {
   if (made.may_be_same) return Keeping::Either;
   const size_t input = size_t(std::countr_zero(axis.inputs(set)));
   refuse(*padding_along(input, axis.axis), input, made);
@@ -138,8 +138,8 @@ Keeping PaddingFlow::refuse_carried(const MapAxis& axis, unsigned set, const Ass
 }
 
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
-  if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_carried(axis, set, made);
-  if (is_by_turn(axis, set) && is_carried(made)) return refuse_carried(axis, set, made);
+  if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_unless_same(axis, set, made);
+  if (is_by_turn(axis, set) && is_carried(made)) return refuse_unless_same(axis, set, made);
   if (made.held.taint == Taint::Padding) return masks_.has_inside(made.inside) ? Keeping::Either : Keeping::Next;
   if (made.is_same) return Keeping::Old;
   const Met met = met_by(axis, set, made);

@@ -38,7 +38,7 @@ TileState PaddingFlow::whole_at(const op::ElementLoad& load, RegionId region) {
       read.inside = joined(read.inside, axis.met());
       continue;
     }
-    for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(-index); });
+    axis = moved(std::move(axis), -index);
     drop_inside(axis, region);
     is_no_element(axis);
     if (axis.is_padded) meet(read.whole(), axis);

@@ -155,12 +155,12 @@ TileState tainted(TileState state, const Known& by) {
   return state;
 }
 
-namespace {
-
 AxisPadding moved(AxisPadding axis, const Linear& by) {
   for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(by); });
   return axis;
 }
+
+namespace {
 
 std::vector<size_t> others(size_t rank, const ir::Axes& axes) {
   std::vector<size_t> all;

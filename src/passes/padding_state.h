@@ -101,6 +101,8 @@ TileState joined_in_parts(const TileState& rest, const TileState& part, const st
 TileState widened(const TileState& before, TileState now, const Known& anything);
 // Of the same tile after anything may have been written to some elements.
 TileState tainted(TileState state, const Known& by);
+// What is beyond its edges along an axis, as seen from coordinates that are `by` less.
+AxisPadding moved(AxisPadding axis, const prove::Linear& by);
 // The region of `state` (a buffer's) at `offsets`, as a tile whose axis k runs along axes[k].
 TileState part_of(const TileState& state, std::span<const prove::Linear> offsets, const ir::Axes& axes);
 // The buffer state that writing `part` to such a region leaves in the region.

@@ -29,7 +29,8 @@ struct Bits {
     if (auto c = kernel.constant(v)) return c->is_float ? kAll : std::bit_width(uint64_t(c->i < 0 ? ~c->i : c->i));
     const ir::Op* made = kernel.definition(v);
     if (!made) return of_argument(v, map);
-    if (++depth > kDeepest) return kAll;
+    if (depth >= kDeepest) return kAll;
+    ++depth;
     int bits = kAll;
     if (auto* o = made->get<op::Convert>()) {
       const Scalar from = kernel.type(o->x).element;

@@ -47,7 +47,10 @@ std::optional<int> axis_of(Instance& in, const Invocation& call, int rank) {
 }
 
 // Sums are exact; of products there are no parts that stay small.
-constexpr std::string_view kProductOfInts = "a product of `int`s, which may leave 64 bits on its way; of `i64` it wraps, `(t as i64).prod(axis = 0)`:";
+Value refuse_product_of_ints(Instance& in, Span span) {
+  in.at(span).error(diag::NotSupportedYet, "a product of a tile of `int`s").help("it may leave 64 bits on its way; one of `i64` wraps: `(t as i64).prod(axis = 0)`");
+  return Poison{};
+}
 
 // "reduce_max", "scan_sum"
 Value reduce(Instance& in, const Invocation& call, std::string_view fn_name, bool is_scan) {
@@ -63,7 +66,7 @@ Value reduce(Instance& in, const Invocation& call, std::string_view fn_name, boo
   in.builder.set_span(call.site.expr.span);
   const bool is_int = type.element == Scalar::Index;
   const int64_t count = type.shape[size_t(*axis)];
-  if (is_int && *fn == ir::ReduceFn::Prod) return not_supported(in, call.site.expr.span, kProductOfInts);
+  if (is_int && *fn == ir::ReduceFn::Prod) return refuse_product_of_ints(in, call.site.expr.span);
   if (!is_scan) type.shape.erase(type.shape.begin() + *axis);
   if (*fn == ir::ReduceFn::ArgMax || *fn == ir::ReduceFn::ArgMin) type.element = Scalar::I32;
   if (type.shape.empty()) type = ir::scalar_type(type.element);
@@ -99,9 +102,8 @@ Value thread_operation(Instance& in, std::string_view operation, const Invocatio
                                          int(ir::ReduceFn::ArgMin) + 1);
   INVARIANT(fn, "the library names reductions of the IR");
   auto total = [&](ir::ValueId x) { return in.builder.value(op::WarpReduce{*fn, x}, type); };
-  if (type.element != Scalar::Index || (*fn != ir::ReduceFn::Sum && *fn != ir::ReduceFn::Prod)) return Dynamic{total(x)};
-  if (*fn == ir::ReduceFn::Prod) return not_supported(in, call.site.expr.span, kProductOfInts);
-  return Dynamic{warp_sum_of_ints(in, x, total)};
+  const bool is_int_sum = type.element == Scalar::Index && *fn == ir::ReduceFn::Sum;
+  return Dynamic{is_int_sum ? warp_sum_of_ints(in, x, total) : total(x)};
 }
 
 bool is_thread_operation(std::string_view operation) {

@@ -12,7 +12,7 @@ Value kept_tile(Instance& in, ir::ValueId old, const Operand& next, Span span);
 Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Operand& next, Span span);
 // The same of a place that takes up more, `place += ...`: a part of a fragment, a shared tile or an element of one.
 Value kept(Instance& in, const Operand& old, const Operand& next, Span span);
-// What an element of a fragment, or a variable of a number, is assigned in `parallel`.
+// What an element of a fragment is assigned in `parallel`, or a variable of a number there or in a block.
 ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next);
 // The same behind a branch that assigned to it, whatever it is computed of, by what the condition has to do with.
 ir::ValueId kept_behind(Instance& in, VariableId id, ir::ValueId condition, ir::ValueId before, ir::ValueId next);

@@ -32,12 +32,12 @@ def has_fma():
 def differing(library, x, z, w):
     wrong = []
     product = (x * z).astype(np.float32)
-    exact = (x.astype(np.float64) * z + w).astype(np.float32)  # rounded twice, in places that no test here tells
+    exact = (x.astype(np.float64) * z + w).astype(np.float32)  # in f64 neither the product nor the sum, which nearly cancel, is rounded
     for name, wanted in {"named": product + w, "tiles": product + w, "variable": product + w, "fused": exact}.items():
         y = np.zeros(COUNT, np.float32)
         status = getattr(library, name)(*[ctypes.c_void_p(a.ctypes.data) for a in (x, z, w, y)], ctypes.c_int64(COUNT), None)
         count = int((y != wanted).sum())
-        if status or count > (name == "fused"):
+        if status or count:
             wrong.append(f"{name}: status {status}, {count} of {COUNT} differ")
     return wrong
 

@@ -24,7 +24,7 @@ class Numbers:
         return names
 
     def copied(self):
-        """A shared tile, whole, by its parts, or element by element."""
+        """A shared tile, whole or element by element."""
         name, t = self.new("q"), self.tile()
         if t in self.of_scans():
             t = self.let("t", self.read_tile())
@@ -63,4 +63,4 @@ class Numbers:
         take = self.taken(name, f"{q}[{place}]")
         test = f"if inside[{place}] > 0 "
         self.add(f"for k in 0..{'BN' if is_row else 'BM'} {{ {either('', test + '{ ')}{take}{either('', ' }')} }}")
-        self.result(name, "F", ("1",), is_hoped=False)
+        self.result(name, "F", ("1",))
