@@ -241,17 +241,8 @@ void Evaluator::set_beside(Number& now, const Number* before) const {
   if (guards_ && before && (before->is_padding() || before->is_set())) now.padding |= kSet;
 }
 
-bool Evaluator::may_end(const std::shared_ptr<Memory>& memory) {
-  if (memory->is_callers()) return false;
-  auto [at, is_new] = ending_.try_emplace(memory, false);
-  if (is_new) at->second = memory->note_end();
-  return at->second;
-}
-
 // What `parallel` may have written is no longer read as it was.
 void Evaluator::end_parallel(const ast::Block& body) {
-  for (auto& [memory, may_end] : ending_) memory->take_ends();
-  ending_.clear();
   for (std::string_view name : assigned_in(body)) {
     Binding* binding = find(name);
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;

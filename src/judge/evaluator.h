@@ -134,7 +134,6 @@ class Evaluator {
   Value product(const Value& a, const Value& b, const TilePtr& acc, Span span);
   Number int_sum(Wide exact, Padding padding, Span span);
   Value reduce(const std::string& fn, const TilePtr& tile, int64_t axis, Span span);
-  void ask_ends(const Tile& tile, const Number& neutral, Span span);
   Value scan(const std::string& fn, const TilePtr& tile, int64_t axis, Span span);
   Value turned(const Value& value, Span span);
   Value reshaped(const Value& value, const Shape& shape, Span span);
@@ -246,7 +245,6 @@ class Evaluator {
   static Scalar element_type(const Place& place);
   static Number nowhere(Scalar type, Padding padding);
   // As it is when `parallel` begins.
-  bool may_end(const std::shared_ptr<Memory>& memory);
   // What stands in a place that a branch assigns to, and what the side that is not run would make of it.
   struct Left {
     Number* place;
@@ -263,10 +261,7 @@ class Evaluator {
   std::optional<size_t> parallel_index(const ast::Expr& subscript);
   Number element_at(const Number& x, const Places& indices, size_t rank, Kind kind) const;
   Number put_at(const Number& x, const View& element) const;
-  bool names_tensor(std::string_view text, const Shape& tile, bool may_lie_behind);
   std::vector<std::string_view> assigned_in(const ast::Block& block);
-  void open_assigned(const ast::Block& block, bool may_lie_behind = false);
-  void open_assigned(const ast::Stmt& other);
   void open_rest(const ast::Block& block, size_t first);
   Flow run_while(const ast::While& loop, Span span);
   Flow run_for(const ast::For& loop);
@@ -301,7 +296,6 @@ class Evaluator {
   bool is_lifted_ = false;  // a function of elements, called with tiles
   Padding kept_out_ = 0;    // what conditions around that are padding lie beyond, of a block or within `parallel`
   std::vector<std::string_view> indices_;  // of `parallel`
-  std::map<std::shared_ptr<Memory>, bool> ending_;  // that it has touched: may it end?
   size_t parallel_rank_ = 0;
   bool is_in_launch_ = false;
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults

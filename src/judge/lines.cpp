@@ -98,14 +98,6 @@ bool sums_wide(ir::ReduceFn fn, Scalar type) { return is_narrow_float(type) && (
 
 }  // namespace
 
-// Whether a tile that is the same number everywhere ends somewhere is not seen from what was run.
-void Evaluator::ask_ends(const Tile& tile, const Number& neutral, Span span) {
-  if (tile.ends != Ends::Unseen && !tile.may_end()) return;
-  const Number& first = tile.elements[0];
-  if (tile.ends == Ends::Unseen || !(first.is_real() ? first.f == (neutral.is_real() ? neutral.f : double(neutral.i)) : first.i == neutral.i))
-    unknown(span, "what may end where a branch or a loop that was not run would have brought padding");
-}
-
 Number Evaluator::int_sum(Wide exact, Padding padding, Span span) {
   Muted muted(is_muted_, padding);
   Number sum = fits_int(exact) ? integer_of(exact) : faulty(interp::FaultKind::Overflow, span, "an `int` leaves 64 bits", Scalar::Index);
@@ -122,7 +114,6 @@ Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis
   if (!function && !is_index) unknown(span, "the reduction `" + fn + "`");
   out->type = is_index ? Scalar::I32 : tile->type;
   Scalar type = function && sums_wide(*function, tile->type) ? Scalar::F32 : tile->type;
-  if (function) ask_ends(*tile, from(tile->type, ir::identity(*function, tile->type), 0), span);
   for (int64_t line = 0; line < lines.count(); ++line) {
     if (is_index) {
       out->elements.push_back(best_index(*tile, lines, line, size_t(axis), fn == "argmax"));
@@ -150,7 +141,6 @@ Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, 
   auto function = function_named(fn);
   if (!function) unknown(span, "the scan `" + fn + "`");
   auto out = std::make_shared<Tile>(*tile);
-  ask_ends(*tile, from(tile->type, ir::identity(*function, tile->type), 0), span);
   Scalar type = sums_wide(*function, tile->type) ? Scalar::F32 : tile->type;
   for (int64_t line = 0; line < lines.count(); ++line) {
     ir::Number total = ir::identity(*function, type);

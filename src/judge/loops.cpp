@@ -62,43 +62,6 @@ Flow Evaluator::run_parallel(const ast::For& loop) {
   return Flow::Next;
 }
 
-namespace {
-
-// Behind the name of a tensor: one element of it, `[i, j]`, and nothing more?
-bool is_element_of(std::string_view text) {
-  if (!text.starts_with('[')) return false;
-  size_t depth = 0, at = 0;
-  do {
-    if (at == text.size() || (depth == 1 && text[at] == ':')) return false;
-    depth += text[at] == '[', depth -= text[at] == ']';
-    ++at;
-  } while (depth > 0);
-  return at == text.size() || text[at] != '.';
-}
-
-bool are_multiples(const Shape& extents, const Shape& tile) {
-  return std::ranges::all_of(extents, [&](int64_t n) { return std::ranges::all_of(tile, [&](int64_t size) { return size > 0 && n % size == 0; }); });
-}
-
-}  // namespace
-
-// Does the text name a tensor of which it may read more than there is, as where its extents are no multiples of the tile's, or a tile that has?
-bool Evaluator::names_tensor(std::string_view text, const Shape& tile, bool may_lie_behind) {
-  auto is_of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  for (size_t at = 0; at < text.size();) {
-    size_t end = at;
-    while (end < text.size() && is_of_word(text[end])) ++end;
-    Binding* binding = end > at ? find(text.substr(at, end - at)) : nullptr;
-    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    auto* held = binding ? std::get_if<TilePtr>(&binding->value) : nullptr;
-    if (held && std::ranges::any_of((*held)->elements, &Number::is_padding)) return true;
-    if (view && !view->memory->is_callers() && view->memory->is_padded()) return true;
-    if (view && view->kind == Kind::Tensor && !is_element_of(text.substr(end)) && (may_lie_behind || !are_multiples(view->extents(), tile))) return true;
-    at = std::max(end, at + 1);
-  }
-  return false;
-}
-
 // The names of what a block assigns to, by calls too.
 std::vector<std::string_view> Evaluator::assigned_in(const ast::Block& block) {
   std::vector<std::string_view> names;
@@ -113,62 +76,33 @@ std::vector<std::string_view> Evaluator::assigned_in(const ast::Block& block) {
   return names;
 }
 
-// What is not run might have brought padding. A loop without a turn has come to its end at once.
-void Evaluator::open_assigned(const ast::Block& block, bool may_lie_behind) {
-  if (is_parallel_ || thread_ >= 0) return;
-  for (std::string_view name : assigned_in(block)) {
-    Binding* binding = find(name);
-    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (view && view->kind != Kind::Tensor && names_tensor(sources_.text(block.span), view->extents(), may_lie_behind)) view->memory->ends = std::max(view->memory->ends, Ends::IfUniform);
-  }
-}
-
 // What is left of a block behind a `continue`, a `break` or a `return` is not run.
 void Evaluator::open_rest(const ast::Block& block, size_t first) {
   if (first >= block.statements.size() || is_parallel_ || thread_ >= 0) return;
   ast::Block rest = block;
   rest.statements.erase(rest.statements.begin(), rest.statements.begin() + ptrdiff_t(first));
-  rest.span.begin = rest.statements.front()->span.begin;
-  open_assigned(rest);
   for (const auto& memory : assigned_memory(rest)) memory->stamp_anew(true);
-}
-
-void Evaluator::open_assigned(const ast::Stmt& other) {
-  if (auto* block = other.as<ast::Block>()) return open_assigned(*block);
-  auto* choice = other.as<ast::If>();
-  if (!choice) return;
-  open_assigned(choice->then_block);
-  if (choice->else_branch) open_assigned(*choice->else_branch);
 }
 
 void Evaluator::begin_turn(const ast::Block& body) {
   stamp_numbers(body);
-  for (const auto& memory : turned_) memory->may_end_as_it_began(), memory->stamp_anew(false);
+  for (const auto& memory : turned_) memory->stamp_anew(false);
 }
 
 // Runs a loop that assigns to the fragments of which its body assigns to the names.
 template <class F>
 Flow Evaluator::turning(const ast::Block& body, F&& loop) {
   std::vector<std::shared_ptr<Memory>> outer = std::exchange(turned_, {});
-  std::vector<bool> began_with_edge;
   for (std::string_view name : assigned_in(body)) {
     Binding* binding = find(name);
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
     if (is_parallel_ || !view || view->kind != Kind::Fragment || std::ranges::find(turned_, view->memory) != turned_.end()) continue;
-    began_with_edge.push_back(view->memory->began_with_edge);
-    view->memory->began_with_edge |= view->memory->is_padded() || view->memory->ends != Ends::No;
     turned_.push_back(view->memory);
   }
   const uint64_t turns = turns_;
   Flow flow = loop();
   stamp_numbers(body);
-  if (turns_ == turns) open_assigned(body, true);
-  for (size_t i = 0; i < turned_.size(); ++i) {
-    Memory& memory = *turned_[i];
-    memory.may_end_as_it_began();
-    memory.began_with_edge = began_with_edge[i];
-    memory.stamp_anew(turns_ == turns);
-  }
+  for (const auto& memory : turned_) memory->stamp_anew(turns_ == turns);
   turned_ = std::move(outer);
   return flow;
 }

@@ -61,7 +61,6 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
   auto out = std::make_shared<Tile>();
   out->type = region.view.memory->element;
   out->shape = region.shape();
-  out->ends = region.view.memory->ends;
   // Where the axes of the memory are in the tile, and those of the region.
   Places places, kept;
   for (size_t d = 0, axis = 0; d < region.length.size(); ++d) {
@@ -120,7 +119,6 @@ void Evaluator::write(const Region& region, const Value& value, Span span, bool 
     memory.set(*at, number);
   });
   if (!is_whole && !memory.is_callers()) memory.level();
-  memory.ends = is_whole ? tile->ends : std::max(tile->ends, memory.ends);
   ++changes_, ++changes_of_memory_;
 }
 
@@ -339,7 +337,7 @@ void Evaluator::assign(Place& place, const Value& given, Span span, bool takes_u
   Number number = convert(number_of(value, span), element.memory->element, span);
   bool changes = !element.memory->is_written(element.offset) || !are_same(element.memory->get(element.offset), number);
   changes_ += changes, changes_of_memory_ += changes;
-  if (is_parallel_) may_end(element.memory), number = put_at(number, element);
+  if (is_parallel_) number = put_at(number, element);
   const Number* old = element.memory->is_written(element.offset) ? element.memory->own(element.offset) : nullptr;
   if (element.kind != Kind::Fragment) number.data = kAllAxes & ~number.padding;
   set_beside(number, old);

@@ -188,10 +188,6 @@ Flow Evaluator::run_if(const ast::If& choice) {
   const Number test = condition(*choice.condition);
   Flow flow = Flow::Next;
   const std::vector<std::shared_ptr<Memory>> sides[] = {assigned_memory(choice.then_block), assigned_memory(choice.else_branch)};
-  std::set<Memory*> padded;
-  for (const auto& side : sides)
-    for (const auto& memory : side)
-      if (memory->ends != Ends::No || memory->is_padded()) padded.insert(memory.get());
   const std::vector<Left> left = is_parallel_ ? left_by(choice, test.truth()) : std::vector<Left>();
   {
     Guarded guarded(guards_, is_parallel_);
@@ -202,9 +198,6 @@ Flow Evaluator::run_if(const ast::If& choice) {
     else if (choice.else_branch) flow = execute(*choice.else_branch);
     kept_out_ = around;
   }
-  if (!test.truth()) open_assigned(choice.then_block);
-  else if (choice.else_branch) open_assigned(*choice.else_branch);
-  for (Memory* memory : padded) memory->ends = std::max(memory->ends, Ends::IfUniform);
   for (const auto& memory : sides[test.truth() ? 0 : 1]) memory->stamp_anew(false);
   for (const auto& memory : sides[test.truth() ? 1 : 0]) memory->stamp_anew(true);
   const bool is_kept = keeps_numbers() && (test.padding & kLost);

@@ -41,9 +41,9 @@ Padding spread_of(const Tile& tile, const Shape& shape) {
 }
 
 // What an operation on such a shape is given at its element `k`.
-Number operand_at(const Tile& tile, const Shape& shape, int64_t k, bool ends) {
+Number operand_at(const Tile& tile, const Shape& shape, int64_t k) {
   Number x = tile.elements[size_t(place_in(tile, shape, k))];
-  x.is_element = true, x.may_end = ends, x.spread = spread_of(tile, shape);
+  x.is_element = true, x.spread = spread_of(tile, shape);
   return x;
 }
 
@@ -98,7 +98,6 @@ Value Evaluator::tile_or_number(const Value& value, Span span) {
   if (!view) return value;
   if (view->axes.empty()) {
     Number element = load(*view, view->offset, span);
-    element.may_end = is_parallel_ && may_end(view->memory);
     Places indices = view->indices;
     indices.resize(kMostAxes);
     Number number = element_at(element, indices, view->memory->shape.size(), view->kind);
@@ -163,13 +162,11 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
     else if (!tiles[i]) numbers[i] = number_of(values[i], span);
   }
   auto out = std::make_shared<Tile>(Tile{hint, shape, {}});
-  std::vector<bool> ends;
-  for (const TilePtr& tile : tiles) ends.push_back(tile && tile->may_end()), out->ends = std::max(out->ends, tile ? tile->ends : Ends::No);
   steps_ += uint64_t(count_of(shape));
   const bool was_muted = is_muted_;
   for (int64_t k = 0; k < count_of(shape); ++k) {
     for (size_t i = 0; i < tiles.size(); ++i) {
-      if (tiles[i]) numbers[i] = operand_at(*tiles[i], shape, k, ends[i]);
+      if (tiles[i]) numbers[i] = operand_at(*tiles[i], shape, k);
       else numbers[i].is_element = false, numbers[i].spread = kAllAxes;
     }
     for (auto& [mask, wanted] : masks_)
@@ -178,7 +175,6 @@ Value Evaluator::map(const std::vector<Value>& operands, Scalar hint, const Each
     is_muted_ = was_muted;
   }
   if (!out->elements.empty()) out->type = out->elements[0].type;
-  if (std::ranges::find(ends, true) != ends.end() && !out->is_uniform()) out->ends = Ends::Unseen;
   return TilePtr(out);
 }
 
@@ -191,13 +187,11 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
   auto *a_ptr = std::get_if<TilePtr>(&left), *b_ptr = std::get_if<TilePtr>(&right);
   if (!a_ptr || !b_ptr || (*a_ptr)->shape.size() != 2 || (*b_ptr)->shape.size() != 2) unknown(span, "a product of other than two tiles of two axes");
   const Tile &a = **a_ptr, &b = **b_ptr;
-  ask_ends(a, integer_of(0), span), ask_ends(b, integer_of(0), span);
   int64_t rows = a.shape[0], inner = a.shape[1], columns = b.shape[1];
   auto out = std::make_shared<Tile>();
   out->type = acc ? acc->type : sum_type(a.type);
   out->shape = {rows, columns};
   bool is_real = is_float(out->type);
-  if (acc && (acc->ends == Ends::Unseen || (acc->may_end() && !is_zero(acc->elements[0])))) out->ends = Ends::Unseen;
   steps_ += uint64_t(rows * columns * inner / 8);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t c = 0; c < columns; ++c) {
@@ -264,7 +258,6 @@ Value Evaluator::turned(const Value& value, Span span) {
   auto out = std::make_shared<Tile>();
   out->type = (*tile)->type;
   out->shape = {(*tile)->shape[1], (*tile)->shape[0]};
-  out->ends = (*tile)->ends;
   for (int64_t r = 0; r < out->shape[0]; ++r)
     for (int64_t c = 0; c < out->shape[1]; ++c) out->elements.push_back(moved((*tile)->elements[size_t(c * out->shape[0] + r)], {1, 0}));
   return TilePtr(out);

@@ -24,18 +24,6 @@ int64_t count_of(const Shape& shape) {
   return count;
 }
 
-namespace {
-
-bool are_uniform(const std::vector<Number>& elements) {
-  return !elements.empty() && std::ranges::all_of(elements, [&, first = elements[0]](const Number& x) {
-    return !x.is_padding() && (x.is_real() ? x.f == first.f || (std::isnan(x.f) && std::isnan(first.f)) : x.i == first.i);
-  });
-}
-
-}  // namespace
-
-bool Tile::is_uniform() const { return are_uniform(elements); }
-
 Padding moved(Padding padding, const Places& places) {
   Padding out = padding & ~(kLost - 1);
   for (size_t d = 0; d < places.size(); ++d)
@@ -96,10 +84,10 @@ Number stamped(Number x, uint32_t before) {
 
 void mark(Number& out, std::span<const Number> from) {
   out.scanned = out.padding & (kLost - 1);
-  out.data = out.waiting = 0, out.stamps = {}, out.stamp = 0, out.is_element = out.may_end = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
+  out.data = out.waiting = 0, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
   for (const Number& x : from) {
     out.scanned &= x.scanned | ~x.padding;
-    out.is_element |= x.is_element, out.may_end |= x.may_end, out.spread &= x.spread;
+    out.is_element |= x.is_element, out.spread &= x.spread;
     out.data |= x.data & ~x.spread, out.waiting |= x.waiting & ~x.spread;
     if (x.stamp || (x.is_element && !x.spread)) out.stamps.add(x.stamps);
   }
@@ -194,17 +182,6 @@ void Memory::level() {
       if (has_data) each([&](Number& x) { x.data |= axis & ~x.waiting & ~x.padding; });
     }
   }
-}
-
-bool Memory::note_end() {
-  const bool may_end = ends == Ends::IfUniform && are_uniform(own_);
-  for (Number& x : own_) x.may_end = may_end;
-  return may_end;
-}
-
-void Memory::take_ends() {
-  if (std::ranges::none_of(own_, &Number::may_end)) return;
-  ends = std::max(ends, are_uniform(own_) ? Ends::IfUniform : Ends::Unseen);
 }
 
 void Memory::stamp_anew(bool is_open) {

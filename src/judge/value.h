@@ -59,7 +59,6 @@ struct Number {
   Stamps stamps = {};   // of elements that it is computed of
   uint32_t stamp = 0;   // its own, in a variable
   bool is_element = false;  // of a tile
-  bool may_end = false;     // computed of one that is the same everywhere, and may end, as the text tells
 
   Padding beyond() const { return Padding(padding & ~(kAsRead | kAsked)); }
   bool is_padding() const { return (beyond() & ~(kAnything | kSet | kAsked | kMet)) != 0; }
@@ -89,17 +88,10 @@ bool is_left_out(const Number& x, size_t axis);
 // Does what they make hold no data where a variable has kept what it held?
 bool waits(std::span<const Number> from);
 
-// A branch or a loop that was not run might have brought padding, or one that was has put a number in its place: what is the same number
-// everywhere ends where that would. Of what is computed of it, and is not the same everywhere, some may lie beyond: it is not seen which.
-enum class Ends : uint8_t { No, IfUniform, Unseen };
-
 struct Tile {
   Scalar type;
   Shape shape;
   std::vector<Number> elements;  // row-major
-  Ends ends = Ends::No;
-  bool is_uniform() const;  // without padding, the same number everywhere
-  bool may_end() const { return ends == Ends::IfUniform && is_uniform(); }
 };
 using TilePtr = std::shared_ptr<const Tile>;
 // The padding of an element whose tile's axes have other places now; none: the axis is gone.
@@ -126,9 +118,7 @@ class Memory {
 
   Scalar element;
   std::string name;
-  Ends ends = Ends::No;  // as of a tile
   Shape shape;  // of the program's own
-  bool began_with_edge = false;  // in the loop around: without a turn it ends there
   bool is_written(int64_t offset) const;
   Number get(int64_t offset) const;
   Number* own(int64_t offset) { return tensor_ ? nullptr : &own_[size_t(offset)]; }
@@ -139,12 +129,6 @@ class Memory {
   int64_t count() const { return int64_t(own_.size()); }
   bool is_padded() const { return std::ranges::any_of(own_, [](const Number& x) { return x.is_padding() || x.waiting; }); }
   // Notes at its elements whether they are of one that may end.
-  bool note_end();
-  // `ends`, as some of its elements, and not all, may be of one that may end.
-  void take_ends();
-  void may_end_as_it_began() {
-    if (began_with_edge) ends = std::max(ends, Ends::IfUniform);
-  }
   // Where some of a line are made of elements along it, so are all others that nothing was kept out of.
   void level();
   // Behind branches, and in turns of loops: what was computed of it before is not computed of what it holds. `is_open`: nor is it known what

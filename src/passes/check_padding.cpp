@@ -10,9 +10,32 @@ namespace {
 
 // Rounds of a loop in which its numbers may grow one by one: in a visit, and in all of them. From then on a number that still
 // grows may be any, and only the axes that are padded are left to grow, which come to an end.
-constexpr int kMostRounds = 4, kMostRoundsInAll = 16;
+constexpr int kMostRounds = 4, kMostRoundsInAll = 32;
+// Edges that move from tile to tile, `b1 = b0`, take longer.
+constexpr int kMostRoundsOfEdges = 12;
+// Rounds in which what conditions say of turns is guessed.
+constexpr int kMostGuesses = 2;
 // Visits of a loop inside of others that begin without what the one before has found.
 constexpr int kMostVisits = 3;
+
+// What a loop begins with is there in its first turn alone.
+void begin(TileState& first, const std::optional<Counting>& counting) {
+  for (AxisPadding& axis : first.axes)
+    if (counting && axis.may_be_free) axis.free_when = both(axis.free_when, {is_first(*counting)});
+}
+
+// What a loop begins with, with all that an earlier visit has found.
+TileState resumed(const TileState& first, const TileState& settled) {
+  TileState all = joined(first, settled);
+  for (size_t a = 0; a < std::min(all.axes.size(), settled.axes.size()); ++a) {
+    AxisPadding& axis = all.axes[a];
+    const AxisPadding& known = settled.axes[a];
+    if (!axis.is_padded || !known.is_padded) continue;
+    axis.edges = known.edges, axis.at_first = known.at_first, axis.loop = known.loop, axis.is_filled = known.is_filled;
+    axis.uniform.when = known.uniform.when, axis.uniform.is_lost = known.uniform.is_lost, axis.free_when = known.free_when;
+  }
+  return all;
+}
 
 TileState worst(TileState state, Scalar type) { return tainted(std::move(state), known_anything(type)); }
 
@@ -53,10 +76,10 @@ void PaddingFlow::run(const Op& op) {
   if (op.is<op::Permute>() || op.is<op::Reshape>() || op.is<op::Insert>() || op.is<op::Extract>()) run_shape(op);
 }
 
-void PaddingFlow::join_buffers(const Buffers& other) {
+void PaddingFlow::join_buffers(const Buffers& other, const prove::Formula& when) {
   for (const auto& [buffer, state] : other) {
     auto [at, is_new] = buffers_.try_emplace(buffer, state);
-    if (!is_new) at->second = joined(at->second, state);
+    if (!is_new) at->second = joined(state, at->second, when);
   }
 }
 
@@ -84,20 +107,30 @@ std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::
   const auto& args = kernel_.region(parts.front()).args;
   std::vector<bool> is_anew;  // by a turn
   std::vector<TileState> first = states(inits), carried = first;
-  for (size_t i = 0; !is_early && i < settled.carried.size(); ++i) carried[i] = joined(carried[i], settled.carried[i]);
-  if (!is_early) join_buffers(settled.buffers);
+  const Buffers entered = buffers_;
+  for (TileState& state : carried) begin(state, counting);
+  for (auto& [buffer, state] : buffers_) begin(state, counting);
+  for (size_t i = 0; !is_early && i < settled.carried.size(); ++i) carried[i] = resumed(carried[i], settled.carried[i]);
+  for (const auto& [buffer, state] : is_early ? Buffers() : settled.buffers) {
+    auto [at, is_new] = buffers_.try_emplace(buffer, state);
+    if (!is_new) at->second = resumed(at->second, state);
+  }
   around_.insert(around_.end(), parts.begin(), parts.end());
   std::vector<TileState> turned;
+  std::vector<Turns> all;
+  for (RegionId part : parts) all.push_back({prover_, part, counting});
   for (int round = 0;; ++round, ++settled.rounds) {
-    bool must_widen = round >= kMostRounds || settled.rounds >= kMostRoundsInAll;
+    for (Turns& part : all) part.may_guess = round < kMostGuesses, part.has_guessed = false;
+    const bool loses_edges = round >= kMostRoundsOfEdges || settled.rounds >= kMostRoundsInAll;
+    bool must_widen = loses_edges || round >= kMostRounds || settled.rounds >= kMostRoundsInAll / 2;
     auto next_turn = [&](TileState now, bool is_anew = false) {
-      for (RegionId part : parts) now = at_next_turn(std::move(now), prover_, part, counting, is_anew);
+      for (Turns& part : all) now = at_next_turn(std::move(now), part, is_anew);
       return now;
     };
     auto after = [&](const TileState& first, const TileState& before, const TileState& left, ValueId of) {
       TileState next = joined_turns(first, before, left, counting);
       note_first_turn(first, left, parts.back(), next);
-      return must_widen ? widened(before, std::move(next), known_anything(element(of))) : next;
+      return must_widen ? widened(before, std::move(next), known_anything(element(of)), loses_edges) : next;
     };
     Buffers before = buffers_;
     turned = turn(carried);
@@ -106,17 +139,19 @@ std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::
     for (size_t i = 0; i < carried.size(); ++i) next.push_back(after(first[i], carried[i], next_turn(turned[i], is_anew[i]), inits[i]));
     for (auto& [buffer, state] : buffers_) {
       auto known = before.find(buffer);
-      state = known == before.end() ? next_turn(state) : after(known->second, known->second, next_turn(state), buffer);
+      auto first = entered.find(buffer);
+      state = known == before.end() ? next_turn(state) : after(first != entered.end() ? first->second : known->second, known->second, next_turn(state), buffer);
     }
-    join_buffers(before);
-    if (next == carried && buffers_ == before) break;
+    for (const auto& [buffer, state] : before) buffers_.try_emplace(buffer, state);
+    const bool has_guessed = std::ranges::any_of(all, &Turns::has_guessed);
+    if (next == carried && buffers_ == before && !has_guessed) break;
     carried = std::move(next);
   }
   around_.resize(around_.size() - parts.size());
   settled.carried = std::move(carried);
   settled.buffers = buffers_;
   for (size_t i = 0; i < turned.size(); ++i)
-    for (RegionId part : parts) turned[i] = behind_loop(std::move(turned[i]), prover_, part, counting, is_anew[i]);
+    for (Turns& part : all) turned[i] = behind_loop(std::move(turned[i]), part, is_anew[i]);
   return turned;
 }
 
@@ -135,15 +170,16 @@ void PaddingFlow::note_first_turn(const TileState& first, const TileState& left,
 
 // A loop that need not turn leaves what it began with. Where it has no turn, the tiles of its turns may have no elements: what is free then is
 // what is free beyond the edges of all turns.
-TileState PaddingFlow::behind(const TileState& first, const TileState& turned, const prove::Facts& without) {
-  TileState result = joined(first, turned);
+TileState PaddingFlow::behind(const TileState& first, const TileState& turned, const prove::Formula& has_none) {
+  TileState result = joined(first, turned, has_none);
+  const prove::Facts without = prover_.facts(region_).with(has_none);
   for (size_t a = 0; a < result.axes.size(); ++a) {
     const AxisPadding &x = first.axes[a], &y = turned.axes[a];
     const bool is_free = x.is_padded && y.is_padded && x.kind == PaddingKind::Free && y.kind == PaddingKind::Free;
     if (!is_free || x.edges == y.edges || !x.at_first.empty() || !y.at_first.empty()) continue;
     Edges left = y.edges;
     for (Beyond& beyond : left)
-      std::erase_if(beyond, [&](const Edge& edge) { return !edge.has_low && prover_.proves(without, prove::at_least(prove::Linear(0), edge.limit), prove::Effort::Quick); });
+      std::erase_if(beyond.edges, [&](const Edge& edge) { return !edge.has_low && prover_.proves(without, prove::at_least(prove::Linear(0), edge.limit), prove::Effort::Quick); });
     if (left == x.edges) result.axes[a].edges = y.edges, result.axes[a].is_filled = x.is_filled && y.is_filled;
   }
   return result;
@@ -170,7 +206,7 @@ void PaddingFlow::run_for(const op::For& loop, const Op& at) {
   sweep(loop, turned);
   sweep_buffers(loop);
   if (!turning_.contains(loop.body))
-    for (size_t i = 0; i < turned.size(); ++i) turned[i] = behind(first[i], turned[i], prover_.facts(region_).with(prove::at_least(prove::Linear(0), turns)));
+    for (size_t i = 0; i < turned.size(); ++i) turned[i] = behind(first[i], turned[i], prove::at_least(prove::Linear(0), turns));
   hold(at.results, turned);
 }
 
@@ -195,14 +231,15 @@ void PaddingFlow::run_if(const op::If& branch, const Op& at) {
   Buffers after_then = std::exchange(buffers_, before);
   run(branch.else_body);
   conditions_.pop_back();
-  join_buffers(after_then);
+  const prove::Formula is_taken = prover_.condition(branch.condition);
+  join_buffers(after_then, is_taken);
   const auto& a = kernel_.terminator(branch.then_body).as<op::Yield>().values;
   const auto& b = kernel_.terminator(branch.else_body).as<op::Yield>().values;
   for (size_t i = 0; i < at.results.size(); ++i) {
     if (kernel_.type(at.results[i]).is_tile()) {
-      tiles_[at.results[i]] = joined(state(a[i]), state(b[i]));
+      tiles_[at.results[i]] = joined(state(a[i]), state(b[i]), is_taken);
     } else if (kernel_.type(at.results[i]).is_scalar()) {
-      TileState either = joined(number(a[i]), number(b[i]));
+      TileState either = joined(number(a[i]), number(b[i]), is_taken);
       if (const AxisPadding* told = padded_number(branch.condition)) {
         meet(either.whole(), *told);
         either.whole().numbers = joined(either.whole().numbers, either.inside), either.whole().is_as_read = false;

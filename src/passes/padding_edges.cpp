@@ -52,6 +52,11 @@ struct Written {
   }
   ValueId condition(const Formula& f) {
     if (f.kind == Formula::Kind::AtLeastZero) return b.compare(CompareFn::Ge, sum(f.linear), b.index(0));
+    if (f.kind == Formula::Kind::Flag) {
+      const ValueId told = *prover.source(f.flag);
+      const ValueId holds = b.kernel().type(told).is_buffer() ? b.value(op::Present{told}, scalar_type(Scalar::Bool)) : told;
+      return f.is_negated ? b.logical_not(holds) : holds;
+    }
     bool is_all = f.kind == Formula::Kind::All || f.kind == Formula::Kind::True;
     ValueId result = b.boolean(is_all);
     for (const Formula& part : f.parts) result = b.binary(is_all ? BinaryFn::And : BinaryFn::Or, result, condition(part));
@@ -65,19 +70,17 @@ Outside written(prove::Prover& prover, Builder& b, const Edges& edges) {
   Outside any;
   for (const Beyond& beyond : edges) {
     std::vector<Ends> all;
-    for (const Edge& edge : beyond) {
-      Written written{prover, b};
-      all.push_back({edge.has_low ? written.sum(edge.first) : ValueId{}, written.sum(edge.limit)});
-    }
-    any.push_back(std::move(all));
+    Written written{prover, b};
+    for (const Edge& edge : beyond.edges) all.push_back({edge.has_low ? written.sum(edge.first) : ValueId{}, written.sum(edge.limit)});
+    any.push_back({std::move(all), beyond.when.is_true() ? ValueId{} : written.condition(beyond.when)});
   }
   return any;
 }
 ValueId is_outside(Builder& b, const Outside& outside, ValueId coordinate) {
   ValueId any = b.boolean(false);
-  for (const std::vector<Ends>& beyond : outside) {
-    ValueId all = b.boolean(true);
-    for (const Ends& end : beyond) {
+  for (const OutsideOf& beyond : outside) {
+    ValueId all = beyond.when.valid() ? beyond.when : b.boolean(true);
+    for (const Ends& end : beyond.ends) {
       ValueId is = b.compare(CompareFn::Ge, coordinate, end.limit);
       if (end.first.valid()) is = b.logical_or(is, b.compare(CompareFn::Lt, coordinate, end.first));
       all = b.binary(BinaryFn::And, all, is);

@@ -9,7 +9,12 @@ namespace tilec::passes {
 struct Ends {
   ir::ValueId first, limit;  // first: none where nothing lies before
 };
-using Outside = std::vector<std::vector<Ends>>;  // beyond all of one of them
+// Beyond all of them, where the condition holds; none: it does.
+struct OutsideOf {
+  std::vector<Ends> ends;
+  ir::ValueId when;
+};
+using Outside = std::vector<OutsideOf>;  // of one of them
 Outside written(prove::Prover& prover, ir::Builder& b, const Edges& edges);
 ir::ValueId is_outside(ir::Builder& b, const Outside& outside, ir::ValueId coordinate);
 

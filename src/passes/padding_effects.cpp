@@ -102,11 +102,11 @@ void PaddingFlow::store_elements(const op::Map& map, const std::map<ValueId, Axi
 void PaddingFlow::pad_somewhere(ValueId buffer, const AxisPadding& padding) {
   TileState now = state(buffer);
   for (AxisPadding& axis : std::span(now.axes).first(now.rank())) {
-    axis.numbers = axis.is_padded ? joined(axis.met(), padding.numbers) : padding.numbers;
+    axis.numbers = axis.is_padded ? joined(axis.numbers, padding.numbers) : padding.numbers;
     if (padding.kind != PaddingKind::Read) axis.told = joined(axis.is_padded ? axis.set_by_program() : Known(), padding.told);
     axis.kind = axis.is_padded && axis.kind != padding.kind ? PaddingKind::Mixed : padding.kind;
-    axis.is_padded = true, axis.plain = {}, axis.is_as_read = axis.is_free = axis.may_be_free = false, axis.origin = padding.origin;
-    axis.lose_edges();
+    axis.is_padded = true, axis.is_as_read = false, axis.origin = padding.origin;
+    axis.count(), axis.lose_edges();
   }
   buffers_[buffer] = std::move(now);
 }
@@ -124,7 +124,7 @@ void PaddingFlow::run_simt(RegionId body) {
       auto* load = op.get<op::ElementLoad>();
       if (!load || kernel_.type(load->buffer).space != Space::Shared) return;
       const AxisPadding padding = whole_at(*load, region).whole();
-      if (padding.is_padded) reads.emplace(op.result(), padding), numbers[op.result()] = padding.met();
+      if (padding.is_padded) reads.emplace(op.result(), padding), numbers[op.result()] = padding.numbers;
     });
     std::map<ValueId, AxisPadding> stored;
     each_op(kernel_, body, [&](OpId id) {

@@ -16,16 +16,6 @@ namespace {
 // What the program has set itself is the program's own business: what it does is what it may be hoped to do.
 const Numbers& counted(const AxisPadding& axis) { return axis.kind == PaddingKind::Set ? axis.numbers.hoped : axis.numbers.sure; }
 
-// Along which axes it runs from end to end.
-std::vector<bool> covered(const std::vector<int64_t>& sizes, const std::vector<int64_t>& extents) {
-  std::vector<bool> covers;
-  for (size_t d = 0; d < extents.size(); ++d) covers.push_back(sizes[d] == extents[d]);
-  return covers;
-}
-
-// The number that the whole tile may hold instead ends at the edge as well, where that is known.
-Numbers plain_beyond(const AxisPadding& axis) { return axis.can_be_masked() ? axis.plain.sure : Numbers{}; }
-
 std::string text_of(const Numbers& numbers, Scalar type) {
   if (type == Scalar::U64 && numbers.exact) return std::to_string(uint64_t(numbers.exact->i));
   std::string text = text_of(numbers);
@@ -80,7 +70,7 @@ TileState PaddingFlow::read(ValueId buffer, std::span<const ValueId> offsets, co
     if (size_t(d) < bounds.size() && bounds[d] == Bounds::Inside) continue;
     bool has_low = prover_.terms().range(at[d]).low < 0 && !prover_.proves(prover_.facts(region_), prove::at_least_zero(at[d]), prove::Effort::Quick);
     Edge edge{has_low ? -at[d] : Linear(0), extents[d] - at[d], has_low};
-    result.axes[k] = {.is_padded = true, .edges = {{std::move(edge)}}, .is_filled = true, .numbers = padding, .origin = {buffer, note.read, note.pad}, .is_as_read = true};
+    result.axes[k] = {.is_padded = true, .edges = {Beyond{{std::move(edge)}}}, .is_filled = true, .numbers = padding, .origin = {buffer, note.read, note.pad}, .is_as_read = true};
     result.corner = padding;
   }
   return result;
@@ -91,16 +81,16 @@ void PaddingFlow::write(const TileState& part, ValueId buffer, std::span<const V
   if (kernel_.type(buffer).space != Space::Shared) return;
   TileState region = placed(part, values(offsets), axes);
   std::vector<int64_t> sizes = sizes_along(kernel_.type(buffer).rank(), axes, shape);
+  LinearList at = values(offsets);
   while (auto* view = kernel_.defined_by<op::Subview>(buffer)) {
     region = placed(region, values(view->offsets), view->axes);
     sizes = sizes_along(kernel_.type(view->buffer).rank(), view->axes, sizes);
-    buffer = view->buffer;
+    buffer = view->buffer, at.clear();
   }
   auto known = buffers_.find(buffer);
-  std::vector<bool> covers = covered(sizes, kernel_.type(buffer).shape);
-  bool is_whole = std::find(covers.begin(), covers.end(), false) == covers.end();
-  if (is_whole || known == buffers_.end()) buffers_[buffer] = std::move(region);
-  else known->second = joined_in_parts(known->second, region, covers);
+  const Place place{std::move(at), std::move(sizes), kernel_.type(buffer).shape};
+  if (place.covers_all() || known == buffers_.end()) buffers_[buffer] = std::move(region);
+  else known->second = joined_in_parts(known->second, region, place);
 }
 
 TileState PaddingFlow::copied(const op::Copy& copy, const Op& at) {
@@ -111,21 +101,22 @@ TileState PaddingFlow::copied(const op::Copy& copy, const Op& at) {
   if (element(copy.src) != element(copy.dst)) {
     convert(part.inside);
     convert(part.corner);
-    for (AxisPadding& axis : part.axes) convert(axis.numbers), convert(axis.told), convert(axis.plain);
+    for (AxisPadding& axis : part.axes) convert(axis.numbers), convert(axis.told), convert(axis.uniform.number), convert(axis.plain);
   }
   return part;
 }
 
 // Padding along an axis that would enter a reduction is kept out of it. Gives whether it is neutral there.
 bool PaddingFlow::enter_reduction(const op::Reduce& reduce, int64_t along, const Op& at) {
-  const AxisPadding axis = state(reduce.x).axes[size_t(along)];
+  AxisPadding axis = state(reduce.x).axes[size_t(along)];
   const Scalar type = element(reduce.x);
   const bool is_index = reduce.fn == ReduceFn::ArgMax || reduce.fn == ReduceFn::ArgMin;
   auto changes_nothing = [&](const Numbers& n) {
     if (!is_index || !n.kinds) return is_identity(reduce.fn, type, n);
     return is_float(type) ? n.is_within(kNan) : is_identity(reduce.fn, type, n) && !axis.has_low();
   };
-  if (!axis.is_padded || (changes_nothing(counted(axis)) && changes_nothing(plain_beyond(axis)))) return true;
+  axis = axis.ending(changes_nothing(axis.uniform.number.sure));
+  if (!axis.is_padded || changes_nothing(counted(axis))) return true;
   // NaN never wins, whichever end is looked for.
   const bool may_be_nan = is_index && is_float(type);
   std::string wanted = may_be_nan ? "nan" : identity_text(reduce.fn, type), where(name(reduce.fn));
@@ -152,9 +143,10 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
     if (!other.is_padded) continue;
     // A line that lies beyond both edges holds nothing but the identity, where it is masked.
     const Known corner = is_neutral || is_index ? x.corner : known_exactly(type, identity(reduce.fn, type));
-    other.numbers = fold(axis.is_padded ? joined(other.met(), corner) : other.met());
+    other.numbers = fold(axis.is_padded ? joined(other.numbers, corner) : other.numbers);
     if (&other == &result.whole() && !is_index) other.numbers = joined(other.numbers, known_exactly(type, identity(reduce.fn, type)));
-    other.is_as_read = false, other.told = other.told.is_some() ? other.numbers : Known(), other.plain = {};
+    other.is_as_read = false, other.told = other.told.is_some() ? other.numbers : Known();
+    if (!other.uniform.is_never()) other.uniform.number = fold(other.uniform.number);
     if (x.corner.is_some()) result.corner = fold(x.corner);
   }
   if (x.whole().is_padded && !is_index) result.inside = joined(result.inside, known_exactly(type, identity(reduce.fn, type)));
@@ -166,10 +158,11 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
 void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
   TileState result = state(scan.x);
   Scalar type = element(scan.x);
-  const AxisPadding axis = result.axes[scan.axis];
+  const AxisPadding& along = result.axes[scan.axis];
+  const AxisPadding axis = along.ending(is_identity(scan.fn, type, along.uniform.number.sure));
   // Padding at the far end is reached when everything inside is done: it holds what the scan has come to, where a mask can stand.
   bool comes_last = !axis.edges.empty() && !axis.has_low() && !scan.reverse;
-  bool is_neutral = is_identity(scan.fn, type, counted(axis)) && is_identity(scan.fn, type, plain_beyond(axis));
+  bool is_neutral = is_identity(scan.fn, type, counted(axis));
   if (axis.is_padded && !is_neutral && (!comes_last || has_place(axis))) {
     std::string wanted = identity_text(scan.fn, type);
     const bool is_told = axis.told.is_some() && !comes_last && !is_identity(scan.fn, type, axis.told.hoped);
@@ -177,19 +170,20 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
   }
   const AxisPadding& whole = result.whole();
   if (whole.is_padded && has_place(whole)) keep_out({scan.x, 0, int64_t(result.rank()), whole, identity(scan.fn, type), "scan", identity_text(scan.fn, type), true}, at);
-  Known anywhere = joined(result.inside, axis.met());
-  result.axes[size_t(scan.axis)].is_free = result.axes[size_t(scan.axis)].may_be_free = false;
+  Known anywhere = joined(result.inside, axis.numbers);
+  result.axes[size_t(scan.axis)].count();
   result.inside = total(scan.fn, type, comes_last || !axis.is_padded ? result.inside : anywhere);
   for (size_t a = 0; a < result.axes.size(); ++a) {
     AxisPadding& other = result.axes[a];
     if (!other.is_padded) continue;
     bool is_own = int64_t(a) == scan.axis;
-    other.numbers = total(scan.fn, type, is_own ? anywhere : joined(other.met(), result.corner));
+    other.numbers = total(scan.fn, type, is_own ? anywhere : joined(other.numbers, result.corner));
     if (is_own && other.kind != PaddingKind::Mixed) other.kind = PaddingKind::Read;
     if (is_own) other.is_scanned = comes_last || is_neutral;
-    other.is_as_read = false, other.plain = {};
+    other.is_as_read = false;
+    if (!other.uniform.is_never()) other.uniform.number = total(scan.fn, type, other.uniform.number);
   }
-  if (result.corner.is_some()) result.corner = total(scan.fn, type, joined(result.corner, joined(anywhere, axis.met())));
+  if (result.corner.is_some()) result.corner = total(scan.fn, type, joined(result.corner, joined(anywhere, axis.numbers)));
   tiles_[at.result()] = std::move(result);
 }
 
@@ -218,7 +212,7 @@ TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<c
       is_kept = taken == b[j] && before(a, i) == before(b, j) && !result.axes[j].is_padded;
       if (!is_kept) continue;
       const int64_t times = b[j] / a[i];
-      result.axes[j] = old.axes[i];
+      result.axes[j] = old.axes[i], result.axes[j].unwritten.reset();
       for (Edges* edges : {&result.axes[j].edges, &result.axes[j].at_first})
         each_edge(*edges, [&](Edge& edge) { edge.first = edge.first * times, edge.limit = edge.limit * times; });
     }
@@ -227,7 +221,7 @@ TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<c
       continue;
     }
     for (size_t j = 0; j < b.size() && !is_kept; ++j)
-      result.axes[j] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = joined(result.axes[j].numbers, old.axes[i].met()), .origin = old.axes[i].origin, .is_as_read = old.axes[i].is_as_read};
+      result.axes[j] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = joined(result.axes[j].numbers, old.axes[i].numbers), .origin = old.axes[i].origin, .is_as_read = old.axes[i].is_as_read};
   }
   return result;
 }
@@ -235,7 +229,7 @@ TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<c
 TileState permuted(const TileState& x, const Axes& axes) {
   TileState result = plain_state(x.inside, x.rank());
   result.corner = x.corner, result.whole() = x.whole();
-  for (size_t i = 0; i < axes.size(); ++i) result.axes[i] = x.axes[axes[i]];
+  for (size_t i = 0; i < axes.size(); ++i) result.axes[i] = x.axes[axes[i]], result.axes[i].unwritten.reset();
   return result;
 }
 
@@ -248,8 +242,8 @@ void PaddingFlow::run_shape(const Op& op) {
   if (auto* o = op.get<op::Extract>()) made = part(state(o->tile), values(o->offsets), o->axes);
   if (auto* o = op.get<op::Permute>()) made = permuted(state(o->x), o->axes);
   if (auto* o = op.get<op::Insert>()) {
-    const std::vector<int64_t> sizes = sizes_along(kernel_.type(o->tile).rank(), o->axes, kernel_.type(o->part).shape);
-    made = joined_in_parts(state(o->tile), placed(state(o->part), values(o->offsets), o->axes), covered(sizes, kernel_.type(o->tile).shape));
+    const Place place{values(o->offsets), sizes_along(kernel_.type(o->tile).rank(), o->axes, kernel_.type(o->part).shape), kernel_.type(o->tile).shape};
+    made = joined_in_parts(state(o->tile), placed(state(o->part), place.offsets, o->axes), place);
   }
 }
 
@@ -260,12 +254,12 @@ bool PaddingFlow::is_refused(const Entry& entry) const {
   return !entry.is_meant && (is_asked_for || !has_place(axis));
 }
 
-bool PaddingFlow::has_place(const AxisPadding& axis) const { return axis.can_be_masked() && masks_.can_stand(region_, axis.edges); }
+bool PaddingFlow::has_place(const AxisPadding& axis) const { return axis.can_be_masked() && masks_.can_stand(region_, axis.left_out()); }
 
 // What is neutral as long as memory holds finite numbers is left where no mask can stand.
 bool PaddingFlow::keep_out(const Entry& entry, const Op& at) {
   if (is_refused(entry)) return report(entry.padding, entry.tile, entry.where, entry.wanted, at), false;
-  if (has_place(entry.padding)) masks_.add(OperandMask{region_, op_, entry.operand, entry.axis, entry.padding.edges, entry.identity});
+  if (has_place(entry.padding)) masks_.add(OperandMask{region_, op_, entry.operand, entry.axis, entry.padding.left_out(), entry.identity});
   return true;
 }
 
@@ -282,7 +276,7 @@ void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::stri
   if (where == kChoice)
     return void(report.help("beyond the edge what the loop carries would stay, but which elements lie there is not known here, or it is computed in one side alone: "
                             "test the place first, `if c < N { ... }`, or choose in the turn that reads the tile, between names"));
-  bool is_mendable = axis.is_as_read && from.read.valid(), is_everywhere = !axis.can_be_masked() || !masks_.can_stand(region_, axis.edges);
+  bool is_mendable = axis.is_as_read && from.read.valid(), is_everywhere = !axis.can_be_masked() || !masks_.can_stand(region_, axis.left_out());
   if (!is_mendable && is_everywhere)
     return void(report.help("which of its elements lie beyond the edge is not known here: reduce each tile, or set what enters it beyond the edge to " + wanted));
   // What is computed in place has no elements to set, and setting those that it is computed from is another thing.

@@ -6,6 +6,7 @@
 #include "diag/sink.h"
 #include "passes/map_numbers.h"
 #include "passes/padding_masks.h"
+#include "passes/padding_turns.h"
 
 namespace tilec::passes {
 
@@ -37,7 +38,7 @@ class PaddingFlow {
   void run(const ir::Op& op);
   std::vector<TileState> repeat(std::span<const ir::ValueId> inits, std::span<const ir::RegionId> parts, const std::optional<Counting>& counting, const Turn& turn);
   void note_first_turn(const TileState& first, const TileState& left, ir::RegionId loop, TileState& next);
-  TileState behind(const TileState& first, const TileState& turned, const prove::Facts& without);
+  TileState behind(const TileState& first, const TileState& turned, const prove::Formula& has_none);
   void run_for(const ir::op::For& op, const ir::Op& at);
   void run_while(const ir::op::While& op, const ir::Op& at);
   void run_if(const ir::op::If& op, const ir::Op& at);
@@ -103,12 +104,10 @@ class PaddingFlow {
   std::vector<Group> grouped(int64_t axis) const;
   std::vector<unsigned> possible_sets(const std::vector<Group>& groups);
   bool is_beyond(const Edges& inner, const Edges& outer);
-  Marks marks_along(size_t input, int64_t axis, bool is_outside) const;
+  Made made_there(const AxisPadding& along, const prove::Formula* places) const;
+  Marks marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places = nullptr) const;
   MapResults map_results(const ir::op::Map& op, const MapAxis& axis, unsigned set, bool is_free = false);
   Known met_there(size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise);
-  static std::optional<size_t> plain_input(const std::vector<Group>& groups);
-  bool is_uniform(const ir::op::Map& op, std::optional<size_t> alone) const;
-  Known plain_result(const ir::op::Map& op, size_t padded, int64_t axis, size_t r);
   bool reads_along(size_t input, size_t input_axis, int64_t axis) const { return inputs_[input].axes[input_axis] == axis; }
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
   Made made_inside(const ir::op::Map& op, int64_t axis, size_t r) const;
@@ -139,6 +138,8 @@ class PaddingFlow {
   Edges beyond_both(const Edges& a, const Edges& b);
   Group region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes);
   void note_first_turn(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
+  Runs when_free(int64_t axis, size_t r) const;
+  void note_uniform(const ir::op::Map& map, int64_t axis, size_t r, AxisPadding& result);
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
   void mask_effects(MapAxis& axis, unsigned set, const MapResults& results);
@@ -202,7 +203,7 @@ class PaddingFlow {
   // What an operand is: computed in place, a name of a fragment, or of a shared tile.
   enum class Held : uint8_t { InPlace, Named, Shared };
   void advise(Report report, const AxisPadding& axis, const std::string& name, std::string_view where, const std::string& wanted, const ir::Op& at, Held held);
-  void join_buffers(const Buffers& other);
+  void join_buffers(const Buffers& other, const prove::Formula& when);  // where that holds, the others
 
   const ir::Kernel& kernel_;
   Diagnostics& diagnostics_;

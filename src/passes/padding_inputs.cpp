@@ -24,7 +24,11 @@ bool is_of_data(const Kernel& kernel, const op::Map& map, ValueId index) {
 }  // namespace
 
 void PaddingFlow::is_no_element(AxisPadding& axis) {
-  if (axis.kind == PaddingKind::Free) axis.kind = PaddingKind::Read, axis.is_as_read = false;
+  if (axis.kind != PaddingKind::Free) return;
+  axis.kind = PaddingKind::Read, axis.is_as_read = false;
+  axis.edges = axis.left_out();
+  if (axis.uniform.is_lost || axis.edges.empty()) axis.is_filled = false;
+  axis.uniform = {};
 }
 
 bool is_of_elements(const Kernel& kernel, ValueId index) {
@@ -72,7 +76,7 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
     if (const std::optional<size_t> along = seen_along(map, index, axis)) {
       meet(result.axes[*along], axis);
     } else if (axis.is_scanned) {
-      result.inside = joined(result.inside, axis.met());
+      result.inside = joined(result.inside, axis.numbers);
     } else if (!prover_.depends_on(index, map.body) && !index.is_lost) {
       axis = moved(std::move(axis), -index);
       drop_inside(axis, region_);
@@ -81,7 +85,7 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
       stands(axis);
       meet(result.whole(), axis);
     } else if (index.is_lost || is_of_data(kernel_, map, load.indices[d])) {
-      result.inside = joined(result.inside, axis.met());
+      result.inside = joined(result.inside, axis.numbers);
     } else {
       axis = moved(std::move(axis), -index);
       drop_inside(axis, region);

@@ -64,7 +64,7 @@ std::set<ValueId> PaddingFlow::in_turn(ValueId v) const {
 
 // May free elements hold whatever comes, unless somebody looks? In a loop that would mask them in each turn, where they are the same in all.
 bool PaddingFlow::may_lapse(const Edges& edges) const {
-  return !edges.empty() && !around_.empty() && std::ranges::none_of(around_, [&](RegionId loop) { return hangs_on(edges, prover_, loop); });
+  return !edges.empty() && !around_.empty() && std::ranges::none_of(around_, [&](RegionId loop) { return hangs_on(edges, Turns{prover_, loop, {}}); });
 }
 
 // Groups of the set whose padding tells whether the assignment takes place.

@@ -56,8 +56,16 @@ std::vector<unsigned> PaddingFlow::possible_sets(const std::vector<Group>& group
   return sets;
 }
 
+// What may be free, at these places.
+Made PaddingFlow::made_there(const AxisPadding& along, const prove::Formula* places) const {
+  if (!places) return Made::Maybe;
+  const prove::Facts there = prover_.facts(region_).with(*places);
+  if (prover_.proves(there, negation(along.free_when.when), prove::Effort::Quick)) return Made::Data;
+  return along.free_when.is_exact && prover_.proves(there, along.free_when.when, prove::Effort::Quick) ? Made::Free : Made::Maybe;
+}
+
 // Along an axis of the map: what elements of an input are, inside or outside of its edges.
-Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside) const {
+Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places) const {
   Marks marks{.is_of_element = true};
   const TileState& of = inputs_[input].state;
   for (size_t a = 0; a < of.axes.size(); ++a) {
@@ -68,7 +76,7 @@ Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside) cons
       if (along.kind == PaddingKind::Free) continue;
       marks.taint = std::max(marks.taint, along.kind == PaddingKind::Set ? Taint::Set : along.kind == PaddingKind::Mixed ? Taint::Mixed : Taint::Padding), marks.made = Made::Data;
     } else {
-      marks.made = std::max(marks.made, along.is_padded ? (along.may_be_free ? Made::Maybe : Made::Data) : along.is_free ? Made::Free : along.may_be_free ? Made::Maybe : Made::Data);
+      marks.made = std::max(marks.made, along.is_free ? Made::Free : along.may_be_free ? made_there(along, places) : Made::Data);
     }
   }
   return marks;
@@ -93,7 +101,6 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
   NumbersOf known = scalars_;
   MarksOf marks;
   unsigned padded = 0;
-  bool is_alone = plain_input(groups).has_value();
   std::vector<prove::Formula> places;
   for (size_t g = 0; g < groups.size(); ++g) {
     bool is_in = set >> g & 1;
@@ -106,6 +113,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
   for (int64_t other = 0; axis >= 0 && other <= int64_t(map.shape.size()); ++other)
     for (const Group& group : other == axis ? std::span<const Group>() : std::span<const Group>(groups_[size_t(other)]))
       if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, coordinate(map, other))));
+  const prove::Formula all = prove::all_of(std::move(places));
   if (axis >= 0 && axis < int64_t(map.shape.size())) marks[args[size_t(axis)]].made = Made::Placed;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const TileState& input = inputs_[i].state;
@@ -114,47 +122,14 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
     for (size_t a = 0; is_free && a < input.axes.size(); ++a)
       if (reads_along(i, a, axis) && input.axes[a].may_be_free) numbers = input.axes[a].plain;
     for (size_t a = 0; a < input.axes.size(); ++a)
-      if (is_in(padded, i) && reads_along(i, a, axis) && input.axes[a].is_padded) numbers = is_alone ? input.axes[a].numbers : input.axes[a].met();
+      if (is_in(padded, i) && reads_along(i, a, axis) && input.axes[a].is_padded) numbers = input.axes[a].numbers;
     if (axis >= 0 && !is_in(padded, i)) numbers = met_there(i, axis, groups, set, numbers);
     known[arg] = numbers;
-    marks[arg] = marks_along(i, axis, is_in(padded, i));
+    marks[arg] = marks_along(i, axis, is_in(padded, i), set ? &all : nullptr);
   }
   auto keeps = [&](const Assignment& made) { return this->keeps(along, set, made); };
   lapses_.clear();
-  return with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), prove::all_of(std::move(places)), keeps));
-}
-
-// The only input that has padding along an axis: the result is the same number everywhere where that is.
-std::optional<size_t> PaddingFlow::plain_input(const std::vector<Group>& groups) {
-  if (groups.size() != 1 || !std::has_single_bit(groups[0].inputs)) return std::nullopt;
-  return size_t(std::countr_zero(groups[0].inputs));
-}
-
-// Are the results the same number everywhere where the inputs are that, but for `alone`, which is known to be?
-bool PaddingFlow::is_uniform(const op::Map& map, std::optional<size_t> alone) const {
-  for (size_t i = 0; i < inputs_.size(); ++i)
-    if (i != alone && !inputs_[i].state.is_uniform()) return false;
-  const std::span<const ValueId> indices = std::span(kernel_.region(map.body).args).first(map.shape.size());
-  bool is_same = true;
-  each_op(kernel_, map.body, [&](OpId id) {
-    const Op& op = kernel_.op(id);
-    is_same &= table(op.kind()) == OpTable::Scalar || op.is<op::If>() || op.is<op::Yield>();
-    each_operand(op.data, [&](ValueId v) { is_same &= std::find(indices.begin(), indices.end(), v) == indices.end(); });
-  });
-  return is_same;
-}
-
-// What result `r` is where the whole of that input holds the number that stands for none of its padding.
-Known PaddingFlow::plain_result(const op::Map& map, size_t padded, int64_t axis, size_t r) {
-  NumbersOf known = scalars_;
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    const TileState& input = inputs_[i].state;
-    Known& numbers = known[inputs_[i].element] = input.inside;
-    for (size_t a = 0; i == padded && a < input.axes.size(); ++a)
-      if (reads_along(i, a, axis)) numbers = input.axes[a].plain;
-    if (!numbers.is_some()) return {};
-  }
-  return with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, prove::truth(true))).numbers[r];
+  return with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), all, keeps));
 }
 
 // What an input that has no padding holds where those of the set do: it may be made by the places of its elements.
@@ -223,7 +198,7 @@ Known PaddingFlow::corner_of(const op::Map& map, size_t r) {
     const TileState& input = inputs_[i].state;
     Known numbers = input.corner;
     for (const AxisPadding& axis : input.axes)
-      if (axis.is_padded) numbers = joined(numbers, axis.met());
+      if (axis.is_padded) numbers = joined(numbers, axis.numbers);
     bool is_sure = input.is_padded() && map.shape.size() == 2;
     known[inputs_[i].element] = is_sure ? numbers : joined(numbers, input.inside);
     if (input.is_padded()) marks[inputs_[i].element].taint = Taint::Padding;

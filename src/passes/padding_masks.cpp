@@ -13,7 +13,8 @@ using prove::Formula;
 using prove::Linear;
 
 bool Masks::can_stand(RegionId region, const Edges& edges) const {
-  return all_edges(edges, [&](const Edge& edge) { return can_stand(region, edge.limit) && (!edge.has_low || can_stand(region, edge.first)); });
+  return std::ranges::all_of(edges, [&](const Beyond& beyond) { return can_stand(region, beyond.when); }) &&
+         all_edges(edges, [&](const Edge& edge) { return can_stand(region, edge.limit) && (!edge.has_low || can_stand(region, edge.first)); });
 }
 
 bool Masks::can_stand(RegionId region, const Linear& sum) const {
@@ -34,7 +35,7 @@ bool Masks::can_stand(RegionId region, const Linear& sum) const {
 }
 
 bool Masks::can_stand(RegionId region, const Formula& f) const {
-  if (f.kind == Formula::Kind::Flag) return false;
+  if (f.kind == Formula::Kind::Flag) return prover_.is_seen_from(region, f.flag);
   if (f.kind == Formula::Kind::AtLeastZero && !can_stand(region, f.linear)) return false;
   return std::all_of(f.parts.begin(), f.parts.end(), [&](const Formula& part) { return can_stand(region, part); });
 }

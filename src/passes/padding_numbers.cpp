@@ -35,7 +35,7 @@ TileState PaddingFlow::whole_at(const op::ElementLoad& load, RegionId region) {
     if (!axis.is_padded) continue;
     const Linear index = prover_.value(load.indices[d]);
     if (axis.is_scanned || index.is_lost || is_of_elements(kernel_, load.indices[d])) {
-      read.inside = joined(read.inside, axis.met());
+      read.inside = joined(read.inside, axis.numbers);
       continue;
     }
     axis = moved(std::move(axis), -index);
@@ -54,12 +54,12 @@ void PaddingFlow::combine_numbers(const Op& at) {
     const AxisPadding* padding = padded_number(v);
     if (!padding) return;
     meet(whole, *padding);
-    known[v] = joined(scalar(v), padding->met());
+    known[v] = joined(scalar(v), padding->numbers);
   });
   if (!whole.is_padded) return void(tiles_.erase(at.result()));
   if (is_guarded(at) && has_place(whole)) masks_.add(GuardMask{region_, op_, op_, 0, whole.edges});
   known.erase(at.result());
-  whole.numbers = scalar_numbers(kernel_, at.result(), known), whole.plain = {}, whole.is_as_read = false;
+  whole.numbers = scalar_numbers(kernel_, at.result(), known), whole.is_as_read = false;
   if (whole.told.is_some()) whole.told = whole.numbers;
   TileState state = plain_state(scalar(at.result()), 0);
   state.whole() = std::move(whole);
@@ -73,7 +73,7 @@ bool PaddingFlow::leaves_number(ValueId next, ValueId old, Belief belief) const 
   if (!made) return false;
   auto of = [&](ValueId v) {
     const AxisPadding* padding = padded_number(v);
-    return (padding ? padding->met() : scalar(v)).under(belief);
+    return (padding ? padding->numbers : scalar(v)).under(belief);
   };
   if (auto* o = made->get<op::Binary>()) {
     const ValueId left = unchanged(o->fn, o->a, o->b, of(o->a), of(o->b));
@@ -110,7 +110,7 @@ void PaddingFlow::keep_number(const op::Select& choice, OpId asked, ValueId resu
   if (leaves_number(choice.a, choice.b, Belief::None)) return hold_number(result, std::move(kept));
   const bool may_be_same = leaves_number(choice.a, choice.b, Belief::Finite);
   kept.inside = joined(kept.inside, number(choice.a).inside);
-  if (old) kept.whole().numbers = joined(old->met(), by->met()), kept.whole().plain = {}, kept.whole().is_as_read = false;
+  if (old) kept.whole().numbers = joined(old->numbers, by->numbers), kept.whole().is_as_read = false;
   const bool is_asked = asks_for_number(inside, choice.b);
   if (!is_asked && by->kind == PaddingKind::Read && has_place(*by)) {
     const bool is_known = old && has_place(*old);

@@ -6,16 +6,24 @@ namespace tilec::passes {
 
 using namespace ir;
 
+namespace {
+
+// A number that is 0 may as well end at the edge.
+AxisPadding ending_where_zero(const AxisPadding& axis) { return axis.ending(axis.uniform.number.sure.is_within(kZero)); }
+
+}  // namespace
+
 // Is what padding adds along an axis something else than 0, as far as one may hope?
 bool PaddingFlow::adds_something(const op::Gemm& gemm, int axis, const AxisPadding& from) const {
   const ValueId other = axis == 0 ? gemm.b : gemm.a;
-  return !product(element(gemm.acc), from.met(), ordinary(state(other).inside)).hoped.is_within(kZero);
+  return !product(element(gemm.acc), from.numbers, ordinary(state(other).inside)).hoped.is_within(kZero);
 }
 
 void PaddingFlow::keep_product(const op::Gemm& gemm, int axis, const AxisPadding& from, const Op& at) {
   const ValueId operand = axis == 0 ? gemm.a : gemm.b;
   const int64_t line = axis == 0 ? gemm.transpose_a : !gemm.transpose_b;
-  if (adds_something(gemm, axis, from)) keep_out({operand, size_t(axis), line, from, identity(ReduceFn::Sum, element(operand)), "product", "0"}, at);
+  const AxisPadding ending = ending_where_zero(from);
+  if (adds_something(gemm, axis, from)) keep_out({operand, size_t(axis), line, ending, identity(ReduceFn::Sum, element(operand)), "product", "0"}, at);
 }
 
 // What a product leaves in what it is added to, along an axis: what an operand has padding along stays as it is.
@@ -26,21 +34,22 @@ AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, int axis, const Axis
   const bool is_held = !old.is_padded || old.kind == PaddingKind::Free;
   AxisPadding out;
   if (is_padding && gemm.keeps && is_held) {
-    const bool is_free = old.is_free || (old.is_padded && is_beyond(from.edges, old.edges));
+    const bool is_within = old.is_padded && is_beyond(from.edges, old.edges), is_free = old.is_free || is_within;
     const bool lapses = adds_something(gemm, axis, from) && is_free && may_lapse(from.edges) && !seen_.contains(op_);
     if (!lapses) keep_product(gemm, axis, from, at);
     out = old;
     if (old.is_free) out = {.is_padded = true, .kind = PaddingKind::Free, .edges = from.edges, .is_filled = from.is_filled, .origin = from.origin};
     if (old.is_padded) out.edges = beyond_both(old.edges, from.edges), out.is_filled &= from.is_filled && !out.edges.empty();
-    if (old.may_be_free) out = {.is_padded = true, .kind = PaddingKind::Free, .numbers = old.plain, .origin = from.origin};
+    if (old.may_be_free && !is_within) out = {.is_padded = true, .kind = PaddingKind::Free, .numbers = old.plain, .origin = from.origin};
+    out.uniform = {};
     if (lapses) out.lapsed.insert(op_);
     if (old.is_padded && !is_beyond(old.edges, from.edges)) see(old);
-    if (out.is_padded) out.numbers = old.is_padded ? old.met() : old.may_be_free ? old.plain : acc.inside;
+    if (out.is_padded) out.numbers = old.is_padded ? old.numbers : old.may_be_free ? old.plain : acc.inside;
   } else if (is_padding && gemm.keeps && old.kind == PaddingKind::Read) {
     // Where it is padding itself it may be anything.
     if (!is_beyond(from.edges, old.edges)) keep_product(gemm, axis, from, at);
     out = old;
-    out.numbers = joined(old.met(), known_anything(element(gemm.acc)));
+    out.numbers = joined(old.numbers, known_anything(element(gemm.acc)));
   } else if (is_padding || (old.is_padded && old.kind != PaddingKind::Free)) {
     const bool is_old = old.is_padded && old.kind != PaddingKind::Free;
     out = is_padding ? from : old;
@@ -54,12 +63,17 @@ AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, int axis, const Axis
     out = old;
     out.edges = beyond_both(old.edges, from.edges), out.is_filled = old.is_filled && from.is_filled && !out.edges.empty();
     out.lapsed.insert(from.lapsed.begin(), from.lapsed.end());
+    out.uniform = both(old.uniform, from.uniform);
+    if (!out.uniform.is_never()) out.uniform.number = known_anything(element(gemm.acc));
   } else {
     see(from), see(old);
-    out.may_be_free = from.may_be_free && old.may_be_free;
+  }
+  const bool is_one_free = from.is_free || old.is_free, may_be_free = (from.is_free || from.may_be_free) && (old.is_free || old.may_be_free);
+  if (!is_one_free || out.is_padded) out.is_free = out.may_be_free = false, out.free_when = {};
+  if (may_be_free && !out.is_free) {
+    out.may_be_free = true, out.free_when = both(free_runs(from), free_runs(old));
   }
   out.is_as_read = false;
-  if (out.is_padded) out.plain = {};
   return out;
 }
 
@@ -68,16 +82,13 @@ void PaddingFlow::enter_product(const op::Gemm& gemm, const AxisPadding& of_a, c
   TileState a = state(gemm.a), b = state(gemm.b);
   Scalar type = element(gemm.acc);
   bool is_same = of_a.is_padded && of_b.is_padded && !of_a.edges.empty() && of_a.edges == of_b.edges;
-  Known for_a = is_same && of_b.is_filled ? of_b.met() : facing(b, of_b), for_b = is_same && of_a.is_filled ? of_a.met() : facing(a, of_a);
+  Known for_a = is_same && of_b.is_filled ? of_b.numbers : facing(b, of_b), for_b = is_same && of_a.is_filled ? of_a.numbers : facing(a, of_a);
   bool is_set = of_a.kind == PaddingKind::Set || of_b.kind == PaddingKind::Set;
-  auto vanishes = [&](const AxisPadding& axis, const Known& other, Belief belief, bool with_plain = false) {
-    const Known& numbers = with_plain && axis.can_be_masked() ? axis.met() : axis.numbers;
-    return !axis.is_padded || product(type, numbers, other).under(belief).is_within(kZero);
+  auto vanishes = [&](const AxisPadding& axis, const Known& other, Belief belief) {
+    return !axis.is_padded || product(type, axis.numbers, other).under(belief).is_within(kZero);
   };
-  auto is_nothing = [&](Belief belief, bool with_plain = false) {
-    return vanishes(of_a, for_a, belief, with_plain) && vanishes(of_b, for_b, belief, with_plain);
-  };
-  if (is_nothing(is_set ? Belief::Finite : Belief::None, true)) return;
+  auto is_nothing = [&](Belief belief) { return vanishes(of_a, for_a, belief) && vanishes(of_b, for_b, belief); };
+  if (is_nothing(is_set ? Belief::Finite : Belief::None)) return;
   AxisPadding both = of_a.is_padded ? of_a : of_b;
   both.is_filled = (!of_a.is_padded || of_a.can_be_masked()) && (!of_b.is_padded || of_b.can_be_masked());
   if (of_a.is_padded && of_b.is_padded && !is_same) both.edges.insert(both.edges.end(), of_b.edges.begin(), of_b.edges.end());
@@ -106,27 +117,26 @@ void PaddingFlow::enter_whole(const op::Gemm& gemm, const Op& at, TileState& res
   AxisPadding& whole = result.whole() = state(gemm.acc).whole();
   for (size_t operand : {0, 1}) {
     const ValueId tile = operand == 0 ? gemm.a : gemm.b, other = operand == 0 ? gemm.b : gemm.a;
-    const AxisPadding from = state(tile).whole();
+    const AxisPadding from = ending_where_zero(state(tile).whole());
     if (!from.is_padded) {
       if (!from.is_free) whole.is_free = false;
       continue;
     }
-    const bool adds = !product(type, from.met(), ordinary(state(other).inside)).hoped.is_within(kZero);
+    const bool adds = !product(type, from.numbers, ordinary(state(other).inside)).hoped.is_within(kZero);
     if (adds) keep_out({tile, operand, 2, from, identity(ReduceFn::Sum, element(tile)), "product", "0"}, at);
     if (gemm.keeps || whole.is_padded) continue;
     whole = from;
-    whole.numbers = adds ? known_anything(type) : known_exactly(type, identity(ReduceFn::Sum, type)), whole.told = whole.plain = {}, whole.is_as_read = false;
+    whole.numbers = adds ? known_anything(type) : known_exactly(type, identity(ReduceFn::Sum, type)), whole.told = {}, whole.is_as_read = false;
     if (whole.kind != PaddingKind::Free) whole.kind = PaddingKind::Read;
   }
-  if (whole.is_padded) whole.is_free = whole.may_be_free = false;
-  else if (!whole.is_free) whole.may_be_free = false, whole.plain = {};
+  if (whole.is_padded || !whole.is_free) whole.count();
 }
 
 void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
   TileState a = state(gemm.a), b = state(gemm.b), acc = state(gemm.acc);
   Scalar type = element(gemm.acc);
   int row = gemm.transpose_a, column = !gemm.transpose_b;
-  enter_product(gemm, a.axes[1 - row], b.axes[1 - column], at);
+  enter_product(gemm, ending_where_zero(a.axes[1 - row]), ending_where_zero(b.axes[1 - column]), at);
   auto sum = [&](const Known& x, const Known& y, const Known& start) {
     Known of_products = total(ReduceFn::Sum, type, product(type, x, y));
     return known([&](Belief belief) { return apply(BinaryFn::Add, type, of_products.under(belief), start.under(belief), belief); });
@@ -141,8 +151,8 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
     const bool agrees = !from.is_padded || !old.is_padded || from.edges == old.edges;
     const Known inside = ordinary(axis == 0 ? a.inside : b.inside);
     const bool is_all = from.is_filled && !out.edges.empty();
-    const Known side = from.is_padded ? (is_all ? from.met() : joined(from.met(), inside)) : inside;
-    const Known start = old.is_padded && old.is_filled && agrees ? old.met() : facing(acc, old);
+    const Known side = from.is_padded ? (is_all ? from.numbers : joined(from.numbers, inside)) : inside;
+    const Known start = old.is_padded && old.is_filled && agrees ? old.numbers : facing(acc, old);
     // Where it is masked it holds what it held.
     const bool is_kept = gemm.keeps && out.kind == PaddingKind::Free && from.is_padded && from.kind != PaddingKind::Free && out.lapsed.empty();
     if (!is_kept) out.numbers = joined(out.numbers, sum(side, ordinary(axis == 0 ? b.inside : a.inside), start));

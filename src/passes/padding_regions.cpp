@@ -13,7 +13,8 @@ bool PaddingFlow::is_beyond(const Edges& inner, const Edges& outer) {
     return proves(x.limit, y.limit) && (!x.has_low || (y.has_low && proves(y.first, x.first)));
   };
   auto is_in = [&](const Beyond& x, const Beyond& y) {
-    return std::ranges::all_of(y, [&](const Edge& wide) { return std::ranges::any_of(x, [&](const Edge& narrow) { return goes_further(narrow, wide); }); });
+    const bool holds = y.when.is_true() || x.when == y.when || prover_.proves(prover_.facts(region_).with(x.when), y.when, prove::Effort::Quick);
+    return holds && std::ranges::all_of(y.edges, [&](const Edge& wide) { return std::ranges::any_of(x.edges, [&](const Edge& narrow) { return goes_further(narrow, wide); }); });
   };
   return !inner.empty() && std::ranges::all_of(inner, [&](const Beyond& x) { return std::ranges::any_of(outer, [&](const Beyond& y) { return is_in(x, y); }); });
 }
@@ -26,8 +27,9 @@ Edges PaddingFlow::beyond_both(const Edges& a, const Edges& b) {
   for (const Beyond& x : a)
     for (const Beyond& y : b) {
       Beyond all = x;
-      for (const Edge& edge : y)
-        if (std::ranges::find(all, edge) == all.end()) all.push_back(edge);
+      if (x.when != y.when) all.when = prove::all_of({x.when, y.when});
+      for (const Edge& edge : y.edges)
+        if (std::ranges::find(all.edges, edge) == all.edges.end()) all.edges.push_back(edge);
       both.push_back(std::move(all));
     }
   return both.size() <= kMostGroups ? both : Edges();
@@ -111,20 +113,15 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
   auto has = [&](Kind kind) { return std::ranges::any_of(outcomes, [&](const Outcome& o) { return o.kind == kind; }); };
   const Made made = made_inside(map, axis.axis, r);
   AxisPadding padding{.is_free = made == Made::Free, .may_be_free = made == Made::Maybe};
-  if (padding.may_be_free) padding.plain = map_results(map, axis, 0, true).numbers[r];
+  if (padding.may_be_free) padding.plain = map_results(map, axis, 0, true).numbers[r], padding.free_when = when_free(axis.axis, r);
   if (!has(Kind::Maybe) && std::ranges::none_of(outcomes, &Outcome::is_left_out)) return padding;
-  padding.is_padded = true, padding.is_free = padding.may_be_free = false, padding.plain = {};
+  padding.is_padded = true, padding.is_free = false;
   bool is_mixed = false;
   for (const Outcome& outcome : outcomes) {
     if (!outcome.is_left_out() && outcome.kind != Kind::Maybe) continue;
     padding.numbers = joined(padding.numbers, outcome.numbers);
     padding.lapsed.insert(outcome.lapsed.begin(), outcome.lapsed.end());
     is_mixed |= outcome.is_mixed;
-    if (auto input = plain_input(axis.groups)) {
-      Known plain = plain_result(map, *input, axis.axis, r);
-      if (plain.is_some() && !plain.sure.exact && !is_uniform(map, *input)) padding.numbers = joined(padding.numbers, plain);
-      else padding.plain = plain;
-    }
   }
   Group region = region_of(axis, outcomes);
   padding.edges = std::move(region.edges), padding.is_filled = region.is_filled, padding.origin = region.sample.origin;
@@ -138,7 +135,37 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
   for (const auto& [at, along] : padded_)
     if (at.second == axis.axis && sources_[r].contains(inputs_[at.first].element)) padding.is_scanned &= along.is_scanned;
   note_first_turn(axis, outcomes, r, padding);
+  note_uniform(map, axis.axis, r, padding);
   return padding;
+}
+
+// In which runs a result is made of numbers alone, where its inputs may be.
+Runs PaddingFlow::when_free(int64_t axis, size_t r) const {
+  Runs all{prove::truth(true)};
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    for (size_t a = 0; sources_[r].contains(inputs_[i].element) && a < inputs_[i].axes.size(); ++a)
+      if (const AxisPadding& along = inputs_[i].state.axes[a]; reads_along(i, a, axis) && along.may_be_free) all = both(all, along.free_when);
+  return all;
+}
+
+// In which runs a result that is free beyond edges is the same all along the axis: where all that it is made of is.
+void PaddingFlow::note_uniform(const op::Map& map, int64_t axis, size_t r, AxisPadding& result) {
+  if (!result.is_padded || result.kind != PaddingKind::Free) return;
+  std::optional<Uniform> all;
+  NumbersOf known = scalars_;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    known[inputs_[i].element] = inputs_[i].state.inside;
+    for (size_t a = 0; sources_[r].contains(inputs_[i].element) && a < inputs_[i].axes.size(); ++a) {
+      const AxisPadding& along = inputs_[i].state.axes[a];
+      if (!reads_along(i, a, axis) || along.is_free) continue;
+      if (!along.is_padded || along.kind != PaddingKind::Free) return;
+      all = all ? both(*all, along.uniform) : along.uniform;
+      known[inputs_[i].element] = along.uniform.number;
+    }
+  }
+  if (!all || all->is_never()) return;
+  result.uniform = *all;
+  result.uniform.number = with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, prove::truth(true))).numbers[r];
 }
 
 // In the first turn of a loop, where an input has other edges: as long as the result has them, too.

@@ -13,8 +13,8 @@ Formula Edge::outside(const Linear& coordinate) const {
 Formula outside(const Edges& edges, const Linear& coordinate) {
   std::vector<Formula> any;
   for (const Beyond& beyond : edges) {
-    std::vector<Formula> all;
-    for (const Edge& edge : beyond) all.push_back(edge.outside(coordinate));
+    std::vector<Formula> all{beyond.when};
+    for (const Edge& edge : beyond.edges) all.push_back(edge.outside(coordinate));
     any.push_back(prove::all_of(std::move(all)));
   }
   return prove::any_of(std::move(any));
@@ -25,8 +25,27 @@ void unite(Edges& edges, const Edges& others) {
     if (std::ranges::find(edges, beyond) == edges.end()) edges.push_back(beyond);
 }
 
+Edges guarded(Edges edges, const Formula& when) {
+  for (Beyond& beyond : edges) beyond.when = prove::all_of({beyond.when, when});
+  std::erase_if(edges, [](const Beyond& beyond) { return beyond.when.is_false(); });
+  return edges;
+}
+
+Edges unguarded(const Edges& edges) {
+  Edges all;
+  for (const Beyond& beyond : edges) unite(all, {{beyond.edges}});
+  return all;
+}
+
 TileState plain_state(const Known& inside, size_t rank, bool is_free) {
   return {inside, {}, std::vector<AxisPadding>(rank + 1, AxisPadding{.is_free = is_free})};
+}
+
+Runs both(const Runs& a, const Runs& b) { return a == b ? a : Runs{prove::all_of({a.when, b.when}), a.is_exact && b.is_exact}; }
+Runs free_runs(const AxisPadding& axis) { return axis.is_free ? Runs{prove::truth(true)} : axis.may_be_free ? axis.free_when : Runs(); }
+Uniform both(const Uniform& a, const Uniform& b) {
+  if (a.is_never() || b.is_never()) return {};
+  return {prove::all_of({a.when, b.when}), a.is_lost || b.is_lost, joined(a.number, b.number)};
 }
 
 void meet(AxisPadding& axis, const AxisPadding& other) {
@@ -37,26 +56,88 @@ void meet(AxisPadding& axis, const AxisPadding& other) {
   if (axis.kind != other.kind) axis.kind = PaddingKind::Mixed, axis.told = joined(axis.set_by_program(), other.set_by_program());
   axis.lapsed.insert(other.lapsed.begin(), other.lapsed.end());
   if (!axis.is_filled) axis.lose_edges();
-  axis.numbers = joined(axis.numbers, other.numbers), axis.plain = joined(axis.plain, other.plain);
+  axis.numbers = joined(axis.numbers, other.numbers);
+  axis.uniform = both(axis.uniform, other.uniform);
 }
 
 namespace {
 
-// Of a tile that is padded along the axis and of one that is not: what stands there in that one is no padding. What is the same number
-// everywhere could as well end at the edge.
-AxisPadding joined_with_plain(AxisPadding axis, const AxisPadding& plain, const TileState& tile) {
-  if (plain.is_free) axis.plain = joined(axis.plain, tile.inside);
-  else axis.is_filled = false;
+using When = std::optional<Formula>;
+When otherwise(const When& when) { return when ? When(negation(*when)) : When(); }
+Formula either(const Formula& a, const Formula& b) { return a == b ? a : prove::any_of({a, b}); }
+Formula both(const Formula& a, const Formula& b) { return a == b ? a : prove::all_of({a, b}); }
+
+// Of one or the other, what is so in these runs of each. Where it is not known which one it is: in the runs in which both are.
+Formula chosen(const Formula& a, const Formula& b, const When& when) {
+  if (a == b) return a;
+  if (!when) return prove::truth(false);
+  return either(both(a, *when), both(b, negation(*when)));
+}
+
+Runs chosen(const Runs& a, const Runs& b, const When& when) {
+  if (a == b) return a;
+  if (!when) return {either(a.when, b.when), false};
+  return {chosen(a.when, b.when, when), a.is_exact && b.is_exact};
+}
+
+// Conditions and edges more than so many are no more kept apart.
+constexpr int kMostParts = 12;
+constexpr size_t kMostEdges = 4;
+void bound(AxisPadding& axis) {
+  Edges all;
+  for (Beyond& beyond : axis.edges) {
+    auto same = std::ranges::find(all, beyond.edges, &Beyond::edges);
+    if (same == all.end()) all.push_back(std::move(beyond));
+    else same->when = either(same->when, beyond.when);
+  }
+  axis.edges = std::move(all);
+  if (axis.edges.size() > kMostEdges || std::ranges::any_of(axis.edges, [](const Beyond& b) { return prove::parts_of(b.when) > kMostParts; })) axis.lose_guards();
+  if (axis.edges.size() > kMostEdges) axis.lose_edges();
+  if (prove::parts_of(axis.free_when.when) > kMostParts) axis.free_when = some_runs();
+  if (prove::parts_of(axis.uniform.when) > kMostParts) axis.uniform.when = prove::truth(false), axis.uniform.is_lost = true;
+}
+
+// What may be free along an axis, of one or the other.
+void join_freedom(AxisPadding& axis, const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b, const When& when) {
+  const bool is_either = x.is_free || x.may_be_free || y.is_free || y.may_be_free;
+  axis.is_free = !axis.is_padded && x.is_free && y.is_free;
+  axis.may_be_free = !axis.is_free && is_either;
+  axis.free_when = axis.may_be_free ? chosen(free_runs(x), free_runs(y), when) : Runs();
+  axis.plain = axis.may_be_free ? joined(x.is_free ? a : x.plain, y.is_free ? b : y.plain) : Known();
+}
+
+// Of a tile that is padded along the axis and of one that is not: what stands there in that one is no padding. What is free there as well may take
+// up what comes, but counts.
+AxisPadding joined_with_plain(AxisPadding axis, const AxisPadding& plain, const Known& inside, const When& is_padded) {
+  if (axis.kind == PaddingKind::Free && plain.is_free) {
+    axis.uniform.is_lost |= !is_padded;
+    if (is_padded) axis.uniform.when = either(axis.uniform.when, negation(*is_padded));
+    axis.uniform.number = joined(axis.uniform.number, inside), axis.numbers = joined(axis.numbers, inside);
+  } else if (is_padded && axis.at_first.empty()) {
+    axis.edges = guarded(axis.edges, *is_padded), axis.uniform.when = both(axis.uniform.when, *is_padded);
+    if (axis.edges.empty()) axis.is_filled = false;
+  } else {
+    axis.is_filled = false, axis.uniform.is_lost |= !axis.uniform.when.is_false();
+  }
   return axis;
 }
 
-AxisPadding joined(const AxisPadding& a, const AxisPadding& b) {
+AxisPadding joined(const AxisPadding& a, const AxisPadding& b, const When& when) {
   AxisPadding axis = a;
-  if (a.edges != b.edges) axis.lose_edges();
   axis.is_filled &= b.is_filled;
+  const bool is_told = when && axis.is_filled && a.at_first.empty() && b.at_first.empty() && !a.edges.empty() && !b.edges.empty();
+  if (a.edges != b.edges && is_told) {
+    axis.edges = guarded(a.edges, *when);
+    unite(axis.edges, guarded(b.edges, negation(*when)));
+  } else if (a.edges != b.edges && unguarded(a.edges) == unguarded(b.edges)) {
+    axis.lose_guards();
+  } else if (a.edges != b.edges) {
+    axis.lose_edges();
+  }
+  axis.uniform.is_lost |= b.uniform.is_lost || (!when && a.uniform.when != b.uniform.when);
+  axis.uniform.when = chosen(a.uniform.when, b.uniform.when, when), axis.uniform.number = joined(a.uniform.number, b.uniform.number);
   axis.is_as_read &= b.is_as_read, axis.is_scanned &= b.is_scanned;
   axis.numbers = joined(a.numbers, b.numbers);
-  axis.plain = joined(a.plain, b.plain);
   auto is = [&](PaddingKind kind) { return a.kind == kind || b.kind == kind; };
   // What was set and what is free stand both, and are refused where they would count.
   if (a.kind != b.kind) axis.kind = is(PaddingKind::Free) && is(PaddingKind::Set) ? PaddingKind::Set : PaddingKind::Mixed;
@@ -68,10 +149,14 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b) {
   return axis;
 }
 
-AxisPadding joined_unpadded(const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b) {
-  AxisPadding axis{.is_free = x.is_free && y.is_free, .may_be_free = x.may_be_free || y.may_be_free || x.is_free != y.is_free};
-  if (!axis.may_be_free) return axis;
-  axis.plain = joined(x.is_free ? a : x.plain, y.is_free ? b : y.plain);
+AxisPadding joined_axis(const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b, const When& when) {
+  AxisPadding axis;
+  if (x.is_padded && y.is_padded) axis = joined(x, y, when);
+  else if (x.is_padded) axis = joined_with_plain(x, y, b, when);
+  else if (y.is_padded) axis = joined_with_plain(y, x, a, otherwise(when));
+  if (x.unwritten != y.unwritten) axis.unwritten.reset();
+  join_freedom(axis, x, a, y, b, when);
+  bound(axis);
   return axis;
 }
 
@@ -81,81 +166,91 @@ TileState of_product(TileState state) {
   state.inside = of_product(state.inside);
   if (state.corner.is_some()) state.corner = of_product(state.corner);
   for (AxisPadding& axis : state.axes)
-    if (axis.is_padded) axis.numbers = of_product(axis.met()), axis.told = axis.told.is_some() ? axis.numbers : Known(), axis.plain = {};
+    if (axis.is_padded) axis.numbers = of_product(axis.numbers), axis.told = axis.told.is_some() ? axis.numbers : Known(), axis.uniform.number = of_product(axis.uniform.number);
   return state;
 }
 
 Known facing(const TileState& other, const AxisPadding& axis) {
-  return axis.is_padded ? joined(ordinary(other.inside), axis.met()) : ordinary(other.inside);
+  return axis.is_padded ? joined(ordinary(other.inside), axis.numbers) : ordinary(other.inside);
 }
 
-TileState joined(const TileState& a, const TileState& b) {
+TileState joined(const TileState& a, const TileState& b, const std::optional<Formula>& when) {
   if (a.axes.size() != b.axes.size()) return a.inside.is_some() ? a : b;
-  TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), a.axes};
-  for (size_t i = 0; i < a.axes.size(); ++i) {
-    const AxisPadding &x = a.axes[i], &y = b.axes[i];
-    AxisPadding& axis = result.axes[i];
-    if (x.is_padded && y.is_padded) axis = joined(x, y);
-    else if (x.is_padded) axis = joined_with_plain(x, y, b);
-    else if (y.is_padded) axis = joined_with_plain(y, x, a);
-    else axis = joined_unpadded(x, a.inside, y, b.inside);
-  }
+  if (when && (when->is_true() || when->is_false())) return when->is_true() ? a : b;
+  TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), {}};
+  for (size_t i = 0; i < a.axes.size(); ++i) result.axes.push_back(joined_axis(a.axes[i], a.inside, b.axes[i], b.inside, when));
   return result;
 }
 
-TileState joined_in_parts(const TileState& rest, const TileState& part, const std::vector<bool>& covers) {
+namespace {
+
+// A part along which other axis it does not run from end to end.
+std::optional<size_t> across(const Place& place, size_t axis) {
+  std::optional<size_t> found;
+  for (size_t d = 0; d < place.extents.size(); ++d) {
+    if (place.covers(d)) continue;
+    if (found || d == axis || place.offsets.empty() || !place.offsets[d].is_constant()) return std::nullopt;
+    found = d;
+  }
+  return found;
+}
+
+// What is left where parts that end at one place are written one after the other.
+void note_unwritten(AxisPadding& axis, const AxisPadding& rest, const AxisPadding& part, size_t along, const Place& place) {
+  const std::optional<size_t> d = across(place, along);
+  axis.unwritten.reset();
+  if (!d || !part.is_padded || !part.is_filled) return;
+  const bool goes_on = rest.is_padded && rest.unwritten && rest.unwritten->axis == *d && rest.edges == part.edges && rest.kind == part.kind;
+  if (rest.is_padded && !goes_on) return;
+  std::vector<std::pair<int64_t, int64_t>> left;
+  const int64_t from = place.offsets[*d].constant, to = from + place.sizes[*d];
+  for (auto [low, high] : goes_on ? rest.unwritten->ranges : std::vector{std::pair(int64_t(0), place.extents[*d])}) {
+    if (low < std::min(high, from)) left.emplace_back(low, std::min(high, from));
+    if (std::max(low, to) < high) left.emplace_back(std::max(low, to), high);
+  }
+  axis.is_filled = left.empty();
+  if (!left.empty()) axis.unwritten = Unwritten{*d, std::move(left)};
+}
+
+}  // namespace
+
+TileState joined_in_parts(const TileState& rest, const TileState& part, const Place& place) {
   TileState result = joined(rest, part);
-  const bool covers_all = std::ranges::find(covers, false) == covers.end();
   for (size_t i = 0; i < std::min(rest.axes.size(), part.axes.size()); ++i) {
     AxisPadding& axis = result.axes[i];
-    const bool is_covered = i < covers.size() ? covers[i] : covers_all;
-    if (!axis.is_padded && !is_covered) axis.is_free = axis.may_be_free = false, axis.plain = {};
+    const bool is_covered = i < place.extents.size() ? place.covers(i) : place.covers_all();
+    if (!axis.is_padded && !is_covered) axis.count();
     if (!axis.is_padded) continue;
     // Beyond the edge, padding and elements lie side by side along another axis.
     bool is_mixed = false;
-    for (size_t other = 0; other < covers.size(); ++other) is_mixed |= other != i && !covers[other];
-    if (!rest.axes[i].is_padded || !part.axes[i].is_padded) axis.is_filled &= is_covered;
+    for (size_t other = 0; other < place.extents.size(); ++other) is_mixed |= other != i && !place.covers(other);
     const AxisPadding &x = rest.axes[i], &y = part.axes[i];
+    if (!x.is_padded || !y.is_padded) axis.is_filled &= is_covered;
     const bool is_same = x.is_padded && y.is_padded && x.edges == y.edges;
-    if (is_mixed) axis.numbers = axis.met();
     if (is_mixed && !is_same && x.is_padded) axis.numbers = joined(axis.numbers, part.inside);
     if (is_mixed && !is_same && y.is_padded) axis.numbers = joined(axis.numbers, rest.inside);
-    axis.plain = {};
-    if (is_covered || !(x.is_free || y.is_free)) continue;
-    axis.may_be_free = true, axis.plain = x.is_free ? rest.inside : part.inside;
+    axis.count();
+    if (!is_covered && (x.is_free || y.is_free)) axis.may_be_free = true, axis.free_when = some_runs(), axis.plain = x.is_free ? rest.inside : part.inside;
+    if (is_covered && i < place.extents.size()) note_unwritten(axis, x, y, i, place);
   }
   return result;
-}
-
-TileState widened(const TileState& before, TileState now, const Known& anything) {
-  if (now.inside != before.inside) now.inside = joined(now.inside, anything);
-  if (now.corner != before.corner) now.corner = joined(now.corner, anything);
-  for (size_t i = 0; i < std::min(now.axes.size(), before.axes.size()); ++i) {
-    AxisPadding& axis = now.axes[i];
-    if (before.axes[i].is_padded && (axis.edges != before.axes[i].edges || axis.at_first != before.axes[i].at_first)) axis.lose_edges();
-    if (before.axes[i].is_padded && before.axes[i].edges.empty()) axis.lose_edges();
-    if (before.axes[i].is_padded && (axis.numbers != before.axes[i].numbers || axis.plain != before.axes[i].plain))
-      axis.numbers = joined(axis.numbers, anything);
-    if (axis.told != before.axes[i].told && before.axes[i].told.is_some()) axis.told = joined(axis.told, anything);
-  }
-  return now;
 }
 
 TileState tainted(TileState state, const Known& by) {
   state.inside = joined(state.inside, by);
   if (state.corner.is_some()) state.corner = joined(state.corner, by);
   for (AxisPadding& axis : state.axes) {
-    axis.is_free = axis.may_be_free = false;
-    if (!axis.is_padded) axis.plain = {};
+    axis.count();
     if (!axis.is_padded) continue;
-    axis.lose_edges(), axis.is_as_read = axis.is_scanned = false;
+    axis.lose_edges(), axis.uniform = {}, axis.is_as_read = axis.is_scanned = false;
     axis.kind = axis.kind == PaddingKind::Free ? PaddingKind::Mixed : PaddingKind::Read;
-    axis.numbers = joined(axis.met(), by), axis.told = axis.plain = {};
+    axis.numbers = joined(axis.numbers, by), axis.told = {};
   }
   return state;
 }
 
 AxisPadding moved(AxisPadding axis, const Linear& by) {
+  axis.unwritten.reset();
   for (Edges* edges : {&axis.edges, &axis.at_first}) each_edge(*edges, [&](Edge& edge) { edge = edge.moved(by); });
   return axis;
 }
@@ -176,7 +271,7 @@ TileState part_of(const TileState& state, std::span<const Linear> offsets, const
   for (int64_t d : axes) result.axes.push_back(moved(state.axes[size_t(d)], -offsets[size_t(d)]));
   AxisPadding whole = state.whole();
   for (size_t d : others(state.rank(), axes)) {
-    if (state.axes[d].is_padded && state.axes[d].is_scanned) result.inside = joined(result.inside, state.axes[d].met());
+    if (state.axes[d].is_padded && state.axes[d].is_scanned) result.inside = joined(result.inside, state.axes[d].numbers);
     else if (state.axes[d].is_padded) meet(whole, moved(state.axes[d], -offsets[d]));
     else if (!whole.is_padded && !state.axes[d].is_free) whole = {};
   }
@@ -201,76 +296,6 @@ std::vector<int64_t> sizes_along(int rank, const ir::Axes& axes, std::span<const
   std::vector<int64_t> sizes(size_t(rank), 1);
   for (size_t k = 0; k < axes.size(); ++k) sizes[size_t(axes[k])] = shape[k];
   return sizes;
-}
-
-bool hangs_on(const Edges& edges, const prove::Prover& prover, ir::RegionId loop) {
-  return !all_edges(edges, [&](const Edge& edge) {
-    return !prover.depends_on(edge.limit, loop) && !(edge.has_low && prover.depends_on(edge.first, loop));
-  });
-}
-
-void put(Edges& edges, prove::AtomId index, const Linear& by) {
-  each_edge(edges, [&](Edge& edge) {
-    edge.limit = prove::substitute(edge.limit, index, by);
-    if (edge.has_low) edge.first = prove::substitute(edge.first, index, by);
-  });
-}
-
-namespace {
-
-// Which way the edges of what is free go as the index grows: beyond those of all turns lies what is beyond the furthest.
-enum class Going : uint8_t { Inward, Outward, Lost };
-Going going(const Edges& edges, prove::AtomId index) {
-  bool shrinks = false, grows = false;
-  const bool is_simple = all_edges(edges, [&](const Edge& edge) {
-    const int64_t factor = edge.limit.factor_of(index);
-    shrinks |= factor < 0, grows |= factor > 0;
-    return !edge.has_low || edge.first.factor_of(index) == 0;
-  });
-  return !is_simple || (shrinks && grows) ? Going::Lost : grows ? Going::Outward : Going::Inward;
-}
-
-// `latest`: what the index was in the turn that was the last so far.
-TileState told(TileState state, const prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting, const std::optional<Linear>& latest,
-               bool is_anew) {
-  for (AxisPadding& axis : state.axes) {
-    if (hangs_on(axis.at_first, prover, loop)) axis.lose_edges();
-    if (!hangs_on(axis.edges, prover, loop)) continue;
-    if (!counting) {
-      axis.lose_edges();
-      continue;
-    }
-    const Going way = axis.kind == PaddingKind::Free && !is_anew ? going(axis.edges, counting->index) : Going::Outward;
-    Edges fixed = axis.edges;
-    put(fixed, counting->index, counting->low);
-    if (way == Going::Lost || hangs_on(fixed, prover, loop) || (way == Going::Outward && !latest)) axis.lose_edges();
-    else if (way == Going::Inward) axis.edges = std::move(fixed);
-    else put(axis.edges, counting->index, *latest);
-  }
-  return state;
-}
-
-}  // namespace
-
-TileState at_next_turn(TileState state, const prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting, bool is_anew) {
-  const bool has_step = counting && counting->last;
-  return told(std::move(state), prover, loop, counting, has_step ? std::optional(Linear(counting->index) - 1) : std::nullopt, is_anew);
-}
-
-TileState behind_loop(TileState state, const prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting, bool is_anew) {
-  return told(std::move(state), prover, loop, counting, counting ? counting->last : std::nullopt, is_anew);
-}
-
-TileState joined_turns(const TileState& first, const TileState& before, const TileState& turned, const std::optional<Counting>& counting) {
-  TileState result = joined(before, turned);
-  for (size_t i = 0; counting && i < result.axes.size(); ++i) {
-    const AxisPadding &x = before.axes[i], &y = turned.axes[i];
-    if (!x.is_padded || !y.is_padded || x.edges == y.edges || x.edges != first.axes[i].edges) continue;
-    Edges at_first = y.edges;
-    put(at_first, counting->index, counting->low);
-    if (!x.edges.empty() && at_first == x.edges) result.axes[i].edges = y.edges, result.axes[i].is_filled = x.is_filled && y.is_filled;
-  }
-  return result;
 }
 
 }  // namespace tilec::passes

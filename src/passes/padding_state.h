@@ -14,19 +14,28 @@ struct Edge {
   prove::Formula outside(const prove::Linear& coordinate) const;
   friend bool operator==(const Edge&, const Edge&) = default;
 };
-// What is outside of all of them.
-using Beyond = std::vector<Edge>;
+// What is outside of all of them, in the runs in which it holds: others have no padding there.
+struct Beyond {
+  std::vector<Edge> edges;
+  prove::Formula when = prove::truth(true);
+  friend bool operator==(const Beyond&, const Beyond&) = default;
+};
 // What is beyond any of them. None: it is not known which elements lie outside.
 using Edges = std::vector<Beyond>;
 prove::Formula outside(const Edges& edges, const prove::Linear& coordinate);
 template <class F> void each_edge(Edges& edges, F&& f) {
   for (Beyond& beyond : edges)
-    for (Edge& edge : beyond) f(edge);
+    for (Edge& edge : beyond.edges) f(edge);
 }
 template <class F> bool all_edges(const Edges& edges, F&& f) {
-  return std::ranges::all_of(edges, [&](const Beyond& beyond) { return std::ranges::all_of(beyond, f); });
+  return std::ranges::all_of(edges, [&](const Beyond& beyond) { return std::ranges::all_of(beyond.edges, f); });
 }
 void unite(Edges& edges, const Edges& others);
+// In the runs in which that holds.
+Edges guarded(Edges edges, const prove::Formula& when);
+// In all of them: there is no padding elsewhere.
+Edges unguarded(const Edges& edges);
+
 
 // The read that brought padding: of which tensor, its text, and where it names the padding, if it does.
 struct PadOrigin {
@@ -38,6 +47,31 @@ struct PadOrigin {
 // given before, a number that is the same along the axis, as what was to be added there is padding. Mixed: one or the other.
 enum class PaddingKind : uint8_t { Read, Set, Free, Mixed };
 
+// Of a tile that is written part by part: along one of its other axes, what has not been written yet, from and to.
+struct Unwritten {
+  size_t axis = 0;
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  friend bool operator==(const Unwritten&, const Unwritten&) = default;
+};
+
+// Runs in which something is so; not exact: at most in these.
+struct Runs {
+  prove::Formula when = prove::truth(false);
+  bool is_exact = true;
+  friend bool operator==(const Runs&, const Runs&) = default;
+};
+inline Runs some_runs() { return {prove::truth(true), false}; }
+
+// In these runs a tile that is free beyond its edges is the same all along the axis, and counts: before the first turn of a loop, or where a
+// branch was not taken, nothing but that number was assigned to it. Lost: it is not known in which.
+struct Uniform {
+  prove::Formula when = prove::truth(false);
+  bool is_lost = false;
+  Known number;
+  bool is_never() const { return when.is_false() && !is_lost; }
+  friend bool operator==(const Uniform&, const Uniform&) = default;
+};
+
 struct AxisPadding {
   bool is_padded = false;
   PaddingKind kind = PaddingKind::Read;
@@ -48,26 +82,38 @@ struct AxisPadding {
   PadOrigin origin;
   bool is_as_read = false;   // nothing has been computed of them since
   bool is_scanned = false;   // they are what a scan has come to: a row or column of them, which an index takes, is no padding
-  // What the whole tile may hold instead, the same number everywhere, so that none of it is padding: before the first turn of a loop,
-  // or where a branch was not taken. It ends where the padding would. Of what may be free: the number that it is then.
-  Known plain;
-  // Of an axis that is not padded: it is made of numbers alone, the same all along the axis, and may take up any tile. May be: or of data.
+  Uniform uniform;  // of what is free
+  // Of what is no padding: it is made of numbers alone, the same all along the axis, and may take up any tile. May be: or of data; when, as far as
+  // it is known, and the number that it is then.
   bool is_free = false, may_be_free = false;
+  Runs free_when;
+  Known plain;
+  std::optional<Unwritten> unwritten;  // but for this, all that is outside of the edges is padding
   // Of what is free: in the first turn of a loop, before it is assigned to, that is all that lies outside of these.
   Edges at_first;
   ir::RegionId loop;
   // Assignments that leave something else in free elements than the reference says, as long as nobody sees that.
   std::set<ir::OpId> lapsed;
-  // What may stand beyond the edges.
-  Known met() const { return joined(numbers, plain); }
-  bool can_be_masked() const { return is_filled && !edges.empty() && at_first.empty(); }
+  bool can_be_masked() const { return is_filled && !edges.empty() && at_first.empty() && !uniform.is_lost; }
+  // Where it does not count.
+  // Where the number that it is in some runs changes nothing, it may as well end.
+  AxisPadding ending(bool is_neutral) const {
+    AxisPadding axis = *this;
+    if (is_neutral) axis.uniform = {};
+    return axis;
+  }
+  Edges left_out() const { return uniform.when.is_false() ? edges : guarded(edges, prove::negation(uniform.when)); }
   bool has_low() const { return !all_edges(edges, [](const Edge& e) { return !e.has_low; }); }
   Known set_by_program() const { return kind == PaddingKind::Set ? numbers : told; }
-  bool holds_data() const { return !is_padded && !is_free; }
+  // What is no padding is data.
+  void count() { is_free = may_be_free = false, free_when = {}, plain = {}; }
+  // It is padding at most beyond these edges.
+  void lose_guards() { edges = unguarded(edges), is_filled = false; }
   void lose_edges() { edges.clear(), at_first.clear(), is_filled = false; }
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
     return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers && a.told == b.told && a.is_scanned == b.is_scanned &&
-           a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.at_first == b.at_first && a.lapsed == b.lapsed;
+           a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.free_when == b.free_when && a.uniform == b.uniform &&
+           a.unwritten == b.unwritten && a.at_first == b.at_first && a.lapsed == b.lapsed;
   }
 };
 
@@ -87,18 +133,28 @@ struct TileState {
 };
 
 TileState plain_state(const Known& inside, size_t rank, bool is_free = false);
+// Of what is made of two: where both are.
+Uniform both(const Uniform& a, const Uniform& b);
+Runs both(const Runs& a, const Runs& b);
+// In which an axis is free.
+Runs free_runs(const AxisPadding& axis);
 // An axis that is padded twice: what one of them says.
 void meet(AxisPadding& axis, const AxisPadding& other);
 // The same of a tile that a matrix product gave, or that is made of one.
 TileState of_product(TileState state);
 // Outside of `axis`, as the other operand is there: padding where that is padded as well, else what it holds.
 Known facing(const TileState& other, const AxisPadding& axis);
-// One or the other.
-TileState joined(const TileState& a, const TileState& b);
-// Some elements are of the one, others are `part`, which runs from end to end along the axes of which `covers` tells so.
-TileState joined_in_parts(const TileState& rest, const TileState& part, const std::vector<bool>& covers);
-// What grew from `before` to `now` may be anything; an axis whose padding is new keeps its numbers. Edges that still change are lost.
-TileState widened(const TileState& before, TileState now, const Known& anything);
+// One or the other: `a` where the condition holds, if it is known.
+TileState joined(const TileState& a, const TileState& b, const std::optional<prove::Formula>& when = {});
+// Where a part of a tile lies: where it begins, if it is known, and how long it and the tile are, along each axis.
+struct Place {
+  std::vector<prove::Linear> offsets;
+  std::vector<int64_t> sizes, extents;
+  bool covers(size_t axis) const { return sizes[axis] == extents[axis]; }
+  bool covers_all() const { return sizes == extents; }
+};
+// Elements at that place are `part`, all others are of `rest`.
+TileState joined_in_parts(const TileState& rest, const TileState& part, const Place& place);
 // Of the same tile after anything may have been written to some elements.
 TileState tainted(TileState state, const Known& by);
 // What is beyond its edges along an axis, as seen from coordinates that are `by` less.
@@ -109,24 +165,4 @@ TileState part_of(const TileState& state, std::span<const prove::Linear> offsets
 TileState placed(const TileState& part, std::span<const prove::Linear> offsets, const ir::Axes& axes);
 // The extents, along each axis of what it is a part of, of a part of such a shape whose axis k runs along axes[k].
 std::vector<int64_t> sizes_along(int rank, const ir::Axes& axes, std::span<const int64_t> shape);
-// Does it change with what the loop changes?
-bool hangs_on(const Edges& edges, const prove::Prover& prover, ir::RegionId loop);
-
-// A loop with an index that grows from `low`; `last` is what it is in the last turn, where the step is 1.
-struct Counting {
-  prove::AtomId index;
-  prove::Linear low;
-  std::optional<prove::Linear> last;
-};
-// What a turn leaves, at the start of the next one and behind the loop. Edges that hang on its index are what they were in the turn that told:
-// those of padding in the last one; what is free lies beyond the edges of all turns, which reach furthest in the first or in the last. Edges
-// that hang on something else that the loop changes are lost.
-// `is_anew`: a turn makes it without what the one before has left.
-TileState at_next_turn(TileState state, const prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting, bool is_anew = false);
-TileState behind_loop(TileState state, const prove::Prover& prover, ir::RegionId loop, const std::optional<Counting>& counting, bool is_anew = false);
-// `edges` in the turn in which the index is `by`.
-void put(Edges& edges, prove::AtomId index, const prove::Linear& by);
-// Of what a loop carries: what it begins with, or what a turn has left. Edges that are those of the first in the first turn are kept.
-TileState joined_turns(const TileState& first, const TileState& before, const TileState& turned, const std::optional<Counting>& counting);
-
 }  // namespace tilec::passes

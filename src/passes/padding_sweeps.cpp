@@ -30,18 +30,20 @@ bool PaddingFlow::sweeps(const op::For& loop, std::span<const Linear> offsets, s
 void PaddingFlow::sweep(const op::For& loop, std::span<TileState> turned) {
   const auto& args = kernel_.region(loop.body).args;
   const auto& yielded = kernel_.terminator(loop.body).as<op::Yield>().values;
+  Turns turns{prover_, loop.body, countings_[loop.body]};
   for (size_t i = 0; i < yielded.size(); ++i) {
     auto* insert = kernel_.defined_by<op::Insert>(yielded[i]);
     if (!insert || insert->tile != args[i + 1]) continue;
     const LinearList offsets = values(insert->offsets);
     const std::vector<int64_t>& shape = kernel_.type(insert->tile).shape;
     if (!sweeps(loop, offsets, sizes_along(int(shape.size()), insert->axes, kernel_.type(insert->part).shape), shape)) continue;
-    turned[i] = behind_loop(placed(state(insert->part), offsets, insert->axes), prover_, loop.body, countings_[loop.body]);
+    turned[i] = behind_loop(placed(state(insert->part), offsets, insert->axes), turns);
   }
 }
 
 // The only write to a shared buffer in the loop.
 void PaddingFlow::sweep_buffers(const op::For& loop) {
+  Turns turns{prover_, loop.body, countings_[loop.body]};
   std::map<ValueId, int> writes;
   auto note = [&](ValueId buffer) {
     while (auto* view = kernel_.defined_by<op::Subview>(buffer)) buffer = view->buffer;
@@ -68,7 +70,7 @@ void PaddingFlow::sweep_buffers(const op::For& loop) {
     const std::vector<int64_t> shape = store ? kernel_.type(store->tile).shape : copy ? copy->shape : std::vector<int64_t>();
     if (!sweeps(loop, offsets, sizes_along(type.rank(), axes, shape), type.shape)) continue;
     const TileState part = store ? state(store->tile) : copy ? copied(*copy, op) : this->number(number->value);
-    buffers_[buffer] = behind_loop(placed(part, offsets, axes), prover_, loop.body, countings_[loop.body]);
+    buffers_[buffer] = behind_loop(placed(part, offsets, axes), turns);
   }
 }
 

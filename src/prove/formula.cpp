@@ -52,6 +52,20 @@ Formula negation(const Formula& f) {
 
 Formula implication(const Formula& a, const Formula& b) { return any_of({negation(a), b}); }
 
+Formula substitute(const Formula& f, AtomId atom, const Linear& by) {
+  if (f.kind == Kind::AtLeastZero) return at_least_zero(substitute(f.linear, atom, by));
+  if (f.kind != Kind::All && f.kind != Kind::Any) return f;
+  std::vector<Formula> parts;
+  for (const Formula& part : f.parts) parts.push_back(substitute(part, atom, by));
+  return f.kind == Kind::All ? all_of(std::move(parts)) : any_of(std::move(parts));
+}
+
+int parts_of(const Formula& f) {
+  int count = 1;
+  for (const Formula& part : f.parts) count += parts_of(part);
+  return count;
+}
+
 void append_key(std::string& key, const Formula& f) {
   key += char('0' + int(f.kind) * 2 + f.is_negated);
   if (f.kind == Kind::AtLeastZero) append_key(key, f.linear);

@@ -365,7 +365,14 @@ Formula Reader::read_compare(ValueId v, const op::Compare& op, Twin twin) {
   return any_truth(v);
 }
 
-Formula Reader::any_truth(ValueId v) { return flag(terms_.truth_value(name_of(kernel_, v), false)); }
+Formula Reader::any_truth(ValueId v) { return truth_of(v, false); }
+
+// Of a truth value, or of whether there is a tensor.
+Formula Reader::truth_of(ValueId v, bool is_free) {
+  AtomId atom = terms_.truth_value(name_of(kernel_, v), is_free);
+  sources_[atom] = v;
+  return flag(atom);
+}
 
 Formula Reader::read_condition(ValueId v, Twin twin) {
   const Op* op = kernel_.definition(v);
@@ -373,10 +380,10 @@ Formula Reader::read_condition(ValueId v, Twin twin) {
   // Each test of a parameter asks the same.
   if (auto* present = op ? op->get<op::Present>() : nullptr) {
     auto [at, is_new] = conditions_.try_emplace({present->buffer, 0});
-    if (is_new) at->second = flag(terms_.truth_value(name_of(kernel_, present->buffer), true));
+    if (is_new) at->second = truth_of(present->buffer, true);
     return at->second;
   }
-  if (!op || kernel_.type(v).element != Scalar::Bool) return flag(terms_.truth_value(name_of(kernel_, v), is_parameter));
+  if (!op || kernel_.type(v).element != Scalar::Bool) return truth_of(v, is_parameter);
   if (auto* c = op->get<op::Constant>()) return truth(c->number.i != 0);
   if (auto* c = op->get<op::Compare>()) return read_compare(v, *c, twin);
   if (auto* u = op->get<op::Unary>(); u && u->fn == UnaryFn::Not) return negation(condition(u->x, twin));

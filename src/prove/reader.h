@@ -88,6 +88,7 @@ class Reader {
   Linear unknown(ir::ValueId v) { return variable(v, type_range(v), false); }
   Formula read_condition(ir::ValueId v, Twin twin);
   Formula any_truth(ir::ValueId v);
+  Formula truth_of(ir::ValueId v, bool is_free);
   Formula read_compare(ir::ValueId v, const ir::op::Compare& op, Twin twin);
   bool is_exact(Interval range) const;
   Interval type_range(ir::ValueId v) const;

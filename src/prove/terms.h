@@ -24,6 +24,7 @@ struct Formula {
   std::vector<Formula> parts;
   bool is_true() const { return kind == Kind::True; }
   bool is_false() const { return kind == Kind::False; }
+  friend bool operator==(const Formula&, const Formula&) = default;
 };
 
 Formula truth(bool value);
@@ -36,7 +37,11 @@ Formula all_of(std::vector<Formula> parts);
 Formula any_of(std::vector<Formula> parts);
 Formula negation(const Formula& f);
 Formula implication(const Formula& a, const Formula& b);
+// The condition with `atom` replaced in its sums.
+Formula substitute(const Formula& f, AtomId atom, const Linear& by);
 void append_key(std::string& key, const Formula& f);
+// How many conditions it is made of.
+int parts_of(const Formula& f);
 
 enum class AtomKind : uint8_t { Variable, Flag, Product, Quotient, Least, Choice };
 
