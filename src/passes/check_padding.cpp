@@ -13,8 +13,6 @@ namespace {
 constexpr int kMostRounds = 4, kMostRoundsInAll = 32;
 // Edges that move from tile to tile, `b1 = b0`, take longer.
 constexpr int kMostRoundsOfEdges = 12;
-// Rounds in which what conditions say of turns is guessed.
-constexpr int kMostGuesses = 2;
 // Visits of a loop inside of others that begin without what the one before has found.
 constexpr int kMostVisits = 3;
 
@@ -118,9 +116,9 @@ std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::
   around_.insert(around_.end(), parts.begin(), parts.end());
   std::vector<TileState> turned;
   std::vector<Turns> all;
-  for (RegionId part : parts) all.push_back({prover_, part, counting});
+  for (RegionId part : parts) all.push_back({prover_, part, counting, true});
   for (int round = 0;; ++round, ++settled.rounds) {
-    for (Turns& part : all) part.may_guess = round < kMostGuesses, part.has_guessed = false;
+    for (Turns& part : all) part.may_guess &= !part.has_guessed, part.has_guessed = false;
     const bool loses_edges = round >= kMostRoundsOfEdges || settled.rounds >= kMostRoundsInAll;
     bool must_widen = loses_edges || round >= kMostRounds || settled.rounds >= kMostRoundsInAll / 2;
     auto next_turn = [&](TileState now, bool is_anew = false) {

@@ -58,6 +58,12 @@ TileState PaddingFlow::state(ValueId v) const {
   return found != known.end() ? found->second : plain_state(known_data(element(v)), size_t(kernel_.type(v).rank()));
 }
 
+Known PaddingFlow::inside(ValueId v) const {
+  const auto& known = kernel_.type(v).is_buffer() ? buffers_ : tiles_;
+  auto found = known.find(v);
+  return found != known.end() ? found->second.inside : state(v).inside;
+}
+
 TileState PaddingFlow::read(ValueId buffer, std::span<const ValueId> offsets, const Axes& axes, const BoundsList& bounds,
                             Number pad, const ReadNote& note) {
   LinearList at = values(offsets);
@@ -115,7 +121,7 @@ bool PaddingFlow::enter_reduction(const op::Reduce& reduce, int64_t along, const
     if (!is_index || !n.kinds) return is_identity(reduce.fn, type, n);
     return is_float(type) ? n.is_within(kNan) : is_identity(reduce.fn, type, n) && !axis.has_low();
   };
-  axis = axis.ending(changes_nothing(axis.uniform.number.sure));
+  axis.end_if(changes_nothing(axis.uniform.number.sure));
   if (!axis.is_padded || changes_nothing(counted(axis))) return true;
   // NaN never wins, whichever end is looked for.
   const bool may_be_nan = is_index && is_float(type);
@@ -131,7 +137,7 @@ bool PaddingFlow::enter_reduction(const op::Reduce& reduce, int64_t along, const
 void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
   TileState x = state(reduce.x);
   Scalar type = element(reduce.x);
-  const AxisPadding axis = x.axes[size_t(reduce.axis)];
+  const AxisPadding& axis = x.axes[size_t(reduce.axis)];
   const bool is_index = reduce.fn == ReduceFn::ArgMax || reduce.fn == ReduceFn::ArgMin;
   const bool is_neutral = enter_reduction(reduce, reduce.axis, at);
   // What is padding as a whole has nothing that counts.
@@ -158,8 +164,8 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
 void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
   TileState result = state(scan.x);
   Scalar type = element(scan.x);
-  const AxisPadding& along = result.axes[scan.axis];
-  const AxisPadding axis = along.ending(is_identity(scan.fn, type, along.uniform.number.sure));
+  AxisPadding axis = result.axes[scan.axis];
+  axis.end_if(is_identity(scan.fn, type, axis.uniform.number.sure));
   // Padding at the far end is reached when everything inside is done: it holds what the scan has come to, where a mask can stand.
   bool comes_last = !axis.edges.empty() && !axis.has_low() && !scan.reverse;
   bool is_neutral = is_identity(scan.fn, type, counted(axis));

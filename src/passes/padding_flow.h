@@ -153,7 +153,7 @@ class PaddingFlow {
   std::vector<ir::ValueId> turned(ir::ValueId argument) const;
   bool adds_something(const ir::op::Gemm& gemm, int axis, const AxisPadding& from) const;
   void keep_product(const ir::op::Gemm& gemm, int axis, const AxisPadding& from, const ir::Op& at);
-  AxisPadding product_axis(const ir::op::Gemm& gemm, int axis, const AxisPadding& from, const ir::Op& at);
+  AxisPadding product_axis(const ir::op::Gemm& gemm, const TileState& acc, int axis, const AxisPadding& from, const ir::Op& at);
 
   // Of numbers of a block (padding_numbers.cpp).
   TileState number(ir::ValueId v) const;
@@ -182,11 +182,12 @@ class PaddingFlow {
   bool keep_out(const Entry& entry, const ir::Op& at);
   bool is_refused(const Entry& entry) const;
   bool has_place(const AxisPadding& axis) const;  // is it known where it lies, where a mask would stand?
-  void enter_whole(const ir::op::Gemm& gemm, const ir::Op& at, TileState& result);
-  void enter_product(const ir::op::Gemm& gemm, const AxisPadding& a, const AxisPadding& b, const ir::Op& at);
+  void enter_whole(const ir::op::Gemm& gemm, const TileState& a, const TileState& b, const TileState& acc, const ir::Op& at, TileState& result);
+  void enter_product(const ir::op::Gemm& gemm, const TileState& a, const TileState& b, const ir::Op& at);
 
   // The state of a tile, of a buffer, or of a view of one.
   TileState state(ir::ValueId v) const;
+  Known inside(ir::ValueId v) const;  // of that
   TileState read(ir::ValueId buffer, std::span<const ir::ValueId> offsets, const ir::Axes& axes, const ir::BoundsList& bounds,
                  ir::Number pad, const ir::ReadNote& note);
   void write(const TileState& part, ir::ValueId buffer, std::span<const ir::ValueId> offsets, const ir::Axes& axes,

@@ -9,26 +9,27 @@ using namespace ir;
 namespace {
 
 // A number that is 0 may as well end at the edge.
-AxisPadding ending_where_zero(const AxisPadding& axis) { return axis.ending(axis.uniform.number.sure.is_within(kZero)); }
+void end_where_zero(AxisPadding& axis) { axis.end_if(axis.uniform.number.sure.is_within(kZero)); }
 
 }  // namespace
 
 // Is what padding adds along an axis something else than 0, as far as one may hope?
 bool PaddingFlow::adds_something(const op::Gemm& gemm, int axis, const AxisPadding& from) const {
   const ValueId other = axis == 0 ? gemm.b : gemm.a;
-  return !product(element(gemm.acc), from.numbers, ordinary(state(other).inside)).hoped.is_within(kZero);
+  return !product(element(gemm.acc), from.numbers, ordinary(inside(other))).hoped.is_within(kZero);
 }
 
 void PaddingFlow::keep_product(const op::Gemm& gemm, int axis, const AxisPadding& from, const Op& at) {
   const ValueId operand = axis == 0 ? gemm.a : gemm.b;
   const int64_t line = axis == 0 ? gemm.transpose_a : !gemm.transpose_b;
-  const AxisPadding ending = ending_where_zero(from);
-  if (adds_something(gemm, axis, from)) keep_out({operand, size_t(axis), line, ending, identity(ReduceFn::Sum, element(operand)), "product", "0"}, at);
+  if (!adds_something(gemm, axis, from)) return;
+  AxisPadding ending = from;
+  end_where_zero(ending);
+  keep_out({operand, size_t(axis), line, ending, identity(ReduceFn::Sum, element(operand)), "product", "0"}, at);
 }
 
 // What a product leaves in what it is added to, along an axis: what an operand has padding along stays as it is.
-AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, int axis, const AxisPadding& from, const Op& at) {
-  const TileState acc = state(gemm.acc);
+AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, const TileState& acc, int axis, const AxisPadding& from, const Op& at) {
   const AxisPadding& old = acc.axes[size_t(axis)];
   const bool is_padding = from.is_padded && from.kind != PaddingKind::Free;
   const bool is_held = !old.is_padded || old.kind == PaddingKind::Free;
@@ -78,8 +79,8 @@ AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, int axis, const Axis
 }
 
 // Both sides are 0 there, or one is and the other has a number.
-void PaddingFlow::enter_product(const op::Gemm& gemm, const AxisPadding& of_a, const AxisPadding& of_b, const Op& at) {
-  TileState a = state(gemm.a), b = state(gemm.b);
+void PaddingFlow::enter_product(const op::Gemm& gemm, const TileState& a, const TileState& b, const Op& at) {
+  const AxisPadding &of_a = a.axes[gemm.transpose_a ? 0 : 1], &of_b = b.axes[gemm.transpose_b ? 1 : 0];
   Scalar type = element(gemm.acc);
   bool is_same = of_a.is_padded && of_b.is_padded && !of_a.edges.empty() && of_a.edges == of_b.edges;
   Known for_a = is_same && of_b.is_filled ? of_b.numbers : facing(b, of_b), for_b = is_same && of_a.is_filled ? of_a.numbers : facing(a, of_a);
@@ -91,7 +92,8 @@ void PaddingFlow::enter_product(const op::Gemm& gemm, const AxisPadding& of_a, c
   if (is_nothing(is_set ? Belief::Finite : Belief::None)) return;
   AxisPadding both = of_a.is_padded ? of_a : of_b;
   both.is_filled = (!of_a.is_padded || of_a.can_be_masked()) && (!of_b.is_padded || of_b.can_be_masked());
-  if (of_a.is_padded && of_b.is_padded && !is_same) both.edges.insert(both.edges.end(), of_b.edges.begin(), of_b.edges.end());
+  both.edges = both.left_out(), both.uniform = {};
+  if (of_a.is_padded && of_b.is_padded) unite(both.edges, of_b.left_out());
   // One is enough where the other is finite there. Of what lies in memory, a copy would have to be made.
   bool b_is_finite = for_a.sure.is_within(kFinite), a_is_finite = for_b.sure.is_within(kFinite);
   bool prefers_b = kernel_.type(gemm.a).is_buffer() && !kernel_.type(gemm.b).is_buffer();
@@ -112,17 +114,18 @@ void PaddingFlow::enter_product(const op::Gemm& gemm, const AxisPadding& of_a, c
 }
 
 // An operand that is padding as a whole adds nothing.
-void PaddingFlow::enter_whole(const op::Gemm& gemm, const Op& at, TileState& result) {
+void PaddingFlow::enter_whole(const op::Gemm& gemm, const TileState& a, const TileState& b, const TileState& acc, const Op& at, TileState& result) {
   const Scalar type = element(gemm.acc);
-  AxisPadding& whole = result.whole() = state(gemm.acc).whole();
+  AxisPadding& whole = result.whole() = acc.whole();
   for (size_t operand : {0, 1}) {
     const ValueId tile = operand == 0 ? gemm.a : gemm.b, other = operand == 0 ? gemm.b : gemm.a;
-    const AxisPadding from = ending_where_zero(state(tile).whole());
+    AxisPadding from = (operand == 0 ? a : b).whole();
     if (!from.is_padded) {
       if (!from.is_free) whole.is_free = false;
       continue;
     }
-    const bool adds = !product(type, from.numbers, ordinary(state(other).inside)).hoped.is_within(kZero);
+    end_where_zero(from);
+    const bool adds = !product(type, from.numbers, ordinary(inside(other))).hoped.is_within(kZero);
     if (adds) keep_out({tile, operand, 2, from, identity(ReduceFn::Sum, element(tile)), "product", "0"}, at);
     if (gemm.keeps || whole.is_padded) continue;
     whole = from;
@@ -136,7 +139,8 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
   TileState a = state(gemm.a), b = state(gemm.b), acc = state(gemm.acc);
   Scalar type = element(gemm.acc);
   int row = gemm.transpose_a, column = !gemm.transpose_b;
-  enter_product(gemm, ending_where_zero(a.axes[1 - row]), ending_where_zero(b.axes[1 - column]), at);
+  end_where_zero(a.axes[1 - row]), end_where_zero(b.axes[1 - column]);
+  enter_product(gemm, a, b, at);
   auto sum = [&](const Known& x, const Known& y, const Known& start) {
     Known of_products = total(ReduceFn::Sum, type, product(type, x, y));
     return known([&](Belief belief) { return apply(BinaryFn::Add, type, of_products.under(belief), start.under(belief), belief); });
@@ -146,7 +150,7 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
     const AxisPadding& from = axis == 0 ? a.axes[row] : b.axes[column];
     const AxisPadding& old = acc.axes[axis];
     AxisPadding& out = result.axes[axis];
-    out = product_axis(gemm, axis, from, at);
+    out = product_axis(gemm, acc, axis, from, at);
     if (!out.is_padded) continue;
     const bool agrees = !from.is_padded || !old.is_padded || from.edges == old.edges;
     const Known inside = ordinary(axis == 0 ? a.inside : b.inside);
@@ -157,7 +161,7 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
     const bool is_kept = gemm.keeps && out.kind == PaddingKind::Free && from.is_padded && from.kind != PaddingKind::Free && out.lapsed.empty();
     if (!is_kept) out.numbers = joined(out.numbers, sum(side, ordinary(axis == 0 ? b.inside : a.inside), start));
   }
-  enter_whole(gemm, at, result);
+  enter_whole(gemm, a, b, acc, at, result);
   if (result.axes[0].is_padded && result.axes[1].is_padded)
     result.corner = sum(facing(a, a.axes[row]), facing(b, b.axes[column]), joined(acc.inside, acc.corner));
   tiles_[at.result()] = of_product(std::move(result));

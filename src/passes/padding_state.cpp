@@ -84,13 +84,15 @@ Runs chosen(const Runs& a, const Runs& b, const When& when) {
 constexpr int kMostParts = 12;
 constexpr size_t kMostEdges = 4;
 void bound(AxisPadding& axis) {
-  Edges all;
-  for (Beyond& beyond : axis.edges) {
-    auto same = std::ranges::find(all, beyond.edges, &Beyond::edges);
-    if (same == all.end()) all.push_back(std::move(beyond));
-    else same->when = either(same->when, beyond.when);
+  for (size_t i = 1; i < axis.edges.size();) {
+    auto same = std::ranges::find(axis.edges.begin(), axis.edges.begin() + ptrdiff_t(i), axis.edges[i].edges, &Beyond::edges);
+    if (same == axis.edges.begin() + ptrdiff_t(i)) {
+      ++i;
+      continue;
+    }
+    same->when = either(same->when, axis.edges[i].when);
+    axis.edges.erase(axis.edges.begin() + ptrdiff_t(i));
   }
-  axis.edges = std::move(all);
   if (axis.edges.size() > kMostEdges || std::ranges::any_of(axis.edges, [](const Beyond& b) { return prove::parts_of(b.when) > kMostParts; })) axis.lose_guards();
   if (axis.edges.size() > kMostEdges) axis.lose_edges();
   if (prove::parts_of(axis.free_when.when) > kMostParts) axis.free_when = some_runs();
@@ -149,17 +151,6 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b, const When& when)
   return axis;
 }
 
-AxisPadding joined_axis(const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b, const When& when) {
-  AxisPadding axis;
-  if (x.is_padded && y.is_padded) axis = joined(x, y, when);
-  else if (x.is_padded) axis = joined_with_plain(x, y, b, when);
-  else if (y.is_padded) axis = joined_with_plain(y, x, a, otherwise(when));
-  if (x.unwritten != y.unwritten) axis.unwritten.reset();
-  join_freedom(axis, x, a, y, b, when);
-  bound(axis);
-  return axis;
-}
-
 }  // namespace
 
 TileState of_product(TileState state) {
@@ -172,6 +163,19 @@ TileState of_product(TileState state) {
 
 Known facing(const TileState& other, const AxisPadding& axis) {
   return axis.is_padded ? joined(ordinary(other.inside), axis.numbers) : ordinary(other.inside);
+}
+
+AxisPadding joined_axis(const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b, const std::optional<Formula>& when) {
+  const bool is_plain = !x.is_padded && !y.is_padded && !x.may_be_free && !y.may_be_free;
+  if (is_plain && x.is_free == y.is_free) return x;
+  AxisPadding axis;
+  if (x.is_padded && y.is_padded) axis = joined(x, y, when);
+  else if (x.is_padded) axis = joined_with_plain(x, y, b, when);
+  else if (y.is_padded) axis = joined_with_plain(y, x, a, otherwise(when));
+  if (x.unwritten != y.unwritten) axis.unwritten.reset();
+  join_freedom(axis, x, a, y, b, when);
+  bound(axis);
+  return axis;
 }
 
 TileState joined(const TileState& a, const TileState& b, const std::optional<Formula>& when) {

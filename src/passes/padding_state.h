@@ -97,10 +97,8 @@ struct AxisPadding {
   bool can_be_masked() const { return is_filled && !edges.empty() && at_first.empty() && !uniform.is_lost; }
   // Where it does not count.
   // Where the number that it is in some runs changes nothing, it may as well end.
-  AxisPadding ending(bool is_neutral) const {
-    AxisPadding axis = *this;
-    if (is_neutral) axis.uniform = {};
-    return axis;
+  void end_if(bool is_neutral) {
+    if (is_neutral) uniform = {};
   }
   Edges left_out() const { return uniform.when.is_false() ? edges : guarded(edges, prove::negation(uniform.when)); }
   bool has_low() const { return !all_edges(edges, [](const Edge& e) { return !e.has_low; }); }
@@ -146,6 +144,8 @@ TileState of_product(TileState state);
 Known facing(const TileState& other, const AxisPadding& axis);
 // One or the other: `a` where the condition holds, if it is known.
 TileState joined(const TileState& a, const TileState& b, const std::optional<prove::Formula>& when = {});
+// Along an axis, of tiles that hold such numbers inside.
+AxisPadding joined_axis(const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b, const std::optional<prove::Formula>& when);
 // Where a part of a tile lies: where it begins, if it is known, and how long it and the tile are, along each axis.
 struct Place {
   std::vector<prove::Linear> offsets;

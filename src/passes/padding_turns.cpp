@@ -49,6 +49,14 @@ Going going(const Edges& edges, prove::AtomId index) {
   return !is_simple || (shrinks && grows) ? Going::Lost : grows ? Going::Outward : Going::Inward;
 }
 
+// Does it hold where the other does, by what both say word for word?
+bool is_said(const Formula& f, const Formula& by) {
+  if (f == by || f.is_true()) return true;
+  if (by.kind == Formula::Kind::All && std::ranges::find(by.parts, f) != by.parts.end()) return true;
+  auto is_part_said = [&](const Formula& part) { return is_said(part, by); };
+  return f.kind == Formula::Kind::All ? std::ranges::all_of(f.parts, is_part_said) : f.kind == Formula::Kind::Any && std::ranges::any_of(f.parts, is_part_said);
+}
+
 // Of bounds of one sum, the one that says it all.
 Formula tidied(Formula f) {
   if (f.kind != Formula::Kind::All && f.kind != Formula::Kind::Any) return f;
@@ -68,14 +76,19 @@ bool tell(Formula& when, Turns& turns, const std::optional<Linear>& latest) {
   prove::Prover& prover = turns.prover;
   if (!prover.depends_on(when, turns.loop)) return true;
   const Formula general = of_all_turns(when, turns);
-  const bool is_same = prover.proves(prover.facts(turns.loop), implication(general, when), prove::Effort::Quick);
-  if (!is_same && !turns.may_guess && turns.counting && latest) {
+  if (turns.may_guess) return turns.has_guessed = true, when = general, true;
+  // One that is told of a single turn says nothing of all.
+  const bool is_of_one = when.kind == Formula::Kind::All && std::ranges::any_of(when.parts, [&](const Formula& part) {
+    return part.kind == Formula::Kind::AtLeastZero && prover.depends_on(part, turns.loop);
+  });
+  const bool may_be_same = !is_of_one && (!general.is_true() || when.kind == Formula::Kind::Any);
+  const bool is_same = is_said(when, general) || (may_be_same && prover.proves(prover.facts(turns.loop), implication(general, when), prove::Effort::Glance));
+  if (!is_same && turns.counting && latest) {
     const Formula there = tidied(prove::substitute(when, turns.counting->index, *latest)), fixed = prove::substitute(when, turns.counting->index, turns.counting->low);
     if (prove::parts_of(there) <= kMostParts && !prover.depends_on(fixed, turns.loop)) return when = there, true;
   }
-  turns.has_guessed |= !is_same && turns.may_guess;
   when = general;
-  return is_same || turns.may_guess;
+  return is_same;
 }
 
 // Where edges that move lie then. `latest`: what the index was in the turn that was the last so far.
@@ -105,7 +118,9 @@ void tell_edges(AxisPadding& axis, Turns& turns, const std::optional<Linear>& la
 
 TileState told(TileState state, Turns& turns, const std::optional<Linear>& latest, bool is_anew) {
   for (AxisPadding& axis : state.axes) {
-    axis.free_when.is_exact &= tell(axis.free_when.when, turns, latest);
+    if (!axis.is_padded && !axis.may_be_free) continue;
+    const Formula free = of_all_turns(axis.free_when.when, turns);
+    if (free != axis.free_when.when) axis.free_when = {free, false};
     axis.uniform.is_lost |= !tell(axis.uniform.when, turns, latest);
     if (hangs_on(axis.at_first, turns)) axis.lose_edges();
     tell_edges(axis, turns, latest, is_anew);
@@ -128,10 +143,12 @@ TileState joined_turns(const TileState& first, const TileState& before, const Ti
   TileState result = joined(before, turned);
   if (!counting || first.axes.size() != turned.axes.size()) return result;
   // What grows from turn to turn is joined with what was found before; edges are those of the first turn and of the others.
-  const TileState told = joined(first, turned, is_first(*counting));
+  const std::optional<Formula> when = is_first(*counting);
   for (size_t i = 0; i < result.axes.size(); ++i) {
     AxisPadding& axis = result.axes[i];
-    const AxisPadding &x = first.axes[i], &y = turned.axes[i], &exact = told.axes[i];
+    const AxisPadding &x = first.axes[i], &y = turned.axes[i];
+    if (!axis.is_padded && !axis.may_be_free) continue;
+    const AxisPadding exact = joined_axis(x, first.inside, y, turned.inside, when);
     axis.uniform.when = exact.uniform.when, axis.uniform.is_lost = exact.uniform.is_lost, axis.free_when = exact.free_when;
     if (!axis.may_be_free) axis.free_when = {};
     if (axis.is_padded && !exact.is_padded) axis.lose_edges();

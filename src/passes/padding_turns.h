@@ -18,7 +18,7 @@ struct Turns {
   prove::Prover& prover;
   ir::RegionId loop;
   std::optional<Counting> counting;
-  // In the first rounds a condition that hangs on the turn is taken for what it says of all turns alike. What was found so is no result.
+  // In the first round that meets a condition which hangs on the turn, it is taken for what it says of all turns alike. What was found so is no result.
   bool may_guess = false, has_guessed = false;
 };
 
