@@ -21,7 +21,23 @@ bool leaves(const ast::If& choice) {
 
 }  // namespace
 
-std::optional<size_t> Evaluator::parallel_index(const ast::Expr& subscript) {
+// Is it the same in all iterations, by its names?
+bool Evaluator::is_of_all(const ast::Expr& expr) const {
+  bool is = true;
+  each_part(&expr, [&](const ast::Expr& part) {
+    auto* name = part.as<ast::NameRef>();
+    is &= name || part.as<ast::IntLiteral>() || part.as<ast::Binary>() || part.as<ast::Unary>();
+    for (size_t s = around_parallel_; name && s < frame_->scopes.size(); ++s)
+      for (const auto& [known, binding] : frame_->scopes[s].names) is &= known != name->name.text;
+  });
+  return is;
+}
+
+// The index of `parallel` that a subscript is, moved or turned round.
+std::optional<size_t> Evaluator::parallel_index(const ast::Expr& subscript) const {
+  auto* sum = subscript.as<ast::Binary>();
+  if (sum && (sum->op == ast::BinaryOp::Add || sum->op == ast::BinaryOp::Subtract))
+    return is_of_all(*sum->rhs) ? parallel_index(*sum->lhs) : is_of_all(*sum->lhs) ? parallel_index(*sum->rhs) : std::nullopt;
   auto* name = subscript.as<ast::NameRef>();
   const auto at = name ? std::ranges::find(indices_, name->name.text) : indices_.end();
   return at != indices_.end() ? std::optional(size_t(at - indices_.begin())) : std::nullopt;

@@ -39,6 +39,7 @@ struct Frame {
   Value result = None{};
   const ast::Type* result_type = nullptr;
   Padding doubt = 0;        // of conditions that decided what is returned
+  bool may_have_returned = false;  // as a condition tells that was met
   Number decided = {};      // in `parallel`: what they are made of
 };
 
@@ -258,7 +259,8 @@ class Evaluator {
   void decide(const ast::If& choice, const Number& test);
   void set_beside(Number& now, const Number* before) const;
   void end_parallel(const ast::Block& body);
-  std::optional<size_t> parallel_index(const ast::Expr& subscript);
+  bool is_of_all(const ast::Expr& expr) const;
+  std::optional<size_t> parallel_index(const ast::Expr& subscript) const;
   Number element_at(const Number& x, const Places& indices, size_t rank, Kind kind) const;
   Number put_at(const Number& x, const View& element) const;
   std::vector<std::string_view> assigned_in(const ast::Block& block);
@@ -296,6 +298,7 @@ class Evaluator {
   bool is_lifted_ = false;  // a function of elements, called with tiles
   Padding kept_out_ = 0;    // what conditions around that are padding lie beyond, of a block or within `parallel`
   std::vector<std::string_view> indices_;  // of `parallel`
+  size_t around_parallel_ = 0;             // scopes that stand around it
   size_t parallel_rank_ = 0;
   bool is_in_launch_ = false;
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults

@@ -48,6 +48,8 @@ Number Evaluator::assigned(const Number& old, const Number& next, bool takes_up,
 // A variable of a number keeps what it holds where an element at a place of its own lies beyond an edge. Where the iteration does itself, it does not.
 void Evaluator::hold_number(Number& now, const Number* old, bool takes_up, Span span) {
   if (guards_) set_beside(now, old);
+  // Had it returned, it would be as it was.
+  if (is_parallel_ && old && frame_->may_have_returned) now.stamps.add(old->stamps);
   if (!keeps_numbers()) return;
   const Padding out = kept_out_ & kLost;
   now.padding |= out;

@@ -44,7 +44,7 @@ Flow Evaluator::run_parallel(const ast::For& loop) {
   Shape shape;
   for (const ast::Argument& a : loop.arguments)
     if (!a.is_named()) shape.push_back(int64_t(whole_number(*a.value)));
-  parallel_rank_ = shape.size(), indices_.clear();
+  parallel_rank_ = shape.size(), around_parallel_ = frame_->scopes.size(), indices_.clear();
   for (const ast::Name& name : loop.pattern.names) indices_.push_back(name.text);
   for (int64_t k = 0, n = count_of(shape); k < n; ++k) {
     std::vector<Value> indices(shape.size());

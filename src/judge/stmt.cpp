@@ -206,7 +206,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   const Number* decides = is_parallel_ || test.is_padding() ? nullptr : &test;
   stamp_numbers(choice.then_block, decides);
   if (choice.else_branch) stamp_numbers(*choice.else_branch, decides);
-  if (returns(choice)) beyond_.add(told_by(test));
+  if (returns(choice)) beyond_.add(told_by(test)), frame_->may_have_returned = true;
   if (!is_parallel_) return flow;
   // It may be left as it was as well.
   for (const Left& one : left) join_left(one, test);

@@ -157,7 +157,10 @@ void Lowering::lower_for(const ir::Op& op, const ir::op::For& loop) {
     bind_home(one.arg, std::move(one.home));
   }
   ValueId round = is_dealt(loop) ? target_.new_arg(region, ir::scalar_type(Scalar::Index), "round") : ValueId{};
+  const size_t around = carried_arrays_.size();
+  for (const CarriedTile& carried : tiles) carried_arrays_.push_back(carried.home.memory);
   lower_region(loop.body);
+  carried_arrays_.resize(around);
   // A yielded tile that lives in the home of another carried one must not be overwritten before it is read.
   const auto& yielded = source_.terminator(loop.body).as<ir::op::Yield>().values;
   std::vector<ValueId> values;
@@ -310,7 +313,10 @@ RegionId Lowering::lower_while_region(const ir::Op& op, const ir::op::While& loo
   for (size_t i = counts_from_above(loop) ? 1 : 0; i < args.size(); ++i) signed_args_.insert(args[i].index);
   bind_carried(source_.region(source).args, homes, args);
   builder_.set_region(region);
+  const size_t around = carried_arrays_.size();
+  for (const Home& home : homes) carried_arrays_.push_back(home.memory);
   lower_region(source);
+  carried_arrays_.resize(around);
   // Beside what is carried, the condition yields whether to go on.
   const std::vector<ValueId>& yielded = source_.terminator(source).as<ir::op::Yield>().values;
   size_t tests = source == loop.condition ? 1 : 0, t = 0;

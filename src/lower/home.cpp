@@ -159,7 +159,7 @@ void Lowering::release_dead(const ir::Op& op) {
     bool is_passed_on = false;
     for (ValueId result : op.results)
       if (homes_.contains(result.index)) is_passed_on |= home(result).memory == dead.memory;
-    if (is_passed_on) continue;
+    if (is_passed_on || std::ranges::find(carried_arrays_, dead.memory) != carried_arrays_.end()) continue;
     const Type& array = target_.type(dead.memory);
     bool is_free = false;
     for (const auto& [key, memory] : free_arrays_) is_free |= memory == dead.memory;

@@ -373,6 +373,7 @@ class Lowering {
   std::vector<std::vector<OpId>> uses_;            // of each source value
   std::vector<RegionId> home_region_;              // the region in which each source value is defined
   std::multimap<std::tuple<Scalar, int64_t, bool>, ValueId> free_arrays_;
+  std::vector<ValueId> carried_arrays_;  // by the loops around: what lives in one of these and dies leaves it to the loop
   int64_t warps_ = 1;                              // that run what is being lowered: of the block, or of a role
   int64_t first_warp_ = 0;                         // of the role
   int64_t barrier_id_ = 0;                         // of the role; 0: the whole block meets

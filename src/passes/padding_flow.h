@@ -92,6 +92,7 @@ class PaddingFlow {
     Known numbers;
     std::set<ir::OpId> lapsed;
     bool is_mixed = false, is_told = false;  // told: some of it the program has set
+    bool may_take_up = false, is_unsure = false;  // of mixed: some are free; these have become data
     bool is_left_out() const { return kind >= Kind::Free; }
   };
   struct MapAxis {
@@ -127,6 +128,7 @@ class PaddingFlow {
   Keeping keeps(const MapAxis& axis, unsigned set, const Assignment& made);
   bool may_lapse(const Edges& edges) const;
   bool is_of_iteration(const MapAxis& axis, const Assignment& made) const;
+  bool is_padding_itself(const MapAxis& axis, unsigned set, const Assignment& made) const;
   std::set<ir::ValueId> in_turn(ir::ValueId v) const;
   void refuse(const AxisPadding& padding, size_t input, const Assignment& made);
   void refuse(const AxisPadding& padding, ir::ValueId tile, ir::ValueId next, ir::ValueId old, bool is_direct);

@@ -116,6 +116,16 @@ bool PaddingFlow::is_of_iteration(const MapAxis& axis, const Assignment& made) c
   return kernel_.op(made.inside).as<op::Inside>().of_number && axis.axis < int64_t(kernel_.op(op_).as<op::Map>().shape.size());
 }
 
+// Is it made of elements that the iteration has, where these are padding?
+bool PaddingFlow::is_padding_itself(const MapAxis& axis, unsigned set, const Assignment& made) const {
+  if (!is_of_iteration(axis, made)) return false;
+  const std::set<ValueId> sources = sources_of(made.by);
+  const unsigned padded = axis.inputs(set);
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (is_in(padded, i) && !inputs_[i].has_own_place && sources.contains(inputs_[i].element)) return true;
+  return false;
+}
+
 // Has what another turn has left to do with it, which is padding, but it is not known where?
 bool PaddingFlow::is_carried(const Assignment& made) const {
   const std::set<ValueId> by = in_turn(made.by);
@@ -141,7 +151,7 @@ Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& 
   if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_unless_same(axis, set, made);
   if (is_by_turn(axis, set) && is_carried(made)) return refuse_unless_same(axis, set, made);
   if (made.held.taint == Taint::Padding) return masks_.has_inside(made.inside) ? Keeping::Either : Keeping::Next;
-  if (made.is_same) return Keeping::Old;
+  if (made.is_same) return is_padding_itself(axis, set, made) ? Keeping::Next : Keeping::Old;
   const Met met = met_by(axis, set, made);
   if (!met.first) return made.held.taint == Taint::Mixed || is_of_iteration(axis, made) ? Keeping::Next : Keeping::Either;
   // `pad = -inf` of a maximum: it counts where there is a NaN.

@@ -74,7 +74,9 @@ Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, cons
     if (along.is_padded && is_outside) {
       if (along.kind == PaddingKind::Free) marks.is_beyond = true;
       if (along.kind == PaddingKind::Free) continue;
-      marks.taint = std::max(marks.taint, along.kind == PaddingKind::Set ? Taint::Set : along.kind == PaddingKind::Mixed ? Taint::Mixed : Taint::Padding), marks.made = Made::Data;
+      marks.taint = std::max(marks.taint, along.kind == PaddingKind::Set ? Taint::Set : along.kind == PaddingKind::Mixed ? Taint::Mixed : Taint::Padding);
+      if (along.has_free()) marks.is_beyond = true;
+      else marks.made = Made::Data;
     } else {
       marks.made = std::max(marks.made, along.is_free ? Made::Free : along.may_be_free ? made_there(along, places) : Made::Data);
     }

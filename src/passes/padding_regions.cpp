@@ -50,6 +50,8 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   }
   if (!is_touched) return outcome;
   outcome.is_mixed = marks.taint == Taint::Mixed;
+  // Free elements would have taken up what comes, padding would not.
+  outcome.is_unsure = outcome.is_mixed && marks.is_beyond && counts(marks.made), outcome.may_take_up = outcome.is_mixed && marks.is_beyond;
   outcome.kind = marks.taint >= Taint::Mixed   ? Kind::Padding
                  : marks.taint == Taint::Set   ? Kind::Set
                  : marks.made == Made::Free    ? Kind::Free
@@ -130,7 +132,8 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
   for (const Outcome& outcome : outcomes)
     if (is_mixed && (outcome.kind == Kind::Set || outcome.is_told)) padding.told = joined(padding.told, outcome.numbers);
   padding.kind = is_mixed ? PaddingKind::Mixed : is_free ? PaddingKind::Free : is_read ? PaddingKind::Read : PaddingKind::Set;
-  if (has(Kind::Maybe)) padding.lose_edges();
+  padding.may_take_up = is_mixed && (is_free || std::ranges::any_of(outcomes, &Outcome::may_take_up));
+  if (has(Kind::Maybe) || std::ranges::any_of(outcomes, &Outcome::is_unsure)) padding.lose_edges();
   padding.is_scanned = padding.kind == PaddingKind::Read;
   for (const auto& [at, along] : padded_)
     if (at.second == axis.axis && sources_[r].contains(inputs_[at.first].element)) padding.is_scanned &= along.is_scanned;

@@ -53,7 +53,7 @@ void meet(AxisPadding& axis, const AxisPadding& other) {
   axis.is_filled &= other.is_filled && !other.edges.empty() && !axis.edges.empty();
   axis.is_scanned &= other.is_scanned;
   unite(axis.edges, other.edges);
-  if (axis.kind != other.kind) axis.kind = PaddingKind::Mixed, axis.told = joined(axis.set_by_program(), other.set_by_program());
+  if (axis.kind != other.kind) axis.may_take_up = axis.has_free() || other.has_free(), axis.kind = PaddingKind::Mixed, axis.told = joined(axis.set_by_program(), other.set_by_program());
   axis.lapsed.insert(other.lapsed.begin(), other.lapsed.end());
   if (!axis.is_filled) axis.lose_edges();
   axis.numbers = joined(axis.numbers, other.numbers);
@@ -143,7 +143,7 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b, const When& when)
   auto is = [&](PaddingKind kind) { return a.kind == kind || b.kind == kind; };
   // What was set and what is free stand both, and are refused where they would count.
   if (a.kind != b.kind) axis.kind = is(PaddingKind::Free) && is(PaddingKind::Set) ? PaddingKind::Set : PaddingKind::Mixed;
-  if (axis.kind == PaddingKind::Mixed) axis.told = joined(a.set_by_program(), b.set_by_program());
+  if (axis.kind == PaddingKind::Mixed) axis.told = joined(a.set_by_program(), b.set_by_program()), axis.may_take_up = a.has_free() || b.has_free();
   if (a.at_first.empty()) axis.at_first = b.at_first, axis.loop = b.loop;
   else if (!b.at_first.empty() && (b.at_first != a.at_first || b.loop != a.loop)) axis.lose_edges();
   if (axis.edges.empty()) axis.at_first.clear();

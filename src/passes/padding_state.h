@@ -81,6 +81,7 @@ struct AxisPadding {
   Known told;                // of Mixed: those that the program has set, which are not masked
   PadOrigin origin;
   bool is_as_read = false;   // nothing has been computed of them since
+  bool may_take_up = false;  // of Mixed: some are free
   bool is_scanned = false;   // they are what a scan has come to: a row or column of them, which an index takes, is no padding
   Uniform uniform;  // of what is free
   // Of what is no padding: it is made of numbers alone, the same all along the axis, and may take up any tile. May be: or of data; when, as far as
@@ -102,6 +103,7 @@ struct AxisPadding {
   }
   Edges left_out() const { return uniform.when.is_false() ? edges : guarded(edges, prove::negation(uniform.when)); }
   bool has_low() const { return !all_edges(edges, [](const Edge& e) { return !e.has_low; }); }
+  bool has_free() const { return kind == PaddingKind::Free || (kind == PaddingKind::Mixed && may_take_up); }
   Known set_by_program() const { return kind == PaddingKind::Set ? numbers : told; }
   // What is no padding is data.
   void count() { is_free = may_be_free = false, free_when = {}, plain = {}; }
@@ -109,7 +111,7 @@ struct AxisPadding {
   void lose_guards() { edges = unguarded(edges), is_filled = false; }
   void lose_edges() { edges.clear(), at_first.clear(), is_filled = false; }
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
-    return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers && a.told == b.told && a.is_scanned == b.is_scanned &&
+    return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers && a.told == b.told && a.may_take_up == b.may_take_up && a.is_scanned == b.is_scanned &&
            a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.free_when == b.free_when && a.uniform == b.uniform &&
            a.unwritten == b.unwritten && a.at_first == b.at_first && a.lapsed == b.lapsed;
   }

@@ -176,6 +176,8 @@ TileState widened(const TileState& before, TileState now, const Known& anything,
     if (axis.told != old.told && old.told.is_some()) axis.told = joined(axis.told, anything);
     if (old.is_padded && old.edges.empty()) axis.lose_edges();
     if (!with_edges) continue;
+    if (axis.unwritten != old.unwritten) axis.unwritten.reset(), axis.is_filled = false;
+    if (old.is_padded) axis.is_filled &= old.is_filled, axis.uniform.is_lost |= old.uniform.is_lost;
     if (axis.may_be_free && axis.free_when != old.free_when) axis.free_when = some_runs();
     if (axis.uniform.when != old.uniform.when && old.is_padded) axis.uniform.when = prove::truth(false), axis.uniform.is_lost = true;
     const bool is_guard_alone = axis.at_first == old.at_first && unguarded(axis.edges) == unguarded(old.edges);

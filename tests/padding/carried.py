@@ -28,6 +28,8 @@ class Program:
         self.names = [f"v{i}" for i in range(self.rng.choice([1, 1, 2]))]
         self.tiles, self.fresh, self.has_function = [], 0, False
         self.places = self.rng.choice([0, 0, 0.4])
+        # Tiles that are assigned behind their use, repeated data, branches that are not taken, sums in every turn.
+        self.turns = random.Random(f"turns {seed}").choice([0, 0.4])
 
     def name(self):
         self.fresh += 1
@@ -40,7 +42,7 @@ class Program:
         return f"{self.rng.choice('AB')}.tile[{ROWS}, {COLUMNS}](i, {index}{self.pad()})"
 
     def first(self):
-        return self.rng.choice(["0", "-5", "3", "-inf", self.read("0"), self.read("0")])
+        return self.rng.choice(["0", "-5", "3", "2" if self.turns else "-inf", self.read("0"), self.read("0")])
 
     def product(self):
         return f"A.tile[{ROWS}, {COLUMNS}](i, k) @ B.tile[{COLUMNS}, {COLUMNS}](0, k)"
@@ -86,6 +88,8 @@ class Program:
         variable, kind = self.rng.choice(self.names), self.rng.random()
         if self.places and kind < self.places:
             return self.placed()
+        if self.turns and self.rng.random() < self.turns:
+            return self.turned(variable)
         kind = self.rng.random()
         if kind < 0.15:
             at = self.rng.choice([0, 2, 4])
@@ -111,6 +115,35 @@ class Program:
         if kind < 0.62:
             return f"{variable} = select({self.operand()} <= {self.rng.choice(['0', variable])}, {variable} + 1, {variable});"
         return f"{variable} = {self.combined(variable, self.operand())};"
+
+    def repeated(self):
+        tile = self.rng.choice([*self.names, *self.tiles])
+        return self.rng.choice([f"{self.read('k')}.max(axis = 1)[:, _]", f"{tile}.sum(axis = 0)[_, :]", f"{tile}[{self.rng.randrange(ROWS)}, :][_, :]",
+                                f"{tile}[:, {self.rng.randrange(COLUMNS)}][:, _]"])
+
+    def turned(self, variable):
+        """What a variable holds in the first turn, or where a branch is not taken, is something else than what comes later."""
+        kind = self.rng.random()
+        index = self.rng.choice(["0", "0", "1", "2 - k", "k - 1", "k + 1"])
+        later = self.rng.choice([self.read(index), self.read(index), self.first(), f"{self.read(index)} * 2"])
+        if kind < 0.3:
+            return f"{self.sums()} {variable} = {later};"
+        if kind < 0.45:
+            return self.sums()
+        if kind < 0.6:
+            return self.rng.choice([f"{variable} = {variable} + {self.repeated()};", f"{variable} = {variable} * 0 + {self.repeated()};"])
+        if kind < 0.8:
+            test = self.rng.choice(["M > 100", "M < 100", "N > 100", "N < 100", "N > 5", "k == 1", "k > 0", "N > 0 && A[0, 0] > 0"])
+            sides = [f"{variable} = {later};", self.rng.choice([f"{variable} = {variable} + {self.repeated()};", f"{variable} = {variable} * 2;", self.sums(), ""])]
+            self.rng.shuffle(sides)
+            return f"if {test} {{ {sides[0]} }} else {{ {sides[1]} }}"
+        if kind < 0.9:
+            name = self.name()
+            return f"let {name} = {variable}; {variable} = {later}; {self.rng.choice(self.names)} = {self.combined(variable, name)};"
+        return f"{variable} = {self.combined(variable, self.rng.choice(self.names))}; {variable} = {later};"
+
+    def sums(self):
+        return f"total = total * 0.5 + {self.rng.choice(self.names)}.{self.rng.choice(['max', 'min', 'sum', 'sum'])}(axis = 1);"
 
     def statements(self, depth):
         lines, known = [], len(self.tiles)
@@ -155,6 +188,8 @@ class Program:
         ends = [f"O.tile(i, 0) = {out};", f"S.tile(i) = {out}.{self.rng.choice(['max', 'min', 'sum'])}(axis = 1);"]
         outs = [f"out O: f32[M, {COLUMNS}]", "out S: f32[M]"]
         end = self.rng.randrange(2)
+        if self.turns:
+            body, end, ends[1] = f"var total: fragment f32[{ROWS}] = 0; {body}", 1, ends[1].replace(" = ", " = total + ", 1)
         function = f"fn pick(x: f32, y: f32) -> f32 {{ if x > 0 {{ return x; }} return y; }}\nfn raise(inout m: f32, x: f32) {{ if x <= m {{ return; }} m = x; }}\nfn up(inout a: fragment f32[{ROWS}, {COLUMNS}], b: fragment f32[{ROWS}, {COLUMNS}], k: int) {{ if k == 2 {{ return; }} a = max(a, b); }}\n"
         return (function if self.has_function else "") + (
             f"export kernel k(A: f32[M, N], B: f32[{', '.join(self.b)}], {outs[end]}) {{ launch (i in ceildiv(M, {ROWS})) {{ {body} {ends[end]} }} }}\n")

@@ -78,11 +78,12 @@ class Loops:
             self.result(row, "F", ("M",))
 
     def not_always(self):
-        """A tile, or rows, of a branch or of turns that there may be none of. What begins as the same number everywhere ends where they do."""
+        """A tile, or rows, of a branch or of turns that there may be none of. What it begins with ends where they do: a number alone would count."""
         name, rows, value = self.new("v_"), self.rng.random() < 0.3, self.one(self.tile(), self.read_tile())
         fn = self.one("max", "min", "sum")
         value = f"{self.kept(value, fn)}.{fn}(axis = 1)" if rows else value
-        self.add(f"var {name}: fragment F[BM{'' if rows else ', BN'}] = {self.one('0', '0', '1', '-inf', 's')};")
+        begin = "w.tile[BM](0)" if rows else "x.tile[BM, BN](0, 0)"
+        self.add(f"var {name}: fragment F[BM{'' if rows else ', BN'}] = {begin} * 0 + {self.one('0', '0', '1', '-inf', 's')};")
         head = self.one("if N % 2 == 0", "if M > 2", "for k in 0..N % 2", "for k in 0..M - M", "if s > 1", "if s > 1", "for k in 0..2")
         self.add(f"{head} {{ {name} = {self.one('{0}', '{0}', '{0} + {1}', '{1} - {0}', 'max({1}, {0})').format(value, name)}; }}")
         (self.rows if rows else self.tiles).append(name)
