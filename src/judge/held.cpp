@@ -55,7 +55,7 @@ void Evaluator::hold_number(Number& now, const Number* old, bool takes_up, Span 
   now.padding |= out;
   if (out) now.padding &= ~kAsked;
   if (old && (now.padding & kLost)) now = assigned(*old, now, takes_up || out, span);
-  now.padding &= ~(kAsked | kMet);
+  now.padding &= ~kAsked;
   now = stamped(now, old ? old->stamp : 0);
 }
 

@@ -91,7 +91,7 @@ void mark(Number& out, std::span<const Number> from) {
     out.data |= x.data & ~x.spread, out.waiting |= x.waiting & ~x.spread;
     if (x.stamp || (x.is_element && !x.spread)) out.stamps.add(x.stamps);
   }
-  out.waiting &= ~out.data;
+  out.data &= ~(out.padding & kAllAxes), out.waiting &= ~out.data;
   if (std::ranges::count_if(from, &Number::is_padding) > 1) out.padding |= kMet;
 }
 

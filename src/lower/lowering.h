@@ -48,6 +48,8 @@ class Lowering {
   std::vector<ValueId> scalars(const std::vector<ValueId>& sources) const;
   ValueId broadcast(ValueId v);  // the same number in every lane
   // Carried by a loop, and not known to be the same for all threads.
+  bool is_one_of(ValueId mask) const;
+  ValueId alike(ValueId value);
   bool differs(ValueId carried) const { return in_lanes_ && !(uniform_ && !uniform_->is_divergent(carried)); }
   void bind(ValueId source, ValueId lowered) { scalars_[source.index] = lowered; }
 

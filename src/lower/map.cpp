@@ -7,6 +7,18 @@
 namespace tilec::lower {
 
 // What the body yields at one point.
+// Does it hold for some lanes, and not for others?
+bool Lowering::is_one_of(ValueId mask) const { return mask.valid() && is_varying(mask); }
+
+// A number that is the same in all lanes, which do not tell so.
+ValueId Lowering::alike(ValueId value) {
+  if (!is_varying(value)) return value;
+  const Scalar element = target_.type(value).element;
+  const ValueId array = private_array(element, 1, false), first = builder_.index(0);
+  builder_.add(ir::op::MemStore{array, first, value, {}, 0});
+  return builder_.value(ir::op::MemLoad{array, first, {}, 0}, ir::scalar_type(element));
+}
+
 Carried Lowering::map_element(const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, const Point& point) {
   const ir::Region& body = source_.region(map.body);
   size_t rank = map.shape.size();
@@ -18,7 +30,7 @@ Carried Lowering::map_element(const ir::op::Map& map, const layout::RegLayout& l
     bind(body.args[rank + i], read(inputs[i], at));
   }
   // Of a tile that every lane has whole, the lanes compute the same; effects are those of one of them.
-  bool were_lanes = std::exchange(in_lanes_, !is_uniform(layout) || has_effects(map.body));
+  bool were_lanes = std::exchange(in_lanes_, !is_uniform(layout) || is_one_of(mask_) || is_one_of(owners_));
   lower_region(map.body);
   in_lanes_ = were_lanes;
   return scalars(source_.terminator(map.body).as<ir::op::Yield>().values);
@@ -78,7 +90,7 @@ Carried Lowering::map_elements(const ir::Op& op, const ir::op::Map& map, const l
       if (acts_once) owners_ = owner_mask(layout, Touch::Atomic);
       Carried yielded = map_element(map, layout, inputs, point);
       mask_ = outer, owners_ = {};
-      for (size_t r = 0; r < outputs.size(); ++r) write(outputs[r], point, yielded[r]);
+      for (size_t r = 0; r < outputs.size(); ++r) write(outputs[r], point, is_uniform(reg_layout(outputs[r].layout)) ? alike(yielded[r]) : yielded[r]);
       return {};
     }, unrolled);
     Carried all_registers;
