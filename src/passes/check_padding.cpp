@@ -134,11 +134,11 @@ std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::
     turned = turn(carried);
     for (size_t i = is_anew.size(); i < carried.size(); ++i) is_anew.push_back(!is_made_of(yielded[i], args[args.size() - inits.size() + i]));
     std::vector<TileState> next;
-    for (size_t i = 0; i < carried.size(); ++i) next.push_back(after(first[i], carried[i], next_turn(turned[i], is_anew[i]), inits[i]));
+    for (size_t i = 0; i < carried.size(); ++i) next.push_back(after(first[i], carried[i], next_turn(with_tries(turned[i], carried[i]), is_anew[i]), inits[i]));
     for (auto& [buffer, state] : buffers_) {
       auto known = before.find(buffer);
       auto first = entered.find(buffer);
-      state = known == before.end() ? next_turn(state) : after(first != entered.end() ? first->second : known->second, known->second, next_turn(state), buffer);
+      state = known == before.end() ? next_turn(state) : after(first != entered.end() ? first->second : known->second, known->second, next_turn(with_tries(state, known->second)), buffer);
     }
     for (const auto& [buffer, state] : before) buffers_.try_emplace(buffer, state);
     const bool has_guessed = std::ranges::any_of(all, &Turns::has_guessed);
@@ -149,7 +149,7 @@ std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::
   settled.carried = std::move(carried);
   settled.buffers = buffers_;
   for (size_t i = 0; i < turned.size(); ++i)
-    for (Turns& part : all) turned[i] = behind_loop(std::move(turned[i]), part, is_anew[i]);
+    for (Turns& part : all) part.may_guess = false, turned[i] = behind_loop(with_tries(std::move(turned[i]), settled.carried[i]), part, is_anew[i]);
   return turned;
 }
 

@@ -93,6 +93,7 @@ struct AxisPadding {
   // Of what is free: in the first turn of a loop, before it is assigned to, that is all that lies outside of these.
   Edges at_first;
   ir::RegionId loop;
+  bool was_fixed = false;  // by a loop, whose turns all leave it as the first did
   // Assignments that leave something else in free elements than the reference says, as long as nobody sees that.
   std::set<ir::OpId> lapsed;
   bool can_be_masked() const { return is_filled && !edges.empty() && at_first.empty() && !uniform.is_lost; }

@@ -95,11 +95,13 @@ bool tell(Formula& when, Turns& turns, const std::optional<Linear>& latest) {
 void move_edges(AxisPadding& axis, const Turns& turns, const std::optional<Linear>& latest, bool is_anew) {
   if (!hangs_on(axis.edges, turns)) return;
   if (!turns.counting) return axis.lose_edges();
-  const Going way = axis.kind == PaddingKind::Free && !is_anew ? going(axis.edges, turns.counting->index) : Going::Outward;
+  Going way = axis.kind == PaddingKind::Free && !is_anew ? going(axis.edges, turns.counting->index) : Going::Outward;
+  // Where that was tried, and they still hang on the turn, each turn sets them anew.
+  if (way == Going::Inward && axis.was_fixed) way = Going::Outward;
   Edges fixed = axis.edges;
   put(fixed, turns.counting->index, turns.counting->low);
   if (way == Going::Lost || hangs_on(fixed, turns) || (way == Going::Outward && !latest)) axis.lose_edges();
-  else if (way == Going::Inward) axis.edges = std::move(fixed);
+  else if (way == Going::Inward) axis.edges = std::move(fixed), axis.was_fixed = true;
   else put(axis.edges, turns.counting->index, *latest);
 }
 
@@ -130,6 +132,12 @@ TileState told(TileState state, Turns& turns, const std::optional<Linear>& lates
 
 }  // namespace
 
+// What was tried of the edges that it had at the start of the turn.
+TileState with_tries(TileState state, const TileState& head) {
+  for (size_t a = 0; a < std::min(state.axes.size(), head.axes.size()); ++a) state.axes[a].was_fixed = head.axes[a].was_fixed;
+  return state;
+}
+
 TileState at_next_turn(TileState state, Turns& turns, bool is_anew) {
   const bool has_step = turns.counting && turns.counting->last;
   return told(std::move(state), turns, has_step ? std::optional(Linear(turns.counting->index) - 1) : std::nullopt, is_anew);
@@ -147,6 +155,7 @@ TileState joined_turns(const TileState& first, const TileState& before, const Ti
   for (size_t i = 0; i < result.axes.size(); ++i) {
     AxisPadding& axis = result.axes[i];
     const AxisPadding &x = first.axes[i], &y = turned.axes[i];
+    axis.was_fixed = y.was_fixed;
     if (!axis.is_padded && !axis.may_be_free) continue;
     const AxisPadding exact = joined_axis(x, first.inside, y, turned.inside, when);
     axis.uniform.when = exact.uniform.when, axis.uniform.is_lost = exact.uniform.is_lost, axis.free_when = exact.free_when;

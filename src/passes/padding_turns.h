@@ -28,6 +28,7 @@ bool hangs_on(const Edges& edges, const Turns& turns);
 // those of padding in the last one; what is free lies beyond the edges of all turns, which reach furthest in the first or in the last. Edges
 // that hang on something else that the loop changes are lost.
 // `is_anew`: a turn makes it without what the one before has left.
+TileState with_tries(TileState state, const TileState& head);
 TileState at_next_turn(TileState state, Turns& turns, bool is_anew = false);
 TileState behind_loop(TileState state, Turns& turns, bool is_anew = false);
 // `edges` in the turn in which the index is `by`.
