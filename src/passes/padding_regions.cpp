@@ -152,23 +152,33 @@ Runs PaddingFlow::when_free(int64_t axis, size_t r) const {
 }
 
 // In which runs a result that is free beyond edges is the same all along the axis: where all that it is made of is.
+// Made of others as well, it is free there where these are padding.
 void PaddingFlow::note_uniform(const op::Map& map, int64_t axis, size_t r, AxisPadding& result) {
-  if (!result.is_padded || result.kind != PaddingKind::Free) return;
+  if (!result.is_padded) return;
   std::optional<Uniform> all;
+  Edges others;
   NumbersOf known = scalars_;
+  bool is_alone = result.kind == PaddingKind::Free;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     known[inputs_[i].element] = inputs_[i].state.inside;
     for (size_t a = 0; sources_[r].contains(inputs_[i].element) && a < inputs_[i].axes.size(); ++a) {
       const AxisPadding& along = inputs_[i].state.axes[a];
       if (!reads_along(i, a, axis) || along.is_free) continue;
-      if (!along.is_padded || along.kind != PaddingKind::Free) return;
+      const bool is_free = along.is_padded && along.kind == PaddingKind::Free;
+      is_alone &= is_free;
+      if (along.is_padded && (!is_free || along.uniform.is_never())) unite(others, along.edges);
+      if (!is_free || along.uniform.is_never()) continue;
       all = all ? both(*all, along.uniform) : along.uniform;
       known[inputs_[i].element] = along.uniform.number;
     }
   }
-  if (!all || all->is_never()) return;
-  result.uniform = *all;
-  result.uniform.number = with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, prove::truth(true))).numbers[r];
+  if (!all) return;
+  if (is_alone && others.empty()) {
+    result.uniform = *all;
+    if (!all->is_never()) result.uniform.number = with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, prove::truth(true))).numbers[r];
+  } else if (!is_beyond(result.edges, others)) {
+    result.uniform = {prove::truth(false), true, known_anything(element(into_[r]))};
+  }
 }
 
 // In the first turn of a loop, where an input has other edges: as long as the result has them, too.
