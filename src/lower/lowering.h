@@ -46,10 +46,8 @@ class Lowering {
   void lower_scalar(const ir::Op& op);
   ValueId scalar(ValueId source) const;  // its lowered value
   std::vector<ValueId> scalars(const std::vector<ValueId>& sources) const;
-  ValueId broadcast(ValueId v);  // the same number in every lane
+  ValueId broadcast(ValueId v), alike(ValueId v);  // the same number in every lane; of one that is, which the lanes do not tell
   // Carried by a loop, and not known to be the same for all threads.
-  bool is_one_of(ValueId mask) const;
-  ValueId alike(ValueId value);
   bool differs(ValueId carried) const { return in_lanes_ && !(uniform_ && !uniform_->is_divergent(carried)); }
   void bind(ValueId source, ValueId lowered) { scalars_[source.index] = lowered; }
 
@@ -371,11 +369,10 @@ class Lowering {
   bool takes_blocks_ = false;  // the role that is being lowered
   ValueId releases_if_;              // a condition that slots are given back under; none: always
   std::set<ValueId> held_, broken_;  // conditions of engines that are known to hold, or not to, in what is being lowered
-  std::vector<RegionId> region_of_;                // the region that an operation of the source lies in
+  std::vector<RegionId> region_of_, home_region_;  // in which each operation of the source lies, and each value is defined
   std::vector<std::vector<OpId>> uses_;            // of each source value
-  std::vector<RegionId> home_region_;              // the region in which each source value is defined
   std::multimap<std::tuple<Scalar, int64_t, bool>, ValueId> free_arrays_;
-  std::vector<ValueId> carried_arrays_;  // by the loops around: what lives in one of these and dies leaves it to the loop
+  std::vector<ValueId> carried_arrays_;            // by the loops around: what lives in one and dies leaves it to the loop
   int64_t warps_ = 1;                              // that run what is being lowered: of the block, or of a role
   int64_t first_warp_ = 0;                         // of the role
   int64_t barrier_id_ = 0;                         // of the role; 0: the whole block meets

@@ -7,9 +7,6 @@
 namespace tilec::lower {
 
 // What the body yields at one point.
-// Does it hold for some lanes, and not for others?
-bool Lowering::is_one_of(ValueId mask) const { return mask.valid() && is_varying(mask); }
-
 // A number that is the same in all lanes, which do not tell so.
 ValueId Lowering::alike(ValueId value) {
   if (!is_varying(value)) return value;
@@ -30,7 +27,8 @@ Carried Lowering::map_element(const ir::op::Map& map, const layout::RegLayout& l
     bind(body.args[rank + i], read(inputs[i], at));
   }
   // Of a tile that every lane has whole, the lanes compute the same; effects are those of one of them.
-  bool were_lanes = std::exchange(in_lanes_, !is_uniform(layout) || is_one_of(mask_) || is_one_of(owners_));
+  auto is_for_some = [&](ValueId mask) { return mask.valid() && is_varying(mask); };
+  bool were_lanes = std::exchange(in_lanes_, !is_uniform(layout) || std::ranges::any_of(std::array{mask_, owners_}, is_for_some));
   lower_region(map.body);
   in_lanes_ = were_lanes;
   return scalars(source_.terminator(map.body).as<ir::op::Yield>().values);

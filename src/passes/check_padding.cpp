@@ -94,6 +94,17 @@ void PaddingFlow::hold(std::span<const ValueId> names, const std::vector<TileSta
   }
 }
 
+// At the start of the first turn, with all that earlier visits have found.
+void PaddingFlow::begin_turns(std::vector<TileState>& carried, const std::optional<Counting>& counting, const Settled& settled) {
+  for (TileState& state : carried) begin(state, counting);
+  for (auto& [buffer, state] : buffers_) begin(state, counting);
+  for (size_t i = 0; i < settled.carried.size(); ++i) carried[i] = resumed(carried[i], settled.carried[i]);
+  for (const auto& [buffer, state] : settled.buffers) {
+    auto [at, is_new] = buffers_.try_emplace(buffer, state);
+    if (!is_new) at->second = resumed(at->second, state);
+  }
+}
+
 // The turns of a loop, until they bring nothing new. A turn is given what the loop carries, and gives what the next one gets.
 // Gives what it carries behind a turn, for those that have one.
 // A loop inside of others is come to once in each of their rounds: after some it begins with all that it has found before, so that the
@@ -101,18 +112,9 @@ void PaddingFlow::hold(std::span<const ValueId> names, const std::vector<TileSta
 std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::span<const RegionId> parts, const std::optional<Counting>& counting, const Turn& turn) {
   Settled& settled = settled_[parts.front()];
   const bool is_early = ++settled.visits <= kMostVisits;
-  const auto& yielded = kernel_.terminator(parts.back()).as<op::Yield>().values;
-  const auto& args = kernel_.region(parts.front()).args;
-  std::vector<bool> is_anew;  // by a turn
   std::vector<TileState> first = states(inits), carried = first;
   const Buffers entered = buffers_;
-  for (TileState& state : carried) begin(state, counting);
-  for (auto& [buffer, state] : buffers_) begin(state, counting);
-  for (size_t i = 0; !is_early && i < settled.carried.size(); ++i) carried[i] = resumed(carried[i], settled.carried[i]);
-  for (const auto& [buffer, state] : is_early ? Buffers() : settled.buffers) {
-    auto [at, is_new] = buffers_.try_emplace(buffer, state);
-    if (!is_new) at->second = resumed(at->second, state);
-  }
+  begin_turns(carried, counting, is_early ? Settled() : settled);
   around_.insert(around_.end(), parts.begin(), parts.end());
   std::vector<TileState> turned;
   std::vector<Turns> all;
@@ -121,8 +123,8 @@ std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::
     for (Turns& part : all) part.may_guess &= !part.has_guessed, part.has_guessed = false;
     const bool loses_edges = round >= kMostRoundsOfEdges || settled.rounds >= kMostRoundsInAll;
     bool must_widen = loses_edges || round >= kMostRounds || settled.rounds >= kMostRoundsInAll / 2;
-    auto next_turn = [&](TileState now, bool is_anew = false) {
-      for (Turns& part : all) now = at_next_turn(std::move(now), part, is_anew);
+    auto next_turn = [&](TileState now) {
+      for (Turns& part : all) now = at_next_turn(std::move(now), part);
       return now;
     };
     auto after = [&](const TileState& first, const TileState& before, const TileState& left, ValueId of) {
@@ -132,9 +134,8 @@ std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::
     };
     Buffers before = buffers_;
     turned = turn(carried);
-    for (size_t i = is_anew.size(); i < carried.size(); ++i) is_anew.push_back(!is_made_of(yielded[i], args[args.size() - inits.size() + i]));
     std::vector<TileState> next;
-    for (size_t i = 0; i < carried.size(); ++i) next.push_back(after(first[i], carried[i], next_turn(with_tries(turned[i], carried[i]), is_anew[i]), inits[i]));
+    for (size_t i = 0; i < carried.size(); ++i) next.push_back(after(first[i], carried[i], next_turn(with_tries(turned[i], carried[i])), inits[i]));
     for (auto& [buffer, state] : buffers_) {
       auto known = before.find(buffer);
       auto first = entered.find(buffer);
@@ -149,7 +150,7 @@ std::vector<TileState> PaddingFlow::repeat(std::span<const ValueId> inits, std::
   settled.carried = std::move(carried);
   settled.buffers = buffers_;
   for (size_t i = 0; i < turned.size(); ++i)
-    for (Turns& part : all) part.may_guess = false, turned[i] = behind_loop(with_tries(std::move(turned[i]), settled.carried[i]), part, is_anew[i]);
+    for (Turns& part : all) part.may_guess = false, turned[i] = behind_loop(with_tries(std::move(turned[i]), settled.carried[i]), part);
   return turned;
 }
 

@@ -37,6 +37,7 @@ class PaddingFlow {
 
   void run(const ir::Op& op);
   std::vector<TileState> repeat(std::span<const ir::ValueId> inits, std::span<const ir::RegionId> parts, const std::optional<Counting>& counting, const Turn& turn);
+  void begin_turns(std::vector<TileState>& carried, const std::optional<Counting>& counting, const Settled& settled);
   void note_first_turn(const TileState& first, const TileState& left, ir::RegionId loop, TileState& next);
   TileState behind(const TileState& first, const TileState& turned, const prove::Formula& has_none);
   void run_for(const ir::op::For& op, const ir::Op& at);

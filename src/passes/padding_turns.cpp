@@ -92,10 +92,10 @@ bool tell(Formula& when, Turns& turns, const std::optional<Linear>& latest) {
 }
 
 // Where edges that move lie then. `latest`: what the index was in the turn that was the last so far.
-void move_edges(AxisPadding& axis, const Turns& turns, const std::optional<Linear>& latest, bool is_anew) {
+void move_edges(AxisPadding& axis, const Turns& turns, const std::optional<Linear>& latest) {
   if (!hangs_on(axis.edges, turns)) return;
   if (!turns.counting) return axis.lose_edges();
-  Going way = axis.kind == PaddingKind::Free && !is_anew ? going(axis.edges, turns.counting->index) : Going::Outward;
+  Going way = axis.kind == PaddingKind::Free ? going(axis.edges, turns.counting->index) : Going::Outward;
   // Where that was tried, and they still hang on the turn, each turn sets them anew.
   if (way == Going::Inward && axis.was_fixed) way = Going::Outward;
   Edges fixed = axis.edges;
@@ -105,27 +105,27 @@ void move_edges(AxisPadding& axis, const Turns& turns, const std::optional<Linea
   else put(axis.edges, turns.counting->index, *latest);
 }
 
-void tell_edges(AxisPadding& axis, Turns& turns, const std::optional<Linear>& latest, bool is_anew) {
+void tell_edges(AxisPadding& axis, Turns& turns, const std::optional<Linear>& latest) {
   bool is_exact = true;
   std::vector<Formula> when;
   for (Beyond& beyond : axis.edges) is_exact &= tell(when.emplace_back(std::exchange(beyond.when, prove::truth(true))), turns, latest);
-  move_edges(axis, turns, latest, is_anew);
+  move_edges(axis, turns, latest);
   for (size_t i = 0; i < axis.edges.size(); ++i) axis.edges[i].when = when[i];
   std::erase_if(axis.edges, [](const Beyond& beyond) { return beyond.when.is_false(); });
   if (axis.edges.empty()) axis.lose_edges();
   // What is free lies beyond the edges of all turns.
-  if (axis.kind == PaddingKind::Free && !is_anew && !is_exact) axis.lose_edges();
+  if (axis.kind == PaddingKind::Free && !is_exact) axis.lose_edges();
   if (!is_exact) axis.lose_guards();
 }
 
-TileState told(TileState state, Turns& turns, const std::optional<Linear>& latest, bool is_anew) {
+TileState told(TileState state, Turns& turns, const std::optional<Linear>& latest) {
   for (AxisPadding& axis : state.axes) {
     if (!axis.is_padded && !axis.may_be_free) continue;
     const Formula free = of_all_turns(axis.free_when.when, turns);
     if (free != axis.free_when.when) axis.free_when = {free, false};
     axis.uniform.is_lost |= !tell(axis.uniform.when, turns, latest);
     if (hangs_on(axis.at_first, turns)) axis.lose_edges();
-    tell_edges(axis, turns, latest, is_anew);
+    tell_edges(axis, turns, latest);
   }
   return state;
 }
@@ -138,13 +138,13 @@ TileState with_tries(TileState state, const TileState& head) {
   return state;
 }
 
-TileState at_next_turn(TileState state, Turns& turns, bool is_anew) {
+TileState at_next_turn(TileState state, Turns& turns) {
   const bool has_step = turns.counting && turns.counting->last;
-  return told(std::move(state), turns, has_step ? std::optional(Linear(turns.counting->index) - 1) : std::nullopt, is_anew);
+  return told(std::move(state), turns, has_step ? std::optional(Linear(turns.counting->index) - 1) : std::nullopt);
 }
 
-TileState behind_loop(TileState state, Turns& turns, bool is_anew) {
-  return told(std::move(state), turns, turns.counting ? turns.counting->last : std::nullopt, is_anew);
+TileState behind_loop(TileState state, Turns& turns) {
+  return told(std::move(state), turns, turns.counting ? turns.counting->last : std::nullopt);
 }
 
 TileState joined_turns(const TileState& first, const TileState& before, const TileState& turned, const std::optional<Counting>& counting) {

@@ -27,10 +27,9 @@ bool hangs_on(const Edges& edges, const Turns& turns);
 // What a turn leaves, at the start of the next one and behind the loop. Edges that hang on its index are what they were in the turn that told:
 // those of padding in the last one; what is free lies beyond the edges of all turns, which reach furthest in the first or in the last. Edges
 // that hang on something else that the loop changes are lost.
-// `is_anew`: a turn makes it without what the one before has left.
 TileState with_tries(TileState state, const TileState& head);
-TileState at_next_turn(TileState state, Turns& turns, bool is_anew = false);
-TileState behind_loop(TileState state, Turns& turns, bool is_anew = false);
+TileState at_next_turn(TileState state, Turns& turns);
+TileState behind_loop(TileState state, Turns& turns);
 // `edges` in the turn in which the index is `by`.
 void put(Edges& edges, prove::AtomId index, const prove::Linear& by);
 // Of what a loop carries: what it begins with, or what a turn has left. Edges that are those of the first in the first turn are kept.

@@ -239,8 +239,7 @@ Linear Reader::read_operation(ValueId v, const Op& op, Twin twin) {
   }
   if (auto* branch = op.get<op::If>()) {
     size_t index = std::find(op.results.begin(), op.results.end(), v) - op.results.begin();
-    const auto& a = kernel_.terminator(branch->then_body).as<op::Yield>().values;
-    const auto& b = kernel_.terminator(branch->else_body).as<op::Yield>().values;
+    const auto &a = kernel_.terminator(branch->then_body).as<op::Yield>().values, &b = kernel_.terminator(branch->else_body).as<op::Yield>().values;
     return terms_.choice(condition(branch->condition, twin), value(a[index], twin), value(b[index], twin));
   }
   if (op.is<op::For>() || op.is<op::While>()) return carried(v);
@@ -365,13 +364,9 @@ Formula Reader::read_compare(ValueId v, const op::Compare& op, Twin twin) {
   return any_truth(v);
 }
 
-Formula Reader::any_truth(ValueId v) { return truth_of(v, false); }
-
-// Of a truth value, or of whether there is a tensor.
 Formula Reader::truth_of(ValueId v, bool is_free) {
   AtomId atom = terms_.truth_value(name_of(kernel_, v), is_free);
-  sources_[atom] = v;
-  return flag(atom);
+  return sources_[atom] = v, flag(atom);
 }
 
 Formula Reader::read_condition(ValueId v, Twin twin) {
@@ -380,8 +375,7 @@ Formula Reader::read_condition(ValueId v, Twin twin) {
   // Each test of a parameter asks the same.
   if (auto* present = op ? op->get<op::Present>() : nullptr) {
     auto [at, is_new] = conditions_.try_emplace({present->buffer, 0});
-    if (is_new) at->second = truth_of(present->buffer, true);
-    return at->second;
+    return is_new ? at->second = truth_of(present->buffer, true) : at->second;
   }
   if (!op || kernel_.type(v).element != Scalar::Bool) return truth_of(v, is_parameter);
   if (auto* c = op->get<op::Constant>()) return truth(c->number.i != 0);
@@ -397,8 +391,7 @@ Formula Reader::read_condition(ValueId v, Twin twin) {
   }
   if (auto* branch = op->get<op::If>()) {
     size_t index = std::find(op->results.begin(), op->results.end(), v) - op->results.begin();
-    const auto& a = kernel_.terminator(branch->then_body).as<op::Yield>().values;
-    const auto& b = kernel_.terminator(branch->else_body).as<op::Yield>().values;
+    const auto &a = kernel_.terminator(branch->then_body).as<op::Yield>().values, &b = kernel_.terminator(branch->else_body).as<op::Yield>().values;
     return terms_.choice(condition(branch->condition, twin), condition(a[index], twin), condition(b[index], twin));
   }
   return any_truth(v);

@@ -87,8 +87,8 @@ class Reader {
   Linear carried(ir::ValueId v);
   Linear unknown(ir::ValueId v) { return variable(v, type_range(v), false); }
   Formula read_condition(ir::ValueId v, Twin twin);
-  Formula any_truth(ir::ValueId v);
-  Formula truth_of(ir::ValueId v, bool is_free);
+  Formula any_truth(ir::ValueId v) { return truth_of(v, false); }
+  Formula truth_of(ir::ValueId v, bool is_free);  // or of whether there is a tensor
   Formula read_compare(ir::ValueId v, const ir::op::Compare& op, Twin twin);
   bool is_exact(Interval range) const;
   Interval type_range(ir::ValueId v) const;

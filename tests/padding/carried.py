@@ -74,7 +74,8 @@ class Program:
         if target == name:  # one element, which is combined with itself alone
             numbers = ["0", "1", "-inf", "inf", f"{mine} * 2", f"{mine} + 1"]
         one, other = self.rng.sample(numbers, 2)
-        body = self.rng.choice([f"if {test} {{ {mine} = {one}; }}", f"if {test} {{ {mine} = {one}; }}", f"if {test} {{ {mine} = {one}; }} else {{ {mine} = {other}; }}",
+        alone = one if one != mine else "1"  # what is assigned to itself is no assignment
+        body = self.rng.choice([f"if {test} {{ {mine} = {alone}; }}", f"if {test} {{ {mine} = {alone}; }}", f"if {test} {{ {mine} = {one}; }} else {{ {mine} = {other}; }}",
                                 f"{mine} = if {test} {{ {one} }} else {{ {other} }};", f"var e: f32 = {one}; if {test} {{ e = {other}; }} {mine} = e;",
                                 f"raise({mine}, {x if x != mine else 0});", f"if {test} {{ raise({mine}, {one if one != mine else 0}); }}"])
         self.has_function |= "pick" in body or "raise" in body
