@@ -303,6 +303,8 @@ TEST_CASE("an edge that would divide is masked, unless it is not known where it 
   Ran ran = checked("        let y = b.tile[64](i);\n        c.tile(i) = a.tile[64](i) / (y * 2);\n");
   CHECK_MESSAGE(ran.code == 0, ran.out);
   ran = checked("        var y = b.tile[64](0);\n        for k in 0..4 {\n            c.tile(i) = a.tile[64](i) / y;\n            y = b.tile[64](k);\n        }\n");
+  CHECK_MESSAGE(ran.code == 0, ran.out);
+  ran = checked("        var y = b.tile[64](0); var k = 0;\n        while k < 4 {\n            c.tile(i) = a.tile[64](i) / y;\n            y = b.tile[64](k); k += 1;\n        }\n");
   CHECK_MESSAGE(ran.says("k.tile:5:25: error: the padding value 0 of `y` would enter this division [T0404]"), ran.out);
 }
 
