@@ -6,7 +6,6 @@
 
 namespace tilec::lower {
 
-// What the body yields at one point.
 // A number that is the same in all lanes, which do not tell so.
 ValueId Lowering::alike(ValueId value) {
   if (!is_varying(value)) return value;
@@ -16,6 +15,7 @@ ValueId Lowering::alike(ValueId value) {
   return builder_.value(ir::op::MemLoad{array, first, {}, 0}, ir::scalar_type(element));
 }
 
+// What the body yields at one point.
 Carried Lowering::map_element(const ir::op::Map& map, const layout::RegLayout& layout, std::span<const Home> inputs, const Point& point) {
   const ir::Region& body = source_.region(map.body);
   size_t rank = map.shape.size();

@@ -81,7 +81,7 @@ Runs chosen(const Runs& a, const Runs& b, const When& when) {
 }
 
 // Conditions and edges more than so many are no more kept apart.
-constexpr int kMostParts = 12;
+constexpr int kMostLeaves = 11;
 constexpr size_t kMostEdges = 4;
 void bound(AxisPadding& axis) {
   for (size_t i = 1; i < axis.edges.size();) {
@@ -93,10 +93,10 @@ void bound(AxisPadding& axis) {
     same->when = either(same->when, axis.edges[i].when);
     axis.edges.erase(axis.edges.begin() + ptrdiff_t(i));
   }
-  if (axis.edges.size() > kMostEdges || std::ranges::any_of(axis.edges, [](const Beyond& b) { return prove::parts_of(b.when) > kMostParts; })) axis.lose_guards();
+  if (axis.edges.size() > kMostEdges || std::ranges::any_of(axis.edges, [](const Beyond& b) { return prove::leaves(b.when) > kMostLeaves; })) axis.lose_guards();
   if (axis.edges.size() > kMostEdges) axis.lose_edges();
-  if (prove::parts_of(axis.free_when.when) > kMostParts) axis.free_when = some_runs();
-  if (prove::parts_of(axis.uniform.when) > kMostParts) axis.uniform.when = prove::truth(false), axis.uniform.is_lost = true;
+  if (prove::leaves(axis.free_when.when) > kMostLeaves) axis.free_when = some_runs();
+  if (prove::leaves(axis.uniform.when) > kMostLeaves) axis.uniform.when = prove::truth(false), axis.uniform.is_lost = true;
 }
 
 // What may be free along an axis, of one or the other.

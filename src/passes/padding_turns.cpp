@@ -25,8 +25,8 @@ void put(Edges& edges, prove::AtomId index, const Linear& by) {
 
 namespace {
 
-// Conditions of so many parts are followed from turn to turn.
-constexpr int kMostParts = 6;
+// Conditions of so many leaves are followed from turn to turn.
+constexpr int kMostLeaves = 5;
 
 // What it says of all turns alike: more than it says itself.
 Formula of_all_turns(const Formula& f, const Turns& turns) {
@@ -85,7 +85,7 @@ bool tell(Formula& when, Turns& turns, const std::optional<Linear>& latest) {
   const bool is_same = is_said(when, general) || (may_be_same && prover.proves(prover.facts(turns.loop), implication(general, when), prove::Effort::Glance));
   if (!is_same && turns.counting && latest) {
     const Formula there = tidied(prove::substitute(when, turns.counting->index, *latest)), fixed = prove::substitute(when, turns.counting->index, turns.counting->low);
-    if (prove::parts_of(there) <= kMostParts && !prover.depends_on(fixed, turns.loop)) return when = there, true;
+    if (prove::leaves(there) <= kMostLeaves && !prover.depends_on(fixed, turns.loop)) return when = there, true;
   }
   when = general;
   return is_same;
@@ -132,7 +132,6 @@ TileState told(TileState state, Turns& turns, const std::optional<Linear>& lates
 
 }  // namespace
 
-// What was tried of the edges that it had at the start of the turn.
 TileState with_tries(TileState state, const TileState& head) {
   for (size_t a = 0; a < std::min(state.axes.size(), head.axes.size()); ++a) state.axes[a].was_fixed = head.axes[a].was_fixed;
   return state;

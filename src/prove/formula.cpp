@@ -60,9 +60,9 @@ Formula substitute(const Formula& f, AtomId atom, const Linear& by) {
   return f.kind == Kind::All ? all_of(std::move(parts)) : any_of(std::move(parts));
 }
 
-int parts_of(const Formula& f) {
-  int count = 1;
-  for (const Formula& part : f.parts) count += parts_of(part);
+int leaves(const Formula& f) {
+  int count = f.parts.empty();
+  for (const Formula& part : f.parts) count += leaves(part);
   return count;
 }
 

@@ -27,12 +27,6 @@ class Deeper {
   int& steps_;
 };
 
-int leaves(const Formula& f) {
-  int count = f.parts.empty();
-  for (const Formula& part : f.parts) count += leaves(part);
-  return count;
-}
-
 bool may_leave(BinaryFn fn) {
   return fn == BinaryFn::Add || fn == BinaryFn::Sub || fn == BinaryFn::Mul || fn == BinaryFn::Shl || fn == BinaryFn::Div;
 }

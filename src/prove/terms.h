@@ -40,8 +40,8 @@ Formula implication(const Formula& a, const Formula& b);
 // The condition with `atom` replaced in its sums.
 Formula substitute(const Formula& f, AtomId atom, const Linear& by);
 void append_key(std::string& key, const Formula& f);
-// How many conditions it is made of.
-int parts_of(const Formula& f);
+// How many sums and truth values it is made of.
+int leaves(const Formula& f);
 
 enum class AtomKind : uint8_t { Variable, Flag, Product, Quotient, Least, Choice };
 
