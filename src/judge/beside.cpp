@@ -50,6 +50,8 @@ Number Evaluator::element_at(const Number& x, const Places& indices, size_t rank
   out.is_element = true;
   if (kind != Kind::Fragment) {
     out.data = kAllAxes & ~out.waiting & ~out.padding, out.spread = 0;
+    if (kind == Kind::Shared) out.owner = x.stamp;
+    else out.others = out.data;
     return out;
   }
   out.spread = rank < parallel_rank_ ? kAllAxes : Padding(0);
@@ -223,6 +225,16 @@ std::vector<Evaluator::Left> Evaluator::left_by(const ast::If& choice, bool take
   for (const ast::Stmt* s : choice.then_block.statements) each(*s, takes_first);
   if (choice.else_branch) each(*choice.else_branch, !takes_first);
   return all;
+}
+
+// Of a condition, for one of the variables that are assigned under it.
+Padding Evaluator::left_by_others(const Number& test, std::span<const Left> all) {
+  Padding axes = 0;
+  for (const Left& left : all) {
+    if (left.place->stamp == test.keeper) return 0;
+    if (left.is_element) axes |= judge::left_by_others(test, *left.place);
+  }
+  return axes;
 }
 
 // Both sides count, where elements decide.

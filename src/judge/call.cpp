@@ -245,7 +245,7 @@ Value Evaluator::parameter_value(const ast::Parameter& parameter, const Value& v
   Type type = type_of(*parameter.type);
   if (type.other) return value;
   if (!type.is_tile) return convert(number_of(value, span), type.scalar, span);
-  return converted(tile_of(value, type.shape, span), type.scalar, span, false);
+  return named(converted(tile_of(value, type.shape, span), type.scalar, span, false));
 }
 
 namespace {
@@ -315,7 +315,9 @@ void Evaluator::bind_arguments(const Call& call, const std::vector<Value>& value
     bool is_unset = std::holds_alternative<None>(values[i]);
     Number blank;
     if (is_unset) blank.type = type_of(*p.type).scalar;
-    bind(p.name.text, is_unset ? Value(blank) : is_number(p) ? parameter_value(p, values[i], span) : values[i]);
+    Value given = is_unset ? Value(blank) : is_number(p) ? parameter_value(p, values[i], span) : values[i];
+    if (auto* number = std::get_if<Number>(&given)) *number = stamped(*number, 0);  // the element that it was is not replaced yet
+    bind(p.name.text, given);
     find(p.name.text)->is_set = !is_unset;
   }
   for (size_t i = 0; i < values.size(); ++i) {
@@ -334,9 +336,9 @@ void Evaluator::bind_arguments(const Call& call, const std::vector<Value>& value
 Value Evaluator::result_of(const ast::Fn& fn, Span span) {
   if (fn.body) {
     execute(*fn.body);
-    return frame_->result;
+    return named(frame_->result);
   }
-  Value result = operand(*fn.value);
+  Value result = named(operand(*fn.value));
   if (!fn.signature.result) return result;
   Type type = type_of(*fn.signature.result);
   if (type.other) return result;

@@ -117,7 +117,7 @@ class Evaluator {
   Number binary_function(ir::BinaryFn fn, Number a, Number b, Span span);
   void unite(Number& a, Number& b, Span span);
   Number from(Scalar type, const std::optional<ir::Number>& n, Padding padding);
-  Number assigned(const Number& old, const Number& next, bool takes_up, Span span);  // what a variable holds behind an assignment
+  Number assigned(const Number& old, Number next, bool takes_up, Span span);  // what a variable holds behind an assignment
   Number faulty(interp::FaultKind kind, Span span, std::string text, Scalar type);  // under a mask: some number
 
   // ---- tiles (tiles.cpp)
@@ -241,7 +241,7 @@ class Evaluator {
   // What iterations beyond an edge do to memory (effects.cpp): nothing.
   bool is_in_place(const View& element) const;
   bool is_left_alone(const Region& region);
-  static bool is_nowhere(const Region& region) { return region.by.padding && !region.is_inside(); }
+  static bool is_nowhere(const Region& region) { return region.by.left_out() && !region.is_inside(); }
   Padding left_out(const Place& place, std::span<const Value> operands) const;
   static Scalar element_type(const Place& place);
   static Number nowhere(Scalar type, Padding padding);
@@ -254,6 +254,7 @@ class Evaluator {
     bool is_element, is_taken = false, is_other = false, brings = false;
   };
   std::vector<Left> left_by(const ast::If& choice, bool takes_first);
+  static Padding left_by_others(const Number& test, std::span<const Left> all);
   static void join_left(const Left& left, const Number& test);
   void note_test(const ast::If& choice, const Number& test);
   void decide(const ast::If& choice, const Number& test);
@@ -274,6 +275,7 @@ class Evaluator {
   void run_assign(const ast::Assign& assign, Span span);
   void declare(const ast::Name& name, const ast::Type* type, const ast::Expr* value, bool is_var, Span span);
   void declare_each(const ast::Pattern& pattern, const Value& all, Span span);
+  static Value named(Value value);
   void hold(const ast::Name& name, const std::optional<Type>& type, Value held, bool is_var, Span span);
   void declare_tile(const ast::Name& name, const Type& type, const ast::Expr* value, Span span);
   void launch(const ast::Launch& launch, Span span);

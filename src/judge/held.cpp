@@ -25,7 +25,8 @@ Number both_padding(const Number& old, const Number& next) {
 }  // namespace
 
 // It keeps what it holds where padding, computed of that, is to be assigned. Two numbers that are padding are computed like everything else.
-Number Evaluator::assigned(const Number& old, const Number& next, bool takes_up, Span span) {
+Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span span) {
+  if (takes_up || next.stamps.has(old.stamp)) next.padding |= judge::left_by_others(next, old), next.kept = 0;
   if (!(next.is_padding() || next.is_set())) return next;
   const bool is_computed = takes_up || next.stamps.has(old.stamp);
   if (!is_computed && !next.stamps.is_open) return next;
@@ -40,6 +41,7 @@ Number Evaluator::assigned(const Number& old, const Number& next, bool takes_up,
   out.waiting = (old.waiting | next.padding) & ~old.data & kAllAxes;
   if (next.is_anything() && !is_same) out.padding |= kAnything;
   // What was asked for stands.
+  if (old.is_set() && is_same && (next.padding & kAsked)) out.waiting = old.waiting;
   if (old.is_set() && !is_same) out.padding |= kAnything;
   if ((next.padding & kAsked) && !is_same) out = next, out.padding = Padding(kSet | ((old.padding | next.padding) & kAnything)), out.data = old.data, out.waiting = 0;
   return out;

@@ -48,7 +48,13 @@ Number Evaluator::load(const View& view, int64_t offset, Span span, const Memory
     if (auto found = old->find(offset); found != old->end()) return found->second;
   if (!view.memory->is_written(offset))
     stop(interp::FaultKind::Uninitialised, span, "`" + view.memory->name + "` is read where it was never written");
-  return view.memory->get(offset);
+  Number x = view.memory->get(offset);
+  if (view.memory->is_callers()) return x;
+  // It was given what is of another one's data and of what variables have kept.
+  if (x.kept && x.owner && x.owner != x.stamp && !x.others) return x;
+  x.kept = x.waiting, x.keeper = x.waiting ? x.stamp : 0;
+  x.others = 0, x.owner = x.data ? x.stamp : 0;
+  return x;
 }
 
 Region Evaluator::all_of(const View& view) {
@@ -72,7 +78,7 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
   auto placed = [&](const Number& x) {
     Number out = moved(x, places);
     if (is_in_order) out.stamps = x.stamps;
-    if (is_data) out.data = kAllAxes;
+    if (is_data) out.data = out.others = kAllAxes;
     return out;
   };
   auto beyond = [&](const Shape& index) {
@@ -81,7 +87,7 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
       const Wide i = region.start[d] + index[d];
       if (kept[d] && (i < 0 || i >= region.view.axes[d].extent)) pad.padding |= Padding(1 << *kept[d]);
     }
-    pad.data = kAllAxes & ~pad.padding;
+    pad.data = pad.others = kAllAxes & ~pad.padding;
     return pad;
   };
   each_index(region.length, [&](const Shape& index) {
@@ -192,7 +198,7 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
   if (auto* view = std::get_if<View>(&base); view && !has_new_axis(index)) {
     Region region = region_of(*view, index);
     if (!is_row(index, *view)) return read(region, span);
-    if (is_nowhere(region)) return nowhere(view->memory->element, region.by.padding);
+    if (is_nowhere(region)) return nowhere(view->memory->element, region.by.left_out());
     View element = element_of(region, span);
     return element.axes.empty() ? tile_or_number(element, span) : Value(element);
   }
@@ -309,7 +315,7 @@ Value Evaluator::place_value(const Place& place, Span span, const Shape& shape) 
     return place.variable->value;
   }
   if (place.open) return read(open_region(place.open->first, place.open->second, shape), span);
-  if (is_nowhere(*place.region)) return nowhere(element_type(place), place.region->by.padding);
+  if (is_nowhere(*place.region)) return nowhere(element_type(place), place.region->by.left_out());
   if (place.region->shape().empty()) return tile_or_number(element_of(*place.region, span), span);
   return read(*place.region, span);
 }

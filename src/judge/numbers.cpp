@@ -90,7 +90,7 @@ Number Evaluator::convert(const Number& x, Scalar to, Span span) {
   if (!becomes_int && !is_literal_number)
     unknown(span, "a conversion from " + std::string(name(x.type)) + " to " + std::string(name(to)) + " that is not written");
   Number out = x;
-  out.type = to;
+  out.type = to, out.stamp = 0;
   out.is_literal = false;
   out.odd.reset();
   if (is_float(to)) out.f = round_to(to, x.is_real() ? digits_for(to, x) : double(x.i));

@@ -100,16 +100,20 @@ void Evaluator::declare_each(const ast::Pattern& pattern, const Value& all, Span
   for (size_t i = 0; i < pattern.names.size(); ++i) hold(pattern.names[i], {}, (*list)->items[i], false, span);
 }
 
+// Behind a name it is no longer combined as it was read, and no more of one variable alone.
+Value Evaluator::named(Value value) {
+  auto* tile = std::get_if<TilePtr>(&value);
+  if (!tile || std::ranges::none_of((*tile)->elements, [](const Number& x) { return (x.padding & kAsked) || x.kept; })) return value;
+  auto out = std::make_shared<Tile>(**tile);
+  for (Number& x : out->elements) x = apart(x), x.padding &= ~kAsked;
+  return TilePtr(out);
+}
+
 void Evaluator::hold(const ast::Name& name, const std::optional<Type>& type, Value held, bool is_var, Span span) {
   auto* view = std::get_if<View>(&held);
   bool is_name = view && !view->axes.empty() && view->kind != Kind::Fragment && view->kind != Kind::Shared && !is_var;
   if (!is_name) held = tile_or_number(held, span);
-  // Behind a name it is no longer combined as it was read.
-  if (auto* tile = std::get_if<TilePtr>(&held); tile && std::ranges::any_of((*tile)->elements, [](const Number& x) { return x.padding & kAsked; })) {
-    auto named = std::make_shared<Tile>(**tile);
-    for (Number& x : named->elements) x.padding &= ~kAsked;
-    held = TilePtr(named);
-  }
+  held = named(std::move(held));
   if (auto* number = std::get_if<Number>(&held)) number->padding &= ~kAsked;
   if (auto* number = std::get_if<Number>(&held)) {
     const Number x = type ? convert(*number, type->scalar, span) : settle(*number);
@@ -185,10 +189,11 @@ std::vector<std::shared_ptr<Memory>> Evaluator::assigned_memory(const ast::Stmt*
 }
 
 Flow Evaluator::run_if(const ast::If& choice) {
-  const Number test = condition(*choice.condition);
+  Number test = condition(*choice.condition);
   Flow flow = Flow::Next;
   const std::vector<std::shared_ptr<Memory>> sides[] = {assigned_memory(choice.then_block), assigned_memory(choice.else_branch)};
   const std::vector<Left> left = is_parallel_ ? left_by(choice, test.truth()) : std::vector<Left>();
+  test.padding |= left_by_others(test, left);
   {
     Guarded guarded(guards_, is_parallel_);
     const Padding around = kept_out_;

@@ -101,7 +101,8 @@ Value Evaluator::tile_or_number(const Value& value, Span span) {
     Places indices = view->indices;
     indices.resize(kMostAxes);
     Number number = element_at(element, indices, view->memory->shape.size(), view->kind);
-    number.padding |= view->by.padding, number.data &= ~view->by.padding;
+    const Padding told = view->by.left_out();
+    number.padding |= told, number.data &= ~told, number.others &= ~told;
     return number;
   }
   return read(all_of(*view), span);
@@ -222,7 +223,7 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       if (is_real) n.f = options_.numeric == ir::Numeric::Wide ? sum : round_to(n.type, sum);
       else n.i = out->type == Scalar::U64 ? Wide(whole) : Wide(wrap(n.type, int64_t(whole)));
       n.is_element = true;
-      n.data = data, n.waiting = waiting & ~data;
+      n.data = n.others = data, n.waiting = n.kept = waiting & ~data, n.keeper = n.kept ? kSeveral : 0;
       if (start) n = added(*start, n);
       out->elements.push_back(n);
     }

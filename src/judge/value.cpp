@@ -43,6 +43,7 @@ Number moved(Number x, const Places& places) {
   x.padding = moved(x.padding, places);
   x.waiting = moved(x.waiting, places);
   x.data = moved(x.data, places);
+  x.kept = moved(x.kept, places) & kAllAxes & ~kLost, x.others = moved(x.others, places);
   x.stamps = {};
   return x;
 }
@@ -82,13 +83,41 @@ Number stamped(Number x, uint32_t before) {
   return x;
 }
 
+namespace {
+
+uint32_t either(uint32_t a, uint32_t b) { return !a || a == b ? b : !b ? a : kSeveral; }
+
+void add_sources(Number& out, const Number& x) {
+  const Padding kept = x.kept & ~x.spread, data = x.data & ~x.spread;
+  if (kept) out.kept |= kept, out.keeper = either(out.keeper, x.keeper);
+  out.others |= x.others & ~x.spread;
+  if (!x.owner || !data) return;
+  out.owner = either(out.owner, x.owner);
+  if (out.owner == kSeveral) out.others |= data;
+}
+
+}  // namespace
+
+Padding left_by_others(const Number& next, const Number& old) {
+  if (!next.kept || next.keeper == old.stamp) return 0;
+  return next.kept & ~(next.owner && next.owner != old.stamp ? next.data : next.others) & kAllAxes;
+}
+
+Number apart(Number x) {
+  if (x.stamp) return x;
+  x.keeper = x.kept ? kSeveral : 0;
+  if (x.others || x.owner == kSeveral) x.others = x.data, x.owner = 0;
+  return x;
+}
+
 void mark(Number& out, std::span<const Number> from) {
   out.scanned = out.padding & (kLost - 1);
-  out.data = out.waiting = 0, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
+  out.data = out.waiting = out.kept = out.others = 0, out.keeper = out.owner = 0, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
   for (const Number& x : from) {
     out.scanned &= x.scanned | ~x.padding;
     out.is_element |= x.is_element, out.spread &= x.spread;
     out.data |= x.data & ~x.spread, out.waiting |= x.waiting & ~x.spread;
+    add_sources(out, x);
     if (x.stamp || (x.is_element && !x.spread)) out.stamps.add(x.stamps);
   }
   out.data &= ~(out.padding & kAllAxes), out.waiting &= ~out.data;
@@ -98,6 +127,7 @@ void mark(Number& out, std::span<const Number> from) {
 void decided_by(Number& x, const Number& test) {
   x.data |= test.data & ~test.spread & ~(test.is_element ? Padding(0) : x.waiting);
   x.waiting = (x.waiting | (test.waiting & ~test.spread)) & ~x.data;
+  add_sources(x, test);
 }
 
 bool is_left_out(const Number& x, size_t axis) { return (x.padding | x.waiting) & (kLost | 1 << axis); }

@@ -32,6 +32,8 @@ inline constexpr Padding kMet = 1 << 11;  // padding of two operands is combined
 inline constexpr size_t kMostAxes = 6;
 inline constexpr Padding kAllAxes = kAsRead - 1;
 
+inline constexpr uint32_t kSeveral = ~uint32_t(0);
+
 // Elements of variables of which a number is computed in place: a stamp each, which a new assignment replaces. Few of them; of more, or behind a
 // branch that was not run, it is not known.
 struct Stamps {
@@ -55,6 +57,10 @@ struct Number {
   Padding data = 0;     // along which axes it is made of elements, and not of numbers alone
   Padding waiting = 0;  // along which it holds what a variable held where padding was to be assigned to it
   Padding scanned = 0;  // along which it is padding that holds what a scan has come to: an element like others where an index takes the axis away
+  // Along which axes it is made of what variables have kept beyond an edge, and of data of others than `owner`: elements of variables by their
+  // stamps, or kSeveral.
+  Padding kept = 0, others = 0;
+  uint32_t keeper = 0, owner = 0;
   Padding spread = 0;   // the axes, of the operation at hand, that its tile does not have
   Stamps stamps = {};   // of elements that it is computed of
   uint32_t stamp = 0;   // its own, in a variable
@@ -76,6 +82,10 @@ struct Told {
 };
 Number integer_of(Wide value);
 Number truth_of(bool value);
+// Along which axes it leaves a variable as it is that holds such an element: others have kept it, and there are no data but that one's.
+Padding left_by_others(const Number& next, const Number& old);
+// Behind a name it is no more of one variable alone.
+Number apart(Number x);
 // In a variable, with a stamp of its own in the place of the one that stood there before, 0: none.
 Number stamped(Number x, uint32_t before);
 bool are_same(const Number& a, const Number& b);  // of one type, and to the bit

@@ -19,7 +19,10 @@ constexpr int kMostVisits = 3;
 // What a loop begins with is there in its first turn alone.
 void begin(TileState& first, const std::optional<Counting>& counting) {
   for (AxisPadding& axis : first.axes)
-    if (counting && axis.may_be_free) axis.free_when = both(axis.free_when, {is_first(*counting)});
+    if (counting && axis.may_be_free) {
+      axis.free_when = both(axis.free_when, {is_first(*counting)});
+      for (Plain& one : axis.plain) one.when = prove::all_of({one.when, is_first(*counting)});
+    }
 }
 
 // What a loop begins with, with all that an earlier visit has found.

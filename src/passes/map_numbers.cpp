@@ -12,7 +12,11 @@ using namespace ir;
 namespace {
 
 Made most(Made a, Made b) { return std::max(a, b); }
-Marks most(const Marks& a, const Marks& b) { return {std::max(a.taint, b.taint), most(a.made, b.made), a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond}; }
+Marks most(const Marks& a, const Marks& b) {
+  return {std::max(a.taint, b.taint), most(a.made, b.made), a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond, a.kept | b.kept, a.data | b.data};
+}
+// Of elements of memory, which are no inputs.
+constexpr uint32_t kOtherData = uint32_t(1) << 31;
 
 struct Run {
   prove::Prover& prover;
@@ -25,6 +29,7 @@ struct Run {
   std::array<std::map<ValueId, ValueId>, 2> same = {};  // by belief: another value with the same number
   std::map<OpId, bool>* effects = nullptr;
   Marks path = {};            // of the conditions around
+  RegionId body = {};         // of the map
   bool is_tested = false;     // does one of them hang on the place alone?
   std::set<ValueId> carried = {};  // what loops of the body carry, and leave
 
@@ -173,8 +178,9 @@ struct Run {
     // Of an element of a shared tile that is padded, it is known.
     if (op.is<op::ElementLoad>() && known.contains(op.result())) return;
     Marks all;
-    if (op.is<op::ElementLoad>()) all = {.made = Made::Data, .is_of_element = true};
     each_operand(op.data, [&](ValueId v) { all = most(all, marks(v)); });
+    // At a place that padding tells, what is read is padding.
+    if (op.is<op::ElementLoad>()) all = {all.is_left_out() ? std::max(all.taint, Taint::Padding) : all.taint, Made::Data, true, all.is_beyond, 0, kOtherData};
     const bool is_simple = table(op.kind()) == OpTable::Scalar;
     if (!is_simple) all.taint = Taint::Padding;
     for (ValueId v : op.results) {
@@ -199,14 +205,28 @@ struct Run {
     }
   }
 
+  // What is assigned to where this is asked.
+  uint32_t held_under(ValueId by) const {
+    uint32_t own = 0;
+    if (!marks(by).kept) return own;
+    each_op(kernel, body, [&](OpId id) {
+      auto* choice = kernel.op(id).get<op::Select>();
+      auto* inside = choice ? kernel.defined_by<op::Inside>(choice->condition) : nullptr;
+      if (inside && inside->x == by) own |= marks(choice->b).kept | marks(choice->b).data;
+    });
+    return own;
+  }
+
   void run_assignment(const op::Select& choice, OpId inside, ValueId by, ValueId v) {
     const ValueId next = choice.a, old = choice.b;
     Assignment made{inside, by, next, old, marks(old)};
     made.is_same = first_of(next, Belief::None) == first_of(old, Belief::None);
     made.may_be_same = first_of(next, Belief::Finite) == first_of(old, Belief::Finite);
     marks_of[v] = most(marks(next), {.taint = taint(by)});
+    const uint32_t own = held_under(by);
+    if (!(marks(by).data & ~own)) made.kept = marks(by).kept & ~own;
     made.is_set = taint(by) == Taint::Set;
-    const bool is_padding = keeps && (taint(by) >= Taint::Mixed || (made.is_set && kernel.op(inside).as<op::Inside>().of_number));
+    const bool is_padding = keeps && (taint(by) >= Taint::Mixed || made.kept || (made.is_set && kernel.op(inside).as<op::Inside>().of_number));
     if (!is_padding) {
       if (made.is_same && taint(next) == Taint::Set) marks_of[v].taint = taint(old);
       return equate(v, next);
@@ -238,6 +258,7 @@ struct Run {
     const bool is_by_place = decision && decision->is_by_place;
     const Made chosen = is_by_place ? marks(side).made : sides.made;
     all.made = is_by_place ? chosen : most(chosen, of_condition.made);
+    if (is_by_place) all.kept = marks(side).kept, all.data = marks(side).data;
     if (!decision && is_by_some_place(of_condition) && !counts(least)) all.made = Made::Maybe;
     if (!decision && first_of(select.a, Belief::None) == first_of(select.b, Belief::None)) is_either(v, select.a, all);
     marks_of[v] = all;
@@ -261,6 +282,7 @@ struct Run {
   Yielded untaken(RegionId code) const {
     const Keeps silent = [](const Assignment&) { return Keeping::Old; };
     Run other{prover, decisions, kernel, known, marks_of, assumption, silent, same};
+    other.body = body;
     return other.region(code);
   }
 
@@ -270,7 +292,7 @@ struct Run {
     std::vector<Known> result(op.results.size());
     Marks first = marks(branch.condition);
     if (decision) first.taint = decision->taint;
-    if (is_by_place) first.made = Made::Free;
+    if (is_by_place) first.made = Made::Free, first.kept = first.data = 0;
     std::vector<Marks> all(op.results.size(), first);
     std::array<std::vector<ValueId>, 2> yields;
     std::vector<Made> sides(op.results.size(), Made::Data);
@@ -279,7 +301,7 @@ struct Run {
       const bool is_taken = !decision || decision->side == side;
       const RegionId code = side ? branch.then_body : branch.else_body;
       const Marks test = marks(branch.condition), around = path;
-      if (!is_by_place) path = with_element(path, {first.taint, test.made, test.is_of_element, test.is_beyond});
+      if (!is_by_place) path = with_element(path, {first.taint, test.made, test.is_of_element, test.is_beyond, test.kept, test.data});
       const bool was_tested = std::exchange(is_tested, is_tested || is_by_place || (!test.is_of_element && test.made == Made::Placed));
       const Yielded yielded = is_taken ? region(code) : untaken(code);
       if (!is_taken && !is_by_place && effects) note_untaken(code);
@@ -314,7 +336,7 @@ MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const Ker
                           const prove::Formula& assumption, const Keeps& keeps) {
   std::map<OpId, bool> effects;
   Run run{prover, decisions, kernel, std::move(known), std::move(marks), assumption, keeps};
-  run.effects = &effects;
+  run.effects = &effects, run.body = body;
   Run::Yielded yielded = run.region(body);
   return {std::move(yielded.numbers), std::move(yielded.marks), std::move(run.known), std::move(run.marks_of), std::move(effects)};
 }

@@ -22,6 +22,8 @@ struct Marks {
   Made made = Made::Free;
   bool is_of_element = false;  // computed of an element of a tile or of memory, not of places alone
   bool is_beyond = false;      // of one that holds numbers alone beyond an edge
+  // Which inputs those are, and which ones are data there: a bit each.
+  uint32_t kept = 0, data = 0;
   // Has it to do with elements that count no more than padding does, and with nothing else?
   bool is_left_out() const { return taint >= Taint::Mixed || (is_beyond && made == Made::Free); }
   friend bool operator==(const Marks&, const Marks&) = default;
@@ -33,6 +35,7 @@ struct Assignment {
   ir::ValueId by, next, old;
   Marks held = {};  // by `old`
   bool is_same = false, may_be_same = false;  // what is assigned is the number that was held: sure, or as far as one may hope
+  uint32_t kept = 0;    // `by` is no padding, but what these inputs have kept beyond an edge, and no data but what is assigned to
   bool is_set = false;  // `by` is no padding, but what the program has set in its place
   std::set<ir::ValueId> carried = {};  // what a turn of a loop leaves to the next, or the last one behind it, and may be padding
 };

@@ -26,7 +26,7 @@ void PaddingFlow::mask_effects(MapAxis& axis, unsigned set, const MapResults& re
     const bool is_read = kernel_.op(id).is<op::ElementLoad>();
     if (!unknown && edges->empty()) unknown = &axis.groups[size_t(std::countr_zero(set))];
     if (!unknown) masks_.add(EffectMask{region_, op_, id, axis.axis, *edges});
-    else if (!is_tested && !is_read) report(unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, kEffect, "", kernel_.op(id));
+    else if (!is_tested && !is_read) report(*unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, kEffect, "", kernel_.op(id));
   }
 }
 
@@ -52,7 +52,7 @@ void PaddingFlow::note_stores(const op::Map& map, const MapAxis& axis, const Map
     else padding.kind = kind;
     if (kind == PaddingKind::Set) padding.told = joined(padding.told, numbers->second);
     padding.numbers = joined(padding.numbers, numbers->second);
-    padding.origin = axis.groups.front().sample.origin;
+    padding.origin = axis.groups.front().sample->origin;
   });
 }
 
@@ -78,7 +78,7 @@ std::map<ValueId, std::vector<AxisPadding>> PaddingFlow::left_free(const op::Map
       AxisPadding& axis = at->second[a];
       if (!is_free || !mask || (!is_new && !axis.is_padded)) axis = {};
       else axis = {.is_padded = true, .kind = PaddingKind::Free, .edges = is_new ? mask->edges : beyond_both(axis.edges, mask->edges), .is_filled = true,
-                   .numbers = old.is_free ? held.inside : old.numbers, .origin = padded_.empty() ? PadOrigin{} : padded_.begin()->second.origin};
+                   .numbers = old.is_free ? held.inside : old.numbers, .origin = padded_.empty() ? PadOrigin{} : padded_.begin()->second->origin};
       if (axis.is_padded && old.is_padded) axis.edges = beyond_both(axis.edges, old.edges);
       if (axis.edges.empty()) axis = {};
     }

@@ -107,7 +107,7 @@ TileState PaddingFlow::copied(const op::Copy& copy, const Op& at) {
   if (element(copy.src) != element(copy.dst)) {
     convert(part.inside);
     convert(part.corner);
-    for (AxisPadding& axis : part.axes) convert(axis.numbers), convert(axis.told), convert(axis.uniform.number), convert(axis.plain);
+    for (AxisPadding& axis : part.axes) convert(axis.numbers), convert(axis.told), convert(axis.uniform.number), std::ranges::for_each(axis.plain, convert, &Plain::number);
   }
   return part;
 }

@@ -66,11 +66,13 @@ class PaddingFlow {
     bool has_own_place = false;  // its place hangs on something within the body
     std::optional<Edges> at_place = {};  // beyond these, against 0, it is padding there; none: it is not known where
     bool is_by_turn = false;  // loops of the body tell the place, its coordinates do not
+    std::map<int64_t, size_t> beside = {};  // along these axes of the map, data of that input, and what variables have kept
   };
   // Sets of inputs have a bit for each of so many; where a later one is padded, it is not known what comes of that.
   static constexpr size_t kMostInputs = 32, kMostGroups = 5;
   static bool is_in(unsigned inputs, size_t i) { return i < kMostInputs && (inputs >> i & 1); }
   std::vector<MapInput> inputs_of(const ir::op::Map& map);
+  void take_aside(const ir::op::Map& map, std::vector<MapInput>& all);
   TileState part(const TileState& of, std::span<const prove::Linear> offsets, const ir::Axes& axes) const;
   void drop_inside(AxisPadding& whole, ir::RegionId region) const;
   prove::Linear coordinate(const ir::op::Map& map, int64_t axis) const;
@@ -83,7 +85,7 @@ class PaddingFlow {
     Edges edges;
     bool is_filled = true;
     unsigned inputs = 0;
-    AxisPadding sample;
+    const AxisPadding* sample = nullptr;  // of one of them
     bool is_by_turn = false;  // it is padding in some turns of the body's loops, each where it is read
   };
   // What comes of one result of a map where some groups are padding and the others are not. None: it has to do with none of them.
@@ -92,6 +94,7 @@ class PaddingFlow {
     enum class Kind : uint8_t { None, Data, Maybe, Free, Set, Padding } kind = Kind::None;
     Known numbers;
     std::set<ir::OpId> lapsed;
+    uint32_t kept = 0, data = 0;  // what it is made of, as marks have it
     bool is_mixed = false, is_told = false;  // told: some of it the program has set
     bool may_take_up = false, is_unsure = false;  // of mixed: some are free; these have become data
     bool is_left_out() const { return kind >= Kind::Free; }
@@ -107,8 +110,12 @@ class PaddingFlow {
   std::vector<unsigned> possible_sets(const std::vector<Group>& groups);
   bool is_beyond(const Edges& inner, const Edges& outer);
   Made made_there(const AxisPadding& along, const prove::Formula* places) const;
-  Marks marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places = nullptr) const;
-  MapResults map_results(const ir::op::Map& op, const MapAxis& axis, unsigned set, bool is_free = false);
+  Marks marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places = nullptr, unsigned padded = 0) const;
+  static uint32_t bit_of(size_t input) { return uint32_t(1) << std::min<size_t>(input, kMostInputs - 1); }
+  void add_uniform(std::vector<prove::Formula>& runs, unsigned inputs, int64_t axis) const;
+  Known plain_at(const AxisPadding& along, const prove::Formula& places) const;
+  MapResults map_results(const ir::op::Map& op, const MapAxis& axis, unsigned set, bool is_free = false, const std::map<size_t, const Plain*>* plain = nullptr);
+  std::vector<Plain> plain_of(const ir::op::Map& op, const MapAxis& axis, size_t r);
   Known met_there(size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise);
   bool reads_along(size_t input, size_t input_axis, int64_t axis) const { return inputs_[input].axes[input_axis] == axis; }
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
@@ -120,6 +127,7 @@ class PaddingFlow {
     Edges at_place;                    // against 0, where the assignment stands
     std::optional<size_t> first;  // an input of theirs, one of which it is not known where it is padding, if there is any
     bool is_asked = true, is_known = true;
+    std::vector<prove::Formula> unless;  // in these runs there is none
   };
   Met met_by(const MapAxis& axis, unsigned set, const Assignment& made) const;
   Edges held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const;
@@ -143,6 +151,7 @@ class PaddingFlow {
   void note_first_turn(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   Runs when_free(int64_t axis, size_t r) const;
   void note_uniform(const ir::op::Map& map, int64_t axis, size_t r, AxisPadding& result);
+  void note_aside(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
   void mask_effects(MapAxis& axis, unsigned set, const MapResults& results);
@@ -224,7 +233,7 @@ class PaddingFlow {
   std::vector<ir::ValueId> made_, into_;
   std::vector<std::set<ir::ValueId>> sources_;
   std::vector<bool> reads_elements_;
-  std::map<std::pair<size_t, int64_t>, AxisPadding> padded_;  // its inputs', by input and axis of the map
+  std::map<std::pair<size_t, int64_t>, const AxisPadding*> padded_;  // its inputs', by input and axis of the map
   std::map<ir::RegionId, std::optional<Counting>> countings_;  // of the bodies of loops
   Buffers buffers_;    // shared ones that have been written
   std::vector<MapInput> inputs_;             // of the map at hand

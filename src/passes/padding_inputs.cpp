@@ -103,11 +103,36 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
   return input;
 }
 
+// Where a tile is assigned to, what is made of that tile and of what variables have kept beyond an edge is told apart there.
+void PaddingFlow::take_aside(const op::Map& map, std::vector<MapInput>& all) {
+  if (std::ranges::none_of(kernel_.region(map.body).ops, [&](OpId id) { return kernel_.op(id).is<op::Inside>(); })) return;
+  for (MapInput& input : all)
+    for (size_t a = 0; a < input.state.axes.size(); ++a) {
+      AxisPadding& axis = input.state.axes[a];
+      const size_t of = axis.aside ? size_t(std::ranges::find(all, axis.aside->of, &MapInput::tile) - all.begin()) : all.size();
+      if (of == all.size() || of >= kMostInputs || all[of].axes != input.axes) continue;
+      const bool is_free = !axis.is_padded || axis.kind == PaddingKind::Free;
+      if (!is_free && (axis.edges != all[of].state.axes[a].edges || axis.kind != PaddingKind::Read || !axis.is_filled)) axis.aside->edges.clear();
+      if (axis.aside->edges.empty()) {
+        axis.numbers = axis.is_padded ? joined(axis.numbers, input.state.inside) : input.state.inside;
+        axis.is_padded = true, axis.kind = PaddingKind::Mixed, axis.may_take_up = true, axis.lose_edges();
+        continue;
+      }
+      Edges edges = axis.aside->edges;
+      if (!is_free && !is_beyond(axis.edges, edges)) unite(edges, axis.edges);
+      axis.numbers = is_free ? input.state.inside : joined(axis.numbers, input.state.inside);
+      axis.is_padded = true, axis.kind = PaddingKind::Free, axis.edges = std::move(edges), axis.is_filled = true, axis.is_as_read = false;
+      axis.count();
+      input.beside[input.axes[a]] = of;
+    }
+}
+
 std::vector<PaddingFlow::MapInput> PaddingFlow::inputs_of(const op::Map& map) {
   std::vector<MapInput> all;
   const std::vector<ValueId>& args = kernel_.region(map.body).args;
   for (size_t i = 0; i < map.inputs.size(); ++i) all.push_back({map.inputs[i], args[map.shape.size() + i], map.input_axes[i], state(map.inputs[i])});
   for (MapInput& input : all) input.axes.push_back(int64_t(map.shape.size()));
+  take_aside(map, all);
   each_op_in_region(kernel_, map.body, [&](RegionId region, OpId id) {
     const Op& op = kernel_.op(id);
     auto* load = op.get<op::ElementLoad>();

@@ -77,7 +77,8 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
     bool is_met = false;
     for (size_t i = 0; (set >> g & 1) && i < inputs_.size(); ++i) {
       const AxisPadding* along = is_in(group.inputs, i) && sources.contains(inputs_[i].element) ? padding_along(i, axis.axis) : nullptr;
-      if (!along || (along->kind != PaddingKind::Read && along->kind != PaddingKind::Mixed)) continue;
+      const bool is_kept = along && along->kind == PaddingKind::Free && (made.kept & bit_of(i));
+      if (!along || (along->kind != PaddingKind::Read && along->kind != PaddingKind::Mixed && !is_kept)) continue;
       // Where it is padding, what is held is padding as well.
       if (made.held.taint == Taint::Mixed && !group.is_by_turn && of_held.contains(inputs_[i].element)) continue;
       if (is_own && !inputs_[i].has_own_place) continue;
@@ -89,7 +90,8 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
         if (!met.first) met.first = i;
         continue;
       }
-      const bool is_told = along->kind == PaddingKind::Read && group.is_filled && !group.edges.empty();
+      const bool is_told = (along->kind == PaddingKind::Read || (is_kept && !along->uniform.is_lost)) && group.is_filled && !group.edges.empty();
+      if (is_kept) add_uniform(met.unless, 1u << i, axis.axis);
       is_met = true, met.is_known &= is_told, met.is_asked &= is_asked_for(i, axis, set, made);
       if (!met.first || !is_told) met.first = i;
     }
@@ -166,11 +168,13 @@ Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& 
     if (std::ranges::all_of(met.groups, [&](const Group* other) { return is_beyond(group->edges, other->edges); })) edges = group->edges;
   if (edges.empty())
     for (const Group* group : met.groups) unite(edges, group->edges);
+  if (!met.unless.empty()) edges = guarded(edges, negation(prove::any_of(met.unless)));
   const InsideMask::Part part{edges, held_padding(axis, set, made)};
   if (const InsideMask* there = masks_.inside(made.inside, axis.axis))
     for (const Group* group : met.groups)
       if (there->covers({group->edges, part.padding})) return Keeping::Old;
-  if (met.is_known && made.held.made == Made::Free && may_lapse(edges) && !seen_.contains(made.inside)) {
+  const bool may = met.is_known ? may_lapse(edges) : made.kept != 0;
+  if (may && made.held.made == Made::Free && !seen_.contains(made.inside)) {
     lapses_.insert(made.inside);
     return Keeping::Either;
   }
@@ -202,7 +206,7 @@ void PaddingFlow::refuse(const AxisPadding& padding, ValueId tile, ValueId next,
 
 // Of more inputs than are looked at nothing is known.
 void PaddingFlow::refuse_all(const op::Map& map, const MapAxis& axis) {
-  const AxisPadding& sample = axis.groups[0].sample;
+  const AxisPadding& sample = *axis.groups[0].sample;
   const std::vector<OpId>& outermost = kernel_.region(map.body).ops;
   each_op(kernel_, map.body, [&](OpId id) {
     const Op& op = kernel_.op(id);

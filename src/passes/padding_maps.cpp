@@ -26,13 +26,13 @@ std::vector<PaddingFlow::Group> PaddingFlow::grouped(int64_t axis) const {
     for (size_t a = 0; a < input.axes.size(); ++a) {
       const AxisPadding& padding = input.axes[a];
       if (!reads_along(i, a, axis) || !padding.is_padded) continue;
-      if (i >= kMostInputs) groups.resize(kMostGroups + 1, Group{{}, false, 0, padding});
+      if (i >= kMostInputs) groups.resize(kMostGroups + 1, Group{{}, false, 0, &padding});
       if (groups.size() > kMostGroups) return groups;
       const bool is_by_turn = inputs_[i].is_by_turn && a + 1 == input.axes.size();
       auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
         return (is_by_turn && g.is_by_turn) || (g.is_filled && padding.is_filled && g.edges == padding.edges);
       });
-      if (same == groups.end()) same = groups.insert(groups.end(), Group{padding.edges, padding.is_filled, 0, padding, is_by_turn});
+      if (same == groups.end()) same = groups.insert(groups.end(), Group{padding.edges, padding.is_filled, 0, &padding, is_by_turn});
       same->inputs |= 1u << i;
     }
   }
@@ -65,13 +65,19 @@ Made PaddingFlow::made_there(const AxisPadding& along, const prove::Formula* pla
 }
 
 // Along an axis of the map: what elements of an input are, inside or outside of its edges.
-Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places) const {
+Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places, unsigned padded) const {
   Marks marks{.is_of_element = true};
+  const uint32_t bit = bit_of(input);
   const TileState& of = inputs_[input].state;
   for (size_t a = 0; a < of.axes.size(); ++a) {
     const AxisPadding& along = of.axes[a];
     if (!reads_along(input, a, axis)) continue;
     if (along.is_padded && is_outside) {
+      if (auto beside = inputs_[input].beside.find(axis); beside != inputs_[input].beside.end()) {
+        if (!is_in(padded, beside->second)) return {.made = Made::Data, .is_of_element = true, .kept = bit, .data = bit_of(beside->second)};
+        return {.taint = Taint::Padding, .made = Made::Data, .is_of_element = true};
+      }
+      if (along.has_free()) marks.kept = bit;
       if (along.kind == PaddingKind::Free) marks.is_beyond = true;
       if (along.kind == PaddingKind::Free) continue;
       marks.taint = std::max(marks.taint, along.kind == PaddingKind::Set ? Taint::Set : along.kind == PaddingKind::Mixed ? Taint::Mixed : Taint::Padding);
@@ -81,12 +87,13 @@ Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, cons
       marks.made = std::max(marks.made, along.is_free ? Made::Free : along.may_be_free ? made_there(along, places) : Made::Data);
     }
   }
+  if (marks.made != Made::Free) marks.data = bit;
   return marks;
 }
 
 const AxisPadding* PaddingFlow::padding_along(size_t input, int64_t axis) const {
   auto found = padded_.find({input, axis});
-  return found != padded_.end() ? &found->second : nullptr;
+  return found != padded_.end() ? found->second : nullptr;
 }
 
 // Of an element along an axis of a map; along the one behind all others there is one.
@@ -94,40 +101,62 @@ prove::Linear PaddingFlow::coordinate(const op::Map& map, int64_t axis) const {
   return axis < int64_t(map.shape.size()) ? prover_.value(kernel_.region(map.body).args[size_t(axis)]) : prove::Linear(0);
 }
 
+// The runs in which what is free is the same all along the axis, and no padding.
+void PaddingFlow::add_uniform(std::vector<prove::Formula>& runs, unsigned inputs, int64_t axis) const {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const AxisPadding* along = is_in(inputs, i) ? padding_along(i, axis) : nullptr;
+    if (along && along->kind == PaddingKind::Free && !along->uniform.when.is_false()) runs.push_back(along->uniform.when);
+  }
+}
+
+// What is free may be, there.
+Known PaddingFlow::plain_at(const AxisPadding& along, const prove::Formula& places) const {
+  if (places.is_true() || along.plain.size() < 2) return any_of(along.plain);
+  const prove::Facts there = prover_.facts(region_).with(places);
+  Known any;
+  for (const Plain& one : along.plain)
+    if (!prover_.proves(there, negation(one.when), prove::Effort::Quick)) any = joined(any, one.number);
+  return any;
+}
+
 // The results of the map where, along its `axis`, the inputs of the set are padding and the others are not (axis -1: where it
 // lies inside on every axis). `is_free`: and what may be free is.
-MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, unsigned set, bool is_free) {
+MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, unsigned set, bool is_free, const std::map<size_t, const Plain*>* plain) {
   const int64_t axis = along.axis;
   const std::vector<Group>& groups = along.groups;
   const auto& args = kernel_.region(map.body).args;
   NumbersOf known = scalars_;
   MarksOf marks;
   unsigned padded = 0;
-  std::vector<prove::Formula> places;
+  std::vector<prove::Formula> places, unless;
   for (size_t g = 0; g < groups.size(); ++g) {
     bool is_in = set >> g & 1;
     if (is_in) padded |= groups[g].inputs;
     if (groups[g].edges.empty() || (!is_in && !groups[g].is_filled)) continue;
     prove::Formula place = outside(groups[g].edges, coordinate(map, axis));
     places.push_back(is_in ? place : negation(place));
+    if (is_in) add_uniform(unless, groups[g].inputs, axis);
   }
   // Along the other axes it lies inside; what does not is in the corners.
   for (int64_t other = 0; axis >= 0 && other <= int64_t(map.shape.size()); ++other)
     for (const Group& group : other == axis ? std::span<const Group>() : std::span<const Group>(groups_[size_t(other)]))
       if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, coordinate(map, other))));
   const prove::Formula all = prove::all_of(std::move(places));
+  std::optional<prove::Formula> but;
+  if (!unless.empty()) but = prove::all_of({all, negation(prove::any_of(std::move(unless)))});
+  const prove::Formula& runs = but ? *but : all;
   if (axis >= 0 && axis < int64_t(map.shape.size())) marks[args[size_t(axis)]].made = Made::Placed;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const TileState& input = inputs_[i].state;
     ValueId arg = inputs_[i].element;
     Known numbers = axis < 0 ? input.inside : ordinary(input.inside);
     for (size_t a = 0; is_free && a < input.axes.size(); ++a)
-      if (reads_along(i, a, axis) && input.axes[a].may_be_free) numbers = input.axes[a].plain;
+      if (reads_along(i, a, axis) && input.axes[a].may_be_free) numbers = plain && plain->contains(i) ? plain->at(i)->number : plain_at(input.axes[a], set ? runs : prove::truth(true));
     for (size_t a = 0; a < input.axes.size(); ++a)
       if (is_in(padded, i) && reads_along(i, a, axis) && input.axes[a].is_padded) numbers = input.axes[a].numbers;
     if (axis >= 0 && !is_in(padded, i)) numbers = met_there(i, axis, groups, set, numbers);
     known[arg] = numbers;
-    marks[arg] = marks_along(i, axis, is_in(padded, i), set ? &all : nullptr);
+    marks[arg] = marks_along(i, axis, is_in(padded, i), set ? &runs : nullptr, padded);
   }
   auto keeps = [&](const Assignment& made) { return this->keeps(along, set, made); };
   lapses_.clear();
@@ -257,7 +286,7 @@ void PaddingFlow::look_at(const op::Map& map, const Op& at) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const TileState& of = inputs_[i].state;
     for (size_t a = 0; a < of.axes.size(); ++a)
-      if (of.axes[a].is_padded) padded_.try_emplace({i, inputs_[i].axes[a]}, of.axes[a]);
+      if (of.axes[a].is_padded) padded_.try_emplace({i, inputs_[i].axes[a]}, &of.axes[a]);
   }
   groups_.clear();
   for (size_t a = 0; a <= map.shape.size(); ++a) groups_.push_back(grouped(int64_t(a)));
@@ -284,7 +313,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
     MapAxis axis{int64_t(a), groups_[a], {}};
     if (axis.groups.size() > kMostGroups) {
       for (size_t r = 0; r < states.size(); ++r)
-        states[r].axes[a] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = known_anything(element(into_[r])), .origin = axis.groups[0].sample.origin};
+        states[r].axes[a] = {.is_padded = true, .kind = PaddingKind::Mixed, .numbers = known_anything(element(into_[r])), .origin = axis.groups[0].sample->origin};
       refuse_all(map, axis);
       continue;
     }
@@ -340,7 +369,7 @@ void PaddingFlow::mask_guards(const op::Map& map, const MapAxis& axis, unsigned 
     }
     if (edges.empty() && !unknown) return;
     if (!unknown) return masks_.add(GuardMask{region_, op_, id, axis.axis, edges});
-    if (divides && numbers->second.sure.is_within(kZero)) report(unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, "division", "1", op);
+    if (divides && numbers->second.sure.is_within(kZero)) report(*unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, "division", "1", op);
   });
 }
 

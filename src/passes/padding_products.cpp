@@ -41,11 +41,11 @@ AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, const TileState& acc
     out = old;
     if (old.is_free) out = {.is_padded = true, .kind = PaddingKind::Free, .edges = from.edges, .is_filled = from.is_filled, .origin = from.origin};
     if (old.is_padded) out.edges = beyond_both(old.edges, from.edges), out.is_filled &= from.is_filled && !out.edges.empty();
-    if (old.may_be_free && !is_within) out = {.is_padded = true, .kind = PaddingKind::Free, .numbers = old.plain, .origin = from.origin};
+    if (old.may_be_free && !is_within) out = {.is_padded = true, .kind = PaddingKind::Free, .numbers = any_of(old.plain), .origin = from.origin};
     out.uniform = {};
     if (lapses) out.lapsed.insert(op_);
     if (old.is_padded && !is_beyond(old.edges, from.edges)) see(old);
-    if (out.is_padded) out.numbers = old.is_padded ? old.numbers : old.may_be_free ? old.plain : acc.inside;
+    if (out.is_padded) out.numbers = old.is_padded ? old.numbers : old.may_be_free ? any_of(old.plain) : acc.inside;
   } else if (is_padding && gemm.keeps && old.kind == PaddingKind::Read) {
     // Where it is padding itself it may be anything.
     if (!is_beyond(from.edges, old.edges)) keep_product(gemm, axis, from, at);
@@ -147,7 +147,9 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
   };
   TileState result = plain_state(sum(ordinary(a.inside), ordinary(b.inside), ordinary(acc.inside)), 2);
   for (int axis : {0, 1}) {
-    const AxisPadding& from = axis == 0 ? a.axes[row] : b.axes[column];
+    AxisPadding from = axis == 0 ? a.axes[row] : b.axes[column];
+    // What a variable has kept beyond an edge leaves another one as it is.
+    if (gemm.keeps) is_no_element(from);
     const AxisPadding& old = acc.axes[axis];
     AxisPadding& out = result.axes[axis];
     out = product_axis(gemm, acc, axis, from, at);

@@ -1,6 +1,8 @@
 // Of the results of elementwise code, along an axis: what comes of each set of padded inputs, and where that lies.
 #include "passes/padding_flow.h"
 
+#include <bit>
+
 namespace tilec::passes {
 
 using namespace ir;
@@ -40,6 +42,7 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   Outcome outcome{.groups = set, .numbers = results.numbers[r]};
   const Marks marks = results.marks[r];
   const unsigned padded = axis.inputs(set);
+  outcome.kept = marks.kept, outcome.data = marks.data;
   bool is_touched = false;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const AxisPadding* along = is_in(padded, i) && sources_[r].contains(inputs_[i].element) ? padding_along(i, axis.axis) : nullptr;
@@ -71,7 +74,7 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
 
 // Where the outcomes are left out: beyond the edges of the groups of a set that makes them so, whatever others are; these must tell of all of it.
 PaddingFlow::Group PaddingFlow::region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes) {
-  Group region{{}, true, 0, {}};
+  Group region;
   std::vector<unsigned> least;
   for (const Outcome& outcome : outcomes)
     if (outcome.is_left_out() && std::ranges::none_of(least, [&](unsigned s) { return (outcome.groups & s) == s; })) least.push_back(outcome.groups);
@@ -79,7 +82,7 @@ PaddingFlow::Group PaddingFlow::region_of(const MapAxis& axis, const std::vector
   for (const Outcome& outcome : outcomes)
     is_told &= outcome.is_left_out() || std::ranges::none_of(least, [&](unsigned s) { return (outcome.groups & s) == s; });
   for (const Group& group : axis.groups)
-    if (!region.sample.origin.read.valid()) region.sample.origin = group.sample.origin;
+    if (!region.sample || !region.sample->origin.read.valid()) region.sample = group.sample;
   for (unsigned set : least) {
     std::optional<Edges> both;
     bool is_filled = true;
@@ -110,12 +113,44 @@ Made PaddingFlow::made_inside(const op::Map& map, int64_t axis, size_t r) const 
   return made;
 }
 
+// Of data of one tile alone, and of what variables have kept: it may be assigned to that tile. Other padding than that tile's has it none.
+void PaddingFlow::note_aside(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result) {
+  using Kind = Outcome::Kind;
+  auto is_aside = [](const Outcome& o) { return o.kind != Kind::None && o.kind <= Kind::Free && o.kept && std::popcount(o.data) <= 1; };
+  uint32_t data = 0;
+  for (const Outcome& outcome : outcomes)
+    if (is_aside(outcome) && !data) data = outcome.data;
+  const size_t of = size_t(std::countr_zero(data));
+  if (r >= kernel_.op(op_).results.size() || of + 1 >= kMostInputs || of >= inputs_.size()) return;
+  Edges edges;
+  bool is_told = true;
+  for (const Outcome& outcome : outcomes) {
+    const unsigned inputs = axis.inputs(outcome.groups);
+    if (outcome.kind > Kind::Free && !is_in(inputs, of)) return;
+    if (!is_aside(outcome) || (outcome.data && outcome.data != data)) continue;
+    std::optional<Edges> both;
+    std::vector<prove::Formula> unless;
+    bool is_known = true;
+    for (size_t g = 0; g < axis.groups.size(); ++g) {
+      const Group& group = axis.groups[g];
+      if (!(outcome.groups >> g & 1)) continue;
+      is_known &= group.is_filled && !group.edges.empty();
+      both = both ? beyond_both(*both, group.edges) : group.edges;
+    }
+    add_uniform(unless, inputs, axis.axis);
+    is_told &= is_known && !both->empty();
+    unite(edges, unless.empty() ? *both : guarded(*both, negation(prove::any_of(unless))));
+  }
+  result.aside = Aside{inputs_[of].tile, is_told ? std::move(edges) : Edges()};
+}
+
 AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r) {
   using Kind = Outcome::Kind;
   auto has = [&](Kind kind) { return std::ranges::any_of(outcomes, [&](const Outcome& o) { return o.kind == kind; }); };
   const Made made = made_inside(map, axis.axis, r);
   AxisPadding padding{.is_free = made == Made::Free, .may_be_free = made == Made::Maybe};
-  if (padding.may_be_free) padding.plain = map_results(map, axis, 0, true).numbers[r], padding.free_when = when_free(axis.axis, r);
+  note_aside(axis, outcomes, r, padding);
+  if (padding.may_be_free) padding.plain = plain_of(map, axis, r), padding.free_when = when_free(axis.axis, r);
   if (!has(Kind::Maybe) && std::ranges::none_of(outcomes, &Outcome::is_left_out)) return padding;
   padding.is_padded = true, padding.is_free = false;
   bool is_mixed = false;
@@ -126,7 +161,7 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
     is_mixed |= outcome.is_mixed;
   }
   Group region = region_of(axis, outcomes);
-  padding.edges = std::move(region.edges), padding.is_filled = region.is_filled, padding.origin = region.sample.origin;
+  padding.edges = std::move(region.edges), padding.is_filled = region.is_filled, padding.origin = region.sample->origin;
   const bool is_read = has(Kind::Padding), is_set = has(Kind::Set), is_free = has(Kind::Free) || has(Kind::Maybe);
   is_mixed = (is_mixed && is_read) || (is_read && is_set) || (is_free && (is_read || is_set));
   for (const Outcome& outcome : outcomes)
@@ -136,10 +171,34 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
   if (has(Kind::Maybe) || std::ranges::any_of(outcomes, &Outcome::is_unsure)) padding.lose_edges();
   padding.is_scanned = padding.kind == PaddingKind::Read;
   for (const auto& [at, along] : padded_)
-    if (at.second == axis.axis && sources_[r].contains(inputs_[at.first].element)) padding.is_scanned &= along.is_scanned;
+    if (at.second == axis.axis && sources_[r].contains(inputs_[at.first].element)) padding.is_scanned &= along->is_scanned;
   note_first_turn(axis, outcomes, r, padding);
   note_uniform(map, axis.axis, r, padding);
   return padding;
+}
+
+// The numbers of a result that is made of numbers alone: for each that its inputs may be.
+std::vector<Plain> PaddingFlow::plain_of(const op::Map& map, const MapAxis& axis, size_t r) {
+  constexpr size_t kMost = 4;
+  std::vector<std::map<size_t, const Plain*>> cases{{}};
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    for (size_t a = 0; sources_[r].contains(inputs_[i].element) && a < inputs_[i].state.axes.size(); ++a) {
+      const AxisPadding& along = inputs_[i].state.axes[a];
+      if (!reads_along(i, a, axis.axis) || !along.may_be_free || along.plain.size() < 2) continue;
+      std::vector<std::map<size_t, const Plain*>> more;
+      for (const auto& before : cases)
+        for (const Plain& one : along.plain) (more.emplace_back(before))[i] = &one;
+      cases = std::move(more);
+      if (cases.size() > kMost) return {{map_results(map, axis, 0, true).numbers[r]}};
+    }
+  std::vector<Plain> all;
+  for (const auto& one : cases) {
+    std::vector<prove::Formula> when;
+    for (const auto& [input, plain] : one) when.push_back(plain->when);
+    all.push_back({map_results(map, axis, 0, true, &one).numbers[r], prove::all_of(std::move(when))});
+  }
+  std::erase_if(all, [](const Plain& one) { return one.when.is_false(); });
+  return all;
 }
 
 // In which runs a result is made of numbers alone, where its inputs may be.
@@ -186,9 +245,9 @@ void PaddingFlow::note_first_turn(const MapAxis& axis, const std::vector<Outcome
   MapAxis at_first = axis;
   for (size_t g = 0; g < axis.groups.size(); ++g)
     for (const auto& [at, along] : padded_) {
-      if (!is_in(axis.groups[g].inputs, at.first) || at.second != axis.axis || along.at_first.empty() || !sources_[r].contains(inputs_[at.first].element)) continue;
-      if (result.loop.valid() && result.loop != along.loop) return result.lose_edges();
-      result.loop = along.loop, at_first.groups[g].edges = along.at_first;
+      if (!is_in(axis.groups[g].inputs, at.first) || at.second != axis.axis || along->at_first.empty() || !sources_[r].contains(inputs_[at.first].element)) continue;
+      if (result.loop.valid() && result.loop != along->loop) return result.lose_edges();
+      result.loop = along->loop, at_first.groups[g].edges = along->at_first;
     }
   const auto counting = result.loop.valid() ? countings_.find(result.loop) : countings_.end();
   if (!result.is_padded || result.edges.empty() || counting == countings_.end()) return;

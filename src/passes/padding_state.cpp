@@ -41,6 +41,12 @@ TileState plain_state(const Known& inside, size_t rank, bool is_free) {
   return {inside, {}, std::vector<AxisPadding>(rank + 1, AxisPadding{.is_free = is_free})};
 }
 
+Known any_of(const std::vector<Plain>& all) {
+  Known any;
+  for (const Plain& one : all) any = joined(any, one.number);
+  return any;
+}
+
 Runs both(const Runs& a, const Runs& b) { return a == b ? a : Runs{prove::all_of({a.when, b.when}), a.is_exact && b.is_exact}; }
 Runs free_runs(const AxisPadding& axis) { return axis.is_free ? Runs{prove::truth(true)} : axis.may_be_free ? axis.free_when : Runs(); }
 Uniform both(const Uniform& a, const Uniform& b) {
@@ -83,6 +89,7 @@ Runs chosen(const Runs& a, const Runs& b, const When& when) {
 // Conditions and edges more than so many are no more kept apart.
 constexpr int kMostLeaves = 11;
 constexpr size_t kMostEdges = 4;
+
 void bound(AxisPadding& axis) {
   for (size_t i = 1; i < axis.edges.size();) {
     auto same = std::ranges::find(axis.edges.begin(), axis.edges.begin() + ptrdiff_t(i), axis.edges[i].edges, &Beyond::edges);
@@ -99,13 +106,37 @@ void bound(AxisPadding& axis) {
   if (prove::leaves(axis.uniform.when) > kMostLeaves) axis.uniform.when = prove::truth(false), axis.uniform.is_lost = true;
 }
 
+// Of more numbers it is not known which one it is.
+constexpr size_t kMostPlain = 3;
+
+std::vector<Plain> chosen(const std::vector<Plain>& x, const std::vector<Plain>& y, const When& when) {
+  const std::vector<Plain>& one_of = x.empty() ? y : x;
+  if (one_of.size() == 1 && (x.empty() || y.empty() || (y.size() == 1 && x[0].number == y[0].number))) return {{one_of[0].number}};
+  std::vector<Plain> all;
+  auto add = [&](const Plain& one, const When& is_so) {
+    const Formula now = is_so ? both(one.when, *is_so) : one.when;
+    auto same = std::ranges::find(all, one.number, &Plain::number);
+    if (same == all.end()) all.push_back({one.number, now});
+    else same->when = either(same->when, now);
+  };
+  for (const Plain& one : x) add(one, when);
+  for (const Plain& one : y) add(one, otherwise(when));
+  std::erase_if(all, [](const Plain& one) { return one.when.is_false(); });
+  for (Plain& one : all)
+    if (prove::leaves(one.when) > kMostLeaves) one.when = prove::truth(true);
+  if (all.size() > kMostPlain) all = {{any_of(all)}};
+  if (all.size() == 1) all[0].when = prove::truth(true);
+  return all;
+}
+
 // What may be free along an axis, of one or the other.
 void join_freedom(AxisPadding& axis, const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b, const When& when) {
   const bool is_either = x.is_free || x.may_be_free || y.is_free || y.may_be_free;
   axis.is_free = !axis.is_padded && x.is_free && y.is_free;
   axis.may_be_free = !axis.is_free && is_either;
   axis.free_when = axis.may_be_free ? chosen(free_runs(x), free_runs(y), when) : Runs();
-  axis.plain = axis.may_be_free ? joined(x.is_free ? a : x.plain, y.is_free ? b : y.plain) : Known();
+  auto numbers = [](const AxisPadding& of, const Known& inside) { return of.is_free ? std::vector<Plain>{{inside}} : of.plain; };
+  axis.plain = axis.may_be_free ? chosen(numbers(x, a), numbers(y, b), when) : std::vector<Plain>();
 }
 
 // Of a tile that is padded along the axis and of one that is not: what stands there in that one is no padding. What is free there as well may take
@@ -167,7 +198,7 @@ Known facing(const TileState& other, const AxisPadding& axis) {
 
 AxisPadding joined_axis(const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b, const std::optional<Formula>& when) {
   const bool is_plain = !x.is_padded && !y.is_padded && !x.may_be_free && !y.may_be_free;
-  if (is_plain && x.is_free == y.is_free) return x;
+  if (is_plain && x.is_free == y.is_free && x.aside == y.aside) return x;
   AxisPadding axis;
   if (x.is_padded && y.is_padded) axis = joined(x, y, when);
   else if (x.is_padded) axis = joined_with_plain(x, y, b, when);
@@ -234,7 +265,7 @@ TileState joined_in_parts(const TileState& rest, const TileState& part, const Pl
     if (is_mixed && !is_same && x.is_padded) axis.numbers = joined(axis.numbers, part.inside);
     if (is_mixed && !is_same && y.is_padded) axis.numbers = joined(axis.numbers, rest.inside);
     axis.count();
-    if (!is_covered && (x.is_free || y.is_free)) axis.may_be_free = true, axis.free_when = some_runs(), axis.plain = x.is_free ? rest.inside : part.inside;
+    if (!is_covered && (x.is_free || y.is_free)) axis.may_be_free = true, axis.free_when = some_runs(), axis.plain = {{x.is_free ? rest.inside : part.inside}};
     if (is_covered && i < place.extents.size()) note_unwritten(axis, x, y, i, place);
   }
   return result;

@@ -62,6 +62,15 @@ struct Runs {
 };
 inline Runs some_runs() { return {prove::truth(true), false}; }
 
+// A number that what may be free is, at most in these runs.
+struct Plain {
+  Known number;
+  prove::Formula when = prove::truth(true);
+  friend bool operator==(const Plain&, const Plain&) = default;
+};
+// Any of them.
+Known any_of(const std::vector<Plain>& all);
+
 // In these runs a tile that is free beyond its edges is the same all along the axis, and counts: before the first turn of a loop, or where a
 // branch was not taken, nothing but that number was assigned to it. Lost: it is not known in which.
 struct Uniform {
@@ -70,6 +79,13 @@ struct Uniform {
   Known number;
   bool is_never() const { return when.is_false() && !is_lost; }
   friend bool operator==(const Uniform&, const Uniform&) = default;
+};
+
+// Beyond these edges, if they are known, it is made of what variables have kept, and of no data but those of one tile: assigned to that, it leaves it as it is.
+struct Aside {
+  ir::ValueId of;
+  Edges edges;
+  friend bool operator==(const Aside&, const Aside&) = default;
 };
 
 struct AxisPadding {
@@ -85,10 +101,11 @@ struct AxisPadding {
   bool is_scanned = false;   // they are what a scan has come to: a row or column of them, which an index takes, is no padding
   Uniform uniform;  // of what is free
   // Of what is no padding: it is made of numbers alone, the same all along the axis, and may take up any tile. May be: or of data; when, as far as
-  // it is known, and the number that it is then.
+  // it is known, and the numbers that it is then.
   bool is_free = false, may_be_free = false;
   Runs free_when;
-  Known plain;
+  std::vector<Plain> plain;
+  std::optional<Aside> aside;  // of what is no padding, or free
   std::optional<Unwritten> unwritten;  // but for this, all that is outside of the edges is padding
   // Of what is free: in the first turn of a loop, before it is assigned to, that is all that lies outside of these.
   Edges at_first;
@@ -114,7 +131,7 @@ struct AxisPadding {
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
     return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers && a.told == b.told && a.may_take_up == b.may_take_up && a.is_scanned == b.is_scanned &&
            a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.free_when == b.free_when && a.uniform == b.uniform &&
-           a.unwritten == b.unwritten && a.at_first == b.at_first && a.lapsed == b.lapsed;
+           a.unwritten == b.unwritten && a.at_first == b.at_first && a.lapsed == b.lapsed && a.aside == b.aside;
   }
 };
 

@@ -120,9 +120,11 @@ void tell_edges(AxisPadding& axis, Turns& turns, const std::optional<Linear>& la
 
 TileState told(TileState state, Turns& turns, const std::optional<Linear>& latest) {
   for (AxisPadding& axis : state.axes) {
+    axis.aside.reset();
     if (!axis.is_padded && !axis.may_be_free) continue;
     const Formula free = of_all_turns(axis.free_when.when, turns);
     if (free != axis.free_when.when) axis.free_when = {free, false};
+    for (Plain& one : axis.plain) one.when = of_all_turns(one.when, turns);
     axis.uniform.is_lost |= !tell(axis.uniform.when, turns, latest);
     if (hangs_on(axis.at_first, turns)) axis.lose_edges();
     tell_edges(axis, turns, latest);
@@ -157,7 +159,7 @@ TileState joined_turns(const TileState& first, const TileState& before, const Ti
     axis.was_fixed = y.was_fixed;
     if (!axis.is_padded && !axis.may_be_free) continue;
     const AxisPadding exact = joined_axis(x, first.inside, y, turned.inside, when);
-    axis.uniform.when = exact.uniform.when, axis.uniform.is_lost = exact.uniform.is_lost, axis.free_when = exact.free_when;
+    axis.uniform.when = exact.uniform.when, axis.uniform.is_lost = exact.uniform.is_lost, axis.free_when = exact.free_when, axis.plain = exact.plain;
     if (!axis.may_be_free) axis.free_when = {};
     if (axis.is_padded && !exact.is_padded) axis.lose_edges();
     if (!axis.is_padded || !exact.is_padded) continue;
@@ -178,7 +180,8 @@ TileState widened(const TileState& before, TileState now, const Known& anything,
   for (size_t i = 0; i < std::min(now.axes.size(), before.axes.size()); ++i) {
     AxisPadding& axis = now.axes[i];
     const AxisPadding& old = before.axes[i];
-    if (axis.may_be_free && old.may_be_free && axis.plain != old.plain) axis.plain = joined(axis.plain, anything);
+    if (axis.may_be_free && old.may_be_free && any_of(axis.plain) != any_of(old.plain)) axis.plain = {{joined(any_of(axis.plain), anything)}};
+    if (with_edges && axis.plain != old.plain) axis.plain = {{any_of(axis.plain)}};
     if (old.is_padded && axis.uniform.number != old.uniform.number) axis.uniform.number = joined(axis.uniform.number, anything);
     if (old.is_padded && axis.numbers != old.numbers) axis.numbers = joined(axis.numbers, anything);
     if (axis.told != old.told && old.told.is_some()) axis.told = joined(axis.told, anything);

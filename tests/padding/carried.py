@@ -30,6 +30,8 @@ class Program:
         self.places = self.rng.choice([0, 0, 0.4])
         # Tiles that are assigned behind their use, repeated data, branches that are not taken, sums in every turn.
         self.turns = random.Random(f"turns {seed}").choice([0, 0.4])
+        # Variables of a turn, which keep a number beyond an edge, and are folded into those that the loop carries.
+        self.folds = random.Random(f"folds {seed}").choice([0, 0.4])
 
     def name(self):
         self.fresh += 1
@@ -91,6 +93,8 @@ class Program:
             return self.placed()
         if self.turns and self.rng.random() < self.turns:
             return self.turned(variable)
+        if self.folds and self.rng.random() < self.folds:
+            return self.folded(variable)
         kind = self.rng.random()
         if kind < 0.15:
             at = self.rng.choice([0, 2, 4])
@@ -116,6 +120,24 @@ class Program:
         if kind < 0.62:
             return f"{variable} = select({self.operand()} <= {self.rng.choice(['0', variable])}, {variable} + 1, {variable});"
         return f"{variable} = {self.combined(variable, self.operand())};"
+
+    def folded(self, variable):
+        name, other, index = self.name(), self.rng.choice(self.names), self.name()
+        take = self.rng.choice([f"{name} += {self.read('k')};", f"{name} = max({name}, {self.operand()});", f"{name} -= {self.read('k')} * 2;", f"{name} += {self.product()};"])
+        lines = f"var {name}: fragment f32[{ROWS}, {COLUMNS}] = {self.rng.choice(['0', '0', '1', '-5', self.read('0')])}; "
+        lines += self.rng.choice([take, take, f"for {index} in 0..{self.rng.choice(['2', 'M', 'N - 1'])} {{ {take} }}", f"if {self.rng.choice(['N > 5', 'k > 0'])} {{ {take} }}"]) + " "
+        made = self.rng.choice([name, name, f"({name} * 2)", f"abs({name})", f"(1 - {name})", f"({name} * {name})"])
+        self.has_function = True
+        by = self.name()
+        return lines + self.rng.choice([
+            f"{variable} = {self.combined(variable, made)};", f"{variable} = {self.combined(variable, made)};", f"{variable} += {made};", f"up({variable}, {made}, k);",
+            f"let {by} = {made}; {variable} = {self.combined(variable, by)};", f"let {by} = {self.combined(variable, made)}; {variable} = {by};",
+            f"var {by} = {self.combined(variable, made)}; {variable} = {by};", f"{variable} = {self.combined(variable, f'({made} + {other})')};",
+            f"for (r, c) in parallel({ROWS}, {COLUMNS}) {{ if {name}[r, c] > {variable}[r, c] {{ {variable}[r, c] = {name}[r, c]; }} }}",
+            f"for (r, c) in parallel({ROWS}, {COLUMNS}) {{ if {name}[r, c] < {variable}[r, c] {{ {variable}[r, c] = {name}[r, c]; {other}[r, c] = k as f32; }} }}",
+            f"for (r, c) in parallel({ROWS}, {COLUMNS}) {{ {variable}[r, c] = max({variable}[r, c], {name}[r, c] * 2); }}",
+            f"for (r, c) in parallel({ROWS}, {COLUMNS}) {{ let e = {variable}[r, c] + {name}[r, c]; {variable}[r, c] = e; }}",
+            f"{variable} = {variable} + {made}.max(axis = 1)[:, _];", f"{variable} = {self.combined(variable, made)} + {self.read('k')};"])
 
     def repeated(self):
         tile = self.rng.choice([*self.names, *self.tiles])
