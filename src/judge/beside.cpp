@@ -52,6 +52,7 @@ Number Evaluator::element_at(const Number& x, const Places& indices, size_t rank
     out.data = kAllAxes & ~out.waiting & ~out.padding, out.spread = 0;
     if (kind == Kind::Shared) out.owner = x.stamp;
     else out.others = out.data;
+    out.read = kind == Kind::Shared && x.data && !x.read ? Padding(0) : out.data;
     return out;
   }
   out.spread = rank < parallel_rank_ ? kAllAxes : Padding(0);
@@ -227,14 +228,11 @@ std::vector<Evaluator::Left> Evaluator::left_by(const ast::If& choice, bool take
   return all;
 }
 
-// Of a condition, for one of the variables that are assigned under it.
-Padding Evaluator::left_by_others(const Number& test, std::span<const Left> all) {
-  Padding axes = 0;
-  for (const Left& left : all) {
-    if (left.place->stamp == test.keeper) return 0;
-    if (left.is_element) axes |= judge::left_by_others(test, *left.place);
-  }
-  return axes;
+// What a condition is made of: where others than those that are assigned to have kept it, and no data were read, it is padding.
+Padding Evaluator::told_by_others(const Number& test, std::span<const Left> all) {
+  if (!test.kept) return 0;
+  const bool is_own = std::ranges::any_of(all, [&](const Left& left) { return left.place->stamp == test.keeper; });
+  return is_own ? Padding(0) : told_by_kept(test);
 }
 
 // Both sides count, where elements decide.
@@ -256,6 +254,7 @@ void Evaluator::note_test(const ast::If& choice, const Number& test) {
       of.data &= ~test.spread, of.waiting &= ~test.spread, of.spread = 0;
       if (element) of = put_at(of, *element);
       decided_by(x, of);
+      if (element) x.read = 0;
     });
   };
   for (const ast::Stmt* s : choice.then_block.statements) each(*s);

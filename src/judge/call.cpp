@@ -270,6 +270,17 @@ bool returns_early(const ast::Fn& fn) {
   return found;
 }
 
+bool mentions(const ast::Fn& fn, std::string_view name) {
+  bool found = false;
+  auto look = [&](const ast::Expr& part) {
+    auto* ref = part.as<ast::NameRef>();
+    found |= ref && ref->name.text == name;
+  };
+  for (const ast::Stmt* s : fn.body ? fn.body->statements : std::vector<const ast::Stmt*>())
+    each_statement(*s, [&](const ast::Stmt& inner) { each_expression(inner, [&](const ast::Expr* expr) { each_part(expr, look); }); });
+  return found;
+}
+
 // Not a tile, and not nothing.
 bool gives_number(const ast::Fn& fn) {
   auto* type = fn.signature.result ? fn.signature.result->as<ast::ShapedType>() : nullptr;
@@ -377,8 +388,13 @@ Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
     if (is_copied_back(i) && changed[i].is_set) assign(*call.arguments[size_t(call.position[i])].place, changed[i].value, span);
   auto* number = std::get_if<Number>(&result);
   if (number) number->padding |= frame.doubt;
-  for (const Value& v : number && returns_early(fn) ? given : std::vector<Value>())
-    if (auto* argument = std::get_if<Number>(&v)) number->stamps.add(argument->stamps);
+  for (size_t i = 0; number && returns_early(fn) && i < given.size(); ++i) {
+    auto* argument = std::get_if<Number>(&given[i]);
+    if (!argument) continue;
+    number->stamps.add(argument->stamps);
+    // Where elements decide, it has to do with what it would have returned as well.
+    if (frame.decided.is_element && argument->is_padding() && mentions(fn, parameters[i].name.text)) number->padding |= argument->beyond();
+  }
   if (number && returns_early(fn)) number->padding &= ~kAsked, decided_by(*number, frame.decided);
   bool is_literal_type = number && (number->type == Scalar::F64 || number->type == Scalar::Index);
   if (is_literal && is_literal_type) number->is_literal = true;

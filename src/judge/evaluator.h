@@ -218,6 +218,7 @@ class Evaluator {
   Flow execute(const ast::Stmt& stmt);
   template <class F> Flow turning(const ast::Block& body, F&& loop);
   void begin_turn(const ast::Block& body);
+  bool takes_up(const ast::Block& body, std::string_view name);
   void keep_known(const Memory& memory, const Number& x, Span span);
   void doubt(const ast::Stmt& stmt, Padding padding, bool is_kept = false);
   std::vector<std::shared_ptr<Memory>> assigned_memory(const ast::Block& block);
@@ -254,7 +255,7 @@ class Evaluator {
     bool is_element, is_taken = false, is_other = false, brings = false;
   };
   std::vector<Left> left_by(const ast::If& choice, bool takes_first);
-  static Padding left_by_others(const Number& test, std::span<const Left> all);
+  static Padding told_by_others(const Number& test, std::span<const Left> all);
   static void join_left(const Left& left, const Number& test);
   void note_test(const ast::If& choice, const Number& test);
   void decide(const ast::If& choice, const Number& test);
@@ -306,7 +307,7 @@ class Evaluator {
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults
   std::vector<std::pair<TilePtr, bool>> masks_;
   uint64_t turns_ = 0;  // of all loops
-  std::vector<std::shared_ptr<Memory>> turned_;  // what the loop around this place assigns to
+  std::vector<std::pair<std::shared_ptr<Memory>, bool>> turned_;  // what the loop around this place assigns to; of what it holds?
   const ast::Launch* launch_ = nullptr;
   int64_t threads_ = 0, thread_ = -1;
 };

@@ -26,19 +26,25 @@ Number both_padding(const Number& old, const Number& next) {
 
 // It keeps what it holds where padding, computed of that, is to be assigned. Two numbers that are padding are computed like everything else.
 Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span span) {
-  if (takes_up || next.stamps.has(old.stamp)) next.padding |= judge::left_by_others(next, old), next.kept = 0;
-  if (!(next.is_padding() || next.is_set())) return next;
   const bool is_computed = takes_up || next.stamps.has(old.stamp);
+  const Padding others = left_by_others(next, old);
+  if (others && !is_computed && next.stamps.is_open) unknown(span, "what may be computed of what stands there");
+  if (is_computed) next.padding |= others, next.kept = next.read = 0;
+  if (!(next.is_padding() || next.is_set())) return next;
   if (!is_computed && !next.stamps.is_open) return next;
-  if (old.is_padding()) return both_padding(old, next);
+  if (old.is_padding()) {
+    Number out = both_padding(old, next);
+    if (others && !are_same(old, next)) out.padding |= kAnything;
+    return out;
+  }
   const bool is_same = are_same(old, next) && !old.is_anything();
   Number out = next;
   // By what can be proved of the place, what was set stands or is padding.
-  if (!next.is_padding() && !is_same) out.padding |= kAnything;
+  if (!next.is_padding() && (!is_same || old.waiting)) out.padding |= kAnything;
   if (!next.is_padding()) return out;
   if (!is_computed) unknown(span, "what may be computed of what stands there, as a branch that was not run decides, and padding");
   out = old;
-  out.waiting = (old.waiting | next.padding) & ~old.data & kAllAxes;
+  out.read = 0, out.waiting = (old.waiting | next.padding) & ~old.data & kAllAxes;
   if (next.is_anything() && !is_same) out.padding |= kAnything;
   // What was asked for stands.
   if (old.is_set() && is_same && (next.padding & kAsked)) out.waiting = old.waiting;

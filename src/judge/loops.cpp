@@ -86,23 +86,44 @@ void Evaluator::open_rest(const ast::Block& block, size_t first) {
 
 void Evaluator::begin_turn(const ast::Block& body) {
   stamp_numbers(body);
-  for (const auto& memory : turned_) memory->stamp_anew(false);
+  for (const auto& [memory, takes_up] : turned_) memory->begin_turn(takes_up);
+}
+
+// Is anything assigned to the name that is computed of what it holds?
+bool Evaluator::takes_up(const ast::Block& body, std::string_view name) {
+  bool found = false;
+  auto look = [&](const ast::Stmt& s) {
+    auto* assign = s.as<ast::Assign>();
+    if (assign && root_of(assign->target) == name) {
+      found |= assign->op.has_value();
+      each_part(assign->value, [&](const ast::Expr& part) {
+        auto* ref = part.as<ast::NameRef>();
+        found |= ref && ref->name.text == name;
+      });
+    }
+    if (s.as<ast::If>()) each_target(s, [&](const ast::Expr& target) { found |= root_of(&target) == name && target.as<ast::Index>(); });
+    each_call(s, [&](const ast::Call& call) {
+      for (const ast::Expr* place : places_of(call)) found |= root_of(place) == name;
+    });
+  };
+  for (const ast::Stmt* s : body.statements) each_statement(*s, look);
+  return found;
 }
 
 // Runs a loop that assigns to the fragments of which its body assigns to the names.
 template <class F>
 Flow Evaluator::turning(const ast::Block& body, F&& loop) {
-  std::vector<std::shared_ptr<Memory>> outer = std::exchange(turned_, {});
+  std::vector<std::pair<std::shared_ptr<Memory>, bool>> outer = std::exchange(turned_, {});
   for (std::string_view name : assigned_in(body)) {
     Binding* binding = find(name);
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (is_parallel_ || !view || view->kind != Kind::Fragment || std::ranges::find(turned_, view->memory) != turned_.end()) continue;
-    turned_.push_back(view->memory);
+    if (is_parallel_ || !view || view->kind != Kind::Fragment || std::ranges::find(turned_, view->memory, &decltype(turned_)::value_type::first) != turned_.end()) continue;
+    turned_.emplace_back(view->memory, takes_up(body, name));
   }
   const uint64_t turns = turns_;
   Flow flow = loop();
   stamp_numbers(body);
-  for (const auto& memory : turned_) memory->stamp_anew(turns_ == turns);
+  for (const auto& [memory, takes_up] : turned_) memory->stamp_anew(turns_ == turns);
   turned_ = std::move(outer);
   return flow;
 }

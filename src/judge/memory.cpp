@@ -78,7 +78,7 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
   auto placed = [&](const Number& x) {
     Number out = moved(x, places);
     if (is_in_order) out.stamps = x.stamps;
-    if (is_data) out.data = out.others = kAllAxes;
+    if (is_data) out.data = out.others = out.read = kAllAxes;
     return out;
   };
   auto beyond = [&](const Shape& index) {
@@ -87,7 +87,7 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
       const Wide i = region.start[d] + index[d];
       if (kept[d] && (i < 0 || i >= region.view.axes[d].extent)) pad.padding |= Padding(1 << *kept[d]);
     }
-    pad.data = pad.others = kAllAxes & ~pad.padding;
+    pad.data = pad.others = pad.read = kAllAxes & ~pad.padding;
     return pad;
   };
   each_index(region.length, [&](const Shape& index) {
@@ -345,7 +345,7 @@ void Evaluator::assign(Place& place, const Value& given, Span span, bool takes_u
   changes_ += changes, changes_of_memory_ += changes;
   if (is_parallel_) number = put_at(number, element);
   const Number* old = element.memory->is_written(element.offset) ? element.memory->own(element.offset) : nullptr;
-  if (element.kind != Kind::Fragment) number.data = kAllAxes & ~number.padding;
+  if (element.kind != Kind::Fragment) number.data = kAllAxes & ~number.padding, number.read = number.read ? number.data : Padding(0);
   set_beside(number, old);
   if (is_parallel_ && old && element.kind == Kind::Fragment) {
     const Padding out = moved(kept_out_, turned_round(element.indices));

@@ -193,7 +193,8 @@ Flow Evaluator::run_if(const ast::If& choice) {
   Flow flow = Flow::Next;
   const std::vector<std::shared_ptr<Memory>> sides[] = {assigned_memory(choice.then_block), assigned_memory(choice.else_branch)};
   const std::vector<Left> left = is_parallel_ ? left_by(choice, test.truth()) : std::vector<Left>();
-  test.padding |= left_by_others(test, left);
+  const Padding others = told_by_others(test, left);
+  test.padding |= others;
   {
     Guarded guarded(guards_, is_parallel_);
     const Padding around = kept_out_;
@@ -213,7 +214,9 @@ Flow Evaluator::run_if(const ast::If& choice) {
   if (choice.else_branch) stamp_numbers(*choice.else_branch, decides);
   if (returns(choice)) beyond_.add(told_by(test)), frame_->may_have_returned = true;
   if (!is_parallel_) return flow;
-  // It may be left as it was as well.
+  // It may be left as it was as well; which number padding is, where a mask for others may stand, is not said.
+  for (const Left& one : left)
+    if (others && one.place->is_padding()) one.place->padding |= kAnything;
   for (const Left& one : left) join_left(one, test);
   if (!test.is_padding()) note_test(choice, test);
   if (test.is_padding() || test.is_set()) {

@@ -200,11 +200,11 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       uint64_t whole = 0;
       // Where all of a line lies along an axis that is not known, it is a line of padding.
       bool is_lost_row = inner > 0, is_lost_column = inner > 0;
-      Padding set = 0, data = 0, waiting = 0;
+      Padding set = 0, data = 0, waiting = 0, read = 0;
       bool has_others = false;
       for (int64_t k = 0; k < inner; ++k) {
         const Number &p = a.elements[size_t(r * inner + k)], &q = b.elements[size_t(k * columns + c)];
-        data |= Padding((p.data & 1) | (q.data & 2)), waiting |= Padding((p.waiting & 1) | (q.waiting & 2));
+        data |= Padding((p.data & 1) | (q.data & 2)), read |= Padding((p.read & 1) | (q.read & 2)), waiting |= Padding((p.waiting & 1) | (q.waiting & 2));
         is_lost_row &= (p.beyond() & kLost) != 0, is_lost_column &= (q.beyond() & kLost) != 0;
         if (is_left_out(p, 1) || is_left_out(q, 0)) continue;
         if (p.is_set() || q.is_set()) set |= kSet | (is_zero(p) || is_zero(q) ? Padding(0) : kAnything);
@@ -223,7 +223,7 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       if (is_real) n.f = options_.numeric == ir::Numeric::Wide ? sum : round_to(n.type, sum);
       else n.i = out->type == Scalar::U64 ? Wide(whole) : Wide(wrap(n.type, int64_t(whole)));
       n.is_element = true;
-      n.data = n.others = data, n.waiting = n.kept = waiting & ~data, n.keeper = n.kept ? kSeveral : 0;
+      n.data = n.others = data, n.read = read & data, n.waiting = n.kept = waiting & ~data, n.keeper = n.kept ? kSeveral : 0;
       if (start) n = added(*start, n);
       out->elements.push_back(n);
     }

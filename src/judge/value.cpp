@@ -43,7 +43,7 @@ Number moved(Number x, const Places& places) {
   x.padding = moved(x.padding, places);
   x.waiting = moved(x.waiting, places);
   x.data = moved(x.data, places);
-  x.kept = moved(x.kept, places) & kAllAxes & ~kLost, x.others = moved(x.others, places);
+  x.kept = moved(x.kept, places) & kAllAxes & ~kLost, x.others = moved(x.others, places), x.read = moved(x.read, places);
   x.stamps = {};
   return x;
 }
@@ -53,11 +53,15 @@ namespace {
 // Of elements that have been assigned to since: nothing that stands is computed of them.
 thread_local std::vector<bool> gone_stamps;
 
+void drop_stamp(uint32_t stamp) {
+  if (stamp >= gone_stamps.size()) gone_stamps.resize(size_t(stamp) + 1);
+  if (stamp) gone_stamps[stamp] = true;
+}
+
 // Another one in the place of `before`.
 uint32_t new_stamp(uint32_t before) {
   thread_local uint32_t last = 0;
-  if (before >= gone_stamps.size()) gone_stamps.resize(size_t(before) + 1);
-  if (before) gone_stamps[before] = true;
+  drop_stamp(before);
   if (!++last) gone_stamps.clear(), ++last;
   return last;
 }
@@ -80,6 +84,7 @@ void Stamps::add(const Stamps& others) {
 
 Number stamped(Number x, uint32_t before) {
   x.stamps.drop(before), x.stamp = new_stamp(before), x.stamps.add(x.stamp);
+  if (!x.stamps.has(x.stamp)) x.stamps.of[0] = x.stamp;
   return x;
 }
 
@@ -90,7 +95,7 @@ uint32_t either(uint32_t a, uint32_t b) { return !a || a == b ? b : !b ? a : kSe
 void add_sources(Number& out, const Number& x) {
   const Padding kept = x.kept & ~x.spread, data = x.data & ~x.spread;
   if (kept) out.kept |= kept, out.keeper = either(out.keeper, x.keeper);
-  out.others |= x.others & ~x.spread;
+  out.others |= x.others & ~x.spread, out.read |= x.read & ~x.spread;
   if (!x.owner || !data) return;
   out.owner = either(out.owner, x.owner);
   if (out.owner == kSeveral) out.others |= data;
@@ -103,6 +108,9 @@ Padding left_by_others(const Number& next, const Number& old) {
   return next.kept & ~(next.owner && next.owner != old.stamp ? next.data : next.others) & kAllAxes;
 }
 
+// Along which axes a condition is made of what variables have kept, and of what they have taken up.
+Padding told_by_kept(const Number& test) { return test.kept & ~test.read & kAllAxes; }
+
 Number apart(Number x) {
   if (x.stamp) return x;
   x.keeper = x.kept ? kSeveral : 0;
@@ -112,7 +120,7 @@ Number apart(Number x) {
 
 void mark(Number& out, std::span<const Number> from) {
   out.scanned = out.padding & (kLost - 1);
-  out.data = out.waiting = out.kept = out.others = 0, out.keeper = out.owner = 0, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
+  out.data = out.waiting = out.kept = out.others = out.read = 0, out.keeper = out.owner = 0, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
   for (const Number& x : from) {
     out.scanned &= x.scanned | ~x.padding;
     out.is_element |= x.is_element, out.spread &= x.spread;
@@ -167,6 +175,11 @@ Memory::Memory(std::string name, interp::Tensor* tensor, bool is_written)
 Memory::Memory(std::string name, Scalar element, const Shape& shape, bool rounds)
     : element(element), name(std::move(name)), shape(shape), own_(size_t(count_of(shape))), written_(own_.size(), false), rounds_(rounds) {}
 
+// Nothing is assigned to it any more.
+Memory::~Memory() {
+  for (const Number& x : own_) drop_stamp(x.stamp);
+}
+
 bool Memory::is_written(int64_t offset) const { return written_[size_t(offset)]; }
 
 Number Memory::get(int64_t offset) const {
@@ -204,18 +217,24 @@ void Memory::level() {
     const Padding axis = Padding(1 << d);
     for (int64_t first = 0; first < count(); ++first) {
       if (first / inner % shape[d] != 0) continue;
-      bool has_data = false;
+      Padding has_data = 0, has_read = 0;
       auto each = [&](auto&& f) {
         for (int64_t k = 0; k < shape[d]; ++k) f(own_[size_t(first + k * inner)]);
       };
-      each([&](const Number& x) { has_data |= x.data & axis; });
-      if (has_data) each([&](Number& x) { x.data |= axis & ~x.waiting & ~x.padding; });
+      each([&](const Number& x) { has_data |= x.data & axis, has_read |= x.read & axis; });
+      if (has_data) each([&](Number& x) { x.data |= axis & ~x.waiting & ~x.padding, x.read |= has_read & x.data; });
     }
   }
 }
 
 void Memory::stamp_anew(bool is_open) {
   for (Number& x : own_) x = stamped(x, x.stamp), x.stamps.is_open |= is_open;
+}
+
+void Memory::begin_turn(bool takes_up) {
+  stamp_anew(false);
+  for (Number& x : own_)
+    if (takes_up) x.read = 0;
 }
 
 std::shared_ptr<Memory::Old> Memory::look() {

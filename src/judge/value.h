@@ -60,6 +60,7 @@ struct Number {
   // Along which axes it is made of what variables have kept beyond an edge, and of data of others than `owner`: elements of variables by their
   // stamps, or kSeveral.
   Padding kept = 0, others = 0;
+  Padding read = 0;  // of data that no variable has taken up
   uint32_t keeper = 0, owner = 0;
   Padding spread = 0;   // the axes, of the operation at hand, that its tile does not have
   Stamps stamps = {};   // of elements that it is computed of
@@ -84,6 +85,7 @@ Number integer_of(Wide value);
 Number truth_of(bool value);
 // Along which axes it leaves a variable as it is that holds such an element: others have kept it, and there are no data but that one's.
 Padding left_by_others(const Number& next, const Number& old);
+Padding told_by_kept(const Number& test);
 // Behind a name it is no more of one variable alone.
 Number apart(Number x);
 // In a variable, with a stamp of its own in the place of the one that stood there before, 0: none.
@@ -125,6 +127,8 @@ class Memory {
 
   Memory(std::string name, interp::Tensor* tensor, bool is_written);
   Memory(std::string name, Scalar element, const Shape& shape, bool rounds);
+  ~Memory();
+  Memory(const Memory&) = delete;
 
   Scalar element;
   std::string name;
@@ -144,6 +148,7 @@ class Memory {
   // Behind branches, and in turns of loops: what was computed of it before is not computed of what it holds. `is_open`: nor is it known what
   // that is computed of.
   void stamp_anew(bool is_open);
+  void begin_turn(bool takes_up);  // of a loop that assigns to it, of what it holds?
 
  private:
   interp::Tensor* tensor_ = nullptr;

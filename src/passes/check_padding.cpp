@@ -46,6 +46,8 @@ void PaddingFlow::run(RegionId region) {
   RegionId outer = std::exchange(region_, region);
   for (OpId id : kernel_.region(region).ops) {
     OpId around = std::exchange(op_, id);
+    // In another round of a loop nothing holds of what was found in the one before.
+    masks_.forget_operands(id), told_.erase(id);
     run(kernel_.op(id));
     op_ = around;
   }
@@ -276,6 +278,7 @@ void check_padding(Kernel& kernel, prove::Prover& prover, Diagnostics& diagnosti
       seen = flow.seen();
       continue;
     }
+    flow.tell();
     diagnostics.append(told);
     if (!diagnostics.has_errors()) flow.masks().insert(kernel);
     return;

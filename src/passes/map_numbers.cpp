@@ -13,7 +13,11 @@ namespace {
 
 Made most(Made a, Made b) { return std::max(a, b); }
 Marks most(const Marks& a, const Marks& b) {
-  return {std::max(a.taint, b.taint), most(a.made, b.made), a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond, a.kept | b.kept, a.data | b.data};
+  return {std::max(a.taint, b.taint), most(a.made, b.made), a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond, a.kept | b.kept, a.data | b.data, a.read | b.read, a.is_assigned && b.is_assigned};
+}
+Marks assigned(Marks marks) {
+  marks.is_assigned = true;
+  return marks;
 }
 // Of elements of memory, which are no inputs.
 constexpr uint32_t kOtherData = uint32_t(1) << 31;
@@ -180,7 +184,7 @@ struct Run {
     Marks all;
     each_operand(op.data, [&](ValueId v) { all = most(all, marks(v)); });
     // At a place that padding tells, what is read is padding.
-    if (op.is<op::ElementLoad>()) all = {all.is_left_out() ? std::max(all.taint, Taint::Padding) : all.taint, Made::Data, true, all.is_beyond, 0, kOtherData};
+    if (op.is<op::ElementLoad>()) all = {all.is_left_out() ? std::max(all.taint, Taint::Padding) : all.taint, Made::Data, true, all.is_beyond, 0, kOtherData, kOtherData};
     const bool is_simple = table(op.kind()) == OpTable::Scalar;
     if (!is_simple) all.taint = Taint::Padding;
     for (ValueId v : op.results) {
@@ -224,7 +228,10 @@ struct Run {
     made.may_be_same = first_of(next, Belief::Finite) == first_of(old, Belief::Finite);
     marks_of[v] = most(marks(next), {.taint = taint(by)});
     const uint32_t own = held_under(by);
-    if (!(marks(by).data & ~own)) made.kept = marks(by).kept & ~own;
+    // Of a condition, what variables have taken up is no data either.
+    const uint32_t data = by == next ? marks(by).data : marks(by).read;
+    if (!(data & ~own)) made.kept = marks(by).kept & ~own;
+    marks_of[v].is_assigned = true;
     made.is_set = taint(by) == Taint::Set;
     const bool is_padding = keeps && (taint(by) >= Taint::Mixed || made.kept || (made.is_set && kernel.op(inside).as<op::Inside>().of_number));
     if (!is_padding) {
@@ -234,9 +241,9 @@ struct Run {
     for (ValueId arg : carried)
       if (taint(arg) >= Taint::Mixed) made.carried.insert(arg);
     const Keeping keeping = keeps(made);
-    if (keeping == Keeping::Told) marks_of[v] = {.taint = Taint::Set, .made = Made::Data, .is_of_element = true};
+    if (keeping == Keeping::Told) marks_of[v] = {.taint = Taint::Set, .made = Made::Data, .is_of_element = true, .is_assigned = true};
     if (keeping == Keeping::Next || keeping == Keeping::Told) return equate(v, next);
-    if (taint(old) != Taint::Padding) marks_of[v] = marks(old);
+    if (taint(old) != Taint::Padding) marks_of[v] = assigned(marks(old));
     equate(v, old);
     if (keeping == Keeping::Either) known.insert_or_assign(v, joined(of(old), of(next)));
   }
@@ -258,14 +265,14 @@ struct Run {
     const bool is_by_place = decision && decision->is_by_place;
     const Made chosen = is_by_place ? marks(side).made : sides.made;
     all.made = is_by_place ? chosen : most(chosen, of_condition.made);
-    if (is_by_place) all.kept = marks(side).kept, all.data = marks(side).data;
+    if (is_by_place) all.kept = marks(side).kept, all.data = marks(side).data, all.read = marks(side).read;
     if (!decision && is_by_some_place(of_condition) && !counts(least)) all.made = Made::Maybe;
     if (!decision && first_of(select.a, Belief::None) == first_of(select.b, Belief::None)) is_either(v, select.a, all);
     marks_of[v] = all;
   }
 
   // Where it is not known what it is, it is one number or another along the axis.
-  static bool is_by_some_place(const Marks& condition) { return !condition.is_of_element || condition.made == Made::Placed; }
+  static bool is_by_some_place(const Marks& condition) { return !condition.is_of_element || condition.made == Made::Placed || condition.made == Made::Maybe; }
 
   // What the place chooses beside padding is set.
   static Taint beside(const Marks& chosen, const Marks& either) {
@@ -292,7 +299,7 @@ struct Run {
     std::vector<Known> result(op.results.size());
     Marks first = marks(branch.condition);
     if (decision) first.taint = decision->taint;
-    if (is_by_place) first.made = Made::Free, first.kept = first.data = 0;
+    if (is_by_place) first.made = Made::Free, first.kept = first.data = first.read = 0;
     std::vector<Marks> all(op.results.size(), first);
     std::array<std::vector<ValueId>, 2> yields;
     std::vector<Made> sides(op.results.size(), Made::Data);
@@ -301,7 +308,7 @@ struct Run {
       const bool is_taken = !decision || decision->side == side;
       const RegionId code = side ? branch.then_body : branch.else_body;
       const Marks test = marks(branch.condition), around = path;
-      if (!is_by_place) path = with_element(path, {first.taint, test.made, test.is_of_element, test.is_beyond, test.kept, test.data});
+      if (!is_by_place) path = with_element(path, {first.taint, test.made, test.is_of_element, test.is_beyond, test.kept, test.data, test.read});
       const bool was_tested = std::exchange(is_tested, is_tested || is_by_place || (!test.is_of_element && test.made == Made::Placed));
       const Yielded yielded = is_taken ? region(code) : untaken(code);
       if (!is_taken && !is_by_place && effects) note_untaken(code);

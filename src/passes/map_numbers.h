@@ -22,8 +22,9 @@ struct Marks {
   Made made = Made::Free;
   bool is_of_element = false;  // computed of an element of a tile or of memory, not of places alone
   bool is_beyond = false;      // of one that holds numbers alone beyond an edge
-  // Which inputs those are, and which ones are data there: a bit each.
-  uint32_t kept = 0, data = 0;
+  // Which inputs those are, and which ones are data there: a bit each. Read: data that no variable has taken up.
+  uint32_t kept = 0, data = 0, read = 0;
+  bool is_assigned = false;    // to a variable, of what it held
   // Has it to do with elements that count no more than padding does, and with nothing else?
   bool is_left_out() const { return taint >= Taint::Mixed || (is_beyond && made == Made::Free); }
   friend bool operator==(const Marks&, const Marks&) = default;

@@ -143,7 +143,7 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
   // What is padding as a whole has nothing that counts.
   enter_reduction(reduce, int64_t(x.rank()), at);
   auto fold = [&](const Known& n) { return is_index ? known_data(element(at.result())) : total(reduce.fn, type, n); };
-  TileState result{fold(x.inside), {}, x.axes};
+  TileState result{fold(x.inside), {}, x.axes, x.is_taken_up};
   result.axes.erase(result.axes.begin() + reduce.axis);
   for (AxisPadding& other : result.axes) {
     if (!other.is_padded) continue;
@@ -198,7 +198,7 @@ namespace {
 // An axis keeps its padding where it keeps its extent, or takes up those behind it, and the number of elements before it.
 TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<const int64_t> b) {
   TileState result = plain_state(old.inside, b.size(), old.is_uniform());
-  result.corner = old.corner, result.whole() = old.whole();
+  result.corner = old.corner, result.whole() = old.whole(), result.is_taken_up = old.is_taken_up;
   for (size_t i = 0; i < a.size(); ++i) {
     auto before = [](std::span<const int64_t> shape, size_t n) {
       int64_t count = 1;
@@ -234,7 +234,7 @@ TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<c
 
 TileState permuted(const TileState& x, const Axes& axes) {
   TileState result = plain_state(x.inside, x.rank());
-  result.corner = x.corner, result.whole() = x.whole();
+  result.corner = x.corner, result.whole() = x.whole(), result.is_taken_up = x.is_taken_up;
   for (size_t i = 0; i < axes.size(); ++i) result.axes[i] = x.axes[axes[i]], result.axes[i].unwritten.reset();
   return result;
 }
@@ -313,16 +313,30 @@ std::string PaddingFlow::padded_name(ValueId tile) const {
 }
 
 void PaddingFlow::report(const AxisPadding& axis, ValueId tile, std::string_view where, std::string_view identity, const Op& at) {
+  told_[op_].push_back({axis, tile, std::string(where), std::string(identity), at, region_});
+}
+
+void PaddingFlow::tell() {
+  each_op(kernel_, kernel_.body, [&](OpId id) {
+    auto found = told_.find(id);
+    if (found == told_.end()) return;
+    op_ = id;
+    for (const Told& one : found->second) region_ = one.region, tell(one);
+  });
+}
+
+void PaddingFlow::tell(const Told& one) {
+  const AxisPadding& axis = one.axis;
   // One read is told of once: what mends the first of the operations that it reaches may mend the others.
-  Span cause = axis.origin.read.valid() ? axis.origin.read : at.span;
+  Span cause = axis.origin.read.valid() ? axis.origin.read : one.at.span;
   if (!reported_.insert(cause).second) return;
   // What has no name of its own is called by what it was computed from.
-  std::string name = padded_name(tile);
-  auto* load = kernel_.defined_by<op::Load>(tile);
-  bool is_shared = kernel_.type(load ? load->buffer : tile).space == Space::Shared;
-  Held held = name_of(kernel_, tile) == kNoName ? Held::InPlace : is_shared ? Held::Shared : Held::Named;
+  std::string name = padded_name(one.tile);
+  auto* load = kernel_.defined_by<op::Load>(one.tile);
+  bool is_shared = kernel_.type(load ? load->buffer : one.tile).space == Space::Shared;
+  Held held = name_of(kernel_, one.tile) == kNoName ? Held::InPlace : is_shared ? Held::Shared : Held::Named;
   if (name == kNoName && axis.origin.buffer.valid()) name = name_of(kernel_, axis.origin.buffer);
-  advise(diagnostics_.at(at.span).error(diag::PadInReduction, text_of(text_numbers(axis), element(tile)), name, where), axis, name, where, std::string(identity), at, held);
+  advise(diagnostics_.at(one.at.span).error(diag::PadInReduction, text_of(text_numbers(axis), element(one.tile)), name, one.where), axis, name, one.where, one.identity, one.at, held);
 }
 
 }  // namespace tilec::passes

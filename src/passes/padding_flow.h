@@ -19,6 +19,7 @@ class PaddingFlow {
   PaddingFlow(const ir::Kernel& kernel, prove::Prover& prover, Diagnostics& diagnostics, const std::set<ir::OpId>& seen)
       : kernel_(kernel), diagnostics_(diagnostics), prover_(prover), masks_(prover), seen_(seen) {}
   void run(ir::RegionId region);
+  void tell();  // of what is refused
   const Masks& masks() const { return masks_; }
   // With those that were found to be looked at.
   const std::set<ir::OpId>& seen() const { return seen_; }
@@ -72,7 +73,8 @@ class PaddingFlow {
   static constexpr size_t kMostInputs = 32, kMostGroups = 5;
   static bool is_in(unsigned inputs, size_t i) { return i < kMostInputs && (inputs >> i & 1); }
   std::vector<MapInput> inputs_of(const ir::op::Map& map);
-  void take_aside(const ir::op::Map& map, std::vector<MapInput>& all);
+  void take_asides(const ir::op::Map& map, std::vector<MapInput>& all);
+  void take_aside(MapInput& input, size_t a, const Aside& aside, const AxisPadding& held, size_t of);
   TileState part(const TileState& of, std::span<const prove::Linear> offsets, const ir::Axes& axes) const;
   void drop_inside(AxisPadding& whole, ir::RegionId region) const;
   prove::Linear coordinate(const ir::op::Map& map, int64_t axis) const;
@@ -98,16 +100,18 @@ class PaddingFlow {
     bool is_mixed = false, is_told = false;  // told: some of it the program has set
     bool may_take_up = false, is_unsure = false;  // of mixed: some are free; these have become data
     bool is_left_out() const { return kind >= Kind::Free; }
+    // Of what variables have kept, and of data of one input at most.
+    bool is_aside() const { return kind != Kind::None && kind <= Kind::Free && kept && !(data & (data - 1)); }
   };
   struct MapAxis {
     int64_t axis;
-    std::vector<Group> groups;
+    std::span<const Group> groups;
     std::vector<unsigned> sets;
     std::map<ir::OpId, std::vector<unsigned>> masked = {};  // effects, and the sets where they are not made
     unsigned inputs(unsigned set) const;  // of a set of groups
   };
   std::vector<Group> grouped(int64_t axis) const;
-  std::vector<unsigned> possible_sets(const std::vector<Group>& groups);
+  std::vector<unsigned> possible_sets(std::span<const Group> groups);
   bool is_beyond(const Edges& inner, const Edges& outer);
   Made made_there(const AxisPadding& along, const prove::Formula* places) const;
   Marks marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places = nullptr, unsigned padded = 0) const;
@@ -116,7 +120,7 @@ class PaddingFlow {
   Known plain_at(const AxisPadding& along, const prove::Formula& places) const;
   MapResults map_results(const ir::op::Map& op, const MapAxis& axis, unsigned set, bool is_free = false, const std::map<size_t, const Plain*>* plain = nullptr);
   std::vector<Plain> plain_of(const ir::op::Map& op, const MapAxis& axis, size_t r);
-  Known met_there(size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise);
+  Known met_there(size_t input, int64_t axis, std::span<const Group> groups, unsigned set, const Known& otherwise);
   bool reads_along(size_t input, size_t input_axis, int64_t axis) const { return inputs_[input].axes[input_axis] == axis; }
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
   Made made_inside(const ir::op::Map& op, int64_t axis, size_t r) const;
@@ -151,7 +155,8 @@ class PaddingFlow {
   void note_first_turn(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   Runs when_free(int64_t axis, size_t r) const;
   void note_uniform(const ir::op::Map& map, int64_t axis, size_t r, AxisPadding& result);
-  void note_aside(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
+  void note_asides(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
+  std::optional<Edges> edges_aside(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t of);
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
   void mask_effects(MapAxis& axis, unsigned set, const MapResults& results);
@@ -210,6 +215,14 @@ class PaddingFlow {
   Scalar element(ir::ValueId v) const { return kernel_.type(v).element; }
   LinearList values(std::span<const ir::ValueId> offsets);
   std::string padded_name(ir::ValueId tile) const;
+  struct Told {
+    AxisPadding axis;
+    ir::ValueId tile;
+    std::string where, identity;
+    const ir::Op& at;
+    ir::RegionId region;
+  };
+  void tell(const Told& one);
   void report(const AxisPadding& axis, ir::ValueId tile, std::string_view where, std::string_view identity, const ir::Op& at);
   static constexpr std::string_view kChoice = "choice";  // by a condition that is padding, between what a loop carries and something else
   static constexpr std::string_view kEffect = "store or atomic";  // by its condition, its place or what it is given
@@ -241,6 +254,7 @@ class PaddingFlow {
   std::map<ir::RegionId, ir::OpId> loops_;   // by their regions
   std::set<ir::RegionId> turning_;           // bodies of loops that have a turn
   std::map<ir::RegionId, Settled> settled_;  // by the first region of a loop
+  std::map<ir::OpId, std::vector<Told>> told_;  // by the operation that was looked at
   std::set<Span> reported_;
   ir::RegionId region_;      // whose operation is looked at
   ir::OpId op_;              // that operation

@@ -62,6 +62,7 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
   const TileState held = state(load.buffer);
   const std::span<const ValueId> places = std::span(kernel_.region(map.body).args).first(map.shape.size());
   MapInput input{load.buffer, at.result(), {}, plain_state(held.inside, map.shape.size()), false, Edges()};
+  input.state.is_taken_up = held.is_taken_up;
   for (size_t a = 0; a <= map.shape.size(); ++a) input.axes.push_back(int64_t(a));
   TileState& result = input.state;
   auto stands = [&](const AxisPadding& axis) {
@@ -104,27 +105,33 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
 }
 
 // Where a tile is assigned to, what is made of that tile and of what variables have kept beyond an edge is told apart there.
-void PaddingFlow::take_aside(const op::Map& map, std::vector<MapInput>& all) {
-  if (std::ranges::none_of(kernel_.region(map.body).ops, [&](OpId id) { return kernel_.op(id).is<op::Inside>(); })) return;
+void PaddingFlow::take_asides(const op::Map& map, std::vector<MapInput>& all) {
+  if (std::ranges::all_of(all, [](const MapInput& input) { return std::ranges::all_of(input.state.axes, [](const AxisPadding& axis) { return axis.asides.empty(); }); })) return;
+  std::set<ValueId> assigned;
+  each_op(kernel_, map.body, [&](OpId id) {
+    auto* choice = kernel_.op(id).get<op::Select>();
+    if (choice && kernel_.defined_by<op::Inside>(choice->condition)) assigned.insert(choice->b);
+  });
   for (MapInput& input : all)
-    for (size_t a = 0; a < input.state.axes.size(); ++a) {
-      AxisPadding& axis = input.state.axes[a];
-      const size_t of = axis.aside ? size_t(std::ranges::find(all, axis.aside->of, &MapInput::tile) - all.begin()) : all.size();
-      if (of == all.size() || of >= kMostInputs || all[of].axes != input.axes) continue;
-      const bool is_free = !axis.is_padded || axis.kind == PaddingKind::Free;
-      if (!is_free && (axis.edges != all[of].state.axes[a].edges || axis.kind != PaddingKind::Read || !axis.is_filled)) axis.aside->edges.clear();
-      if (axis.aside->edges.empty()) {
-        axis.numbers = axis.is_padded ? joined(axis.numbers, input.state.inside) : input.state.inside;
-        axis.is_padded = true, axis.kind = PaddingKind::Mixed, axis.may_take_up = true, axis.lose_edges();
-        continue;
+    for (size_t a = 0; a < input.state.axes.size(); ++a)
+      for (const Aside& aside : input.state.axes[a].asides) {
+        const size_t of = size_t(std::ranges::find(all, aside.of, &MapInput::tile) - all.begin());
+        if (of < std::min(all.size(), kMostInputs) && all[of].axes == input.axes && assigned.contains(all[of].element)) take_aside(input, a, aside, all[of].state.axes[a], of);
       }
-      Edges edges = axis.aside->edges;
-      if (!is_free && !is_beyond(axis.edges, edges)) unite(edges, axis.edges);
-      axis.numbers = is_free ? input.state.inside : joined(axis.numbers, input.state.inside);
-      axis.is_padded = true, axis.kind = PaddingKind::Free, axis.edges = std::move(edges), axis.is_filled = true, axis.is_as_read = false;
-      axis.count();
-      input.beside[input.axes[a]] = of;
-    }
+}
+
+void PaddingFlow::take_aside(MapInput& input, size_t a, const Aside& aside, const AxisPadding& held, size_t of) {
+  AxisPadding& axis = input.state.axes[a];
+  const bool is_free = !axis.is_padded || axis.kind == PaddingKind::Free, is_other = input.beside.contains(input.axes[a]);
+  const bool is_known = !aside.edges.empty() && !is_other && (is_free || (axis.kind == PaddingKind::Read && axis.is_filled && axis.edges == held.edges));
+  axis.numbers = axis.is_padded && !is_free ? joined(axis.numbers, input.state.inside) : input.state.inside;
+  Edges edges = aside.edges;
+  if (is_known && !is_free && !is_beyond(axis.edges, edges)) unite(edges, axis.edges);
+  axis.kind = is_known ? PaddingKind::Free : PaddingKind::Mixed;
+  axis.is_padded = true, axis.is_filled = true, axis.is_as_read = false, axis.edges = std::move(edges);
+  axis.count();
+  if (!is_known) axis.may_take_up = true, axis.lose_edges();
+  else input.beside[input.axes[a]] = of;
 }
 
 std::vector<PaddingFlow::MapInput> PaddingFlow::inputs_of(const op::Map& map) {
@@ -132,7 +139,7 @@ std::vector<PaddingFlow::MapInput> PaddingFlow::inputs_of(const op::Map& map) {
   const std::vector<ValueId>& args = kernel_.region(map.body).args;
   for (size_t i = 0; i < map.inputs.size(); ++i) all.push_back({map.inputs[i], args[map.shape.size() + i], map.input_axes[i], state(map.inputs[i])});
   for (MapInput& input : all) input.axes.push_back(int64_t(map.shape.size()));
-  take_aside(map, all);
+  take_asides(map, all);
   each_op_in_region(kernel_, map.body, [&](RegionId region, OpId id) {
     const Op& op = kernel_.op(id);
     auto* load = op.get<op::ElementLoad>();

@@ -40,7 +40,7 @@ std::vector<PaddingFlow::Group> PaddingFlow::grouped(int64_t axis) const {
 }
 
 // Sets of groups that may be padding at once while the others are not.
-std::vector<unsigned> PaddingFlow::possible_sets(const std::vector<Group>& groups) {
+std::vector<unsigned> PaddingFlow::possible_sets(std::span<const Group> groups) {
   std::vector<unsigned> drags(groups.size(), 0);  // what is padding wherever this group is
   for (size_t g = 0; g < groups.size(); ++g)
     for (size_t h = 0; h < groups.size(); ++h)
@@ -88,6 +88,7 @@ Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, cons
     }
   }
   if (marks.made != Made::Free) marks.data = bit;
+  if (axis < 0 ? !of.is_uniform() : marks.made != Made::Free) marks.read = of.is_taken_up ? 0 : bit;
   return marks;
 }
 
@@ -123,7 +124,7 @@ Known PaddingFlow::plain_at(const AxisPadding& along, const prove::Formula& plac
 // lies inside on every axis). `is_free`: and what may be free is.
 MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, unsigned set, bool is_free, const std::map<size_t, const Plain*>* plain) {
   const int64_t axis = along.axis;
-  const std::vector<Group>& groups = along.groups;
+  const std::span<const Group> groups = along.groups;
   const auto& args = kernel_.region(map.body).args;
   NumbersOf known = scalars_;
   MarksOf marks;
@@ -164,7 +165,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
 }
 
 // What an input that has no padding holds where those of the set do: it may be made by the places of its elements.
-Known PaddingFlow::met_there(size_t input, int64_t axis, const std::vector<Group>& groups, unsigned set, const Known& otherwise) {
+Known PaddingFlow::met_there(size_t input, int64_t axis, std::span<const Group> groups, unsigned set, const Known& otherwise) {
   const Op* made = kernel_.definition(inputs_[input].tile);
   auto* inner = made ? made->get<op::Map>() : nullptr;
   auto at = std::find(inputs_[input].axes.begin(), inputs_[input].axes.end(), axis);
@@ -308,7 +309,10 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   std::map<ValueId, AxisPadding> stored;
   MapResults inside = map_results(map, {-1, {}, {}}, 0);
   std::vector<TileState> states;
-  for (size_t r = 0; r < made_.size(); ++r) states.push_back(plain_state(inside.numbers[r], map.shape.size()));
+  for (size_t r = 0; r < made_.size(); ++r) {
+    states.push_back(plain_state(inside.numbers[r], map.shape.size()));
+    states.back().is_taken_up = inside.marks[r].is_assigned || !inside.marks[r].read;
+  }
   for (size_t a = 0; a <= map.shape.size(); ++a) {
     MapAxis axis{int64_t(a), groups_[a], {}};
     if (axis.groups.size() > kMostGroups) {

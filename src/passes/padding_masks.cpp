@@ -294,7 +294,14 @@ bool Masks::has_inside(OpId inside) const {
   return at != inside_.end() && at->first.first == inside;
 }
 
+void Masks::forget_operands(OpId op) {
+  auto from = operands_.lower_bound({op, 0, 0}), to = from;
+  while (to != operands_.end() && std::get<0>(to->first) == op) ++to;
+  operands_.erase(from, to);
+}
+
 void Masks::forget(OpId map) {
+  std::erase_if(guards_, [&](const auto& entry) { return entry.second.map == map; });
   std::erase_if(inside_, [&](const auto& entry) { return entry.second.map == map; });
   std::erase_if(effects_, [&](const auto& entry) { return entry.second.map == map; });
 }

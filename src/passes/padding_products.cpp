@@ -48,9 +48,12 @@ AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, const TileState& acc
     if (out.is_padded) out.numbers = old.is_padded ? old.numbers : old.may_be_free ? any_of(old.plain) : acc.inside;
   } else if (is_padding && gemm.keeps && old.kind == PaddingKind::Read) {
     // Where it is padding itself it may be anything.
-    if (!is_beyond(from.edges, old.edges)) keep_product(gemm, axis, from, at);
+    const bool is_within = is_beyond(from.edges, old.edges);
+    if (!is_within) keep_product(gemm, axis, from, at);
     out = old;
     out.numbers = joined(old.numbers, known_anything(element(gemm.acc)));
+    // What was free is so beyond the edges of both.
+    if (old.may_be_free && !is_within) out.kind = PaddingKind::Mixed, out.may_take_up = true, out.lose_edges();
   } else if (is_padding || (old.is_padded && old.kind != PaddingKind::Free)) {
     const bool is_old = old.is_padded && old.kind != PaddingKind::Free;
     out = is_padding ? from : old;
@@ -146,6 +149,7 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
     return known([&](Belief belief) { return apply(BinaryFn::Add, type, of_products.under(belief), start.under(belief), belief); });
   };
   TileState result = plain_state(sum(ordinary(a.inside), ordinary(b.inside), ordinary(acc.inside)), 2);
+  result.is_taken_up = gemm.keeps || (a.is_taken_up && b.is_taken_up);
   for (int axis : {0, 1}) {
     AxisPadding from = axis == 0 ? a.axes[row] : b.axes[column];
     // What a variable has kept beyond an edge leaves another one as it is.

@@ -114,34 +114,37 @@ Made PaddingFlow::made_inside(const op::Map& map, int64_t axis, size_t r) const 
 }
 
 // Of data of one tile alone, and of what variables have kept: it may be assigned to that tile. Other padding than that tile's has it none.
-void PaddingFlow::note_aside(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result) {
-  using Kind = Outcome::Kind;
-  auto is_aside = [](const Outcome& o) { return o.kind != Kind::None && o.kind <= Kind::Free && o.kept && std::popcount(o.data) <= 1; };
-  uint32_t data = 0;
-  for (const Outcome& outcome : outcomes)
-    if (is_aside(outcome) && !data) data = outcome.data;
-  const size_t of = size_t(std::countr_zero(data));
-  if (r >= kernel_.op(op_).results.size() || of + 1 >= kMostInputs || of >= inputs_.size()) return;
+void PaddingFlow::note_asides(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result) {
+  if (r >= kernel_.op(op_).results.size()) return;
+  for (const Outcome& outcome : outcomes) {
+    const size_t of = size_t(std::countr_zero(outcome.data));
+    const bool is_one = outcome.is_aside() && std::popcount(outcome.data) == 1 && of + 1 < kMostInputs;
+    if (!is_one || std::ranges::find(result.asides, inputs_[of].tile, &Aside::of) != result.asides.end()) continue;
+    if (std::optional<Edges> edges = edges_aside(axis, outcomes, of)) result.asides.push_back({inputs_[of].tile, std::move(*edges)});
+  }
+}
+
+// Where it is made of that input, and of what others have kept. None: it is other padding as well; no edges: it is not known.
+std::optional<Edges> PaddingFlow::edges_aside(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t of) {
   Edges edges;
   bool is_told = true;
   for (const Outcome& outcome : outcomes) {
     const unsigned inputs = axis.inputs(outcome.groups);
-    if (outcome.kind > Kind::Free && !is_in(inputs, of)) return;
-    if (!is_aside(outcome) || (outcome.data && outcome.data != data)) continue;
+    if (outcome.kind > Outcome::Kind::Free && !is_in(inputs, of)) return std::nullopt;
+    if (!outcome.is_aside() || (outcome.data && outcome.data != bit_of(of))) continue;
     std::optional<Edges> both;
-    std::vector<prove::Formula> unless;
-    bool is_known = true;
     for (size_t g = 0; g < axis.groups.size(); ++g) {
       const Group& group = axis.groups[g];
       if (!(outcome.groups >> g & 1)) continue;
-      is_known &= group.is_filled && !group.edges.empty();
+      is_told &= group.is_filled && !group.edges.empty();
       both = both ? beyond_both(*both, group.edges) : group.edges;
     }
+    std::vector<prove::Formula> unless;
     add_uniform(unless, inputs, axis.axis);
-    is_told &= is_known && !both->empty();
+    is_told &= !both->empty();
     unite(edges, unless.empty() ? *both : guarded(*both, negation(prove::any_of(unless))));
   }
-  result.aside = Aside{inputs_[of].tile, is_told ? std::move(edges) : Edges()};
+  return is_told ? edges : Edges();
 }
 
 AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r) {
@@ -149,7 +152,7 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
   auto has = [&](Kind kind) { return std::ranges::any_of(outcomes, [&](const Outcome& o) { return o.kind == kind; }); };
   const Made made = made_inside(map, axis.axis, r);
   AxisPadding padding{.is_free = made == Made::Free, .may_be_free = made == Made::Maybe};
-  note_aside(axis, outcomes, r, padding);
+  note_asides(axis, outcomes, r, padding);
   if (padding.may_be_free) padding.plain = plain_of(map, axis, r), padding.free_when = when_free(axis.axis, r);
   if (!has(Kind::Maybe) && std::ranges::none_of(outcomes, &Outcome::is_left_out)) return padding;
   padding.is_padded = true, padding.is_free = false;
@@ -242,17 +245,20 @@ void PaddingFlow::note_uniform(const op::Map& map, int64_t axis, size_t r, AxisP
 
 // In the first turn of a loop, where an input has other edges: as long as the result has them, too.
 void PaddingFlow::note_first_turn(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result) {
-  MapAxis at_first = axis;
+  std::vector<Group> groups;
   for (size_t g = 0; g < axis.groups.size(); ++g)
     for (const auto& [at, along] : padded_) {
       if (!is_in(axis.groups[g].inputs, at.first) || at.second != axis.axis || along->at_first.empty() || !sources_[r].contains(inputs_[at.first].element)) continue;
       if (result.loop.valid() && result.loop != along->loop) return result.lose_edges();
-      result.loop = along->loop, at_first.groups[g].edges = along->at_first;
+      if (groups.empty()) groups.assign(axis.groups.begin(), axis.groups.end());
+      result.loop = along->loop, groups[g].edges = along->at_first;
     }
   const auto counting = result.loop.valid() ? countings_.find(result.loop) : countings_.end();
-  if (!result.is_padded || result.edges.empty() || counting == countings_.end()) return;
+  if (groups.empty() || !result.is_padded || result.edges.empty() || counting == countings_.end()) return;
   if (!counting->second) return result.lose_edges();
-  for (Group& group : at_first.groups) put(group.edges, counting->second->index, counting->second->low);
+  for (Group& group : groups) put(group.edges, counting->second->index, counting->second->low);
+  MapAxis at_first = axis;
+  at_first.groups = groups;
   Edges first = region_of(at_first, outcomes).edges, now = result.edges;
   put(now, counting->second->index, counting->second->low);
   if (first == now) return;

@@ -198,7 +198,7 @@ Known facing(const TileState& other, const AxisPadding& axis) {
 
 AxisPadding joined_axis(const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b, const std::optional<Formula>& when) {
   const bool is_plain = !x.is_padded && !y.is_padded && !x.may_be_free && !y.may_be_free;
-  if (is_plain && x.is_free == y.is_free && x.aside == y.aside) return x;
+  if (is_plain && x.is_free == y.is_free && x.asides == y.asides) return x;
   AxisPadding axis;
   if (x.is_padded && y.is_padded) axis = joined(x, y, when);
   else if (x.is_padded) axis = joined_with_plain(x, y, b, when);
@@ -212,7 +212,7 @@ AxisPadding joined_axis(const AxisPadding& x, const Known& a, const AxisPadding&
 TileState joined(const TileState& a, const TileState& b, const std::optional<Formula>& when) {
   if (a.axes.size() != b.axes.size()) return a.inside.is_some() ? a : b;
   if (when && (when->is_true() || when->is_false())) return when->is_true() ? a : b;
-  TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), {}};
+  TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), {}, a.is_taken_up || b.is_taken_up};
   for (size_t i = 0; i < a.axes.size(); ++i) result.axes.push_back(joined_axis(a.axes[i], a.inside, b.axes[i], b.inside, when));
   return result;
 }
@@ -302,7 +302,7 @@ std::vector<size_t> others(size_t rank, const ir::Axes& axes) {
 }  // namespace
 
 TileState part_of(const TileState& state, std::span<const Linear> offsets, const ir::Axes& axes) {
-  TileState result{state.inside, state.corner, {}};
+  TileState result{state.inside, state.corner, {}, state.is_taken_up};
   for (int64_t d : axes) result.axes.push_back(moved(state.axes[size_t(d)], -offsets[size_t(d)]));
   AxisPadding whole = state.whole();
   for (size_t d : others(state.rank(), axes)) {
@@ -316,7 +316,7 @@ TileState part_of(const TileState& state, std::span<const Linear> offsets, const
 
 TileState placed(const TileState& part, std::span<const Linear> offsets, const ir::Axes& axes) {
   TileState result = plain_state(part.inside, offsets.size(), part.is_uniform());
-  result.corner = part.corner;
+  result.corner = part.corner, result.is_taken_up = part.is_taken_up;
   for (size_t k = 0; k < axes.size(); ++k) result.axes[size_t(axes[k])] = moved(part.axes[k], offsets[size_t(axes[k])]);
   const std::vector<size_t> rest = others(offsets.size(), axes);
   if (rest.empty()) result.whole() = part.whole();

@@ -105,7 +105,7 @@ struct AxisPadding {
   bool is_free = false, may_be_free = false;
   Runs free_when;
   std::vector<Plain> plain;
-  std::optional<Aside> aside;  // of what is no padding, or free
+  std::vector<Aside> asides;  // of what is no padding, or free
   std::optional<Unwritten> unwritten;  // but for this, all that is outside of the edges is padding
   // Of what is free: in the first turn of a loop, before it is assigned to, that is all that lies outside of these.
   Edges at_first;
@@ -131,7 +131,7 @@ struct AxisPadding {
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
     return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers && a.told == b.told && a.may_take_up == b.may_take_up && a.is_scanned == b.is_scanned &&
            a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.free_when == b.free_when && a.uniform == b.uniform &&
-           a.unwritten == b.unwritten && a.at_first == b.at_first && a.lapsed == b.lapsed && a.aside == b.aside;
+           a.unwritten == b.unwritten && a.at_first == b.at_first && a.lapsed == b.lapsed && a.asides == b.asides;
   }
 };
 
@@ -141,6 +141,7 @@ struct TileState {
   // Behind those that the tile has, one of a single element, at 0, along which it is padding as a whole or not at all: `t[:, c]` lies beyond an
   // edge or inside, as c tells.
   std::vector<AxisPadding> axes;
+  bool is_taken_up = false;  // its elements are none that were read, but what variables have taken up
   size_t rank() const { return axes.size() - 1; }
   AxisPadding& whole() { return axes.back(); }
   const AxisPadding& whole() const { return axes.back(); }

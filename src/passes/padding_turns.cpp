@@ -120,7 +120,7 @@ void tell_edges(AxisPadding& axis, Turns& turns, const std::optional<Linear>& la
 
 TileState told(TileState state, Turns& turns, const std::optional<Linear>& latest) {
   for (AxisPadding& axis : state.axes) {
-    axis.aside.reset();
+    axis.asides.clear();
     if (!axis.is_padded && !axis.may_be_free) continue;
     const Formula free = of_all_turns(axis.free_when.when, turns);
     if (free != axis.free_when.when) axis.free_when = {free, false};
