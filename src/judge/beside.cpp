@@ -228,11 +228,21 @@ std::vector<Evaluator::Left> Evaluator::left_by(const ast::If& choice, bool take
   return all;
 }
 
-// What a condition is made of: where others than those that are assigned to have kept it, and no data were read, it is padding.
-Padding Evaluator::told_by_others(const Number& test, std::span<const Left> all) {
+// Along which axes a condition is padding: others than what is assigned under it have kept what it is made of, and no data were read but for that.
+Padding Evaluator::told_by_others(const Number& test, const std::vector<Left>& left, bool returns) {
   if (!test.kept) return 0;
-  const bool is_own = std::ranges::any_of(all, [&](const Left& left) { return left.place->stamp == test.keeper; });
-  return is_own ? Padding(0) : told_by_kept(test);
+  std::vector<const Number*> all;
+  for (const Left& one : left) all.push_back(one.place);
+  // What is not returned from is assigned to variables of the function.
+  for (const Scope& scope : returns ? frame_->scopes : std::vector<Scope>())
+    for (const auto& [name, binding] : scope.names)
+      if (auto* number = std::get_if<Number>(&binding->value)) all.push_back(number);
+  auto is_one = [&](uint32_t stamp, Padding Number::*axes, uint32_t Number::*of) {
+    return stamp && std::ranges::any_of(all, [&](const Number* x) { return x->stamp == stamp || (x->*axes && x->*of == stamp); });
+  };
+  if (is_one(test.keeper, &Number::kept, &Number::keeper)) return 0;
+  const bool is_own = !test.others && is_one(test.owner, &Number::data, &Number::owner);
+  return test.kept & ~(is_own ? Padding(0) : test.read) & kAllAxes;
 }
 
 // Both sides count, where elements decide.
@@ -254,7 +264,7 @@ void Evaluator::note_test(const ast::If& choice, const Number& test) {
       of.data &= ~test.spread, of.waiting &= ~test.spread, of.spread = 0;
       if (element) of = put_at(of, *element);
       decided_by(x, of);
-      if (element) x.read = 0;
+      if (element) x.read = x.kept = 0;
     });
   };
   for (const ast::Stmt* s : choice.then_block.statements) each(*s);

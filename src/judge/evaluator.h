@@ -255,7 +255,7 @@ class Evaluator {
     bool is_element, is_taken = false, is_other = false, brings = false;
   };
   std::vector<Left> left_by(const ast::If& choice, bool takes_first);
-  static Padding told_by_others(const Number& test, std::span<const Left> all);
+  Padding told_by_others(const Number& test, const std::vector<Left>& left, bool returns);
   static void join_left(const Left& left, const Number& test);
   void note_test(const ast::If& choice, const Number& test);
   void decide(const ast::If& choice, const Number& test);

@@ -193,7 +193,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   Flow flow = Flow::Next;
   const std::vector<std::shared_ptr<Memory>> sides[] = {assigned_memory(choice.then_block), assigned_memory(choice.else_branch)};
   const std::vector<Left> left = is_parallel_ ? left_by(choice, test.truth()) : std::vector<Left>();
-  const Padding others = told_by_others(test, left);
+  const Padding others = told_by_others(test, left, returns(choice));
   test.padding |= others;
   {
     Guarded guarded(guards_, is_parallel_);

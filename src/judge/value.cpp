@@ -94,7 +94,7 @@ uint32_t either(uint32_t a, uint32_t b) { return !a || a == b ? b : !b ? a : kSe
 
 void add_sources(Number& out, const Number& x) {
   const Padding kept = x.kept & ~x.spread, data = x.data & ~x.spread;
-  if (kept) out.kept |= kept, out.keeper = either(out.keeper, x.keeper);
+  if (kept) out.kept |= kept, out.keeper = x.spread ? kSeveral : either(out.keeper, x.keeper);
   out.others |= x.others & ~x.spread, out.read |= x.read & ~x.spread;
   if (!x.owner || !data) return;
   out.owner = either(out.owner, x.owner);
@@ -104,12 +104,9 @@ void add_sources(Number& out, const Number& x) {
 }  // namespace
 
 Padding left_by_others(const Number& next, const Number& old) {
-  if (!next.kept || next.keeper == old.stamp) return 0;
+  if (!next.kept || next.keeper == old.stamp || (next.padding & kLost)) return 0;
   return next.kept & ~(next.owner && next.owner != old.stamp ? next.data : next.others) & kAllAxes;
 }
-
-// Along which axes a condition is made of what variables have kept, and of what they have taken up.
-Padding told_by_kept(const Number& test) { return test.kept & ~test.read & kAllAxes; }
 
 Number apart(Number x) {
   if (x.stamp) return x;

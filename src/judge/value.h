@@ -85,7 +85,6 @@ Number integer_of(Wide value);
 Number truth_of(bool value);
 // Along which axes it leaves a variable as it is that holds such an element: others have kept it, and there are no data but that one's.
 Padding left_by_others(const Number& next, const Number& old);
-Padding told_by_kept(const Number& test);
 // Behind a name it is no more of one variable alone.
 Number apart(Number x);
 // In a variable, with a stamp of its own in the place of the one that stood there before, 0: none.

@@ -128,18 +128,20 @@ class PaddingFlow {
   bool is_asked_for(size_t input, const MapAxis& axis, unsigned set, const Assignment& made) const;
   struct Met {
     std::vector<const Group*> groups;  // along the axis
+    std::optional<Edges> kept;         // beyond these, what it is made of was kept
     Edges at_place;                    // against 0, where the assignment stands
     std::optional<size_t> first;  // an input of theirs, one of which it is not known where it is padding, if there is any
     bool is_asked = true, is_known = true;
     std::vector<prove::Formula> unless;  // in these runs there is none
   };
-  Met met_by(const MapAxis& axis, unsigned set, const Assignment& made) const;
+  Met met_by(const MapAxis& axis, unsigned set, const Assignment& made);
   Edges held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const;
   bool is_carried(const Assignment& made) const;
   static bool is_by_turn(const MapAxis& axis, unsigned set);
   Keeping refuse_unless_same(const MapAxis& axis, unsigned set, const Assignment& made);
   Keeping keeps(const MapAxis& axis, unsigned set, const Assignment& made);
   bool may_lapse(const Edges& edges) const;
+  bool counts_in(const std::vector<prove::Formula>& runs, int64_t axis, ir::ValueId old);
   bool is_of_iteration(const MapAxis& axis, const Assignment& made) const;
   bool is_padding_itself(const MapAxis& axis, unsigned set, const Assignment& made) const;
   std::set<ir::ValueId> in_turn(ir::ValueId v) const;

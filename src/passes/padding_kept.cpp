@@ -68,13 +68,13 @@ bool PaddingFlow::may_lapse(const Edges& edges) const {
 }
 
 // Groups of the set whose padding tells whether the assignment takes place.
-PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const Assignment& made) const {
+PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const Assignment& made) {
   const std::set<ValueId> sources = sources_of(made.by), of_held = sources_of(made.old), at_hand = in_turn(made.by);
   const bool has_turned = is_carried(made), is_own = is_of_iteration(axis, made);
   Met met;
   for (size_t g = 0; g < axis.groups.size(); ++g) {
     const Group& group = axis.groups[g];
-    bool is_met = false;
+    bool is_met = false, keeps_all = false;
     for (size_t i = 0; (set >> g & 1) && i < inputs_.size(); ++i) {
       const AxisPadding* along = is_in(group.inputs, i) && sources.contains(inputs_[i].element) ? padding_along(i, axis.axis) : nullptr;
       const bool is_kept = along && along->kind == PaddingKind::Free && (made.kept & bit_of(i));
@@ -92,10 +92,11 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
       }
       const bool is_told = (along->kind == PaddingKind::Read || (is_kept && !along->uniform.is_lost)) && group.is_filled && !group.edges.empty();
       if (is_kept) add_uniform(met.unless, 1u << i, axis.axis);
-      is_met = true, met.is_known &= is_told, met.is_asked &= is_asked_for(i, axis, set, made);
+      (is_kept ? keeps_all : is_met) = true, met.is_known &= is_told, met.is_asked &= is_asked_for(i, axis, set, made);
       if (!met.first || !is_told) met.first = i;
     }
     if (is_met) met.groups.push_back(&group);
+    else if (keeps_all) met.kept = met.kept ? beyond_both(*met.kept, group.edges) : group.edges;
   }
   return met;
 }
@@ -149,26 +150,38 @@ Keeping PaddingFlow::refuse_unless_same(const MapAxis& axis, unsigned set, const
   return Keeping::Either;
 }
 
+// Is what it holds no padding in those runs either?
+bool PaddingFlow::counts_in(const std::vector<prove::Formula>& runs, int64_t axis, ValueId old) {
+  const size_t input = size_t(std::ranges::find(inputs_, old, &MapInput::element) - inputs_.begin());
+  const AxisPadding* along = input < inputs_.size() ? padding_along(input, axis) : nullptr;
+  return runs.empty() || (input < inputs_.size() && !along) || (along && std::ranges::all_of(runs, [&](const prove::Formula& run) {
+    return prover_.proves(prover_.facts(region_).with(run), along->uniform.when, prove::Effort::Quick);
+  }));
+}
+
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
   if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_unless_same(axis, set, made);
   if (is_by_turn(axis, set) && is_carried(made)) return refuse_unless_same(axis, set, made);
   if (made.held.taint == Taint::Padding) return masks_.has_inside(made.inside) ? Keeping::Either : Keeping::Next;
   if (made.is_same) return is_padding_itself(axis, set, made) ? Keeping::Next : Keeping::Old;
-  const Met met = met_by(axis, set, made);
+  Met met = met_by(axis, set, made);
   if (!met.first) return made.held.taint == Taint::Mixed || is_of_iteration(axis, made) ? Keeping::Next : Keeping::Either;
   // `pad = -inf` of a maximum: it counts where there is a NaN.
   if (met.is_asked && made.may_be_same) return Keeping::Either;
   if (met.is_asked && !kernel_.op(made.inside).as<op::Inside>().of_number) return Keeping::Told;
   if (met.is_asked) return refuse(*padding_along(*met.first, axis.axis), *met.first, made), Keeping::Either;
   if (!met.at_place.empty()) masks_.add(InsideMask{region_, op_, made.inside, int64_t(kernel_.op(op_).as<op::Map>().shape.size()), {{met.at_place, {}, true}}});
-  if (met.groups.empty()) return Keeping::Old;
+  if (met.groups.empty() && !met.kept) return Keeping::Old;
   // Where one of them lies all others lie as well, or else beyond any of them.
   Edges edges;
   for (const Group* group : met.groups)
     if (std::ranges::all_of(met.groups, [&](const Group* other) { return is_beyond(group->edges, other->edges); })) edges = group->edges;
   if (edges.empty())
     for (const Group* group : met.groups) unite(edges, group->edges);
-  if (!met.unless.empty()) edges = guarded(edges, negation(prove::any_of(met.unless)));
+  if (met.kept) {
+    met.is_known &= !met.kept->empty();
+    unite(edges, met.unless.empty() ? *met.kept : guarded(*met.kept, negation(prove::any_of(met.unless))));
+  }
   const InsideMask::Part part{edges, held_padding(axis, set, made)};
   if (const InsideMask* there = masks_.inside(made.inside, axis.axis))
     for (const Group* group : met.groups)
@@ -180,7 +193,7 @@ Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& 
   }
   if (met.is_known && masks_.can_stand(region_, edges)) {
     masks_.add(InsideMask{region_, op_, made.inside, axis.axis, {part}});
-    return Keeping::Old;
+    return counts_in(met.unless, axis.axis, made.old) ? Keeping::Old : Keeping::Either;
   }
   if (!made.may_be_same) refuse(*padding_along(*met.first, axis.axis), *met.first, made);
   return Keeping::Either;

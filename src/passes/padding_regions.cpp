@@ -63,7 +63,7 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   // In some turns: what is left as it is there has come from others.
   if (is_by_turn(axis, set) && (outcome.kind == Kind::Free || outcome.kind == Kind::Maybe)) outcome.kind = Kind::Data;
   // It has become something that counts.
-  if (!outcome.is_left_out() || outcome.kind == Kind::Set) {
+  if (!outcome.is_left_out() || outcome.kind == Kind::Set || outcome.is_unsure) {
     seen_.insert(outcome.lapsed.begin(), outcome.lapsed.end());
     seen_.insert(lapses_.begin(), lapses_.end());
   }
