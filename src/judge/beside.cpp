@@ -278,13 +278,17 @@ void Evaluator::set_beside(Number& now, const Number* before) const {
   if (guards_ && before && (before->is_padding() || before->is_set())) now.padding |= kSet;
 }
 
+void Evaluator::lose_readings(Memory& memory) {
+  for (int64_t at = 0; at < memory.count(); ++at) lose_reading(*memory.own(at));
+}
+
 // What `parallel` may have written is no longer read as it was.
 void Evaluator::end_parallel(const ast::Block& body) {
   for (std::string_view name : assigned_in(body)) {
     Binding* binding = find(name);
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
     if (!view || view->memory->is_callers()) continue;
-    for (int64_t at = 0; at < view->memory->count(); ++at) lose_reading(*view->memory->own(at));
+    lose_readings(*view->memory);
     view->memory->level();
   }
 }

@@ -270,17 +270,6 @@ bool returns_early(const ast::Fn& fn) {
   return found;
 }
 
-bool mentions(const ast::Fn& fn, std::string_view name) {
-  bool found = false;
-  auto look = [&](const ast::Expr& part) {
-    auto* ref = part.as<ast::NameRef>();
-    found |= ref && ref->name.text == name;
-  };
-  for (const ast::Stmt* s : fn.body ? fn.body->statements : std::vector<const ast::Stmt*>())
-    each_statement(*s, [&](const ast::Stmt& inner) { each_expression(inner, [&](const ast::Expr* expr) { each_part(expr, look); }); });
-  return found;
-}
-
 // Not a tile, and not nothing.
 bool gives_number(const ast::Fn& fn) {
   auto* type = fn.signature.result ? fn.signature.result->as<ast::ShapedType>() : nullptr;
@@ -393,7 +382,7 @@ Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
     if (!argument) continue;
     number->stamps.add(argument->stamps);
     // Where elements decide, it has to do with what it would have returned as well.
-    if (frame.decided.is_element && argument->is_padding() && mentions(fn, parameters[i].name.text)) number->padding |= argument->beyond();
+    if (frame.decided.is_element && argument->is_padding() && fn.body && mentions(*fn.body, parameters[i].name.text)) number->padding |= argument->beyond();
   }
   if (number && returns_early(fn)) number->padding &= ~kAsked, decided_by(*number, frame.decided);
   bool is_literal_type = number && (number->type == Scalar::F64 || number->type == Scalar::Index);

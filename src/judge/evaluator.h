@@ -261,6 +261,7 @@ class Evaluator {
   void decide(const ast::If& choice, const Number& test);
   void set_beside(Number& now, const Number* before) const;
   void end_parallel(const ast::Block& body);
+  static void lose_readings(Memory& memory);
   bool is_of_all(const ast::Expr& expr) const;
   std::optional<size_t> parallel_index(const ast::Expr& subscript) const;
   Number element_at(const Number& x, const Places& indices, size_t rank, Kind kind) const;

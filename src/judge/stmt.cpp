@@ -206,6 +206,9 @@ Flow Evaluator::run_if(const ast::If& choice) {
   }
   for (const auto& memory : sides[test.truth() ? 0 : 1]) memory->stamp_anew(false);
   for (const auto& memory : sides[test.truth() ? 1 : 0]) memory->stamp_anew(true);
+  // On the other side it may be something else than what was read.
+  for (const auto& side : sides)
+    for (const auto& memory : side) lose_readings(*memory);
   const bool is_kept = keeps_numbers() && (test.padding & kLost);
   for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond(), is_kept);
   if (choice.else_branch) doubt(*choice.else_branch, test.beyond(), is_kept);

@@ -73,6 +73,18 @@ template <class F> void each_target(const ast::Stmt& stmt, const F& f) {
   });
 }
 
+// Does the body read the name?
+inline bool mentions(const ast::Block& body, std::string_view name) {
+  bool found = false;
+  auto look = [&](const ast::Expr& part) {
+    auto* ref = part.as<ast::NameRef>();
+    found |= ref && ref->name.text == name;
+  };
+  for (const ast::Stmt* s : body.statements)
+    each_statement(*s, [&](const ast::Stmt& inner) { each_expression(inner, [&](const ast::Expr* expr) { each_part(expr, look); }); });
+  return found;
+}
+
 // The name of which all or a part is assigned to; empty where there is none.
 inline std::string_view root_of(const ast::Expr* place) {
   while (place && !place->as<ast::NameRef>()) {

@@ -183,6 +183,10 @@ struct Run {
     if (op.is<op::ElementLoad>() && known.contains(op.result())) return;
     Marks all;
     each_operand(op.data, [&](ValueId v) { all = most(all, marks(v)); });
+    // Of `&&` and `||` one side may decide alone: the place, whatever elements say.
+    auto* both = op.get<op::Binary>();
+    const bool is_truth = both && (both->fn == BinaryFn::And || both->fn == BinaryFn::Or) && kernel.type(op.result()).element == Scalar::Bool;
+    if (is_truth && all.made == Made::Data && (is_by_some_place(marks(both->a)) || is_by_some_place(marks(both->b)))) all.made = Made::Maybe;
     // At a place that padding tells, what is read is padding.
     if (op.is<op::ElementLoad>()) all = {all.is_left_out() ? std::max(all.taint, Taint::Padding) : all.taint, Made::Data, true, all.is_beyond, 0, kOtherData, kOtherData};
     const bool is_simple = table(op.kind()) == OpTable::Scalar;

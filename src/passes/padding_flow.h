@@ -172,6 +172,7 @@ class PaddingFlow {
   std::vector<ir::ValueId> turned(ir::ValueId argument) const;
   bool adds_something(const ir::op::Gemm& gemm, int axis, const AxisPadding& from) const;
   void keep_product(const ir::op::Gemm& gemm, int axis, const AxisPadding& from, const ir::Op& at);
+  static void join_free(AxisPadding& out, const AxisPadding& from, const AxisPadding& old);
   AxisPadding product_axis(const ir::op::Gemm& gemm, const TileState& acc, int axis, const AxisPadding& from, const ir::Op& at);
 
   // Of numbers of a block (padding_numbers.cpp).

@@ -29,6 +29,13 @@ void PaddingFlow::keep_product(const op::Gemm& gemm, int axis, const AxisPadding
 }
 
 // What a product leaves in what it is added to, along an axis: what an operand has padding along stays as it is.
+// In which runs what is made of both is free.
+void PaddingFlow::join_free(AxisPadding& out, const AxisPadding& from, const AxisPadding& old) {
+  const bool is_one_free = from.is_free || old.is_free, may_be_free = (from.is_free || from.may_be_free) && (old.is_free || old.may_be_free);
+  if (!is_one_free || out.is_padded) out.is_free = out.may_be_free = false, out.free_when = {};
+  if (may_be_free && !out.is_free) out.may_be_free = true, out.free_when = both(free_runs(from), free_runs(old));
+}
+
 AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, const TileState& acc, int axis, const AxisPadding& from, const Op& at) {
   const AxisPadding& old = acc.axes[size_t(axis)];
   const bool is_padding = from.is_padded && from.kind != PaddingKind::Free;
@@ -72,11 +79,7 @@ AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, const TileState& acc
   } else {
     see(from), see(old);
   }
-  const bool is_one_free = from.is_free || old.is_free, may_be_free = (from.is_free || from.may_be_free) && (old.is_free || old.may_be_free);
-  if (!is_one_free || out.is_padded) out.is_free = out.may_be_free = false, out.free_when = {};
-  if (may_be_free && !out.is_free) {
-    out.may_be_free = true, out.free_when = both(free_runs(from), free_runs(old));
-  }
+  join_free(out, from, old);
   out.is_as_read = false;
   return out;
 }

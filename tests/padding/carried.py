@@ -208,6 +208,8 @@ class Program:
         firsts = " ".join(f"var {v}: fragment f32[{ROWS}, {COLUMNS}] = {self.first()};" for v in self.names)
         body = " ".join([firsts] + [self.segment() for _ in range(self.rng.choice([1, 1, 1, 2, 2, 3]))])
         out = self.rng.choice(self.names)
+        # All are looked at: what nobody sees is not computed, and conditions are no more what they were.
+        others = [v for v in self.names if v != out]
         ends = [f"O.tile(i, 0) = {out};", f"S.tile(i) = {out}.{self.rng.choice(['max', 'min', 'sum'])}(axis = 1);"]
         outs = [f"out O: f32[M, {COLUMNS}]", "out S: f32[M]"]
         end = self.rng.randrange(2)
@@ -215,7 +217,8 @@ class Program:
             body, end, ends[1] = f"var total: fragment f32[{ROWS}] = 0; {body}", 1, ends[1].replace(" = ", " = total + ", 1)
         function = f"fn pick(x: f32, y: f32) -> f32 {{ if x > 0 {{ return x; }} return y; }}\nfn raise(inout m: f32, x: f32) {{ if x <= m {{ return; }} m = x; }}\nfn up(inout a: fragment f32[{ROWS}, {COLUMNS}], b: fragment f32[{ROWS}, {COLUMNS}], k: int) {{ if k == 2 {{ return; }} a = max(a, b); }}\n"
         return (function if self.has_function else "") + (
-            f"export kernel k(A: f32[M, N], B: f32[{', '.join(self.b)}], {outs[end]}) {{ launch (i in ceildiv(M, {ROWS})) {{ {body} {ends[end]} }} }}\n")
+            f"export kernel k(A: f32[M, N], B: f32[{', '.join(self.b)}], {', '.join([outs[end], *(f'out X{v}: f32[M]' for v in others)])}) {{ "
+            f"launch (i in ceildiv(M, {ROWS})) {{ {body} {ends[end]}{''.join(f' X{v}.tile(i) = {v}.max(axis = 1);' for v in others)} }} }}\n")
 
     def data(self):
         sizes = {"M": self.m, "N": self.n, "P": self.p, "Q": self.q}
