@@ -167,6 +167,7 @@ class Evaluator {
   Value eval_binary(const ast::Binary& binary, Span span);
   Value eval_logic(const ast::Binary& binary, Span span);
   Value eval_if(const ast::IfExpr& choice, Span span);
+  Value beside_tile(Value value, const ast::Expr& other);
   Value eval_member(const ast::Member& member, Span span);
   Value eval_index(const ast::Index& index, Span span);
   Value choose(const Value& condition, const Value& a, const Value& b, Span span);

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "judge/evaluator.h"
+#include "judge/walk.h"
 
 namespace tilec::judge {
 
@@ -119,6 +120,21 @@ bool Evaluator::is_float_literal(const ast::Expr& expr) {
   return call && std::ranges::any_of(call->arguments, [&](const ast::Argument& a) { return a.value && is_float_literal(*a.value); });
 }
 
+// A choice between tiles is computed of what either side is, element by element.
+Value Evaluator::beside_tile(Value value, const ast::Expr& other) {
+  auto* tile = std::get_if<TilePtr>(&value);
+  if (!tile) return value;
+  auto out = std::make_shared<Tile>(**tile);
+  each_part(&other, [&](const ast::Expr& part) {
+    auto* name = part.as<ast::NameRef>();
+    Binding* binding = name ? find(name->name.text) : nullptr;
+    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+    if (!view || view->kind != Kind::Fragment || view->memory->shape != out->shape) return;
+    for (size_t k = 0; k < out->elements.size(); ++k) out->elements[k].stamps.add(view->memory->own(int64_t(k))->stamps), out->elements[k].stamp = 0;
+  });
+  return TilePtr(out);
+}
+
 Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {
   Value condition = eval(*choice.condition);
   if (std::holds_alternative<Absent>(condition)) condition = truth_of(false);
@@ -141,7 +157,7 @@ Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {
   if (std::holds_alternative<Pending>(value))
     if (auto shape = shape_of_tile(other)) return tile_of(value, *shape, span);
   auto* number = std::get_if<Number>(&value);
-  if (!number) return value;
+  if (!number) return beside_tile(std::move(value), other);
   if (is_parallel_) *number = chosen(number_of(condition, span), *number, other, takes_first, span);
   auto type = number->is_literal ? scalar_of(other) : std::nullopt;
   if (type) *number = convert(*number, *type, span);

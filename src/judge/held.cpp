@@ -44,6 +44,7 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   if (!next.is_padding()) return out;
   if (!is_computed) unknown(span, "what may be computed of what stands there, as a branch that was not run decides, and padding");
   out = old;
+  out.stamps.add(next.stamps);
   out.read = 0, out.waiting = (old.waiting | next.padding) & ~old.data & kAllAxes;
   if (next.is_anything() && !is_same) out.padding |= kAnything;
   // What was asked for stands.

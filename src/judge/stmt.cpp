@@ -138,10 +138,13 @@ void Evaluator::run_assign(const ast::Assign& assign_stmt, Span span) {
     return assign(place, value, span);
   }
   if (place.open) {
+    // What stands there now, whatever the value changes.
+    const std::shared_ptr<Memory::Old> old = place.open->first.memory->look();
     Value value = operand(*assign_stmt.value);
     auto* tile = std::get_if<TilePtr>(&value);
     if (!tile) unknown(span, "a tile whose shape neither side gives");
-    return assign(place, binary(*assign_stmt.op, place_value(place, span, (*tile)->shape), value, span), span, true);
+    const TilePtr before = read(open_region(place.open->first, place.open->second, (*tile)->shape), span, old.get());
+    return assign(place, binary(*assign_stmt.op, before, value, span), span, true);
   }
   Value before = place_value(place, assign_stmt.target->span);
   auto* product_of = assign_stmt.value->as<ast::Binary>();

@@ -271,7 +271,7 @@ struct Run {
     all.made = is_by_place ? chosen : most(chosen, of_condition.made);
     if (is_by_place) all.kept = marks(side).kept, all.data = marks(side).data, all.read = marks(side).read;
     if (!decision && is_by_some_place(of_condition) && !counts(least)) all.made = Made::Maybe;
-    if (!decision && first_of(select.a, Belief::None) == first_of(select.b, Belief::None)) is_either(v, select.a, all);
+    if (!decision && first_of(select.a, Belief::None) == first_of(select.b, Belief::None)) is_either(v, select.a, of_condition, all);
     marks_of[v] = all;
   }
 
@@ -283,9 +283,9 @@ struct Run {
     const bool is_number = !chosen.is_of_element && either.is_of_element;
     return chosen.taint == Taint::Clean && (either.taint >= Taint::Mixed || is_number) ? Taint::Set : chosen.taint;
   }
-  // Whatever is chosen, it is the same.
-  void is_either(ValueId v, ValueId side, Marks& of) {
-    of.made = marks(side).made;
+  // Whatever the place chooses, it is the same; so is the number that elements choose.
+  void is_either(ValueId v, ValueId side, const Marks& condition, Marks& of) {
+    if (!condition.is_of_element) of.made = marks(side).made;
     for (auto& known_same : same) known_same.insert_or_assign(v, side);
   }
 
@@ -335,7 +335,7 @@ struct Run {
     for (size_t i = 0; i < result.size(); ++i) all[i].taint = beside(all[i], others[i]);
     for (size_t i = 0; !decision && i < result.size(); ++i) {
       if (is_by_some_place(marks(branch.condition)) && !counts(sides[i])) all[i].made = Made::Maybe;
-      if (first_of(yields[true][i], Belief::None) == first_of(yields[false][i], Belief::None)) is_either(op.results[i], yields[true][i], all[i]);
+      if (first_of(yields[true][i], Belief::None) == first_of(yields[false][i], Belief::None)) is_either(op.results[i], yields[true][i], marks(branch.condition), all[i]);
     }
     for (size_t i = 0; i < result.size(); ++i) known[op.results[i]] = result[i], marks_of[op.results[i]] = all[i];
   }

@@ -156,7 +156,7 @@ class PaddingFlow {
   Group region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes);
   void note_first_turn(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   Runs when_free(int64_t axis, size_t r) const;
-  void note_uniform(const ir::op::Map& map, int64_t axis, size_t r, AxisPadding& result);
+  void note_uniform(const ir::op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   void note_asides(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   std::optional<Edges> edges_aside(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t of);
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);

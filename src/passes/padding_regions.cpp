@@ -176,7 +176,7 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
   for (const auto& [at, along] : padded_)
     if (at.second == axis.axis && sources_[r].contains(inputs_[at.first].element)) padding.is_scanned &= along->is_scanned;
   note_first_turn(axis, outcomes, r, padding);
-  note_uniform(map, axis.axis, r, padding);
+  note_uniform(map, axis, outcomes, r, padding);
   return padding;
 }
 
@@ -215,9 +215,12 @@ Runs PaddingFlow::when_free(int64_t axis, size_t r) const {
 
 // In which runs a result that is free beyond edges is the same all along the axis: where all that it is made of is.
 // Made of others as well, it is free there where these are padding.
-void PaddingFlow::note_uniform(const op::Map& map, int64_t axis, size_t r, AxisPadding& result) {
+void PaddingFlow::note_uniform(const op::Map& map, const MapAxis& along_axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result) {
   if (!result.is_padded) return;
+  const int64_t axis = along_axis.axis;
   std::optional<Uniform> all;
+  unsigned uniform = 0;
+  bool is_one = true;
   Edges others;
   NumbersOf known = scalars_;
   bool is_alone = result.kind == PaddingKind::Free;
@@ -230,12 +233,18 @@ void PaddingFlow::note_uniform(const op::Map& map, int64_t axis, size_t r, AxisP
       is_alone &= is_free;
       if (along.is_padded && (!is_free || along.uniform.is_never())) unite(others, along.edges);
       if (!is_free || along.uniform.is_never()) continue;
+      is_one &= !all || all->when == along.uniform.when;
       all = all ? both(*all, along.uniform) : along.uniform;
+      if (i < kMostInputs) uniform |= 1u << i;
       known[inputs_[i].element] = along.uniform.number;
     }
   }
   if (!all) return;
-  if (is_alone && others.empty()) {
+  // Where some of them alone make it free, the others say nothing of the runs in which it is not.
+  const bool is_of_all = std::ranges::all_of(outcomes, [&](const Outcome& o) { return !o.is_left_out() || (along_axis.inputs(o.groups) & uniform) == uniform; });
+  if (is_alone && others.empty() && !is_one && !is_of_all) {
+    result.uniform = {prove::truth(false), true, known_anything(element(into_[r]))};
+  } else if (is_alone && others.empty()) {
     result.uniform = *all;
     if (!all->is_never()) result.uniform.number = with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, prove::truth(true))).numbers[r];
   } else if (!is_beyond(result.edges, others)) {

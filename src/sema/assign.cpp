@@ -119,18 +119,26 @@ void assign_variable(Instance& in, VariableId id, const ast::Assign& node, Span 
   set_variable(in, id, {combined(in, *node.op, old, value, span), value.span}, node.target->span);
 }
 
+// What stands in a place of such a shape: read in front of the value, with all that says where.
+Operand read_before(Instance& in, Operand place, const Moment& moment, const Shape& shape) {
+  hold(in, place, moment);
+  give_shape(in, place, shape);
+  return place;
+}
+
 // Memory, or a place whose shape the value decides.
 void assign_memory(Instance& in, const ast::Assign& node, Span span) {
   Operand target = operand(in, *node.target);
   if (target.value.is_poison()) return void(operand(in, *node.value));
   const Moment before = now(in);
-  std::optional<Operand> value;
+  std::optional<Operand> value, read;
   if (target.value.is<Shapeless>()) {
     value = operand(in, *node.value);
     if (value->value.is_poison()) return;
     auto shape = value->value.is_tile_like() ? shape_of(in, *value) : std::nullopt;
     if (!shape) return report_shapeless(in, target);
     std::replace(shape->begin(), shape->end(), kNewAxis, int64_t(1));
+    if (node.op) read = read_before(in, target, before, *shape);
     give_shape(in, target, *shape);
   }
   auto* view = target.value.as<View>();
@@ -158,8 +166,8 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
   if (node.op) {
     if (*node.op == ast::BinaryOp::MatrixMultiply) return void(not_supported(in, span, "`@=`"));
     if (!is_writable(in, *view, target.span, true)) return;
-    Operand old = target;
-    hold(in, old, before);
+    Operand old = read ? *read : target;
+    if (!read) hold(in, old, before);
     if (old.value.is_element()) old.value = number(in, old);
     value->value = combined(in, *node.op, old, *value, span);
     if (in.memory(view->memory).space == ir::Space::Shared && in.level != Level::Thread) value->value = kept(in, old, *value, span);

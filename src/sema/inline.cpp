@@ -315,8 +315,10 @@ bool may_stay_literal(const Instance& in, const Invocation& call) {
   const auto& signature = call.fn.fn().signature;
   bool has_open_type = std::ranges::any_of(call.generics, [](const auto& given) { return !given.has_value(); });
   return has_open_type && !call.arguments.empty() && std::ranges::all_of(call.arguments, [&](const BoundArgument& a) {
-    bool is_truth = a.operand.value.is_scalar() && !a.operand.value.is_element() && element_of(in, a.operand.value) == Scalar::Bool;
-    bool is_default = a.operand.value.is<Nothing>() && signature.parameters[&a - call.arguments.data()].default_value;
+    const ast::Parameter& p = signature.parameters[size_t(&a - call.arguments.data())];
+    bool is_place = a.operand.value.is_element() && p.direction != ast::Direction::In;
+    bool is_truth = a.operand.value.is_scalar() && !is_place && element_of(in, a.operand.value) == Scalar::Bool;
+    bool is_default = a.operand.value.is<Nothing>() && p.default_value;
     return is_default || is_truth || is_literal(a.operand.value);
   });
 }
