@@ -117,6 +117,8 @@ class PaddingFlow {
   Marks marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places = nullptr, unsigned padded = 0) const;
   static uint32_t bit_of(size_t input) { return uint32_t(1) << std::min<size_t>(input, kMostInputs - 1); }
   void add_uniform(std::vector<prove::Formula>& runs, unsigned inputs, int64_t axis) const;
+  prove::Formula all_uniform(unsigned inputs, int64_t axis) const;
+  Known padded_at(const AxisPadding& along, const prove::Formula& places, bool is_beside) const;
   Known plain_at(const AxisPadding& along, const prove::Formula& places) const;
   MapResults map_results(const ir::op::Map& op, const MapAxis& axis, unsigned set, bool is_free = false, const std::map<size_t, const Plain*>* plain = nullptr);
   std::vector<Plain> plain_of(const ir::op::Map& op, const MapAxis& axis, size_t r);

@@ -110,6 +110,24 @@ void PaddingFlow::add_uniform(std::vector<prove::Formula>& runs, unsigned inputs
   }
 }
 
+// The runs in which all of them are.
+prove::Formula PaddingFlow::all_uniform(unsigned inputs, int64_t axis) const {
+  std::vector<prove::Formula> runs;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const AxisPadding* along = is_in(inputs, i) ? padding_along(i, axis) : nullptr;
+    if (along) runs.push_back(along->kind == PaddingKind::Free ? along->uniform.when : prove::truth(false));
+  }
+  return prove::all_of(std::move(runs));
+}
+
+// What stands beyond an edge there; beside other padding, in runs in which it is none itself as well.
+Known PaddingFlow::padded_at(const AxisPadding& along, const prove::Formula& places, bool is_beside) const {
+  if (!is_beside || along.kind != PaddingKind::Free || along.uniform.when.is_false()) return along.numbers;
+  const Known any = joined(along.numbers, along.uniform.number);
+  const bool is_never = any != along.numbers && prover_.proves(prover_.facts(region_).with(places), negation(along.uniform.when), prove::Effort::Quick);
+  return is_never ? along.numbers : any;
+}
+
 // What is free may be, there.
 Known PaddingFlow::plain_at(const AxisPadding& along, const prove::Formula& places) const {
   if (places.is_true() || along.plain.size() < 2) return any_of(along.plain);
@@ -128,7 +146,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
   const auto& args = kernel_.region(map.body).args;
   NumbersOf known = scalars_;
   MarksOf marks;
-  unsigned padded = 0;
+  unsigned padded = 0, beside = 0;  // beside: what is padding whatever is free
   std::vector<prove::Formula> places, unless;
   for (size_t g = 0; g < groups.size(); ++g) {
     bool is_in = set >> g & 1;
@@ -136,7 +154,8 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
     if (groups[g].edges.empty() || (!is_in && !groups[g].is_filled)) continue;
     prove::Formula place = outside(groups[g].edges, coordinate(map, axis));
     places.push_back(is_in ? place : negation(place));
-    if (is_in) add_uniform(unless, groups[g].inputs, axis);
+    if (is_in) unless.push_back(all_uniform(groups[g].inputs, axis));
+    if (is_in && unless.back().is_false()) beside |= groups[g].inputs;
   }
   // Along the other axes it lies inside; what does not is in the corners.
   for (int64_t other = 0; axis >= 0 && other <= int64_t(map.shape.size()); ++other)
@@ -144,7 +163,8 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
       if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, coordinate(map, other))));
   const prove::Formula all = prove::all_of(std::move(places));
   std::optional<prove::Formula> but;
-  if (!unless.empty()) but = prove::all_of({all, negation(prove::any_of(std::move(unless)))});
+  const prove::Formula none = prove::any_of(std::move(unless));
+  if (!none.is_false()) but = prove::all_of({all, negation(none)});
   const prove::Formula& runs = but ? *but : all;
   if (axis >= 0 && axis < int64_t(map.shape.size())) marks[args[size_t(axis)]].made = Made::Placed;
   for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -154,7 +174,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
     for (size_t a = 0; is_free && a < input.axes.size(); ++a)
       if (reads_along(i, a, axis) && input.axes[a].may_be_free) numbers = plain && plain->contains(i) ? plain->at(i)->number : plain_at(input.axes[a], set ? runs : prove::truth(true));
     for (size_t a = 0; a < input.axes.size(); ++a)
-      if (is_in(padded, i) && reads_along(i, a, axis) && input.axes[a].is_padded) numbers = input.axes[a].numbers;
+      if (is_in(padded, i) && reads_along(i, a, axis) && input.axes[a].is_padded) numbers = padded_at(input.axes[a], runs, is_in(beside, i));
     if (axis >= 0 && !is_in(padded, i)) numbers = met_there(i, axis, groups, set, numbers);
     known[arg] = numbers;
     marks[arg] = marks_along(i, axis, is_in(padded, i), set ? &runs : nullptr, padded);
