@@ -94,13 +94,7 @@ bool Evaluator::takes_up(const ast::Block& body, std::string_view name) {
   bool found = false;
   auto look = [&](const ast::Stmt& s) {
     auto* assign = s.as<ast::Assign>();
-    if (assign && root_of(assign->target) == name) {
-      found |= assign->op.has_value();
-      each_part(assign->value, [&](const ast::Expr& part) {
-        auto* ref = part.as<ast::NameRef>();
-        found |= ref && ref->name.text == name;
-      });
-    }
+    if (assign && root_of(assign->target) == name) found |= assign->op.has_value() || mentions(assign->value, name);
     if (s.as<ast::If>()) each_target(s, [&](const ast::Expr& target) { found |= root_of(&target) == name && target.as<ast::Index>(); });
     each_call(s, [&](const ast::Call& call) {
       for (const ast::Expr* place : places_of(call)) found |= root_of(place) == name;

@@ -73,15 +73,20 @@ template <class F> void each_target(const ast::Stmt& stmt, const F& f) {
   });
 }
 
-// Does the body read the name?
-inline bool mentions(const ast::Block& body, std::string_view name) {
+// Is the name read there?
+inline bool mentions(const ast::Expr* expr, std::string_view name) {
   bool found = false;
-  auto look = [&](const ast::Expr& part) {
+  each_part(expr, [&](const ast::Expr& part) {
     auto* ref = part.as<ast::NameRef>();
     found |= ref && ref->name.text == name;
-  };
+  });
+  return found;
+}
+
+inline bool mentions(const ast::Block& body, std::string_view name) {
+  bool found = false;
   for (const ast::Stmt* s : body.statements)
-    each_statement(*s, [&](const ast::Stmt& inner) { each_expression(inner, [&](const ast::Expr* expr) { each_part(expr, look); }); });
+    each_statement(*s, [&](const ast::Stmt& inner) { each_expression(inner, [&](const ast::Expr* expr) { found |= mentions(expr, name); }); });
   return found;
 }
 

@@ -295,6 +295,7 @@ bool Masks::has_inside(OpId inside) const {
 }
 
 void Masks::forget_operands(OpId op) {
+  guards_.erase({op, 0});
   auto from = operands_.lower_bound({op, 0, 0}), to = from;
   while (to != operands_.end() && std::get<0>(to->first) == op) ++to;
   operands_.erase(from, to);

@@ -55,7 +55,7 @@ class Masks {
   const InsideMask* inside(ir::OpId inside, int64_t axis) const;  // none where there is no mask
   bool has_inside(ir::OpId inside) const;
   void forget(ir::OpId map);          // what was asked for in its body
-  void forget_operands(ir::OpId op);  // what was asked for in front of it
+  void forget_operands(ir::OpId op);  // what was asked for in front of it, and of a number that it makes
   // The edges of one operation along an axis are united.
   void add(const EffectMask& mask);
   const EffectMask* effect(ir::OpId op, int64_t axis) const;  // none where there is no mask
