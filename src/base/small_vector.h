@@ -17,10 +17,10 @@ class SmallVector {
  public:
   SmallVector() = default;
   SmallVector(std::initializer_list<T> list) { assign(list.begin(), uint32_t(list.size())); }
-  SmallVector(const SmallVector& other) { assign(other.data(), other.size_); }
+  SmallVector(const SmallVector& other) { copy(other); }
   SmallVector(SmallVector&& other) noexcept { take(other); }
   SmallVector& operator=(const SmallVector& other) {
-    if (this != &other) size_ = 0, assign(other.data(), other.size_);
+    if (this != &other) copy(other);
     return *this;
   }
   SmallVector& operator=(SmallVector&& other) noexcept {
@@ -60,7 +60,17 @@ class SmallVector {
     std::memcpy(&at, place_, sizeof at);
     return at;
   }
+  // What lies in place is copied whole: a few moves, where a loop over the elements would be a call.
+  void copy(const SmallVector& other) {
+    if (is_in_place() && other.is_in_place()) {
+      std::memcpy(place_, other.place_, sizeof place_);
+      size_ = other.size_;
+    } else {
+      assign(other.data(), other.size_);
+    }
+  }
   void assign(const T* from, uint32_t count) {
+    size_ = 0;
     reserve(count);
     std::copy(from, from + count, data());
     size_ = count;

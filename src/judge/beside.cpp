@@ -217,7 +217,7 @@ std::vector<Evaluator::Left> Evaluator::left_by(const ast::If& choice, bool take
     if (!is_taken) each_statement(side, look);
     each_held(side, [&](Number& x, const View* element) {
       auto left = std::ranges::find(all, &x, &Left::place);
-      if (left == all.end()) left = all.insert(all.end(), Left{&x, x.padding, x.data, x.stamps, element != nullptr});
+      if (left == all.end()) left = all.insert(all.end(), Left{&x, x, x.data, x.stamps, element != nullptr});
       (is_taken ? left->is_taken : left->is_other) = true;
       left->stamps.add(made.stamps), left->brings |= made.is_padding;
       left->data |= element ? moved(made.data, turned_round(element->indices)) : made.data;
@@ -251,7 +251,7 @@ void Evaluator::join_left(const Left& left, const Number& test) {
   if (!left.is_element) x.stamps.add(left.stamps), x.padding &= ~kAsked;
   if (!test.is_padding()) x.data |= left.data & ~x.waiting & ~x.padding & kAllAxes;
   if (!test.is_element || test.is_padding()) return;
-  if (!(left.is_taken && left.is_other)) x.padding |= left.padding & kAllAxes;
+  if (!(left.is_taken && left.is_other)) x.padding |= left.before.padding & kAllAxes;
   if (left.brings && !x.is_padding()) x.padding |= kAnything;
 }
 

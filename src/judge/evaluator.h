@@ -251,7 +251,8 @@ class Evaluator {
   // What stands in a place that a branch assigns to, and what the side that is not run would make of it.
   struct Left {
     Number* place;
-    Padding padding, data;
+    Number before;
+    Padding data;
     Stamps stamps;
     bool is_element, is_taken = false, is_other = false, brings = false;
   };

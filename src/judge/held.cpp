@@ -11,12 +11,14 @@ bool are_same(const Number& a, const Number& b) {
 
 namespace {
 
+bool is_left(const Number& old, const Number& next) { return are_same(old, next) && !old.is_anything(); }
+
 // Where what is held is padding as well, nothing is kept out of it; along an axis where it is not, it still is none. Which number that leaves is not
 // said where a mask for others may stand.
 Number both_padding(const Number& old, const Number& next) {
   Number out = next;
   const Padding fresh = next.padding & ~old.padding & kAllAxes;
-  if ((fresh || (next.padding & kMet)) && !are_same(old, next)) out.padding |= kAnything;
+  if ((fresh || (next.padding & kMet)) && !is_left(old, next)) out.padding |= kAnything;
   out.padding &= ~fresh;
   out.data = (next.data & ~fresh) | (old.data & fresh), out.waiting = (next.waiting | (fresh & ~old.data)) & ~out.data;
   return out;
@@ -26,7 +28,7 @@ Number both_padding(const Number& old, const Number& next) {
 
 // It keeps what it holds where padding, computed of that, is to be assigned. Two numbers that are padding are computed like everything else.
 Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span span) {
-  const bool is_computed = takes_up || next.stamps.has(old.stamp);
+  const bool is_computed = takes_up || next.stamps.has(old.stamp) || next.stamps.has(old.copy_of);
   const Padding others = left_by_others(next, old);
   if (others && !is_computed && next.stamps.is_open) unknown(span, "what may be computed of what stands there");
   if (is_computed) next.padding |= others, next.kept = next.read = 0;
@@ -34,10 +36,10 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   if (!is_computed && !next.stamps.is_open) return next;
   if (old.is_padding()) {
     Number out = both_padding(old, next);
-    if (others && !are_same(old, next)) out.padding |= kAnything;
+    if ((others || next.padder != old.stamp) && !is_left(old, next)) out.padding |= kAnything;
     return out;
   }
-  const bool is_same = are_same(old, next) && !old.is_anything();
+  const bool is_same = is_left(old, next);
   Number out = next;
   // By what can be proved of the place, what was set stands or is padding.
   if (!next.is_padding() && (!is_same || old.waiting)) out.padding |= kAnything;

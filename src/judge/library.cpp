@@ -152,7 +152,7 @@ Value Evaluator::run_atomic(const std::string& op, Call& call, Span span) {
   auto argument = [&](size_t i) { return number_of(*call.arguments[size_t(call.position[i])].value, span); };
   std::vector<Value> operands;
   for (size_t i = 1; i < call.position.size(); ++i)
-    if (call.position[i] >= 0) operands.push_back(tile_or_number(*call.arguments[size_t(call.position[i])].value, span));
+    if (const int at = call.position[i]; at >= 0 && call.arguments[size_t(at)].value) operands.push_back(tile_or_number(*call.arguments[size_t(at)].value, span));
   if (Padding out = keeps_numbers() ? left_out(place, operands) : Padding(0)) return nowhere(element_type(place), out);
   Number old = number_of(place_value(place, span), span);
   Number value = convert(argument(op == "compare_exchange" ? 2 : 1), old.type, span), next = value;

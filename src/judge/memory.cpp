@@ -122,6 +122,7 @@ void Evaluator::write(const Region& region, const Value& value, Span span, bool 
     if (is_held) number = assigned(*memory.own(*at), number, takes_up, span);
     number.padding &= ~(kAsked | kMet);
     keep_known(memory, number, span);
+    if (!is_whole) number.stamp = 0;
     memory.set(*at, number);
   });
   if (!is_whole && !memory.is_callers()) memory.level();

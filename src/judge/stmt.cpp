@@ -121,6 +121,13 @@ void Evaluator::hold(const ast::Name& name, const std::optional<Type>& type, Val
   }
   if (std::holds_alternative<Pending>(held)) unknown(span, "a tile whose shape nothing gives");
   auto* tile = std::get_if<TilePtr>(&held);
+  if (tile && !is_var) {
+    // A variable may be given what it names.
+    auto own = std::make_shared<Tile>(**tile);
+    for (Number& x : own->elements)
+      if (!x.stamp) x = stamped(x, 0);
+    held = TilePtr(own);
+  }
   if (!tile || !is_var) return bind(name.text, held);
   View own = new_memory(std::string(name.text), (*tile)->type, (*tile)->shape, Kind::Fragment);
   write(all_of(own), *tile, span);
@@ -221,8 +228,10 @@ Flow Evaluator::run_if(const ast::If& choice) {
   if (returns(choice)) beyond_.add(told_by(test)), frame_->may_have_returned = true;
   if (!is_parallel_) return flow;
   // It may be left as it was as well; which number padding is, where a mask for others may stand, is not said.
-  for (const Left& one : left)
-    if (others && one.place->is_padding()) one.place->padding |= kAnything;
+  for (const Left& one : left) {
+    const bool is_masked = test.is_padding() && one.before.is_padding() && test.padder != one.before.stamp && (!are_same(one.before, *one.place) || one.before.is_anything());
+    if ((others && one.place->is_padding()) || is_masked) one.place->padding |= kAnything;
+  }
   for (const Left& one : left) join_left(one, test);
   if (!test.is_padding()) note_test(choice, test);
   if (test.is_padding() || test.is_set()) {

@@ -43,30 +43,31 @@ Number moved(Number x, const Places& places) {
   x.padding = moved(x.padding, places);
   x.waiting = moved(x.waiting, places);
   x.data = moved(x.data, places);
-  x.kept = moved(x.kept, places) & kAllAxes & ~kLost, x.others = moved(x.others, places), x.read = moved(x.read, places);
+  x.kept = (moved(x.kept, places) & kAllAxes & ~kLost) | (x.kept & kLost), x.others = moved(x.others, places), x.read = moved(x.read, places);
   x.stamps = {};
   return x;
 }
 
 namespace {
 
-// Of elements that have been assigned to since: nothing that stands is computed of them.
-thread_local std::vector<bool> gone_stamps;
+// Of elements that have been assigned to since, nothing that stands is computed, unless another variable was given what they held.
+enum class Stamp : uint8_t { Stands, Copied, Gone };
+thread_local std::vector<Stamp> stamps_seen;
 
-void drop_stamp(uint32_t stamp) {
-  if (stamp >= gone_stamps.size()) gone_stamps.resize(size_t(stamp) + 1);
-  if (stamp) gone_stamps[stamp] = true;
+void note_stamp(uint32_t stamp, Stamp now) {
+  if (stamp >= stamps_seen.size()) stamps_seen.resize(size_t(stamp) + 1);
+  if (stamp && stamps_seen[stamp] != Stamp::Copied) stamps_seen[stamp] = now;
 }
 
 // Another one in the place of `before`.
 uint32_t new_stamp(uint32_t before) {
   thread_local uint32_t last = 0;
-  drop_stamp(before);
-  if (!++last) gone_stamps.clear(), ++last;
+  note_stamp(before, Stamp::Gone);
+  if (!++last) stamps_seen.clear(), ++last;
   return last;
 }
 
-bool is_free(uint32_t stamp) { return !stamp || (stamp < gone_stamps.size() && gone_stamps[stamp]); }
+bool is_free(uint32_t stamp) { return !stamp || (stamp < stamps_seen.size() && stamps_seen[stamp] == Stamp::Gone); }
 
 }  // namespace
 
@@ -83,8 +84,14 @@ void Stamps::add(const Stamps& others) {
 }
 
 Number stamped(Number x, uint32_t before) {
-  x.stamps.drop(before), x.stamp = new_stamp(before), x.stamps.add(x.stamp);
+  const bool is_again = x.stamp && x.stamp == before;
+  x.copy_of = !x.stamp || is_again ? 0 : x.copy_of ? x.copy_of : x.stamp;
+  note_stamp(x.copy_of, Stamp::Copied);
+  x.stamp = new_stamp(before);
+  if (is_again || is_free(before)) x.stamps.drop(before);
+  x.stamps.add(x.stamp);
   if (!x.stamps.has(x.stamp)) x.stamps.of[0] = x.stamp;
+  x.padder = x.is_padding() ? x.stamp : 0;
   return x;
 }
 
@@ -118,7 +125,9 @@ Number apart(Number x) {
 void mark(Number& out, std::span<const Number> from) {
   out.scanned = out.padding & (kLost - 1);
   out.data = out.waiting = out.kept = out.others = out.read = 0, out.keeper = out.owner = 0, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
+  out.padder = 0;
   for (const Number& x : from) {
+    if (x.is_padding()) out.padder = x.padder ? either(out.padder, x.padder) : kSeveral;
     out.scanned &= x.scanned | ~x.padding;
     out.is_element |= x.is_element, out.spread &= x.spread;
     out.data |= x.data & ~x.spread, out.waiting |= x.waiting & ~x.spread;
@@ -174,7 +183,7 @@ Memory::Memory(std::string name, Scalar element, const Shape& shape, bool rounds
 
 // Nothing is assigned to it any more.
 Memory::~Memory() {
-  for (const Number& x : own_) drop_stamp(x.stamp);
+  for (const Number& x : own_) note_stamp(x.stamp, Stamp::Gone);
 }
 
 bool Memory::is_written(int64_t offset) const { return written_[size_t(offset)]; }

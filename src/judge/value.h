@@ -37,7 +37,7 @@ inline constexpr uint32_t kSeveral = ~uint32_t(0);
 // Elements of variables of which a number is computed in place: a stamp each, which a new assignment replaces. Few of them; of more, or behind a
 // branch that was not run, it is not known.
 struct Stamps {
-  std::array<uint32_t, 4> of = {};
+  std::array<uint32_t, 6> of = {};
   bool is_open = false;
   bool has(uint32_t stamp) const { return stamp && std::ranges::find(of, stamp) != of.end(); }
   bool any() const { return std::ranges::any_of(of, [](uint32_t stamp) { return stamp != 0; }); }
@@ -62,9 +62,11 @@ struct Number {
   Padding kept = 0, others = 0;
   Padding read = 0;  // of data that no variable has taken up
   uint32_t keeper = 0, owner = 0;
+  uint32_t padder = 0;  // the element of a variable that is padding as this is; kSeveral, or 0: others, too
   Padding spread = 0;   // the axes, of the operation at hand, that its tile does not have
   Stamps stamps = {};   // of elements that it is computed of
   uint32_t stamp = 0;   // its own, in a variable
+  uint32_t copy_of = 0;  // the one of another variable that it was given as it was
   bool is_element = false;  // of a tile
 
   Padding beyond() const { return Padding(padding & ~(kAsRead | kAsked)); }

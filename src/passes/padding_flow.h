@@ -100,6 +100,7 @@ class PaddingFlow {
     bool is_mixed = false, is_told = false;  // told: some of it the program has set
     bool may_take_up = false, is_unsure = false;  // of mixed: some are free; these have become data
     bool is_left_out() const { return kind >= Kind::Free; }
+    bool counts() const { return kind == Kind::Data || kind == Kind::Maybe || is_unsure; }
     // Of what variables have kept, and of data of one input at most.
     bool is_aside() const { return kind != Kind::None && kind <= Kind::Free && kept && !(data & (data - 1)); }
   };

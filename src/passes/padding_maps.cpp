@@ -329,6 +329,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   std::map<ValueId, AxisPadding> stored;
   MapResults inside = map_results(map, {-1, {}, {}}, 0);
   std::vector<TileState> states;
+  std::vector<std::set<size_t>> counting(made_.size());  // axes along which some of a result counts where inputs are padding
   for (size_t r = 0; r < made_.size(); ++r) {
     states.push_back(plain_state(inside.numbers[r], map.shape.size()));
     states.back().is_taken_up = inside.marks[r].is_assigned || !inside.marks[r].read;
@@ -348,14 +349,21 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
       mask_guards(map, axis, set, results);
       mask_effects(axis, set, results);
       note_stores(map, axis, results, stored);
-      for (size_t r = 0; r < states.size(); ++r) outcomes[r].push_back(outcome_of(map, axis, set, results, r));
+      for (size_t r = 0; r < states.size(); ++r) {
+        const Outcome& outcome = outcomes[r].emplace_back(outcome_of(map, axis, set, results, r));
+        // Of an assignment, what it has left as it was counts.
+        if (!outcome.counts()) continue;
+        states[r].inside = joined(states[r].inside, results.numbers[r]);
+        counting[r].insert(a);
+      }
     }
     for (size_t r = 0; r < states.size(); ++r) states[r].axes[a] = padding_of(map, axis, outcomes[r], r);
   }
   for (size_t r = 0; r < states.size(); ++r) {
     auto padded = std::count_if(states[r].axes.begin(), states[r].axes.end(), [](const AxisPadding& axis) { return axis.is_padded; });
     std::optional<Known> corner;
-    if (padded > 1) states[r].corner = corner.emplace(corner_of(map, r));
+    if (counting[r].size() > 1) states[r].inside = joined(states[r].inside, corner.emplace(corner_of(map, r)));
+    if (padded > 1) states[r].corner = corner ? *corner : corner.emplace(corner_of(map, r));
     for (size_t a = 0; a < states[r].axes.size(); ++a) {
       if (!states[r].axes[a].is_padded || !hides_corner(states[r], a)) continue;
       if (!corner) corner = corner_of(map, r);

@@ -44,7 +44,6 @@ Linear lost() {
 Linear combined(const Linear& a, int64_t of_a, const Linear& b, int64_t of_b) {
   Linear sum;
   if (a.is_lost || b.is_lost || !sum_of_products(a.constant, of_a, b.constant, of_b, sum.constant)) return lost();
-  sum.parts.reserve(a.parts.size() + b.parts.size());
   const Linear::Part *x = a.parts.begin(), *x_end = a.parts.end(), *y = b.parts.begin(), *y_end = b.parts.end();
   while (x != x_end || y != y_end) {
     bool takes_x = y == y_end || (x != x_end && x->atom <= y->atom), takes_y = x == x_end || (y != y_end && y->atom <= x->atom);
@@ -95,8 +94,9 @@ Interval intersection(Interval a, Interval b) { return {std::max(a.low, b.low), 
 Interval hull(Interval a, Interval b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
 int64_t Linear::factor_of(AtomId atom) const {
-  auto at = std::lower_bound(parts.begin(), parts.end(), atom, [](const Part& p, AtomId id) { return p.atom < id; });
-  return at != parts.end() && at->atom == atom ? at->factor : 0;
+  for (const Part& part : parts)  // few of them
+    if (part.atom >= atom) return part.atom == atom ? part.factor : 0;
+  return 0;
 }
 
 Linear operator+(const Linear& a, const Linear& b) { return combined(a, 1, b, 1); }

@@ -32,6 +32,8 @@ class Program:
         self.turns = random.Random(f"turns {seed}").choice([0, 0.4])
         # Variables of a turn, which keep a number beyond an edge, and are folded into those that the loop carries.
         self.folds = random.Random(f"folds {seed}").choice([0, 0.4])
+        # Variables that begin as others are.
+        self.copies = random.Random(f"copies {seed}").choice([False, True])
 
     def name(self):
         self.fresh += 1
@@ -115,6 +117,10 @@ class Program:
         if kind < 0.55:
             name = self.name()
             return f"let {name} = {self.operand()} - {variable}; {variable} += {name} * 0.5;"
+        if self.copies and kind < 0.58:
+            name, other = self.name(), self.rng.choice([variable, f"max({variable}, {self.operand()})", f"({variable} + 1)"])
+            return self.rng.choice([f"var {name} = {variable}; {name} = {self.combined(other, self.operand())}; {variable} = {self.combined(variable, name)};",
+                                    f"var {name} = {variable}; {variable} = {self.combined(variable, self.operand())}; {name} = {self.combined(variable, self.operand())}; {variable} = {name};"])
         if kind < 0.58:
             return f"{variable} = {variable} * {self.rng.choice(self.names)} + {self.operand()};"
         if kind < 0.62:
@@ -191,12 +197,12 @@ class Program:
     def segment(self):
         """Tiles one after the other: a loop over them, forth or back, a list of them, or one alone."""
         kind, turns = self.rng.random(), f"ceildiv(N, {COLUMNS})"
-        if kind < 0.1:
-            return f"{{ let k = {self.rng.choice([0, 1, 2, f'{turns} - 1'])}; {self.statements(1)} }}"
         if kind < 0.2:
             places, self.places = self.places, 0  # what is known where the text is compiled decides there
             body = self.statements(1)
             self.places = places
+            if kind < 0.1:
+                return f"{{ let k = {self.rng.choice([0, 1, 2, f'{turns} - 1'])}; {body} }}"
             return f"for k in {self.rng.choice(['[0, 1]', '[1, 0]', '[2, 0, 1]'])} {{ {body} }}"
         if kind < 0.35:
             index = self.name()
