@@ -1,4 +1,4 @@
-// What the iterations of a map do to memory. One that lies beyond an edge does nothing: an atomic, or an element store, of whose place or
+// What the iterations of a map do to memory, and report. One that lies beyond an edge does nothing: an atomic, or an element store, of whose place or
 // condition padding has told is not made there, and a read at such a place reports nothing. A store of padding to a place like others is made.
 #include <bit>
 
@@ -147,6 +147,37 @@ void PaddingFlow::run_simt(RegionId body) {
     }
     if (!grows) return;
   }
+}
+
+// Padding that a guard would report, as in a division by zeros of it.
+void PaddingFlow::mask_guards(const op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results) {
+  each_op(kernel_, map.body, [&](OpId id) {
+    const Op& op = kernel_.op(id);
+    if (!is_guarded(op)) return;
+    auto* binary = op.get<op::Binary>();
+    ValueId operand = binary ? binary->b : op.as<op::Unary>().x;
+    auto numbers = results.known.find(operand);
+    auto marks = results.marks_of.find(op.result());
+    if (numbers == results.known.end() || marks == results.marks_of.end() || (marks->second.taint == Taint::Clean && counts(marks->second.made))) return;
+    bool divides = binary && (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem);
+    if (divides && !(numbers->second.sure.kinds & kZero) && !binary->may_leave) return;
+    const bool is_free = marks->second.taint == Taint::Clean;
+    Edges edges;
+    const Group* unknown = nullptr;
+    for (size_t g = 0; g < axis.groups.size(); ++g) {
+      const Group& group = axis.groups[g];
+      bool is_read = false;
+      for (size_t i = 0; i < inputs_.size(); ++i)
+        is_read |= is_in(group.inputs, i) && is_made_of(op.result(), inputs_[i].element);
+      if (!is_read || !(set >> g & 1)) continue;
+      if (!group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) unknown = &group;
+      if (is_free && !edges.empty()) edges = beyond_both(edges, group.edges);
+      else unite(edges, group.edges);
+    }
+    if (edges.empty() && !unknown) return;
+    if (!unknown) return masks_.add(GuardMask{region_, op_, id, axis.axis, edges});
+    if (divides && numbers->second.sure.is_within(kZero)) report(*unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, "division", "1", op);
+  });
 }
 
 }  // namespace tilec::passes

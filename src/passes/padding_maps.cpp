@@ -374,35 +374,4 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   for (size_t r = 0; r < states.size(); ++r) (r < at.results.size() ? tiles_ : buffers_)[into_[r]] = std::move(states[r]);
 }
 
-// Padding that a guard would report, as in a division by zeros of it.
-void PaddingFlow::mask_guards(const op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results) {
-  each_op(kernel_, map.body, [&](OpId id) {
-    const Op& op = kernel_.op(id);
-    if (!is_guarded(op)) return;
-    auto* binary = op.get<op::Binary>();
-    ValueId operand = binary ? binary->b : op.as<op::Unary>().x;
-    auto numbers = results.known.find(operand);
-    auto marks = results.marks_of.find(op.result());
-    if (numbers == results.known.end() || marks == results.marks_of.end() || (marks->second.taint == Taint::Clean && counts(marks->second.made))) return;
-    bool divides = binary && (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem);
-    if (divides && !(numbers->second.sure.kinds & kZero) && !binary->may_leave) return;
-    const bool is_free = marks->second.taint == Taint::Clean;
-    Edges edges;
-    const Group* unknown = nullptr;
-    for (size_t g = 0; g < axis.groups.size(); ++g) {
-      const Group& group = axis.groups[g];
-      bool is_read = false;
-      for (size_t i = 0; i < inputs_.size(); ++i)
-        is_read |= is_in(group.inputs, i) && is_made_of(op.result(), inputs_[i].element);
-      if (!is_read || !(set >> g & 1)) continue;
-      if (!group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) unknown = &group;
-      if (is_free && !edges.empty()) edges = beyond_both(edges, group.edges);
-      else unite(edges, group.edges);
-    }
-    if (edges.empty() && !unknown) return;
-    if (!unknown) return masks_.add(GuardMask{region_, op_, id, axis.axis, edges});
-    if (divides && numbers->second.sure.is_within(kZero)) report(*unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, "division", "1", op);
-  });
-}
-
 }  // namespace tilec::passes
