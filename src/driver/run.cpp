@@ -69,13 +69,14 @@ std::string named_values(const std::string& contract, const ir::Kernel& kernel, 
   return values.empty() ? "" : ", where " + join(values, " and ");
 }
 
+std::string place_of(const Session& session, Span span) {
+  if (!span.valid() || span.file.index >= session.sources.size()) return "<generated>";
+  const LineColumn at = session.sources.place(span);
+  return std::string(session.sources.name(span.file)) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
 void print_fault(const Session& session, const interp::Fault& fault, const std::string& more = "") {
-  std::string place = "<generated>";
-  if (fault.span.valid() && fault.span.file.index < session.sources.size()) {
-    LineColumn at = session.sources.place(fault.span);
-    place = std::string(session.sources.name(fault.span.file)) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
-  }
-  std::printf("%s: fault: %s%s [%s]\n", place.c_str(), fault.text.c_str(), more.c_str(), std::string(interp::name(fault.kind)).c_str());
+  std::printf("%s: fault: %s%s [%s]\n", place_of(session, fault.span).c_str(), fault.text.c_str(), more.c_str(), std::string(interp::name(fault.kind)).c_str());
 }
 
 struct Run {
@@ -176,6 +177,12 @@ void tell_fault(const Session& session, const ir::Kernel& kernel, const RunDims&
   if (is_contract) print_defaults(dims);
 }
 
+// Is there a guard that failed? The run went on behind it, as a call does.
+bool tell_guard(const Session& session, const interp::RunResult& result) {
+  if (result.guard) std::printf("%s: a guard failed: here a call returns TILE_BOUNDS\n", place_of(session, result.guard->span).c_str());
+  return result.guard.has_value();
+}
+
 // What the command line asks of every kernel.
 struct Asked {
   Dims dims;
@@ -254,7 +261,7 @@ bool agrees_with_text(Session& session, const ExportInstance& exported, const st
   if (is_too_long) source.not_judged = "it takes too many steps; `--form=source` runs it all";
   if (!source.not_judged.empty()) return print_not_judged(session, label, source.not_judged), true;
   if (source.fault) {
-    std::printf("%s: DIFFERS from the text, which has a fault: ", label.c_str());
+    std::printf("%s: %s: ", label.c_str(), typed.result.guard ? "the text has a fault where a guard fails" : "DIFFERS from the text, which has a fault");
     print_fault(session, *source.fault);
     return false;
   }
@@ -268,37 +275,37 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   const std::optional<Given> all_given = given_to(exported, label, asked, o);
   if (!all_given) return kUsage;
   const Dims& dims = all_given->dims.dims;
-  const Data* given = &all_given->data;
-  if (o.form == "source" && !o.after_each) return run_text(session, exported, label, all_given->dims, *given, machine);
+  if (o.form == "source" && !o.after_each) return run_text(session, exported, label, all_given->dims, all_given->data, machine);
   interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;
   const ir::Kernel meant = with_masks(exported.kernel);
-  Run reference = execute(meant, *given, dims, o, numeric, &machine, completions(o, exported.kernel.form)[0]);
+  Run reference = execute(meant, all_given->data, dims, o, numeric, &machine, completions(o, exported.kernel.form)[0]);
   if (reference.result.fault) {
     if (o.prints_json) print_json(session, label, o.form.empty() ? "typed" : o.form, exported.kernel, reference);
     else tell_fault(session, exported.kernel, all_given->dims, reference);
     return kSaidNo;
   }
   int code = kDone;
-  if (o.after_each && o.form != "typed" && !agrees_with_text(session, exported, label, dims, *given, reference, numeric, machine)) return kSaidNo;
+  if (o.after_each && o.form != "typed" && !agrees_with_text(session, exported, label, dims, all_given->data, reference, numeric, machine)) return kSaidNo;
   std::string last_key;
   auto judge = [&](std::string_view what, const ir::Kernel& kernel) {
     if (is_as_before(last_key, kernel, machine) && !o.counters && !o.prints_json) return void(std::printf("%s after %s: agrees, as it is unchanged\n", label.c_str(), std::string(what).c_str()));
     for (interp::Completion completion : completions(o, kernel.form)) {
-      Run run = execute(kernel, *given, dims, o, numeric, &machine, completion);
+      Run run = execute(kernel, all_given->data, dims, o, numeric, &machine, completion);
       if (o.prints_json) {
         print_json(session, label, ir::name(kernel.form), exported.kernel, run);
         if (run.result.fault) code = kSaidNo;
         continue;
       }
       bool is_second = o.completion == "both" && completion == interp::Completion::Early;
-      if (!tell_agreement(session, exported.kernel, label + " after " + std::string(what) + (is_second ? ", completed early" : ""), run, reference, numeric)) code = kSaidNo;
+      const std::string title = label + " after " + std::string(what) + (is_second ? ", completed early" : "");
+      if (!tell_agreement(session, exported.kernel, title, run, reference, numeric) || (!o.after_each && tell_guard(session, run.result))) code = kSaidNo;
     }
   };
   if ((o.form.empty() || o.form == "typed") && !o.after_each) {
     if (o.prints_json) print_json(session, label, "typed", exported.kernel, reference);
     else std::printf("%s: done\n", label.c_str());
     if (o.counters) print_counters(reference.result.counters);
-    return kDone;
+    return !o.prints_json && tell_guard(session, reference.result) ? kSaidNo : kDone;
   }
   ir::Kernel kernel = kernel_for(exported, machine);
   PassOptions passes = session.passes();

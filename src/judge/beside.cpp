@@ -126,7 +126,8 @@ Evaluator::Beside Evaluator::beside(const ast::Expr* expr) {
       if (!number) return;
       found.is_padding |= number->is_padding() || number->is_set();
       if (!number->spread) found.stamps.add(number->stamps);
-      found.data |= number->data & ~number->spread;
+      found.data |= number->data & ~number->spread, found.placed |= number->placed & ~number->spread;
+      found.waiting |= number->waiting & ~number->spread;
     } catch (const Stopped&) {
     } catch (const Unknown&) {
     }
@@ -139,8 +140,10 @@ Number Evaluator::chosen(const Number& test, Number number, const ast::Expr& oth
   if (!test.is_padding()) {
     lose_reading(number);
     number.padding &= ~kAsked;
-    number.stamps.add(beside(&other).stamps);
-    if (test.is_set() || (!number.is_padding() && beside(&other).is_padding)) number.padding |= kSet;
+    const Beside left = beside(&other);
+    number.stamps.add(left.stamps);
+    if (test.is_set() || (!number.is_padding() && left.is_padding)) number.padding |= kSet;
+    number.waiting |= left.waiting & ~number.data;
     decided_by(number, test);
     return number;
   }
@@ -177,7 +180,7 @@ void Evaluator::stamp_numbers(const ast::Stmt& stmt, const Number* test) {
     Binding* binding = name ? find(name->name.text) : nullptr;
     auto* number = binding && binding->is_set ? std::get_if<Number>(&binding->value) : nullptr;
     if (number) *number = stamped(*number, number->stamp);
-    if (number && test) decided_by(*number, *test);
+    if (number && test) decided_by(*number, *test), number->is_element |= test->is_element;
   });
 }
 
@@ -193,7 +196,7 @@ void Evaluator::decide(const ast::If& choice, const Number& test) {
       lose_reading(x);
       const Padding out = element ? moved(Padding(test.padding & kAllAxes), turned_round(element->indices)) : Padding(0);
       const bool is_kept = element && (element->kind == Kind::Fragment || (element->kind == Kind::Shared && is_in_place(*element)));
-      if (is_kept && !x.is_padding()) x.waiting |= out & ~x.data;
+      if (is_kept && !x.is_padding()) x.waiting |= out & ~x.counted();
       // Whether it was kept out of it is not known.
       if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything);
       else if (!element && !(test.padding & kLost)) x.padding |= test.beyond();
@@ -211,16 +214,17 @@ std::vector<Evaluator::Left> Evaluator::left_by(const ast::If& choice, bool take
     auto look = [&](const ast::Stmt& s) {
       each_expression(s, [&](const ast::Expr* expr) {
         const Beside of = beside(expr);
-        made.stamps.add(of.stamps), made.is_padding |= of.is_padding, made.data |= of.data;
+        made.stamps.add(of.stamps), made.is_padding |= of.is_padding, made.data |= of.data, made.placed |= of.placed;
       });
     };
     if (!is_taken) each_statement(side, look);
     each_held(side, [&](Number& x, const View* element) {
       auto left = std::ranges::find(all, &x, &Left::place);
-      if (left == all.end()) left = all.insert(all.end(), Left{&x, x, x.data, x.stamps, element != nullptr});
+      if (left == all.end()) left = all.insert(all.end(), Left{&x, x, x.data, x.placed, x.stamps, element != nullptr});
       (is_taken ? left->is_taken : left->is_other) = true;
       left->stamps.add(made.stamps), left->brings |= made.is_padding;
-      left->data |= element ? moved(made.data, turned_round(element->indices)) : made.data;
+      auto seen = [&](Padding axes) { return element ? moved(axes, turned_round(element->indices)) : axes; };
+      left->data |= seen(made.data), left->placed |= seen(made.placed);
     });
   };
   for (const ast::Stmt* s : choice.then_block.statements) each(*s, takes_first);
@@ -249,7 +253,9 @@ Padding Evaluator::told_by_others(const Number& test, const std::vector<Left>& l
 void Evaluator::join_left(const Left& left, const Number& test) {
   Number& x = *left.place;
   if (!left.is_element) x.stamps.add(left.stamps), x.padding &= ~kAsked;
-  if (!test.is_padding()) x.data |= left.data & ~x.waiting & ~x.padding & kAllAxes;
+  if (!test.is_padding()) x.data |= left.data & ~x.waiting & ~x.padding & kAllAxes, x.placed |= left.placed & ~x.padding & kAllAxes;
+  // Beside what a variable has kept, a number that the place chooses is none either.
+  if (!test.is_element && !(left.is_taken && left.is_other)) x.waiting |= left.before.waiting & ~x.data & ~x.padding;
   if (!test.is_element || test.is_padding()) return;
   if (!(left.is_taken && left.is_other)) x.padding |= left.before.padding & kAllAxes;
   if (left.brings && !x.is_padding()) x.padding |= kAnything;
@@ -261,7 +267,7 @@ void Evaluator::note_test(const ast::If& choice, const Number& test) {
   auto each = [&](const ast::Stmt& side) {
     each_held(side, [&](Number& x, const View* element) {
       Number of = test;
-      of.data &= ~test.spread, of.waiting &= ~test.spread, of.spread = 0;
+      of.data &= ~test.spread, of.placed &= ~test.spread, of.waiting &= ~test.spread, of.spread = 0;
       if (element) of = put_at(of, *element);
       decided_by(x, of);
       if (element) x.read = x.kept = 0;

@@ -28,8 +28,9 @@ bool Evaluator::is_in_place(const View& element) const {
   return is_same;
 }
 
-// Behind a loop whose end padding has told, in `parallel`.
-void Evaluator::end_turns(const ast::Block& body, Padding met, Span span) {
+// Behind a loop whose end padding, or elements, have told, in `parallel`.
+void Evaluator::end_turns(const ast::Block& body, Padding met, const Number& told, Span span) {
+  if (is_parallel_) stamp_numbers(body, &told);
   if (!met) return;
   for (const ast::Stmt* s : body.statements) doubt(*s, met);
   if (!is_parallel_) return;

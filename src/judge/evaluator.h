@@ -229,7 +229,7 @@ class Evaluator {
   template <class F> void each_held(const ast::Stmt& stmt, const F& f);
   struct Beside {
     bool is_padding = false;
-    Padding data = 0;
+    Padding data = 0, placed = 0, waiting = 0;
     Stamps stamps = {};
   };
   bool may_act(const ast::Expr* expr) const;
@@ -238,7 +238,7 @@ class Evaluator {
   void stand_beside(const ast::Stmt& stmt);
   void stamp_numbers(const ast::Stmt& stmt, const Number* test = nullptr);
   void stamp_numbers(const ast::Block& block, const Number* test = nullptr);
-  void end_turns(const ast::Block& body, Padding met, Span span);
+  void end_turns(const ast::Block& body, Padding met, const Number& told, Span span);
   Told told_by(const Number& test) const;
   // What iterations beyond an edge do to memory (effects.cpp): nothing.
   bool is_in_place(const View& element) const;
@@ -252,7 +252,7 @@ class Evaluator {
   struct Left {
     Number* place;
     Number before;
-    Padding data;
+    Padding data, placed;
     Stamps stamps;
     bool is_element, is_taken = false, is_other = false, brings = false;
   };

@@ -68,7 +68,7 @@ Value Evaluator::eval_logic(const ast::Binary& logic, Span span) {
     if (std::holds_alternative<Absent>(right)) return truth_of(false);
     right = is_null_test(right) ? Value(truth_of(true)) : tile_or_number(right, span);
     // Both have told.
-    if (auto* told = is_parallel_ ? std::get_if<Number>(&right) : nullptr) {
+    if (auto* told = keeps_numbers() ? std::get_if<Number>(&right) : nullptr) {
       const Padding padding = n->beyond() | told->beyond();
       mark(*told, std::array{*n, *told});
       told->padding |= padding;
@@ -158,7 +158,9 @@ Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {
     if (auto shape = shape_of_tile(other)) return tile_of(value, *shape, span);
   auto* number = std::get_if<Number>(&value);
   if (!number) return beside_tile(std::move(value), other);
-  if (is_parallel_) *number = chosen(number_of(condition, span), *number, other, takes_first, span);
+  const Number test = number_of(condition, span);
+  if (is_parallel_) *number = chosen(test, *number, other, takes_first, span), number->is_element |= test.is_element;
+  else if (keeps_numbers()) number->padding |= test.beyond(), decided_by(*number, test);
   auto type = number->is_literal ? scalar_of(other) : std::nullopt;
   if (type) *number = convert(*number, *type, span);
   // A number beside a tile is every element of one.

@@ -20,7 +20,8 @@ Number both_padding(const Number& old, const Number& next) {
   const Padding fresh = next.padding & ~old.padding & kAllAxes;
   if ((fresh || (next.padding & kMet)) && !is_left(old, next)) out.padding |= kAnything;
   out.padding &= ~fresh;
-  out.data = (next.data & ~fresh) | (old.data & fresh), out.waiting = (next.waiting | (fresh & ~old.data)) & ~out.data;
+  out.data = (next.data & ~fresh) | (old.data & fresh), out.placed = (next.placed & ~fresh) | (old.placed & fresh);
+  out.waiting = (next.waiting | (fresh & ~old.counted())) & ~out.data;
   return out;
 }
 
@@ -47,12 +48,12 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   if (!is_computed) unknown(span, "what may be computed of what stands there, as a branch that was not run decides, and padding");
   out = old;
   out.stamps.add(next.stamps);
-  out.read = 0, out.waiting = (old.waiting | next.padding) & ~old.data & kAllAxes;
+  out.read = 0, out.waiting = (old.waiting | next.padding) & ~old.counted() & kAllAxes;
   if (next.is_anything() && !is_same) out.padding |= kAnything;
   // What was asked for stands.
   if (old.is_set() && is_same && (next.padding & kAsked)) out.waiting = old.waiting;
   if (old.is_set() && !is_same) out.padding |= kAnything;
-  if ((next.padding & kAsked) && !is_same) out = next, out.padding = Padding(kSet | ((old.padding | next.padding) & kAnything)), out.data = old.data, out.waiting = 0;
+  if ((next.padding & kAsked) && !is_same) out = next, out.padding = Padding(kSet | ((old.padding | next.padding) & kAnything)), out.data = old.data, out.placed = old.placed, out.waiting = 0;
   return out;
 }
 

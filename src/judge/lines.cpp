@@ -62,14 +62,14 @@ template <class F> Padding of_line(const Tile& tile, const Lines& lines, int64_t
 
 // What a result is made of along the other axes.
 void mark_line(Number& out, const Tile& tile, const Lines& lines, int64_t line, size_t axis) {
-  Padding data = 0, waiting = 0, read = 0;
+  Padding data = 0, placed = 0, waiting = 0, read = 0;
   for (int64_t k = 0; k < lines.length; ++k) {
     const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
-    data |= x.data, waiting |= x.waiting, read |= x.read;
+    data |= x.data, placed |= x.placed, waiting |= x.waiting, read |= x.read;
   }
   Places places;
   for (size_t d = 0; d < tile.shape.size(); ++d) places.push_back(d < axis ? d : d - 1);
-  out.data = moved(Padding(data & ~(1 << axis)), places);
+  out.data = moved(Padding(data & ~(1 << axis)), places), out.placed = moved(Padding(placed & ~(1 << axis)), places);
   out.waiting = moved(Padding(waiting & ~(1 << axis)), places) & ~out.data;
   out.others = out.data, out.read = moved(Padding(read & ~(1 << axis)), places), out.kept = out.waiting & kAllAxes & ~kLost, out.keeper = out.kept ? kSeveral : 0;
 }
@@ -132,7 +132,7 @@ Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis
     mark_line(sum, *tile, lines, line, size_t(axis));
     out->elements.push_back(type == tile->type ? sum : cast(sum, tile->type, ir::ConvertMode::Nearest));
     if (type != tile->type && options_.numeric == ir::Numeric::Wide) out->elements.back().f = sum.f;
-    out->elements.back().padding = padding, out->elements.back().data = out->elements.back().others = sum.data, out->elements.back().read = sum.read;
+    out->elements.back().padding = padding, out->elements.back().data = out->elements.back().others = sum.data, out->elements.back().placed = sum.placed, out->elements.back().read = sum.read;
     out->elements.back().waiting = out->elements.back().kept = sum.waiting, out->elements.back().keeper = sum.keeper;
   }
   return out->shape.empty() ? Value(out->elements[0]) : Value(TilePtr(out));
@@ -158,7 +158,7 @@ Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, 
       sum.type = tile->type;
       sum.padding = Padding(x.beyond() | (x.waiting & 1 << axis) | anything);
       sum.scanned = sum.padding & (x.scanned | 1 << axis);
-      sum.read = x.read, sum.data = sum.others = x.data | Padding(1 << axis), sum.waiting = sum.kept = x.waiting & ~(1 << axis), sum.keeper = sum.kept ? kSeveral : 0;
+      sum.read = x.read, sum.data = sum.others = x.data | Padding(1 << axis), sum.placed = x.placed, sum.waiting = sum.kept = x.waiting & ~(1 << axis), sum.keeper = sum.kept ? kSeveral : 0;
       x = sum;
     }
   }

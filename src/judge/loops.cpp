@@ -19,13 +19,14 @@ Flow Evaluator::run_range(const ast::For& loop) {
   std::vector<Wide> ends;
   Padding met = 0;
   Told told;
+  Number all;
   for (const ast::Argument& a : loop.arguments) {
     if (a.is_named()) {
       if (a.name.text != "stages") eval(*a.value);
       continue;
     }
     const Number end = whole(*a.value);
-    ends.push_back(end.i), met |= end.beyond(), told.add(told_by(end));
+    ends.push_back(end.i), met |= end.beyond(), told.add(told_by(end)), decided_by(all, end), all.is_element |= end.is_element;
   }
   if (ends.empty() || ends.size() > 3) unknown(loop.domain_span, "these ends of a loop");
   Wide from = ends.size() == 1 ? 0 : ends[0], to = ends.size() == 1 ? ends[0] : ends[1], by = ends.size() == 3 ? ends[2] : 1;
@@ -36,7 +37,7 @@ Flow Evaluator::run_range(const ast::For& loop) {
     if (flow == Flow::Break) break;
     if (flow == Flow::Return) return flow;
   }
-  end_turns(loop.body, met, loop.domain_span);
+  end_turns(loop.body, met, all, loop.domain_span);
   return Flow::Next;
 }
 
@@ -51,7 +52,7 @@ Flow Evaluator::run_parallel(const ast::For& loop) {
     int64_t rest = k;
     for (size_t d = shape.size(); d-- > 0;) {
       Number index = integer_of(rest % shape[d]);
-      index.data = Padding(1 << d), index.spread = kAllAxes & ~index.data;
+      index.placed = Padding(1 << d), index.spread = kAllAxes & ~index.placed;
       indices[d] = index;
       rest /= shape[d];
     }
@@ -127,13 +128,14 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
   constexpr uint64_t kMostTurns = 1 << 20;
   const uint64_t memory = changes_of_memory_;
   Padding met = 0;
+  Number told;
   const Within within(beyond_);
   const Flow end = turning(loop.body, [&] {
     for (uint64_t turn = 1;; ++turn) {
       uint64_t before = changes_;
       begin_turn(loop.body);
       const Number test = condition(*loop.condition);
-      met |= test.beyond();
+      met |= test.beyond(), decided_by(told, test), told.is_element |= test.is_element;
       if (!test.truth()) return Flow::Next;
       beyond_.add(told_by(test));
       step(span);
@@ -147,7 +149,7 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
       stop(interp::FaultKind::Deadlock, loop.condition->span, "waits here for ever: a turn of the loop changes nothing, and blocks do not wait for each other");
     }
   });
-  end_turns(loop.body, met, loop.condition->span);
+  end_turns(loop.body, met, told, loop.condition->span);
   return end;
 }
 

@@ -346,7 +346,7 @@ void Evaluator::assign(Place& place, const Value& given, Span span, bool takes_u
   changes_ += changes, changes_of_memory_ += changes;
   if (is_parallel_) number = put_at(number, element);
   const Number* old = element.memory->is_written(element.offset) ? element.memory->own(element.offset) : nullptr;
-  if (element.kind != Kind::Fragment) number.data = kAllAxes & ~number.padding, number.read = number.read ? number.data : Padding(0);
+  if (element.kind != Kind::Fragment) number.data = kAllAxes & ~number.padding & ~number.waiting, number.read = number.read ? number.data : Padding(0);
   set_beside(number, old);
   if (is_parallel_ && old && element.kind == Kind::Fragment) {
     const Padding out = moved(kept_out_, turned_round(element.indices));

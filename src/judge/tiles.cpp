@@ -62,10 +62,10 @@ Number added(const Number& start, const Number& sum) {
     out.padding |= start.padding & ~kAsRead;
   } else if (sum.is_padding()) {
     out = start;
-    out.waiting = (start.waiting | sum.padding) & ~start.data & kAllAxes;
+    out.waiting = (start.waiting | sum.padding) & ~start.counted() & kAllAxes;
     return out;
   }
-  out.data |= start.data, out.waiting = (out.waiting | start.waiting) & ~out.data;
+  out.data |= start.data, out.placed |= start.placed, out.waiting = (out.waiting | start.waiting) & ~out.data;
   out.padding |= start.padding & (kAnything | kSet);
   return out;
 }
@@ -102,7 +102,7 @@ Value Evaluator::tile_or_number(const Value& value, Span span) {
     indices.resize(kMostAxes);
     Number number = element_at(element, indices, view->memory->shape.size(), view->kind);
     const Padding told = view->by.left_out();
-    number.padding |= told, number.data &= ~told, number.others &= ~told;
+    number.padding |= told, number.data &= ~told, number.placed &= ~told, number.others &= ~told;
     return number;
   }
   return read(all_of(*view), span);
@@ -200,11 +200,11 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       uint64_t whole = 0;
       // Where all of a line lies along an axis that is not known, it is a line of padding.
       bool is_lost_row = inner > 0, is_lost_column = inner > 0;
-      Padding set = 0, data = 0, waiting = 0, read = 0;
+      Padding set = 0, data = 0, placed = 0, waiting = 0, read = 0;
       bool has_others = false;
       for (int64_t k = 0; k < inner; ++k) {
         const Number &p = a.elements[size_t(r * inner + k)], &q = b.elements[size_t(k * columns + c)];
-        data |= Padding((p.data & 1) | (q.data & 2)), read |= Padding((p.read & 1) | (q.read & 2)), waiting |= Padding((p.waiting & 1) | (q.waiting & 2));
+        data |= Padding((p.data & 1) | (q.data & 2)), placed |= Padding((p.placed & 1) | (q.placed & 2)), read |= Padding((p.read & 1) | (q.read & 2)), waiting |= Padding((p.waiting & 1) | (q.waiting & 2));
         is_lost_row &= (p.beyond() & kLost) != 0, is_lost_column &= (q.beyond() & kLost) != 0;
         if (is_left_out(p, 1) || is_left_out(q, 0)) continue;
         if (p.is_set() || q.is_set()) set |= kSet | (is_zero(p) || is_zero(q) ? Padding(0) : kAnything);
@@ -223,7 +223,7 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       if (is_real) n.f = options_.numeric == ir::Numeric::Wide ? sum : round_to(n.type, sum);
       else n.i = out->type == Scalar::U64 ? Wide(whole) : Wide(wrap(n.type, int64_t(whole)));
       n.is_element = true;
-      n.data = n.others = data, n.read = read & data, n.waiting = n.kept = waiting & ~data, n.keeper = n.kept ? kSeveral : 0;
+      n.data = n.others = data, n.placed = placed, n.read = read & data, n.waiting = n.kept = waiting & ~data, n.keeper = n.kept ? kSeveral : 0;
       if (start) n = added(*start, n);
       out->elements.push_back(n);
     }
@@ -275,11 +275,12 @@ Value Evaluator::reshaped(const Value& value, const Shape& shape, Span span) {
   for (const auto& place : places)
     if (place) image |= Padding(1 << *place);
   for (Number& x : out->elements) {
-    const bool is_data = x.data;
+    const bool is_data = x.data, is_placed = x.placed;
     for (size_t d = 0; d < places.size(); ++d)
       if (!places[d]) x.scanned &= ~(1 << d);
     x = moved(x, places);
     if (is_data) x.data |= Padding(~image & kAllAxes & ~x.waiting);
+    if (is_placed) x.placed |= Padding(~image & kAllAxes);
   }
   return TilePtr(out);
 }

@@ -42,7 +42,7 @@ Number moved(Number x, const Places& places) {
   x.scanned = moved(x.scanned, places) & (kLost - 1);
   x.padding = moved(x.padding, places);
   x.waiting = moved(x.waiting, places);
-  x.data = moved(x.data, places);
+  x.data = moved(x.data, places), x.placed = moved(x.placed, places);
   x.kept = (moved(x.kept, places) & kAllAxes & ~kLost) | (x.kept & kLost), x.others = moved(x.others, places), x.read = moved(x.read, places);
   x.stamps = {};
   return x;
@@ -124,22 +124,23 @@ Number apart(Number x) {
 
 void mark(Number& out, std::span<const Number> from) {
   out.scanned = out.padding & (kLost - 1);
-  out.data = out.waiting = out.kept = out.others = out.read = 0, out.keeper = out.owner = 0, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
+  out.data = out.placed = out.waiting = out.kept = out.others = out.read = 0, out.keeper = out.owner = 0, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
   out.padder = 0;
   for (const Number& x : from) {
     if (x.is_padding()) out.padder = x.padder ? either(out.padder, x.padder) : kSeveral;
     out.scanned &= x.scanned | ~x.padding;
     out.is_element |= x.is_element, out.spread &= x.spread;
-    out.data |= x.data & ~x.spread, out.waiting |= x.waiting & ~x.spread;
+    out.data |= x.data & ~x.spread, out.placed |= x.placed & ~x.spread, out.waiting |= x.waiting & ~x.spread;
     add_sources(out, x);
     if (x.stamp || (x.is_element && !x.spread)) out.stamps.add(x.stamps);
   }
-  out.data &= ~(out.padding & kAllAxes), out.waiting &= ~out.data;
+  out.data &= ~(out.padding & kAllAxes), out.placed &= ~(out.padding & kAllAxes), out.waiting &= ~out.data;
   if (std::ranges::count_if(from, &Number::is_padding) > 1) out.padding |= kMet;
 }
 
 void decided_by(Number& x, const Number& test) {
   x.data |= test.data & ~test.spread & ~(test.is_element ? Padding(0) : x.waiting);
+  x.placed |= test.placed & ~test.spread;
   x.waiting = (x.waiting | (test.waiting & ~test.spread)) & ~x.data;
   add_sources(x, test);
 }
@@ -223,11 +224,12 @@ void Memory::level() {
     const Padding axis = Padding(1 << d);
     for (int64_t first = 0; first < count(); ++first) {
       if (first / inner % shape[d] != 0) continue;
-      Padding has_data = 0, has_read = 0;
+      Padding has_data = 0, has_read = 0, is_placed = 0;
       auto each = [&](auto&& f) {
         for (int64_t k = 0; k < shape[d]; ++k) f(own_[size_t(first + k * inner)]);
       };
-      each([&](const Number& x) { has_data |= x.data & axis, has_read |= x.read & axis; });
+      each([&](const Number& x) { has_data |= x.data & axis, has_read |= x.read & axis, is_placed |= x.placed & axis; });
+      each([&](Number& x) { x.placed |= is_placed & ~x.padding; });
       if (has_data) each([&](Number& x) { x.data |= axis & ~x.waiting & ~x.padding, x.read |= has_read & x.data; });
     }
   }

@@ -55,6 +55,7 @@ struct Number {
   bool is_literal = false;
   Padding padding = 0;
   Padding data = 0;     // along which axes it is made of elements, and not of numbers alone
+  Padding placed = 0;   // along which it is made of its place, which counts, but not beside what a variable has kept
   Padding waiting = 0;  // along which it holds what a variable held where padding was to be assigned to it
   Padding scanned = 0;  // along which it is padding that holds what a scan has come to: an element like others where an index takes the axis away
   // Along which axes it is made of what variables have kept beyond an edge, and of data of others than `owner`: elements of variables by their
@@ -74,6 +75,8 @@ struct Number {
   bool is_set() const { return (padding & kSet) && !is_padding(); }
   bool is_anything() const { return padding & kAnything; }
   bool is_real() const { return is_float(type); }
+  // Along which axes it is no number that is the same all along.
+  Padding counted() const { return Padding(data | (placed & ~waiting)); }
   bool truth() const { return i != 0; }
 };
 // What elements have told of whether, or where, something is done: nothing counts that is padding, or made of numbers alone beyond an edge.

@@ -11,7 +11,6 @@ using namespace ir;
 
 namespace {
 
-Made most(Made a, Made b) { return std::max(a, b); }
 Marks most(const Marks& a, const Marks& b) {
   return {std::max(a.taint, b.taint), most(a.made, b.made), a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond, a.kept | b.kept, a.data | b.data, a.read | b.read, a.is_assigned && b.is_assigned};
 }

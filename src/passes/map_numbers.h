@@ -14,9 +14,14 @@ using NumbersOf = std::map<ir::ValueId, Known>;
 enum class Taint : uint8_t { Clean, Set, Mixed, Padding };
 
 // What it is made of, along the axis at hand: numbers that are the same all along it, elements of tiles, or one or the other. Placed: of the
-// element's place, which counts like data.
+// element's place and of numbers, which counts like data, but not beside what a variable has kept beyond an edge.
 enum class Made : uint8_t { Free, Maybe, Placed, Data };
 inline bool counts(Made made) { return made >= Made::Placed; }
+// Of what is made of both.
+inline Made most(Made a, Made b) {
+  const Made more = std::max(a, b);
+  return more == Made::Placed && std::min(a, b) == Made::Maybe ? Made::Data : more;
+}
 struct Marks {
   Taint taint = Taint::Clean;
   Made made = Made::Free;
@@ -26,7 +31,7 @@ struct Marks {
   uint32_t kept = 0, data = 0, read = 0;
   bool is_assigned = false;    // to a variable, of what it held
   // Has it to do with elements that count no more than padding does, and with nothing else?
-  bool is_left_out() const { return taint >= Taint::Mixed || (is_beyond && made == Made::Free); }
+  bool is_left_out() const { return taint >= Taint::Mixed || (is_beyond && made != Made::Data && !data); }
   friend bool operator==(const Marks&, const Marks&) = default;
 };
 

@@ -158,7 +158,7 @@ void PaddingFlow::mask_guards(const op::Map& map, const MapAxis& axis, unsigned 
     ValueId operand = binary ? binary->b : op.as<op::Unary>().x;
     auto numbers = results.known.find(operand);
     auto marks = results.marks_of.find(op.result());
-    if (numbers == results.known.end() || marks == results.marks_of.end() || (marks->second.taint == Taint::Clean && counts(marks->second.made))) return;
+    if (numbers == results.known.end() || marks == results.marks_of.end() || (!marks->second.is_left_out() && marks->second.taint == Taint::Clean && counts(marks->second.made))) return;
     bool divides = binary && (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem);
     if (divides && !(numbers->second.sure.kinds & kZero) && !binary->may_leave) return;
     const bool is_free = marks->second.taint == Taint::Clean;

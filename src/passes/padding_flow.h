@@ -97,6 +97,7 @@ class PaddingFlow {
     Known numbers;
     std::set<ir::OpId> lapsed;
     uint32_t kept = 0, data = 0;  // what it is made of, as marks have it
+    bool is_placed = false;      // of the place, too
     bool is_mixed = false, is_told = false;  // told: some of it the program has set
     bool may_take_up = false, is_unsure = false;  // of mixed: some are free; these have become data
     bool is_left_out() const { return kind >= Kind::Free; }

@@ -84,11 +84,12 @@ Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, cons
       if (along.has_free()) marks.is_beyond = true;
       else marks.made = Made::Data;
     } else {
-      marks.made = std::max(marks.made, along.is_free ? Made::Free : along.may_be_free ? made_there(along, places) : Made::Data);
+      marks.made = most(marks.made, along.is_free ? Made::Free : along.may_be_free ? made_there(along, places) : along.is_placed ? Made::Placed : Made::Data);
     }
   }
-  if (marks.made != Made::Free) marks.data = bit;
-  if (axis < 0 ? !of.is_uniform() : marks.made != Made::Free) marks.read = of.is_taken_up ? 0 : bit;
+  const bool is_data = marks.made == Made::Maybe || marks.made == Made::Data;
+  if (is_data) marks.data = bit;
+  if (axis < 0 ? !of.is_uniform() : is_data) marks.read = of.is_taken_up ? 0 : bit;
   return marks;
 }
 

@@ -79,6 +79,8 @@ AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, const TileState& acc
   } else {
     see(from), see(old);
   }
+  // What is made of places, where it is no padding, does not take up what comes.
+  if (from.is_padded && out.uniform.is_placed && !out.uniform.is_never()) out.uniform.is_lost = true;
   join_free(out, from, old);
   out.is_as_read = false;
   return out;

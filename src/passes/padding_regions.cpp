@@ -42,7 +42,7 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   Outcome outcome{.groups = set, .numbers = results.numbers[r]};
   const Marks marks = results.marks[r];
   const unsigned padded = axis.inputs(set);
-  outcome.kept = marks.kept, outcome.data = marks.data;
+  outcome.kept = marks.kept, outcome.data = marks.data, outcome.is_placed = marks.made != Made::Free;
   bool is_touched = false;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const AxisPadding* along = is_in(padded, i) && sources_[r].contains(inputs_[i].element) ? padding_along(i, axis.axis) : nullptr;
@@ -54,9 +54,10 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   if (!is_touched) return outcome;
   outcome.is_mixed = marks.taint == Taint::Mixed;
   // Free elements would have taken up what comes, padding would not.
-  outcome.is_unsure = outcome.is_mixed && marks.is_beyond && counts(marks.made), outcome.may_take_up = outcome.is_mixed && marks.is_beyond;
+  outcome.is_unsure = outcome.is_mixed && marks.is_beyond && marks.made == Made::Data, outcome.may_take_up = outcome.is_mixed && marks.is_beyond;
   outcome.kind = marks.taint >= Taint::Mixed   ? Kind::Padding
                  : marks.taint == Taint::Set   ? Kind::Set
+                 : marks.is_left_out()         ? Kind::Free
                  : marks.made == Made::Free    ? Kind::Free
                  : marks.made == Made::Maybe   ? Kind::Maybe
                                                : Kind::Data;
@@ -107,9 +108,9 @@ PaddingFlow::Group PaddingFlow::region_of(const MapAxis& axis, const std::vector
 // What a result is made of along an axis, where all its inputs lie inside.
 Made PaddingFlow::made_inside(const op::Map& map, int64_t axis, size_t r) const {
   const bool is_by_place = axis < int64_t(map.shape.size()) && sources_[r].contains(kernel_.region(map.body).args[size_t(axis)]);
-  Made made = is_by_place || reads_elements_[r] ? Made::Data : Made::Free;
+  Made made = reads_elements_[r] ? Made::Data : is_by_place ? Made::Placed : Made::Free;
   for (size_t i = 0; i < inputs_.size() && made != Made::Data; ++i)
-    if (sources_[r].contains(inputs_[i].element)) made = std::max(made, marks_along(i, axis, false).made);
+    if (sources_[r].contains(inputs_[i].element)) made = most(made, marks_along(i, axis, false).made);
   return made;
 }
 
@@ -151,7 +152,7 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
   using Kind = Outcome::Kind;
   auto has = [&](Kind kind) { return std::ranges::any_of(outcomes, [&](const Outcome& o) { return o.kind == kind; }); };
   const Made made = made_inside(map, axis.axis, r);
-  AxisPadding padding{.is_free = made == Made::Free, .may_be_free = made == Made::Maybe};
+  AxisPadding padding{.is_free = made == Made::Free, .may_be_free = made == Made::Maybe, .is_placed = made == Made::Placed};
   note_asides(axis, outcomes, r, padding);
   if (padding.may_be_free) padding.plain = plain_of(map, axis, r), padding.free_when = when_free(axis.axis, r);
   if (!has(Kind::Maybe) && std::ranges::none_of(outcomes, &Outcome::is_left_out)) return padding;
@@ -220,6 +221,7 @@ void PaddingFlow::note_uniform(const op::Map& map, const MapAxis& along_axis, co
   const int64_t axis = along_axis.axis;
   std::optional<Uniform> all;
   unsigned uniform = 0;
+  int padded = 0;
   bool is_one = true;
   Edges others;
   NumbersOf known = scalars_;
@@ -228,9 +230,9 @@ void PaddingFlow::note_uniform(const op::Map& map, const MapAxis& along_axis, co
     known[inputs_[i].element] = inputs_[i].state.inside;
     for (size_t a = 0; sources_[r].contains(inputs_[i].element) && a < inputs_[i].axes.size(); ++a) {
       const AxisPadding& along = inputs_[i].state.axes[a];
-      if (!reads_along(i, a, axis) || along.is_free) continue;
+      if (!reads_along(i, a, axis) || along.is_free || (along.is_placed && !along.is_padded)) continue;
       const bool is_free = along.is_padded && along.kind == PaddingKind::Free;
-      is_alone &= is_free;
+      is_alone &= is_free, padded += along.is_padded;
       if (along.is_padded && (!is_free || along.uniform.is_never())) unite(others, along.edges);
       if (!is_free || along.uniform.is_never()) continue;
       is_one &= !all || all->when == along.uniform.when;
@@ -241,14 +243,19 @@ void PaddingFlow::note_uniform(const op::Map& map, const MapAxis& along_axis, co
   }
   if (!all) return;
   // Where some of them alone make it free, the others say nothing of the runs in which it is not.
+  // Made of places as well, it is not the same all along.
+  const bool is_placed = std::ranges::any_of(outcomes, [](const Outcome& o) { return o.is_placed && o.kind == Outcome::Kind::Free; });
   const bool is_of_all = std::ranges::all_of(outcomes, [&](const Outcome& o) { return !o.is_left_out() || (along_axis.inputs(o.groups) & uniform) == uniform; });
-  if (is_alone && others.empty() && !is_one && !is_of_all) {
-    result.uniform = {prove::truth(false), true, known_anything(element(into_[r]))};
+  all->is_placed |= is_placed;
+  const bool takes_up = all->is_placed && !all->is_never() && (padded > 1 || !is_alone);
+  if (takes_up || (is_alone && others.empty() && !is_one && !is_of_all)) {
+    result.uniform = {prove::truth(false), true, false, known_anything(element(into_[r]))};
   } else if (is_alone && others.empty()) {
     result.uniform = *all;
-    if (!all->is_never()) result.uniform.number = with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, prove::truth(true))).numbers[r];
+    if (all->is_placed) result.uniform.number = known_anything(element(into_[r]));
+    else if (!all->is_never()) result.uniform.number = with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, prove::truth(true))).numbers[r];
   } else if (!is_beyond(result.edges, others)) {
-    result.uniform = {prove::truth(false), true, known_anything(element(into_[r]))};
+    result.uniform = {prove::truth(false), true, false, known_anything(element(into_[r]))};
   }
 }
 

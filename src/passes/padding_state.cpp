@@ -51,7 +51,7 @@ Runs both(const Runs& a, const Runs& b) { return a == b ? a : Runs{prove::all_of
 Runs free_runs(const AxisPadding& axis) { return axis.is_free ? Runs{prove::truth(true)} : axis.may_be_free ? axis.free_when : Runs(); }
 Uniform both(const Uniform& a, const Uniform& b) {
   if (a.is_never() || b.is_never()) return {};
-  return {prove::all_of({a.when, b.when}), a.is_lost || b.is_lost, joined(a.number, b.number)};
+  return {prove::all_of({a.when, b.when}), a.is_lost || b.is_lost, a.is_placed || b.is_placed, joined(a.number, b.number)};
 }
 
 void meet(AxisPadding& axis, const AxisPadding& other) {
@@ -134,6 +134,7 @@ void join_freedom(AxisPadding& axis, const AxisPadding& x, const Known& a, const
   const bool is_either = x.is_free || x.may_be_free || y.is_free || y.may_be_free;
   axis.is_free = !axis.is_padded && x.is_free && y.is_free;
   axis.may_be_free = !axis.is_free && is_either;
+  axis.is_placed = x.is_placed && y.is_placed;
   axis.free_when = axis.may_be_free ? chosen(free_runs(x), free_runs(y), when) : Runs();
   auto numbers = [](const AxisPadding& of, const Known& inside) { return of.is_free ? std::vector<Plain>{{inside}} : of.plain; };
   axis.plain = axis.may_be_free ? chosen(numbers(x, a), numbers(y, b), when) : std::vector<Plain>();
@@ -167,6 +168,7 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b, const When& when)
   } else if (a.edges != b.edges) {
     axis.lose_edges();
   }
+  axis.uniform.is_placed |= b.uniform.is_placed;
   axis.uniform.is_lost |= b.uniform.is_lost || (!when && a.uniform.when != b.uniform.when);
   axis.uniform.when = chosen(a.uniform.when, b.uniform.when, when), axis.uniform.number = joined(a.uniform.number, b.uniform.number);
   axis.is_as_read &= b.is_as_read, axis.is_scanned &= b.is_scanned;
@@ -198,7 +200,7 @@ Known facing(const TileState& other, const AxisPadding& axis) {
 
 AxisPadding joined_axis(const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b, const std::optional<Formula>& when) {
   const bool is_plain = !x.is_padded && !y.is_padded && !x.may_be_free && !y.may_be_free;
-  if (is_plain && x.is_free == y.is_free && x.asides == y.asides) return x;
+  if (is_plain && x.is_free == y.is_free && x.is_placed == y.is_placed && x.asides == y.asides) return x;
   AxisPadding axis;
   if (x.is_padded && y.is_padded) axis = joined(x, y, when);
   else if (x.is_padded) axis = joined_with_plain(x, y, b, when);

@@ -72,10 +72,11 @@ struct Plain {
 Known any_of(const std::vector<Plain>& all);
 
 // In these runs a tile that is free beyond its edges is the same all along the axis, and counts: before the first turn of a loop, or where a
-// branch was not taken, nothing but that number was assigned to it. Lost: it is not known in which.
+// branch was not taken, nothing but that number was assigned to it. Lost: it is not known in which. Placed: it is made of places as well, so
+// that it counts, whatever comes.
 struct Uniform {
   prove::Formula when = prove::truth(false);
-  bool is_lost = false;
+  bool is_lost = false, is_placed = false;
   Known number;
   bool is_never() const { return when.is_false() && !is_lost; }
   friend bool operator==(const Uniform&, const Uniform&) = default;
@@ -103,6 +104,7 @@ struct AxisPadding {
   // Of what is no padding: it is made of numbers alone, the same all along the axis, and may take up any tile. May be: or of data; when, as far as
   // it is known, and the numbers that it is then.
   bool is_free = false, may_be_free = false;
+  bool is_placed = false;  // of places and numbers alone
   Runs free_when;
   std::vector<Plain> plain;
   std::vector<Aside> asides;  // of what is no padding, or free
@@ -124,13 +126,13 @@ struct AxisPadding {
   bool has_free() const { return kind == PaddingKind::Free || (kind == PaddingKind::Mixed && may_take_up); }
   Known set_by_program() const { return kind == PaddingKind::Set ? numbers : told; }
   // What is no padding is data.
-  void count() { is_free = may_be_free = false, free_when = {}, plain = {}; }
+  void count() { is_free = may_be_free = is_placed = false, free_when = {}, plain = {}; }
   // It is padding at most beyond these edges.
   void lose_guards() { edges = unguarded(edges), is_filled = false; }
   void lose_edges() { edges.clear(), at_first.clear(), is_filled = false; }
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
     return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers && a.told == b.told && a.may_take_up == b.may_take_up && a.is_scanned == b.is_scanned &&
-           a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.free_when == b.free_when && a.uniform == b.uniform &&
+           a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.is_placed == b.is_placed && a.free_when == b.free_when && a.uniform == b.uniform &&
            a.unwritten == b.unwritten && a.at_first == b.at_first && a.lapsed == b.lapsed && a.asides == b.asides;
   }
 };

@@ -34,6 +34,8 @@ class Program:
         self.folds = random.Random(f"folds {seed}").choice([0, 0.4])
         # Variables that begin as others are.
         self.copies = random.Random(f"copies {seed}").choice([False, True])
+        # A tile of places, and conditions that are made of one and of what a variable holds.
+        self.positions = random.Random(f"positions {seed}").choice([0, 0, 0.15])
 
     def name(self):
         self.fresh += 1
@@ -53,6 +55,8 @@ class Program:
 
     def operand(self):
         """What a turn brings: it ends elsewhere in each."""
+        if self.positions and self.rng.random() < self.positions:
+            return self.rng.choice(["at", f"(at * 0.5 + {self.rng.choice(self.names)})", f"(at - {self.rng.choice(self.names)})", f"(at + {self.read('k')})"])
         tile = self.rng.choice(self.tiles) if self.tiles and self.rng.random() < 0.6 else self.read("k")
         return self.rng.choice([tile, tile, f"({tile} - 1)", f"({tile} * 2)", f"abs({tile})", f"(-{tile})", f"({tile} + {self.read('k')})"])
 
@@ -77,6 +81,9 @@ class Program:
         numbers = ["0", "1", "-inf", "inf", x, mine, f"{mine} + {x}", f"max({mine}, {x})", f"{mine} - {x}", f"{x} * 2", f"pick({x}, {mine})"]
         if target == name:  # one element, which is combined with itself alone
             numbers = ["0", "1", "-inf", "inf", f"{mine} * 2", f"{mine} + 1"]
+        if self.positions:
+            numbers += ["(c as f32)", f"{mine} + (c as f32) * 0.5", f"{mine} * (r as f32)"]
+            test = self.rng.choice([test, f"c != 0 && {mine} < 5", f"{mine} < (c as f32)", f"c + r < 3 || {x} > 0"])
         one, other = self.rng.sample(numbers, 2)
         alone = one if one != mine else "1"  # what is assigned to itself is no assignment
         body = self.rng.choice([f"if {test} {{ {mine} = {alone}; }}", f"if {test} {{ {mine} = {alone}; }}", f"if {test} {{ {mine} = {one}; }} else {{ {mine} = {other}; }}",
@@ -221,6 +228,8 @@ class Program:
         end = self.rng.randrange(2)
         if self.turns:
             body, end, ends[1] = f"var total: fragment f32[{ROWS}] = 0; {body}", 1, ends[1].replace(" = ", " = total + ", 1)
+        if self.positions:
+            body = f"var at: fragment f32[{ROWS}, {COLUMNS}] = 0; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ at[r, c] = (c as f32) - (r as f32); }} {body}"
         function = f"fn pick(x: f32, y: f32) -> f32 {{ if x > 0 {{ return x; }} return y; }}\nfn raise(inout m: f32, x: f32) {{ if x <= m {{ return; }} m = x; }}\nfn up(inout a: fragment f32[{ROWS}, {COLUMNS}], b: fragment f32[{ROWS}, {COLUMNS}], k: int) {{ if k == 2 {{ return; }} a = max(a, b); }}\n"
         return (function if self.has_function else "") + (
             f"export kernel k(A: f32[M, N], B: f32[{', '.join(self.b)}], {', '.join([outs[end], *(f'out X{v}: f32[M]' for v in others)])}) {{ "

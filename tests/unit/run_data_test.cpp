@@ -48,6 +48,22 @@ TEST_CASE("run: a fault is part of the object") {
   CHECK(ran.says(R"("text":"requires a > 1"},"guard":null,"outputs":{}})"));
 }
 
+// A kernel with masks is run behind the proofs, where guards stand.
+TEST_CASE("run: a guard that failed is told, and is no success") {
+  Folder folder;
+  folder.write("k.tile", "export kernel k(x: f32[M, N], at: i32[M], out y: f32[M]) {\n    launch (i in M) {\n"
+                         "        let s = exp(x[i, 0 +: 4]).sum(axis = 0);\n        let l = at[i] as int;\n        y[i] = s - x[i, l];\n    }\n}\n");
+  folder.write("d.json", R"({"x": [[1, 2], [3, 4]], "at": [0, 3]})");
+  for (const char* form : {"", " --form typed", " --form thread --target x86-64-v3"}) {
+    const Ran ran = folder.tilec(std::string("run k.tile --data d.json") + form);
+    CHECK_MESSAGE(ran.code == 5, ran.out);
+    CHECK_MESSAGE(ran.says("k.tile:5:20: a guard failed: here a call returns TILE_BOUNDS"), ran.out);
+  }
+  CHECK(folder.tilec("run k.tile --data d.json --after-each --target x86-64").says("the text has a fault where a guard fails"));
+  folder.write("d.json", R"({"x": [[1, 2], [3, 4]], "at": [0, 1]})");
+  CHECK(folder.tilec("run k.tile --data d.json").code == 0);
+}
+
 TEST_CASE("run: a file of numbers that is not there cannot be read") {
   Folder folder;
   folder.write("k.tile", "export kernel k(a: i8, out b: i64[1]) { launch (i in 1) { b[0] = a as i64; } }");
