@@ -198,7 +198,7 @@ void Evaluator::decide(const ast::If& choice, const Number& test) {
       const bool is_kept = element && (element->kind == Kind::Fragment || (element->kind == Kind::Shared && is_in_place(*element)));
       if (is_kept && !x.is_padding()) x.waiting |= out & ~x.counted();
       // Whether it was kept out of it is not known.
-      if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything);
+      if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything), x.waiting = 0;
       else if (!element && !(test.padding & kLost)) x.padding |= test.beyond();
     });
   };
@@ -214,17 +214,17 @@ std::vector<Evaluator::Left> Evaluator::left_by(const ast::If& choice, bool take
     auto look = [&](const ast::Stmt& s) {
       each_expression(s, [&](const ast::Expr* expr) {
         const Beside of = beside(expr);
-        made.stamps.add(of.stamps), made.is_padding |= of.is_padding, made.data |= of.data, made.placed |= of.placed;
+        made.stamps.add(of.stamps), made.is_padding |= of.is_padding, made.data |= of.data, made.placed |= of.placed, made.waiting |= of.waiting;
       });
     };
     if (!is_taken) each_statement(side, look);
     each_held(side, [&](Number& x, const View* element) {
       auto left = std::ranges::find(all, &x, &Left::place);
-      if (left == all.end()) left = all.insert(all.end(), Left{&x, x, x.data, x.placed, x.stamps, element != nullptr});
+      if (left == all.end()) left = all.insert(all.end(), Left{&x, x, x.data, x.placed, x.waiting, x.stamps, element != nullptr});
       (is_taken ? left->is_taken : left->is_other) = true;
       left->stamps.add(made.stamps), left->brings |= made.is_padding;
       auto seen = [&](Padding axes) { return element ? moved(axes, turned_round(element->indices)) : axes; };
-      left->data |= seen(made.data), left->placed |= seen(made.placed);
+      left->data |= seen(made.data), left->placed |= seen(made.placed), left->waiting |= seen(made.waiting);
     });
   };
   for (const ast::Stmt* s : choice.then_block.statements) each(*s, takes_first);
@@ -255,7 +255,7 @@ void Evaluator::join_left(const Left& left, const Number& test) {
   if (!left.is_element) x.stamps.add(left.stamps), x.padding &= ~kAsked;
   if (!test.is_padding()) x.data |= left.data & ~x.waiting & ~x.padding & kAllAxes, x.placed |= left.placed & ~x.padding & kAllAxes;
   // Beside what a variable has kept, a number that the place chooses is none either.
-  if (!test.is_element && !(left.is_taken && left.is_other)) x.waiting |= left.before.waiting & ~x.data & ~x.padding;
+  if (!test.is_element) x.waiting |= left.waiting & ~x.data & ~x.padding;
   if (!test.is_element || test.is_padding()) return;
   if (!(left.is_taken && left.is_other)) x.padding |= left.before.padding & kAllAxes;
   if (left.brings && !x.is_padding()) x.padding |= kAnything;

@@ -252,7 +252,7 @@ class Evaluator {
   struct Left {
     Number* place;
     Number before;
-    Padding data, placed;
+    Padding data, placed, waiting;
     Stamps stamps;
     bool is_element, is_taken = false, is_other = false, brings = false;
   };

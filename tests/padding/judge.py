@@ -205,15 +205,16 @@ def of_products(text):
 ADDS_UP = re.compile(r"\b(cum)?(sum|prod)\(| @ ")
 
 
-def agree(a, b, kind, has_product=False):
-    """Of products of elements it is free whether greatest numbers meet before a zero does: NaN or 0."""
+def agree(a, b, kind, has_product=False, is_hoped=False):
+    """Of products of elements it is free whether greatest numbers meet before a zero does: NaN or 0. Where it is hoped that numbers stay finite, `a`
+    is not where they do not, as behind a division by 0."""
     if kind not in GREATEST:
         return np.array_equal(a, b)
     a, b = floats(a, kind).astype(np.float64), floats(b, kind).astype(np.float64)
     tolerance = 1e-4 if kind in ("f32", "f64") else 1e-2
     with np.errstate(all="ignore"):
         both = np.isfinite(a) & np.isfinite(b)
-        same = (a == b) | (np.isnan(a) & np.isnan(b)) | (both & (np.abs(a - b) <= tolerance * np.maximum(1, np.abs(a)))) | (has_product & (np.isnan(a) | np.isnan(b)))
+        same = (a == b) | (np.isnan(a) & np.isnan(b)) | (both & (np.abs(a - b) <= tolerance * np.maximum(1, np.abs(a)))) | (has_product & (np.isnan(a) | np.isnan(b))) | (is_hoped & ~np.isfinite(a))
     return bool(same.all())
 
 
@@ -252,7 +253,7 @@ def judged(library, function, build):
         for program in function.programs:
             for out, kind, _, is_hoped, index in program.outs:
                 a, b = now.pairs[out]
-                agrees = now.status[0] == now.status[1] and agree(a, b, kind, out in of_products(program.over))
+                agrees = now.status[0] == now.status[1] and agree(a, b, kind, out in of_products(program.over), is_hoped)
                 has_order = kind not in GREATEST or ".cum" in program.over
                 is_placed = program.has_places or index == "BK"
                 if agrees or (is_hoped and how) or program.name in found or hangs_on_order(function, is_placed, has_order, out, kind, how, now, build):
