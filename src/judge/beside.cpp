@@ -144,6 +144,7 @@ Number Evaluator::chosen(const Number& test, Number number, const ast::Expr& oth
     number.stamps.add(left.stamps);
     if (test.is_set() || (!number.is_padding() && left.is_padding)) number.padding |= kSet;
     number.waiting |= left.waiting & ~number.data;
+    number.data |= left.data & ~number.waiting & ~number.padding & kAllAxes;
     decided_by(number, test);
     return number;
   }
