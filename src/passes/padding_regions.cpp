@@ -140,10 +140,10 @@ std::optional<Edges> PaddingFlow::edges_aside(const MapAxis& axis, const std::ve
       is_told &= group.is_filled && !group.edges.empty();
       both = both ? beyond_both(*both, group.edges) : group.edges;
     }
-    std::vector<prove::Formula> unless;
-    add_uniform(unless, inputs, axis.axis);
     is_told &= !both->empty();
-    unite(edges, unless.empty() ? *both : guarded(*both, negation(prove::any_of(unless))));
+    // Where all of them are no padding, it is made of numbers alone.
+    const prove::Formula none = all_uniform(inputs, axis.axis);
+    unite(edges, none.is_false() ? *both : guarded(*both, negation(none)));
   }
   return is_told ? edges : Edges();
 }
