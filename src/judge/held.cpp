@@ -37,7 +37,7 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   if (!is_computed && !next.stamps.is_open) return next;
   if (old.is_padding()) {
     Number out = both_padding(old, next);
-    if ((others || next.padder != old.stamp) && !is_left(old, next)) out.padding |= kAnything;
+    if ((others || (next.is_padding() && next.padder != old.stamp)) && !is_left(old, next)) out.padding |= kAnything;
     return out;
   }
   const bool is_same = is_left(old, next);
