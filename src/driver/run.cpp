@@ -261,7 +261,8 @@ bool agrees_with_text(Session& session, const ExportInstance& exported, const st
   if (is_too_long) source.not_judged = "it takes too many steps; `--form=source` runs it all";
   if (!source.not_judged.empty()) return print_not_judged(session, label, source.not_judged), true;
   if (source.fault) {
-    std::printf("%s: %s: ", label.c_str(), typed.result.guard ? "the text has a fault where a guard fails" : "DIFFERS from the text, which has a fault");
+    const bool is_guarded = typed.result.guard && place_of(session, typed.result.guard->span) == place_of(session, source.fault->span);
+    std::printf("%s: %s: ", label.c_str(), is_guarded ? "the text has a fault where a guard fails" : "DIFFERS from the text, which has a fault");
     print_fault(session, *source.fault);
     return false;
   }

@@ -57,8 +57,7 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   outcome.is_unsure = outcome.is_mixed && marks.is_beyond && marks.made == Made::Data, outcome.may_take_up = outcome.is_mixed && marks.is_beyond;
   outcome.kind = marks.taint >= Taint::Mixed   ? Kind::Padding
                  : marks.taint == Taint::Set   ? Kind::Set
-                 : marks.is_left_out()         ? Kind::Free
-                 : marks.made == Made::Free    ? Kind::Free
+                 : marks.is_left_out() || marks.made == Made::Free ? Kind::Free
                  : marks.made == Made::Maybe   ? Kind::Maybe
                                                : Kind::Data;
   // In some turns: what is left as it is there has come from others.
@@ -242,9 +241,9 @@ void PaddingFlow::note_uniform(const op::Map& map, const MapAxis& along_axis, co
     }
   }
   if (!all) return;
-  // Where some of them alone make it free, the others say nothing of the runs in which it is not.
   // Made of places as well, it is not the same all along.
   const bool is_placed = std::ranges::any_of(outcomes, [](const Outcome& o) { return o.is_placed && o.kind == Outcome::Kind::Free; });
+  // Where some of them alone make it free, the others say nothing of the runs in which it is not.
   const bool is_of_all = std::ranges::all_of(outcomes, [&](const Outcome& o) { return !o.is_left_out() || (along_axis.inputs(o.groups) & uniform) == uniform; });
   all->is_placed |= is_placed;
   const bool takes_up = all->is_placed && !all->is_never() && (padded > 1 || !is_alone);
