@@ -140,7 +140,9 @@ ValueId Builder::overflows(BinaryFn fn, ValueId a, ValueId b) {
   return value(op::Overflows{fn, a, b}, scalar_type(Scalar::Bool, type(a).varying || type(b).varying));
 }
 
-ValueId Builder::inside(ValueId x, bool of_number) { return value(op::Inside{x, of_number}, scalar_type(Scalar::Bool, type(x).varying)); }
+ValueId Builder::inside(ValueId x, bool of_number, std::vector<ValueId> held) {
+  return value(op::Inside{x, of_number, std::move(held)}, scalar_type(Scalar::Bool, type(x).varying));
+}
 
 ValueId Builder::fma(ValueId a, ValueId b, ValueId c) {
   Type t = type(a);

@@ -2,6 +2,11 @@
 
 namespace tilec::ir {
 
+void each_maker(const Op& op, const std::function<void(ValueId)>& f) {
+  if (auto* inside = op.get<op::Inside>()) return f(inside->x);
+  each_operand(op.data, f);
+}
+
 void each_source(const Kernel& kernel, ValueId v, std::set<ValueId>& seen, const std::function<void(ValueId)>& f) {
   std::vector<ValueId> open{v};
   while (!open.empty()) {
@@ -9,7 +14,7 @@ void each_source(const Kernel& kernel, ValueId v, std::set<ValueId>& seen, const
     open.pop_back();
     if (!seen.insert(next).second) continue;
     f(next);
-    if (const Op* op = kernel.definition(next)) each_operand(op->data, [&](ValueId operand) { open.push_back(operand); });
+    if (const Op* op = kernel.definition(next)) each_maker(*op, [&](ValueId operand) { open.push_back(operand); });
   }
 }
 

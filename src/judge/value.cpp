@@ -142,6 +142,7 @@ void decided_by(Number& x, const Number& test) {
   x.data |= test.data & ~test.spread & ~(test.is_element ? Padding(0) : x.waiting);
   x.placed |= test.placed & ~test.spread;
   x.waiting = (x.waiting | (test.waiting & ~test.spread)) & ~x.data;
+  if (test.stamp || (test.is_element && !test.spread)) x.stamps.add(test.stamps);
   add_sources(x, test);
 }
 

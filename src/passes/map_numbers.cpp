@@ -181,7 +181,7 @@ struct Run {
     // Of an element of a shared tile that is padded, it is known.
     if (op.is<op::ElementLoad>() && known.contains(op.result())) return;
     Marks all;
-    each_operand(op.data, [&](ValueId v) { all = most(all, marks(v)); });
+    each_maker(op, [&](ValueId v) { all = most(all, marks(v)); });
     // Of `&&` and `||` one side may decide alone: the place, whatever elements say.
     auto* both = op.get<op::Binary>();
     const bool is_truth = both && (both->fn == BinaryFn::And || both->fn == BinaryFn::Or) && kernel.type(op.result()).element == Scalar::Bool;
@@ -213,14 +213,9 @@ struct Run {
   }
 
   // What is assigned to where this is asked.
-  uint32_t held_under(ValueId by) const {
-    uint32_t own = 0;
-    if (!marks(by).kept) return own;
-    each_op(kernel, body, [&](OpId id) {
-      auto* choice = kernel.op(id).get<op::Select>();
-      auto* inside = choice ? kernel.defined_by<op::Inside>(choice->condition) : nullptr;
-      if (inside && inside->x == by) own |= marks(choice->b).kept | marks(choice->b).data;
-    });
+  uint32_t held_under(OpId inside, ValueId old) const {
+    uint32_t own = marks(old).kept | marks(old).data;
+    for (ValueId v : kernel.op(inside).as<op::Inside>().held) own |= marks(v).kept | marks(v).data;
     return own;
   }
 
@@ -230,7 +225,7 @@ struct Run {
     made.is_same = first_of(next, Belief::None) == first_of(old, Belief::None);
     made.may_be_same = first_of(next, Belief::Finite) == first_of(old, Belief::Finite);
     marks_of[v] = most(marks(next), {.taint = taint(by)});
-    const uint32_t own = held_under(by);
+    const uint32_t own = held_under(inside, old);
     // Of a condition, what variables have taken up is no data either.
     const uint32_t data = by == next ? marks(by).data : marks(by).read;
     if (!(data & ~own)) made.kept = marks(by).kept & ~own;

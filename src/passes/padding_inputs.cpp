@@ -110,7 +110,8 @@ void PaddingFlow::take_asides(const op::Map& map, std::vector<MapInput>& all) {
   std::set<ValueId> assigned;
   each_op(kernel_, map.body, [&](OpId id) {
     auto* choice = kernel_.op(id).get<op::Select>();
-    if (choice && kernel_.defined_by<op::Inside>(choice->condition)) assigned.insert(choice->b);
+    auto* inside = choice ? kernel_.defined_by<op::Inside>(choice->condition) : nullptr;
+    if (inside) assigned.insert(choice->b), assigned.insert(inside->held.begin(), inside->held.end());
   });
   for (MapInput& input : all)
     for (size_t a = 0; a < input.state.axes.size(); ++a)

@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include "ir/sources.h"
+
 namespace tilec::passes {
 
 using namespace ir;
@@ -54,7 +56,7 @@ std::set<ValueId> PaddingFlow::in_turn(ValueId v) const {
       open.push_back(choice->b);
       continue;
     }
-    each_operand(made->data, [&](ValueId operand) { open.push_back(operand); });
+    each_maker(*made, [&](ValueId operand) { open.push_back(operand); });
     if (!made->is<op::If>()) continue;
     const size_t result = size_t(std::ranges::find(made->results, next) - made->results.begin());
     each_region(made->data, [&](RegionId side) { open.push_back(kernel_.terminator(side).as<op::Yield>().values[result]); });

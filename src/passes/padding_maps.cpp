@@ -224,7 +224,7 @@ std::set<ValueId> PaddingFlow::sources_of(ValueId v) const {
       open.push_back(kernel_.terminator(loop->body).as<op::Yield>().values[result]);
       continue;
     }
-    each_operand(op->data, [&](ValueId operand) { open.push_back(operand); });
+    each_maker(*op, [&](ValueId operand) { open.push_back(operand); });
     each_region(op->data, [&](RegionId region) {
       if (kernel_.region(region).ops.empty() || !kernel_.terminator(region).is<op::Yield>()) return;
       const std::vector<ValueId>& yielded = kernel_.terminator(region).as<op::Yield>().values;

@@ -73,10 +73,9 @@ void branch(Instance& in, ir::ValueId condition, const std::function<void()>& th
   finish(b.region, all.else_values);
   in.builder.set_span(span);
   ir::OpId id = in.builder.add(op::If{condition, a.region, b.region}, all.types);
-  for (size_t i = 0; i < all.changed.size(); ++i) {
-    const VariableId changed = all.changed[i];
-    in.set(changed, kept_behind(in, changed, condition, before[changed.index], in.kernel.op(id).results[i]));
-  }
+  std::vector<Changed> changed;
+  for (size_t i = 0; i < all.changed.size(); ++i) changed.push_back({all.changed[i], before[all.changed[i].index], in.kernel.op(id).results[i]});
+  keep_behind(in, condition, changed);
 }
 
 void run_where(Instance& in, ir::ValueId here, std::span<const ast::Stmt* const> statements) {

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "ir/sources.h"
 #include "sema/elementwise.h"
 #include "sema/parallel.h"
 
@@ -65,7 +66,7 @@ bool is_made_of(const ir::Kernel& kernel, ir::ValueId number, const std::functio
     if (is_such(next)) return true;
     const ir::Op* made = kernel.definition(next);
     if (!made) continue;
-    ir::each_operand(made->data, [&](ir::ValueId v) { open.push_back(v); });
+    ir::each_maker(*made, [&](ir::ValueId v) { open.push_back(v); });
     ir::each_region(made->data, [&](ir::RegionId part) {
       const auto& yielded = kernel.terminator(part).as<op::Yield>().values;
       open.insert(open.end(), yielded.begin(), yielded.end());
@@ -74,10 +75,10 @@ bool is_made_of(const ir::Kernel& kernel, ir::ValueId number, const std::functio
   return false;
 }
 
-// `by`: what tells; none: what is assigned itself.
-ir::ValueId asked(Instance& in, ir::ValueId old, ir::ValueId next, ir::ValueId by = {}, bool of_number = false) {
+// `by`: what tells, with what is held under it; none: what is assigned itself.
+ir::ValueId asked(Instance& in, ir::ValueId old, ir::ValueId next, ir::ValueId by = {}, bool of_number = false, std::vector<ir::ValueId> held = {}) {
   if (!old.valid() || old == next || in.type(old) != in.type(next)) return next;
-  return in.builder.select(in.builder.inside(by.valid() ? by : next, of_number), next, old);
+  return in.builder.select(in.builder.inside(by.valid() ? by : next, of_number, std::move(held)), next, old);
 }
 
 // May a number, but for what it holds of `old`, be padding: is it made of elements of tiles, or of what a loop carries from turn to turn?
@@ -142,9 +143,14 @@ ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next) {
   return may_be_padding(in, next, old) ? asked(in, old, next, next, true) : next;
 }
 
-ir::ValueId kept_behind(Instance& in, VariableId id, ir::ValueId condition, ir::ValueId before, ir::ValueId next) {
-  if (is_cell(in, id)) return asked(in, before, next, condition);
-  return is_number(in, id) && may_be_padding(in, condition, {}) ? asked(in, before, next, condition, true) : next;
+void keep_behind(Instance& in, ir::ValueId condition, std::span<const Changed> changed) {
+  std::vector<ir::ValueId> held;
+  for (const Changed& one : changed)
+    if (one.before.valid() && (is_cell(in, one.id) || is_number(in, one.id))) held.push_back(one.before);
+  for (const Changed& one : changed) {
+    if (is_cell(in, one.id)) in.set(one.id, asked(in, one.before, one.next, condition, false, held));
+    else in.set(one.id, is_number(in, one.id) && may_be_padding(in, condition, {}) ? asked(in, one.before, one.next, condition, true, held) : one.next);
+  }
 }
 
 }  // namespace tilec::sema

@@ -14,7 +14,12 @@ Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Op
 Value kept(Instance& in, const Operand& old, const Operand& next, Span span);
 // What an element of a fragment is assigned in `parallel`, or a variable of a number there or in a block.
 ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next);
-// The same behind a branch that assigned to it, whatever it is computed of, by what the condition has to do with.
-ir::ValueId kept_behind(Instance& in, VariableId id, ir::ValueId condition, ir::ValueId before, ir::ValueId next);
+// A variable that a branch has assigned to.
+struct Changed {
+  VariableId id;
+  ir::ValueId before, next;
+};
+// Assigns behind the branch what it leaves of them, kept by what the condition has to do with, whatever it is computed of.
+void keep_behind(Instance& in, ir::ValueId condition, std::span<const Changed> changed);
 
 }  // namespace tilec::sema
