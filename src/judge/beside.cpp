@@ -50,8 +50,7 @@ Number Evaluator::element_at(const Number& x, const Places& indices, size_t rank
   out.is_element = true;
   if (kind != Kind::Fragment) {
     out.data = kAllAxes & ~out.waiting & ~out.padding, out.spread = 0;
-    if (kind == Kind::Shared) out.owner = x.stamp;
-    else out.others = out.data;
+    out.owners.set(out.data, kind == Kind::Shared ? x.stamp : kSeveral);
     out.read = kind == Kind::Shared && x.data && !x.read ? Padding(0) : out.data;
     return out;
   }
@@ -242,12 +241,16 @@ Padding Evaluator::told_by_others(const Number& test, const std::vector<Left>& l
   for (const Scope& scope : returns ? frame_->scopes : std::vector<Scope>())
     for (const auto& [name, binding] : scope.names)
       if (auto* number = std::get_if<Number>(&binding->value)) all.push_back(number);
-  auto is_one = [&](uint32_t stamp, Padding Number::*axes, uint32_t Number::*of) {
-    return stamp && std::ranges::any_of(all, [&](const Number* x) { return x->stamp == stamp || (x->*axes && x->*of == stamp); });
+  auto is_one = [&](uint32_t stamp, Padding Number::*axes, Owners Number::*of) {
+    return stamp && stamp != kSeveral && std::ranges::any_of(all, [&](const Number* x) { return x->stamp == stamp || (x->*axes && (x->*of).has(stamp)); });
   };
-  if (is_one(test.keeper, &Number::kept, &Number::keeper)) return 0;
-  const bool is_own = !test.others && is_one(test.owner, &Number::data, &Number::owner);
-  return test.kept & ~(is_own ? Padding(0) : test.read) & kAllAxes;
+  Padding told = 0;
+  for (size_t a = 0; a <= kMostAxes; ++a) {
+    const bool is_kept = (test.kept >> a & 1) && !is_one(test.keepers.along[a], &Number::kept, &Number::keepers);
+    const bool is_read = (test.read >> a & 1) && !is_one(test.owners.along[a], &Number::data, &Number::owners);
+    told |= Padding((is_kept && !is_read) << a);
+  }
+  return told;
 }
 
 // Both sides count, where elements decide.

@@ -71,7 +71,8 @@ void mark_line(Number& out, const Tile& tile, const Lines& lines, int64_t line, 
   for (size_t d = 0; d < tile.shape.size(); ++d) places.push_back(d < axis ? d : d - 1);
   out.data = moved(Padding(data & ~(1 << axis)), places), out.placed = moved(Padding(placed & ~(1 << axis)), places);
   out.waiting = moved(Padding(waiting & ~(1 << axis)), places) & ~out.data;
-  out.others = out.data, out.read = moved(Padding(read & ~(1 << axis)), places), out.kept = out.waiting & kAllAxes & ~kLost, out.keeper = out.kept ? kSeveral : 0;
+  out.read = moved(Padding(read & ~(1 << axis)), places), out.kept = out.waiting & kAllAxes & ~kLost;
+  out.owners.set(out.data, kSeveral), out.keepers.set(out.kept, kSeveral);
 }
 
 // The lowest index of the greatest or least number that is no NaN and no padding.
@@ -132,8 +133,9 @@ Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis
     mark_line(sum, *tile, lines, line, size_t(axis));
     out->elements.push_back(type == tile->type ? sum : cast(sum, tile->type, ir::ConvertMode::Nearest));
     if (type != tile->type && options_.numeric == ir::Numeric::Wide) out->elements.back().f = sum.f;
-    out->elements.back().padding = padding, out->elements.back().data = out->elements.back().others = sum.data, out->elements.back().placed = sum.placed, out->elements.back().read = sum.read;
-    out->elements.back().waiting = out->elements.back().kept = sum.waiting, out->elements.back().keeper = sum.keeper;
+    Number& last = out->elements.back();
+    last.padding = padding, last.data = sum.data, last.placed = sum.placed, last.read = sum.read;
+    last.waiting = last.kept = sum.waiting, last.owners = sum.owners, last.keepers = sum.keepers;
   }
   return out->shape.empty() ? Value(out->elements[0]) : Value(TilePtr(out));
 }
@@ -158,7 +160,8 @@ Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, 
       sum.type = tile->type;
       sum.padding = Padding(x.beyond() | (x.waiting & 1 << axis) | anything);
       sum.scanned = sum.padding & (x.scanned | 1 << axis);
-      sum.read = x.read, sum.data = sum.others = x.data | Padding(1 << axis), sum.placed = x.placed, sum.waiting = sum.kept = x.waiting & ~(1 << axis), sum.keeper = sum.kept ? kSeveral : 0;
+      sum.read = x.read, sum.data = x.data | Padding(1 << axis), sum.placed = x.placed, sum.waiting = sum.kept = x.waiting & ~(1 << axis);
+      sum.owners.set(sum.data, kSeveral), sum.keepers.set(sum.kept, kSeveral);
       x = sum;
     }
   }

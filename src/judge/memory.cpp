@@ -50,10 +50,11 @@ Number Evaluator::load(const View& view, int64_t offset, Span span, const Memory
     stop(interp::FaultKind::Uninitialised, span, "`" + view.memory->name + "` is read where it was never written");
   Number x = view.memory->get(offset);
   if (view.memory->is_callers()) return x;
-  // It was given what is of another one's data and of what variables have kept.
-  if (x.kept && x.owner && x.owner != x.stamp && !x.others) return x;
-  x.kept = x.waiting, x.keeper = x.waiting ? x.stamp : 0;
-  x.others = 0, x.owner = x.data ? x.stamp : 0;
+  // Along some axes it may have been given what is of another one's data and of what variables have kept.
+  const Padding given = x.kept & x.owners.others_than(x.stamp) & ~x.owners.several(), own = kAllAxes & ~given;
+  x.kept = (x.kept & given) | (x.waiting & own);
+  x.keepers.set(own, 0), x.keepers.set(x.waiting & own, x.stamp);
+  x.owners.set(own, 0), x.owners.set(x.data & own, x.stamp);
   return x;
 }
 
@@ -78,7 +79,7 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
   auto placed = [&](const Number& x) {
     Number out = moved(x, places);
     if (is_in_order) out.stamps = x.stamps;
-    if (is_data) out.data = out.others = out.read = kAllAxes;
+    if (is_data) out.data = out.read = kAllAxes, out.owners.set(kAllAxes, kSeveral);
     return out;
   };
   auto beyond = [&](const Shape& index) {
@@ -87,7 +88,7 @@ TilePtr Evaluator::read(const Region& region, Span span, const Memory::Old* old)
       const Wide i = region.start[d] + index[d];
       if (kept[d] && (i < 0 || i >= region.view.axes[d].extent)) pad.padding |= Padding(1 << *kept[d]);
     }
-    pad.data = pad.others = pad.read = kAllAxes & ~pad.padding;
+    pad.data = pad.read = kAllAxes & ~pad.padding, pad.owners.set(pad.data, kSeveral);
     return pad;
   };
   each_index(region.length, [&](const Shape& index) {

@@ -102,7 +102,7 @@ Value Evaluator::tile_or_number(const Value& value, Span span) {
     indices.resize(kMostAxes);
     Number number = element_at(element, indices, view->memory->shape.size(), view->kind);
     const Padding told = view->by.left_out();
-    number.padding |= told, number.data &= ~told, number.placed &= ~told, number.others &= ~told;
+    number.padding |= told, number.data &= ~told, number.placed &= ~told, number.owners.set(told, 0);
     return number;
   }
   return read(all_of(*view), span);
@@ -223,7 +223,8 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       if (is_real) n.f = options_.numeric == ir::Numeric::Wide ? sum : round_to(n.type, sum);
       else n.i = out->type == Scalar::U64 ? Wide(whole) : Wide(wrap(n.type, int64_t(whole)));
       n.is_element = true;
-      n.data = n.others = data, n.placed = placed, n.read = read & data, n.waiting = n.kept = waiting & ~data, n.keeper = n.kept ? kSeveral : 0;
+      n.data = data, n.placed = placed, n.read = read & data, n.waiting = n.kept = waiting & ~data;
+      n.owners.set(data, kSeveral), n.keepers.set(n.kept, kSeveral);
       if (start) n = added(*start, n);
       out->elements.push_back(n);
     }

@@ -31,6 +31,44 @@ Padding moved(Padding padding, const Places& places) {
   return out;
 }
 
+namespace {
+
+uint32_t either(uint32_t a, uint32_t b) { return !a || a == b ? b : !b ? a : kSeveral; }
+
+Owners moved(const Owners& owners, const Places& places) {
+  Owners out;
+  out.along[kMostAxes] = owners.along[kMostAxes];
+  for (size_t d = 0; d < places.size() && d < kMostAxes; ++d) {
+    uint32_t& to = out.along[places[d].value_or(kMostAxes)];
+    to = either(to, owners.along[d]);
+  }
+  return out;
+}
+
+}  // namespace
+
+void Owners::set(Padding axes, uint32_t owner) {
+  for (size_t a = 0; a < along.size(); ++a)
+    if (axes >> a & 1) along[a] = owner;
+}
+
+void Owners::add(Padding axes, const Owners& others) {
+  for (size_t a = 0; a < along.size(); ++a)
+    if (axes >> a & 1) along[a] = either(along[a], others.along[a]);
+}
+
+Padding Owners::several() const {
+  Padding axes = 0;
+  for (size_t a = 0; a < along.size(); ++a) axes |= Padding((along[a] == kSeveral) << a);
+  return axes;
+}
+
+Padding Owners::others_than(uint32_t stamp) const {
+  Padding axes = 0;
+  for (size_t a = 0; a < along.size(); ++a) axes |= Padding((along[a] && along[a] != stamp) << a);
+  return axes;
+}
+
 Number moved(Number x, const Places& places) {
   for (size_t d = 0; d < places.size(); ++d) {
     if (places[d]) continue;
@@ -43,7 +81,8 @@ Number moved(Number x, const Places& places) {
   x.padding = moved(x.padding, places);
   x.waiting = moved(x.waiting, places);
   x.data = moved(x.data, places), x.placed = moved(x.placed, places);
-  x.kept = (moved(x.kept, places) & kAllAxes & ~kLost) | (x.kept & kLost), x.others = moved(x.others, places), x.read = moved(x.read, places);
+  x.kept = (moved(x.kept, places) & kAllAxes & ~kLost) | (x.kept & kLost), x.read = moved(x.read, places);
+  x.keepers = moved(x.keepers, places), x.owners = moved(x.owners, places);
   x.stamps = {};
   return x;
 }
@@ -97,34 +136,30 @@ Number stamped(Number x, uint32_t before) {
 
 namespace {
 
-uint32_t either(uint32_t a, uint32_t b) { return !a || a == b ? b : !b ? a : kSeveral; }
-
 void add_sources(Number& out, const Number& x) {
-  const Padding kept = x.kept & ~x.spread, data = x.data & ~x.spread;
-  if (kept) out.kept |= kept, out.keeper = x.spread ? kSeveral : either(out.keeper, x.keeper);
-  out.others |= x.others & ~x.spread, out.read |= x.read & ~x.spread;
-  if (!x.owner || !data) return;
-  out.owner = either(out.owner, x.owner);
-  if (out.owner == kSeveral) out.others |= data;
+  const Padding kept = x.kept & ~x.spread;
+  Owners keepers = x.keepers;
+  if (x.spread) keepers.set(kept, kSeveral);
+  out.kept |= kept, out.keepers.add(kept, keepers);
+  out.read |= x.read & ~x.spread;
+  out.owners.add(x.data & ~x.spread, x.owners);
 }
 
 }  // namespace
 
 Padding left_by_others(const Number& next, const Number& old) {
-  if (!next.kept || next.keeper == old.stamp || (next.padding & kLost)) return 0;
-  return next.kept & ~(next.owner && next.owner != old.stamp ? next.data : next.others) & kAllAxes;
+  if (!next.kept || (next.padding & kLost)) return 0;
+  return next.kept & next.keepers.others_than(old.stamp) & ~(next.data & next.owners.others_than(old.stamp)) & kAllAxes;
 }
 
 Number apart(Number x) {
-  if (x.stamp) return x;
-  x.keeper = x.kept ? kSeveral : 0;
-  if (x.others || x.owner == kSeveral) x.others = x.data, x.owner = 0;
+  if (!x.stamp) x.keepers.set(x.kept, kSeveral);
   return x;
 }
 
 void mark(Number& out, std::span<const Number> from) {
   out.scanned = out.padding & (kLost - 1);
-  out.data = out.placed = out.waiting = out.kept = out.others = out.read = 0, out.keeper = out.owner = 0, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
+  out.data = out.placed = out.waiting = out.kept = out.read = 0, out.keepers = out.owners = {}, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
   out.padder = 0;
   for (const Number& x : from) {
     if (x.is_padding()) out.padder = x.padder ? either(out.padder, x.padder) : kSeveral;

@@ -46,6 +46,16 @@ struct Stamps {
   void add(const Stamps& others);
 };
 
+// Of which variable something is along each axis: an element of it by its stamp; kSeveral, also of what is none's; 0 where there is nothing.
+struct Owners {
+  std::array<uint32_t, kMostAxes + 1> along = {};
+  void set(Padding axes, uint32_t owner);
+  void add(Padding axes, const Owners& others);  // of several where they differ
+  Padding several() const;                       // the axes
+  Padding others_than(uint32_t stamp) const;
+  bool has(uint32_t stamp) const { return std::ranges::find(along, stamp) != along.end(); }
+};
+
 // A literal is an `int` or an f64 until it meets a type; narrower ones are rounded from `odd`, its digits rounded to odd.
 struct Number {
   Wide i = 0;
@@ -58,11 +68,9 @@ struct Number {
   Padding placed = 0;   // along which it is made of its place, which counts, but not beside what a variable has kept
   Padding waiting = 0;  // along which it holds what a variable held where padding was to be assigned to it
   Padding scanned = 0;  // along which it is padding that holds what a scan has come to: an element like others where an index takes the axis away
-  // Along which axes it is made of what variables have kept beyond an edge, and of data of others than `owner`: elements of variables by their
-  // stamps, or kSeveral.
-  Padding kept = 0, others = 0;
+  Padding kept = 0;  // along which axes it is made of what variables have kept beyond an edge
   Padding read = 0;  // of data that no variable has taken up
-  uint32_t keeper = 0, owner = 0;
+  Owners keepers = {}, owners = {};  // whose that is, and whose the data are
   uint32_t padder = 0;  // the element of a variable that is padding as this is; kSeveral, or 0: others, too
   Padding spread = 0;   // the axes, of the operation at hand, that its tile does not have
   Stamps stamps = {};   // of elements that it is computed of

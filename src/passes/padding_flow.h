@@ -116,16 +116,18 @@ class PaddingFlow {
   std::vector<unsigned> possible_sets(std::span<const Group> groups);
   bool is_beyond(const Edges& inner, const Edges& outer);
   Made made_there(const AxisPadding& along, const prove::Formula* places) const;
-  Marks marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places = nullptr, unsigned padded = 0) const;
+  Marks marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places = nullptr, unsigned padded = 0, unsigned but = 0) const;
   static uint32_t bit_of(size_t input) { return uint32_t(1) << std::min<size_t>(input, kMostInputs - 1); }
   void add_uniform(std::vector<prove::Formula>& runs, unsigned inputs, int64_t axis) const;
   prove::Formula all_uniform(unsigned inputs, int64_t axis) const;
   Known padded_at(const AxisPadding& along, const prove::Formula& places, bool is_beside) const;
   Known plain_at(const AxisPadding& along, const prove::Formula& places) const;
-  MapResults map_results(const ir::op::Map& op, const MapAxis& axis, unsigned set, bool is_free = false, const std::map<size_t, const Plain*>* plain = nullptr);
+  MapResults map_results(const ir::op::Map& op, const MapAxis& axis, unsigned set, bool is_free = false, const std::map<size_t, const Plain*>* plain = nullptr, unsigned but = 0);
   std::vector<Plain> plain_of(const ir::op::Map& op, const MapAxis& axis, size_t r);
   Known met_there(size_t input, int64_t axis, std::span<const Group> groups, unsigned set, const Known& otherwise);
   bool reads_along(size_t input, size_t input_axis, int64_t axis) const { return inputs_[input].axes[input_axis] == axis; }
+  static Outcome::Kind kind_of(const Marks& marks);
+  bool counts_without(const ir::op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, unsigned uniform);
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
   Made made_inside(const ir::op::Map& op, int64_t axis, size_t r) const;
   const AxisPadding* padding_along(size_t input, int64_t axis) const;  // of an input that is padded along an axis of the map

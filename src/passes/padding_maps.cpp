@@ -65,15 +65,19 @@ Made PaddingFlow::made_there(const AxisPadding& along, const prove::Formula* pla
 }
 
 // Along an axis of the map: what elements of an input are, inside or outside of its edges.
-Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places, unsigned padded) const {
+Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places, unsigned padded, unsigned but) const {
   Marks marks{.is_of_element = true};
+  if (const AxisPadding* along = is_in(but, input) ? padding_along(input, axis) : nullptr) {
+    marks.made = along->uniform.is_placed ? Made::Placed : Made::Free;
+    return marks;
+  }
   const uint32_t bit = bit_of(input);
   const TileState& of = inputs_[input].state;
   for (size_t a = 0; a < of.axes.size(); ++a) {
     const AxisPadding& along = of.axes[a];
     if (!reads_along(input, a, axis)) continue;
     if (along.is_padded && is_outside) {
-      if (auto beside = inputs_[input].beside.find(axis); beside != inputs_[input].beside.end()) {
+      if (auto beside = inputs_[input].beside.find(axis); beside != inputs_[input].beside.end() && !is_in(but, beside->second)) {
         if (!is_in(padded, beside->second)) return {.made = Made::Data, .is_of_element = true, .kept = bit, .data = bit_of(beside->second)};
         return {.taint = Taint::Padding, .made = Made::Data, .is_of_element = true};
       }
@@ -140,8 +144,8 @@ Known PaddingFlow::plain_at(const AxisPadding& along, const prove::Formula& plac
 }
 
 // The results of the map where, along its `axis`, the inputs of the set are padding and the others are not (axis -1: where it
-// lies inside on every axis). `is_free`: and what may be free is.
-MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, unsigned set, bool is_free, const std::map<size_t, const Plain*>* plain) {
+// lies inside on every axis). `is_free`: and what may be free is. `but`: in runs in which these inputs are no padding; nothing is asked there.
+MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, unsigned set, bool is_free, const std::map<size_t, const Plain*>* plain, unsigned but) {
   const int64_t axis = along.axis;
   const std::span<const Group> groups = along.groups;
   const auto& args = kernel_.region(map.body).args;
@@ -158,15 +162,16 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
     if (is_in) unless.push_back(all_uniform(groups[g].inputs, axis));
     if (is_in && unless.back().is_false()) beside |= groups[g].inputs;
   }
+  padded &= ~but;
   // Along the other axes it lies inside; what does not is in the corners.
   for (int64_t other = 0; axis >= 0 && other <= int64_t(map.shape.size()); ++other)
     for (const Group& group : other == axis ? std::span<const Group>() : std::span<const Group>(groups_[size_t(other)]))
       if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, coordinate(map, other))));
   const prove::Formula all = prove::all_of(std::move(places));
-  std::optional<prove::Formula> but;
+  std::optional<prove::Formula> some;
   const prove::Formula none = prove::any_of(std::move(unless));
-  if (!none.is_false()) but = prove::all_of({all, negation(none)});
-  const prove::Formula& runs = but ? *but : all;
+  if (!none.is_false()) some = prove::all_of({all, negation(none)});
+  const prove::Formula& runs = some ? *some : all;
   if (axis >= 0 && axis < int64_t(map.shape.size())) marks[args[size_t(axis)]].made = Made::Placed;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const TileState& input = inputs_[i].state;
@@ -178,10 +183,11 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
       if (is_in(padded, i) && reads_along(i, a, axis) && input.axes[a].is_padded) numbers = padded_at(input.axes[a], runs, is_in(beside, i));
     if (axis >= 0 && !is_in(padded, i)) numbers = met_there(i, axis, groups, set, numbers);
     known[arg] = numbers;
-    marks[arg] = marks_along(i, axis, is_in(padded, i), set ? &runs : nullptr, padded);
+    marks[arg] = marks_along(i, axis, is_in(padded, i), set ? &runs : nullptr, padded, but);
+    if (const AxisPadding* along = is_in(but, i) ? padding_along(i, axis) : nullptr) known[arg] = along->uniform.number;
   }
-  auto keeps = [&](const Assignment& made) { return this->keeps(along, set, made); };
-  lapses_.clear();
+  auto keeps = [&](const Assignment& made) { return but ? Keeping::Old : this->keeps(along, set, made); };
+  if (!but) lapses_.clear();
   return with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), all, keeps));
 }
 

@@ -37,6 +37,14 @@ Edges PaddingFlow::beyond_both(const Edges& a, const Edges& b) {
   return both.size() <= kMostGroups ? both : Edges();
 }
 
+PaddingFlow::Outcome::Kind PaddingFlow::kind_of(const Marks& marks) {
+  using Kind = Outcome::Kind;
+  if (marks.taint >= Taint::Mixed) return Kind::Padding;
+  if (marks.taint == Taint::Set) return Kind::Set;
+  if (marks.is_left_out() || marks.made == Made::Free) return Kind::Free;
+  return marks.made == Made::Maybe ? Kind::Maybe : Kind::Data;
+}
+
 PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results, size_t r) {
   using Kind = Outcome::Kind;
   Outcome outcome{.groups = set, .numbers = results.numbers[r]};
@@ -55,11 +63,7 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   outcome.is_mixed = marks.taint == Taint::Mixed;
   // Free elements would have taken up what comes, padding would not.
   outcome.is_unsure = outcome.is_mixed && marks.is_beyond && marks.made == Made::Data, outcome.may_take_up = outcome.is_mixed && marks.is_beyond;
-  outcome.kind = marks.taint >= Taint::Mixed   ? Kind::Padding
-                 : marks.taint == Taint::Set   ? Kind::Set
-                 : marks.is_left_out() || marks.made == Made::Free ? Kind::Free
-                 : marks.made == Made::Maybe   ? Kind::Maybe
-                                               : Kind::Data;
+  outcome.kind = kind_of(marks);
   // In some turns: what is left as it is there has come from others.
   if (is_by_turn(axis, set) && (outcome.kind == Kind::Free || outcome.kind == Kind::Maybe)) outcome.kind = Kind::Data;
   // It has become something that counts.
@@ -213,6 +217,15 @@ Runs PaddingFlow::when_free(int64_t axis, size_t r) const {
   return all;
 }
 
+// Is some of what is left out counted in runs in which those inputs are no padding, though others are?
+bool PaddingFlow::counts_without(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, unsigned uniform) {
+  return std::ranges::any_of(outcomes, [&](const Outcome& outcome) {
+    const unsigned inputs = axis.inputs(outcome.groups);
+    if (!outcome.is_left_out() || !(inputs & uniform) || !(inputs & ~uniform)) return false;
+    return kind_of(map_results(map, axis, outcome.groups, false, nullptr, uniform).marks[r]) < Outcome::Kind::Free;
+  });
+}
+
 // In which runs a result that is free beyond edges is the same all along the axis: where all that it is made of is.
 // Made of others as well, it is free there where these are padding.
 void PaddingFlow::note_uniform(const op::Map& map, const MapAxis& along_axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result) {
@@ -253,7 +266,7 @@ void PaddingFlow::note_uniform(const op::Map& map, const MapAxis& along_axis, co
     result.uniform = *all;
     if (all->is_placed) result.uniform.number = known_anything(element(into_[r]));
     else if (!all->is_never()) result.uniform.number = with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, prove::truth(true))).numbers[r];
-  } else if (!is_beyond(result.edges, others)) {
+  } else if (!is_beyond(result.edges, others) || counts_without(map, along_axis, outcomes, r, uniform)) {
     result.uniform = {prove::truth(false), true, false, known_anything(element(into_[r]))};
   }
 }
