@@ -2,11 +2,6 @@
 
 namespace tilec::ir {
 
-void each_maker(const Op& op, const std::function<void(ValueId)>& f) {
-  if (auto* inside = op.get<op::Inside>()) return f(inside->x);
-  each_operand(op.data, f);
-}
-
 void each_source(const Kernel& kernel, ValueId v, std::set<ValueId>& seen, const std::function<void(ValueId)>& f) {
   std::vector<ValueId> open{v};
   while (!open.empty()) {

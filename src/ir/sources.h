@@ -7,7 +7,10 @@
 namespace tilec::ir {
 
 // Calls `f` with the operands that the results are made of: all of them, but for what an `inside` names beside.
-void each_maker(const Op& op, const std::function<void(ValueId)>& f);
+template <class F> void each_maker(const Op& op, F&& f) {
+  if (auto* inside = op.get<op::Inside>()) return f(inside->x);
+  each_operand(op.data, f);
+}
 
 // Calls `f` with `v` and with every value that it is computed from, each once, however many ways lead to it. `seen` may be kept
 // from call to call, for values of several.

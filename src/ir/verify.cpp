@@ -52,7 +52,7 @@ class Walk {
   void region(RegionId id, Level level, bool is_direct) {
     for (ValueId v : check_.kernel.region(id).args) {
       check_.level = level;
-      check_type(check_, v, checked_layouts_);
+      check_type(check_, v, checked_);
     }
     for (OpId op : check_.kernel.region(id).ops) operation(op, level, is_direct);
   }
@@ -63,7 +63,7 @@ class Walk {
     check_.id = id;
     check_.level = level;
     size_t before = check_.found.size();
-    for (ValueId v : op.results) check_type(check_, v, checked_layouts_);
+    for (ValueId v : op.results) check_type(check_, v, checked_);
     check_place(check_, is_direct);
     check_results_and_regions(check_);
     // The rules of an operation count on its place, results and regions.
@@ -83,7 +83,7 @@ class Walk {
   }
 
   Check& check_;
-  std::vector<bool> checked_layouts_;
+  CheckedTypes checked_;
 };
 
 }  // namespace

@@ -69,7 +69,10 @@ bool equal_but_varying(const Type& a, const Type& b);
 bool check_ids(Check& check);
 bool check_order(Check& check);
 void check_header(Check& check);
-void check_type(Check& check, ValueId v, std::vector<bool>& checked_layouts);
+// By type: a bit for each level that values of it were found at, and one for its layout.
+using CheckedTypes = std::vector<uint8_t>;
+inline constexpr uint8_t kCheckedLayout = 1 << 7;
+void check_type(Check& check, ValueId v, CheckedTypes& checked);
 void check_place(Check& check, bool is_direct);
 void check_results_and_regions(Check& check);
 void check_control(Check& check);

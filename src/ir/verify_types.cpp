@@ -64,8 +64,13 @@ std::string layout_flaw(const Type& type, const layout::LayoutTable& layouts) {
 
 }  // namespace
 
-void check_type(Check& check, ValueId v, std::vector<bool>& checked_layouts) {
+void check_type(Check& check, ValueId v, CheckedTypes& checked) {
   const Type& type = check.type(v);
+  size_t index = check.kernel.value(v).type.index;
+  checked.resize(std::max(checked.size(), check.kernel.types.size()));
+  const uint8_t here = uint8_t(1 << int(check.level));
+  // Without a layout, all values of a type are alike, but for parts of buffers.
+  if ((checked[index] & here) && !type.layout.valid() && !needs_layout(type, check.form)) return;
   std::string_view wrong = malformed(type);
   if (!check.require(wrong.empty(), Code::V014, v, ": ", wrong)) return;
   if (!check.require(belongs(type, check.form, check.level), Code::V014, v, " has the type ", type,
@@ -76,10 +81,9 @@ void check_type(Check& check, ValueId v, std::vector<bool>& checked_layouts) {
   bool is_part = check.kernel.defined_by<op::Subview>(v) != nullptr;
   check.require(has_layout || is_part || !needs_layout(type, check.form), Code::V012, type.is_buffer() ? "buffer " : "tile ", v,
                 " has no layout");
-  size_t index = check.kernel.value(v).type.index;
-  checked_layouts.resize(std::max(checked_layouts.size(), check.kernel.types.size()));
-  if (!has_layout || checked_layouts[index]) return;
-  checked_layouts[index] = true;
+  if (has_layout && (checked[index] & kCheckedLayout)) return;
+  checked[index] |= uint8_t(here | (has_layout ? kCheckedLayout : 0));
+  if (!has_layout) return;
   std::string flaw = layout_flaw(type, check.kernel.layouts);
   check.require(flaw.empty(), Code::V013, "the layout of ", v, ": ", flaw);
 }

@@ -28,6 +28,7 @@ struct Run {
   NumbersOf known;
   MarksOf marks_of;
   const prove::Formula& assumption;
+  const std::string& key;  // of it, in `decisions`
   const Keeps& keeps;
   std::array<std::map<ValueId, ValueId>, 2> same = {};  // by belief: another value with the same number
   std::map<OpId, bool>* effects = nullptr;
@@ -71,9 +72,7 @@ struct Run {
     return n.sure.exact ? std::optional(Decision{n.sure.exact->i != 0, from, from == Taint::Clean}) : std::nullopt;
   }
   std::optional<bool> proved(ValueId condition, RegionId region, const prove::Formula& given) {
-    std::string key;
-    append_key(key, given);
-    auto [at, is_new] = decisions.try_emplace({condition, std::move(key)});
+    auto [at, is_new] = decisions.try_emplace({condition, given.is_true() ? std::string() : key});
     if (!is_new) return at->second;
     prove::Facts facts = prover.facts(region).with(given);
     prove::Formula f = prover.condition(condition);
@@ -286,7 +285,7 @@ struct Run {
   // What code would give that is not run: nothing is asked or noted there.
   Yielded untaken(RegionId code) const {
     const Keeps silent = [](const Assignment&) { return Keeping::Old; };
-    Run other{prover, decisions, kernel, known, marks_of, assumption, silent, same};
+    Run other{prover, decisions, kernel, known, marks_of, assumption, key, silent, same};
     other.body = body;
     return other.region(code);
   }
@@ -340,7 +339,9 @@ struct Run {
 MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const Kernel& kernel, RegionId body, NumbersOf known, MarksOf marks,
                           const prove::Formula& assumption, const Keeps& keeps) {
   std::map<OpId, bool> effects;
-  Run run{prover, decisions, kernel, std::move(known), std::move(marks), assumption, keeps};
+  std::string key;
+  append_key(key, assumption);
+  Run run{prover, decisions, kernel, std::move(known), std::move(marks), assumption, key, keeps};
   run.effects = &effects, run.body = body;
   Run::Yielded yielded = run.region(body);
   return {std::move(yielded.numbers), std::move(yielded.marks), std::move(run.known), std::move(run.marks_of), std::move(effects)};

@@ -114,12 +114,15 @@ struct Gathered {
   }
 };
 
-// What becomes of kinds alone is asked over and over, and takes hundreds of samples.
+// What becomes of kinds, and of one number beside them, is asked over and over, and takes up to hundreds of samples.
 template <class Fn, class Make>
 Numbers remembered(Fn fn, Scalar type, const Numbers& a, const Numbers& b, Belief belief, Make&& make) {
-  if (a.exact || b.exact) return make();
-  thread_local std::map<std::tuple<Fn, Scalar, uint8_t, uint8_t, Belief>, Numbers> known;
-  auto [at, is_new] = known.try_emplace({fn, type, a.kinds, b.kinds, belief});
+  if (a.exact && b.exact) return make();
+  const std::optional<Number>& exact = a.exact ? a.exact : b.exact;
+  const uint64_t bits = !exact ? 0 : exact->is_float ? std::bit_cast<uint64_t>(exact->f) : uint64_t(exact->i);
+  const uint8_t which = uint8_t(a.exact.has_value() | b.exact.has_value() << 1 | (exact && exact->is_float) << 2);
+  thread_local std::map<std::tuple<uint64_t, Fn, Scalar, uint8_t, uint8_t, Belief, uint8_t>, Numbers> known;
+  auto [at, is_new] = known.try_emplace({bits, fn, type, a.kinds, b.kinds, belief, which});
   if (is_new) at->second = make();
   return at->second;
 }
@@ -138,6 +141,18 @@ Numbers applied(BinaryFn fn, Scalar type, const Numbers& a, const Numbers& b, Be
   bool is_either = (fn == BinaryFn::Min || fn == BinaryFn::Max || fn == BinaryFn::Minimum || fn == BinaryFn::Maximum) && a.is_within(kZero) && b.is_within(kZero);
   if (is_rough || !a.exact || !b.exact || (is_either && *a.exact != *b.exact)) all.numbers.exact.reset();
   return all.numbers;
+}
+
+Numbers compared(CompareFn fn, Scalar type, const Numbers& a, const Numbers& b, Belief belief) {
+  Gathered all{Scalar::Bool};
+  auto of_b = samples(type, b, belief);
+  for (Number x : samples(type, a, belief))
+    for (Number y : of_b) all.add(Number::integer(evaluate(fn, type, x, y)));
+  if (a.exact && b.exact) return all.numbers;
+  // Samples are not all numbers of their kind: those of one kind compare in any way.
+  if (a.kinds & b.kinds & (kNegative | kPositive)) return of_kinds(kZero | kPositive);
+  bool is_decided = all.numbers.kinds == kZero || all.numbers.kinds == kPositive;
+  return is_decided ? exactly(Scalar::Bool, Number::integer(all.numbers.kinds == kPositive)) : of_kinds(all.numbers.kinds);
 }
 
 }  // namespace
@@ -183,15 +198,7 @@ Numbers apply(BinaryFn fn, Scalar type, const Numbers& a, const Numbers& b, Beli
 }
 
 Numbers apply(CompareFn fn, Scalar type, const Numbers& a, const Numbers& b, Belief belief) {
-  Gathered all{Scalar::Bool};
-  auto of_b = samples(type, b, belief);
-  for (Number x : samples(type, a, belief))
-    for (Number y : of_b) all.add(Number::integer(evaluate(fn, type, x, y)));
-  if (a.exact && b.exact) return all.numbers;
-  // Samples are not all numbers of their kind: those of one kind compare in any way.
-  if (a.kinds & b.kinds & (kNegative | kPositive)) return of_kinds(kZero | kPositive);
-  bool is_decided = all.numbers.kinds == kZero || all.numbers.kinds == kPositive;
-  return is_decided ? exactly(Scalar::Bool, Number::integer(all.numbers.kinds == kPositive)) : of_kinds(all.numbers.kinds);
+  return remembered(fn, type, a, b, belief, [&] { return compared(fn, type, a, b, belief); });
 }
 
 Numbers apply_convert(Scalar from, Scalar to, ConvertMode mode, const Numbers& x, Belief belief) {
