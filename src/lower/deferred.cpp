@@ -1,6 +1,7 @@
 // Tiles that are computed where they are read. On a CPU a tile rarely fits the registers; a chain of a load, maps and a
 // reduction or store then runs as one loop, element by element, instead of through an array after every step.
 #include "lower/lowering.h"
+#include "lower/map_effects.h"
 
 namespace tilec::lower {
 
@@ -35,7 +36,7 @@ bool Lowering::may_defer_map(const ir::Op& op, const ir::op::Map& map) const {
   const std::vector<OpId>& body = source_.region(map.body).ops;
   bool is_cheap = body.size() <= kCheapOps + 1 &&  // and the yield
                   std::ranges::all_of(body, [&](OpId id) { return is_as_cheap_as_reading(source_.op(id)); });
-  return !op.results.empty() && !has_effects(map.body) && may_defer(op, is_cheap ? kCheapReads : 1);
+  return !op.results.empty() && !has_effects(source_, map.body) && may_defer(op, is_cheap ? kCheapReads : 1);
 }
 
 unsigned Lowering::unrolled_axes(const Home& home) const {

@@ -335,7 +335,7 @@ class Lowering {
                              const std::function<void(int64_t, ValueId)>& done);
   enum class Touch { Store, Atomic };
   ValueId owner_mask(const layout::RegLayout& layout, Touch touch = Touch::Store);
-  bool has_effects(RegionId body) const, has_atomics(RegionId body) const, is_under_product(const ir::Op& op) const;
+  bool is_under_product(const ir::Op& op) const;
   ValueId reduce_lanes(const layout::RegLayout& layout, int axis, ir::ReduceFn fn, ValueId value);
   Carried multiply_block(const ir::op::Gemm& gemm, const MatrixAtom& atom, const layout::RegLayout& layout,
                          std::span<const Point> points, int64_t depth, Carried registers);
@@ -393,7 +393,7 @@ class Lowering {
   const Uniformity* uniform_ = nullptr;            // inside a simt region that runs as it stands
   bool guarded_ = false;                           // in the code for regions that cross an edge
   bool in_lanes_ = false;                          // inside a map or simt body: scalars may differ from lane to lane
-  ValueId owners_;                                 // inside a map with atomics: the lanes that do them, one for each element; none: all
+  ValueId owners_;                                 // inside a map that writes: the lanes that do, one for each element; none: all
   ValueId mask_;                                   // lanes that run, inside if-converted code; none: all
 };
 

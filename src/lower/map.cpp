@@ -2,6 +2,7 @@
 #include <set>
 
 #include "lower/lowering.h"
+#include "lower/map_effects.h"
 #include "lower/rare_factor.h"
 
 namespace tilec::lower {
@@ -68,8 +69,12 @@ void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
   auto compute = [&] { return map_elements(op, map, layout, inputs, outputs); };
   auto keep = [&]() -> Carried { return inputs[size_t(1 - factor)].registers; };
   Carried registers = factor < 0 ? compute() : either(scales(inputs[size_t(factor)], inputs[size_t(1 - factor)], outputs[0]), compute, keep);
+  const bool is_of_owners = !outputs.empty() && reads_back(source_, map.body) && owner_mask(layout).valid();
   for (size_t r = 0, next = 0; r < outputs.size(); ++r) {
     for (ValueId& v : outputs[r].registers) v = registers[next++];
+    // What one of several lanes that have a copy of an element has computed, all of them get.
+    const Home of_owners = outputs[r];
+    if (is_of_owners) convert_through_memory(layout, layout, of_owners, outputs[r], source_.type(op.results[r]).element);
     bind_home(op.results[r], std::move(outputs[r]));
   }
 }
@@ -79,13 +84,14 @@ Carried Lowering::map_elements(const ir::Op& op, const ir::op::Map& map, const l
   // Registers are named by constants: axes along which some tile lies in registers are unrolled, the others loop.
   unsigned unrolled = unrolled_axes(map, inputs);
   for (const Home& h : outputs) unrolled |= unrolled_axes(h);
-  bool acts_once = has_atomics(map.body);
+  const bool acts = has_effects(source_, map.body), is_exchanged = reads_back(source_, map.body), only_acts = op.results.empty();
+  auto owners = [&] { return has_atomics(source_, map.body) ? owner_mask(layout, Touch::Atomic) : has_stores(source_, map.body) && !only_acts ? owner_mask(layout) : ValueId{}; };
   constexpr int64_t kMapUnroll = 4;
   return inside_or_guarded(guards(inputs), [&] {
     nest(builder_, digits(layout), guarded_ ? 1 : kMapUnroll, {}, [&](const Point& point, const Carried&) -> Carried {
       ValueId outer = std::exchange(mask_, ValueId{});
-      if (has_effects(map.body)) mask_ = all(tile_mask(layout, point), op.results.empty() ? owner_mask(layout) : ValueId{});
-      if (acts_once) owners_ = owner_mask(layout, Touch::Atomic);
+      if (acts) mask_ = all(tile_mask(layout, point), only_acts || is_exchanged ? owner_mask(layout) : ValueId{});
+      owners_ = owners();
       Carried yielded = map_element(map, layout, inputs, point);
       mask_ = outer, owners_ = {};
       for (size_t r = 0; r < outputs.size(); ++r) write(outputs[r], point, is_uniform(reg_layout(outputs[r].layout)) ? alike(yielded[r]) : yielded[r]);
@@ -123,23 +129,6 @@ ValueId Lowering::scales(const Home& factor, const Home& scaled, const Home& res
     changes = changes.valid() ? builder_.logical_or(changes, differs) : differs;
   }
   return builder_.value(ir::op::Vote{ir::VoteKind::Any, changes}, ir::scalar_type(Scalar::Bool));
-}
-
-bool Lowering::has_atomics(RegionId body) const {
-  bool found = false;
-  each_op(source_, body, [&](OpId id) { found |= source_.op(id).is<ir::op::Atomic>(); });
-  return found;
-}
-
-// Touches memory, or may have something to report: its lanes outside the tile must not run.
-bool Lowering::has_effects(RegionId body) const {
-  bool found = false;
-  each_op(source_, body, [&](OpId id) {
-    const ir::Op& op = source_.op(id);
-    found |= op.is<ir::op::ElementStore>() || op.is<ir::op::Atomic>() || op.is<ir::op::ElementLoad>() ||
-             ir::is_guarded(op);
-  });
-  return found;
 }
 
 void Lowering::lower_tile(const ir::Op& op) {

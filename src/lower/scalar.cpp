@@ -149,7 +149,7 @@ void Lowering::lower_scalar(const ir::Op& op) {
     }
     void store(const ir::op::ElementStore& o) {
       Element e = element(o.buffer, o.indices, o.bounds);
-      b.add(ir::op::MemStore{l.scalar_buffer(o.buffer), e.index, l.scalar(o.value), e.mask, l.lane_stride(e.index)});
+      b.add(ir::op::MemStore{l.scalar_buffer(o.buffer), e.index, l.scalar(o.value), l.all(e.mask, l.owners_), l.lane_stride(e.index)});
     }
     void operator()(const ir::op::Atomic& o) {
       if (!l.is_for_block()) {

@@ -119,6 +119,14 @@ std::optional<Lowering::TileAddress> Lowering::meeting(layout::LayoutId memory, 
   return found->second;
 }
 
+// Does the axis share no address bit with the others? In a stack of tiles the index of the copy does not; a row of a swizzled tile does.
+static bool is_apart(const layout::MemLayout& mem, int of) {
+  layout::Vec own = 0, others = 0;
+  for (int axis = 0; axis < mem.shape.rank; ++axis)
+    for (int bit = 0; bit < mem.bits(axis); ++bit) (axis == of ? own : others) |= mem.address_bits(layout::coordinate_bit(mem.shape.rank, axis, bit));
+  return (own & others) == 0;
+}
+
 std::optional<Lowering::TileAddress> Lowering::tile_address(const Region& region, const layout::RegLayout& layout) {
   RootRegion at{region.buffer, region.offsets, region.axes};
   while (const ir::op::Subview* view = source_.defined_by<ir::op::Subview>(at.buffer)) {
@@ -131,7 +139,7 @@ std::optional<Lowering::TileAddress> Lowering::tile_address(const Region& region
   if (type.space != Space::Shared || !type.layout.valid() || !digits_of(layout)) return std::nullopt;
   const layout::MemLayout& mem = source_.layouts.mem(type.layout);
   int rank = type.rank(), leading = rank - layout.shape.rank;
-  if (leading < 0 || leading > 1 || mem.pad.every) return std::nullopt;
+  if (leading < 0 || leading > 1 || mem.pad.every || (leading && !is_apart(mem, 0))) return std::nullopt;
   std::vector<int64_t> constants;
   for (int axis = 0; axis < layout.shape.rank; ++axis) {
     auto constant = target_.constant(at.offsets[axis + leading]);
