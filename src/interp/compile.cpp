@@ -300,8 +300,10 @@ void Emitter::use_operands(TileData& data, std::span<const ValueId> values) {
 void Emitter::region(RegionId id) {
   RegionId outer = current_;
   current_ = id;
-  for (OpId o : kernel_.region(id).ops)
+  for (OpId o : kernel_.region(id).ops) {
     if (!kernel_.op(o).is<op::Yield>()) op(o);
+    if (id == kernel_.body) check_requirements();
+  }
   current_ = outer;
 }
 

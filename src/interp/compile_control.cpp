@@ -144,10 +144,16 @@ void Emitter::on(const op::While& o, const Op& op) {
   --frame_->mask_depth;
 }
 
-// Extents, strides and requirements are values of the body: they are compared before anything is launched.
+// Extents, strides and requirements are values of the body: they are compared before anything is launched. A requirement is looked at before the
+// next one is computed, which may have no value where it does not hold.
 void Emitter::check_contract() {
   if (contract_checked_ || frame_->kind != FunctionKind::Host) return;
   contract_checked_ = true;
+  check_extents();
+  check_requirements(true);
+}
+
+void Emitter::check_extents() {
   auto is_ready = [&](ValueId v) { return frame_->places.count(v.index) != 0; };
   for (size_t p = 0; p < kernel_.params.size(); ++p) {
     const Param& param = kernel_.params[p];
@@ -163,11 +169,18 @@ void Emitter::check_contract() {
       i.a = view(param.value), i.b = reg(param.strides[d]), i.c = uint32_t(d), i.imm = int64_t(p);
     }
   }
-  for (size_t r = 0; r < kernel_.requirements.size(); ++r) {
-    if (!is_ready(kernel_.requirements[r].condition)) continue;
+}
+
+void Emitter::check_requirements(bool is_all) {
+  for (; requirements_checked_ < kernel_.requirements.size(); ++requirements_checked_) {
+    const ValueId condition = kernel_.requirements[requirements_checked_].condition;
+    const bool is_ready = frame_->places.count(condition.index) != 0;
+    if (!is_ready && !is_all) return;
+    if (!is_ready) continue;
+    if (requirements_checked_ == 0) check_extents();
     Instr& i = emit(do_check_requirement);
-    i.a = reg(kernel_.requirements[r].condition);
-    i.imm = int64_t(r);
+    i.a = reg(condition);
+    i.imm = int64_t(requirements_checked_);
   }
 }
 

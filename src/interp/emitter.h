@@ -68,6 +68,8 @@ class Emitter {
   void region(ir::RegionId id);  // its operations but the yield
   void op(ir::OpId id);
   void check_contract();
+  void check_extents();
+  void check_requirements(bool is_all = false);  // those whose conditions are there, in their order
 
   // One overload an operation; a missing one does not compile.
 #define ANY_OP(table, Kind, ...) void on(const ir::op::Kind& o, const ir::Op& op);
@@ -93,6 +95,7 @@ class Emitter {
   ir::RegionId current_;
   std::map<std::pair<std::vector<int64_t>, std::string>, std::shared_ptr<const ArrayPlaces>> arrays_;  // by shape and layout
   bool contract_checked_ = false;
+  size_t requirements_checked_ = 0;
 };
 
 }  // namespace tilec::interp

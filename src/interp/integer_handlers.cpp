@@ -100,7 +100,7 @@ Status do_slow_binary(Strand& s, const Instr& i) {
     }
     bool divides = BinaryFn(i.fn) == BinaryFn::Div || BinaryFn(i.fn) == BinaryFn::Rem;
     if (divides && b[lane].i == 0)
-      return fail(s, FaultKind::DivisionByZero, i, std::to_string(a[lane].i) + " is divided by zero");
+      return fail(s, FaultKind::DivisionByZero, i, (is_signed(i.type) ? std::to_string(a[lane].i) : std::to_string(uint64_t(a[lane].i))) + " is divided by zero");
     return overflow_fault(s, i, a[lane].i, b[lane].i);
   }
   spread(s, i, d);

@@ -170,6 +170,7 @@ class Evaluator {
   Value beside_tile(Value value, const ast::Expr& other);
   Value eval_member(const ast::Member& member, Span span);
   Value eval_index(const ast::Index& index, Span span);
+  bool is_tile_of_memory(const ast::Expr& expr);
   Value choose(const Value& condition, const Value& a, const Value& b, Span span);
   Number chosen(const Number& test, Number x, Number y, Span span);
   Value unary(ast::UnaryOp op, const Value& x, Span span);

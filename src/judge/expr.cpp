@@ -183,6 +183,15 @@ Value Evaluator::eval_member(const ast::Member& member, Span span) {
   unknown(span, "`." + std::string(member.name.text) + "`");
 }
 
+// `A.tile[4, 8](i, j)`, as it is written, of a tensor or a tile in memory.
+bool Evaluator::is_tile_of_memory(const ast::Expr& expr) {
+  auto* call = expr.as<ast::Call>();
+  auto* member = call ? call->callee->as<ast::Member>() : nullptr;
+  auto* name = member && member->name.text == "tile" ? member->base->as<ast::NameRef>() : nullptr;
+  Binding* binding = name && !call->generics.empty() ? find(name->name.text) : nullptr;
+  return binding && std::holds_alternative<View>(binding->value) && std::ranges::none_of(call->arguments, &ast::Argument::is_named);
+}
+
 Value Evaluator::eval_index(const ast::Index& index, Span span) {
   auto* member = index.base->as<ast::Member>();
   if (member && member->name.text == "reshape") {
@@ -194,6 +203,12 @@ Value Evaluator::eval_index(const ast::Index& index, Span span) {
       else shape.push_back(int64_t(number_of(extent, span).i));
     }
     return reshaped(base, shape, span);
+  }
+  // Of a tile of memory it is an element, or a row, of the memory: it lies inside.
+  if (is_tile_of_memory(*index.base) && std::ranges::any_of(index.subscripts, [](const ast::Subscript& s) { return s.kind == ast::SubscriptKind::Index; })) {
+    Place place;
+    place.region = within(*place_of(*index.base).region, index);
+    return place_value(place, span, {});
   }
   Value base = eval(*index.base);
   if (auto* shape = std::get_if<ShapeValue>(&base)) return integer_of(shape->extents.at(size_t(whole_number(*index.subscripts[0].lo))));

@@ -262,6 +262,7 @@ Region Evaluator::within(const Region& region, const ast::Index& index) {
     out.length[d] = part.length[axis];
     out.is_kept[d] = part.is_kept[axis++];
   }
+  out.by.add(part.by);
   return out;
 }
 

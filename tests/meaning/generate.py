@@ -27,7 +27,7 @@ CTYPES = {m: DTYPES[t] for m, t in programs.TENSORS.items()}
 FLAGS = {"x86-64": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512f"}
 HERE = set(re.search(r"^flags\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)[1].split())
 LEVELS = [level for level, flag in FLAGS.items() if flag in HERE]
-FORMS = ("source", "typed", "thread")
+FORMS = ("source", "typed", "thread", "sm_90a")  # the last one: the thread form of that machine
 C_FLAGS = ["-std=c11", "-O1", "-fPIC", "-shared", "-w"]
 BATCH = 20  # programs of one file
 
@@ -115,7 +115,7 @@ class Judge:
         source.write_text(programs.PRELUDE + program.text)
         given = programs.data(rng)
         data.write_text(json.dumps({k: [x.item() if hasattr(x, "item") else x for x in v] if isinstance(v, list) else v.item() if hasattr(v, "item") else v for k, v in given.items()}))
-        done = self.shell(self.compiler, "run", source, "-w", f"--form={form}", "--numeric=typed", f"--data={data}", "--print=json")
+        done = self.shell(self.compiler, "run", source, "-w", *(["--form=thread", f"--target={form}"] if form.startswith("sm_") else [f"--form={form}"]), "--numeric=typed", f"--data={data}", "--print=json")
         said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         if len(said) != 1 or said[0].get("fault") or said[0].get("guard") or "not_judged" in said[0]:
             return f"exit code {done.returncode}: {done.stdout[-500:]}{done.stderr[:500]}"

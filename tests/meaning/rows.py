@@ -3,7 +3,8 @@
 
 A kernel of rows/*.tile stands behind a line for each call of it:
     //! {"given": {"x": [1, 2], "n": 3}, "want": {"y": [2, 4]}}
-with `"bounds": true` where the call reports TILE_BOUNDS. Engines: forms of the interpreter (`source`, `typed`, `thread`), levels of the CPU, C text by
+with `"bounds": true` where the call reports TILE_BOUNDS. Engines: forms of the interpreter (`source`, `typed`, `thread`, and `sm_90a`, the
+thread form of that machine), levels of the CPU, C text by
 `gcc` and `clang-19`. Without any, all that run here.
     rows.py TILEC build FOLDER [MACHINE]     compiles for a GPU, sm_90a, which another machine may have: FOLDER goes there together with `tests`
     rows.py - run FOLDER                     runs what was compiled
@@ -28,7 +29,7 @@ FLAGS = {"x86-64": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512f"}
 HERE = set(re.search(r"^flags\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text(), re.M)[1].split())
 LEVELS = [level for level, flag in FLAGS.items() if flag in HERE]
 COMPILERS = ["gcc", "clang-19"]
-FORMS = ["source", "typed", "thread"]
+FORMS = ["source", "typed", "thread", "sm_90a"]  # the last one: the thread form of that machine
 BOUNDS = 11
 
 
@@ -65,6 +66,10 @@ def difference(got, want):
     return ""
 
 
+def form_of(engine):
+    return [f"--form={engine}"] if not engine.startswith("sm_") else ["--form=thread", f"--target={engine}"]
+
+
 class Tilec:
     def __init__(self, compiler, folder):
         self.compiler, self.folder = compiler, folder
@@ -81,7 +86,7 @@ class Tilec:
         """The outputs, or what is wrong."""
         data = self.folder / "data.json"
         data.write_text(json.dumps(case["given"]))
-        done = self.run(self.compiler, "run", path, "-w", f"--kernel={kernel}", f"--form={form}", f"--data={data}", "--print=json", "--numeric=typed")
+        done = self.run(self.compiler, "run", path, "-w", f"--kernel={kernel}", *form_of(form), f"--data={data}", "--print=json", "--numeric=typed")
         lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         if len(lines) != 1:
             return f"{done.stdout}{done.stderr}"
