@@ -140,8 +140,8 @@ ValueId Builder::overflows(BinaryFn fn, ValueId a, ValueId b) {
   return value(op::Overflows{fn, a, b}, scalar_type(Scalar::Bool, type(a).varying || type(b).varying));
 }
 
-ValueId Builder::inside(ValueId x, bool of_number, std::vector<ValueId> held) {
-  return value(op::Inside{x, of_number, std::move(held)}, scalar_type(Scalar::Bool, type(x).varying));
+ValueId Builder::inside(ValueId x, bool of_number, std::vector<ValueId> held, bool is_partial) {
+  return value(op::Inside{x, of_number, std::move(held), is_partial}, scalar_type(Scalar::Bool, type(x).varying));
 }
 
 ValueId Builder::fma(ValueId a, ValueId b, ValueId c) {

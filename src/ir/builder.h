@@ -50,7 +50,7 @@ class Builder {
   ValueId add(ValueId a, ValueId b) { return binary(BinaryFn::Add, a, b); }
   ValueId sub(ValueId a, ValueId b) { return binary(BinaryFn::Sub, a, b); }
   ValueId mul(ValueId a, ValueId b) { return binary(BinaryFn::Mul, a, b); }
-  ValueId inside(ValueId x, bool of_number = false, std::vector<ValueId> held = {});  // of an element: nothing is known of it before check-padding
+  ValueId inside(ValueId x, bool of_number = false, std::vector<ValueId> held = {}, bool is_partial = false);  // of an element: nothing is known of it before check-padding
   ValueId fma(ValueId a, ValueId b, ValueId c);
   ValueId overflows(BinaryFn fn, ValueId a, ValueId b);
   ValueId compare(CompareFn fn, ValueId a, ValueId b);

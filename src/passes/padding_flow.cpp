@@ -275,6 +275,11 @@ void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::stri
   const PadOrigin& from = axis.origin;
   if (where == kEffect)
     return void(report.help("beyond the edge it would not be made, but which elements lie there is not known here: test the place first, `if c < N { ... }`"));
+  if (where == kPartial) {
+    if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
+    return void(report.help("beyond the edge the variable would stay as it is where this is computed of what it holds, as of a copy that has been written over in part, or in some runs, "
+                            "and become padding elsewhere: give the result a name of its own, `let v = ...`"));
+  }
   if (wanted.empty())
     return void(report.help("no whole number is beyond the ends of its type, so what lies before the start may be the first of equals: begin inside, or convert to floats"));
   if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");

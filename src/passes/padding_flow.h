@@ -144,6 +144,7 @@ class PaddingFlow {
   Edges held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const;
   bool is_carried(const Assignment& made) const;
   static bool is_by_turn(const MapAxis& axis, unsigned set);
+  Keeping refuse_partial(const MapAxis& axis, unsigned set, const Assignment& made);
   Keeping refuse_unless_same(const MapAxis& axis, unsigned set, const Assignment& made);
   Keeping keeps(const MapAxis& axis, unsigned set, const Assignment& made);
   bool may_lapse(const Edges& edges) const;
@@ -234,6 +235,7 @@ class PaddingFlow {
   void tell(const Told& one);
   void report(const AxisPadding& axis, ir::ValueId tile, std::string_view where, std::string_view identity, const ir::Op& at);
   static constexpr std::string_view kChoice = "choice";  // by a condition that is padding, between what a loop carries and something else
+  static constexpr std::string_view kPartial = "assignment";  // of what is computed of the variable's own elements in part
   static constexpr std::string_view kEffect = "store or atomic";  // by its condition, its place or what it is given
   // What an operand is: computed in place, a name of a fragment, or of a shared tile.
   enum class Held : uint8_t { InPlace, Named, Shared };

@@ -152,6 +152,15 @@ Keeping PaddingFlow::refuse_unless_same(const MapAxis& axis, unsigned set, const
   return Keeping::Either;
 }
 
+// What it holds would stay in some elements, and become padding in others.
+Keeping PaddingFlow::refuse_partial(const MapAxis& axis, unsigned set, const Assignment& made) {
+  const size_t input = size_t(std::countr_zero(axis.inputs(set)));
+  AxisPadding told = *padding_along(input, axis.axis);
+  told.is_as_read = false;
+  report(told, inputs_[input].tile, kPartial, "", kernel_.op(op_));
+  return Keeping::Either;
+}
+
 // Is what it holds no padding in those runs either?
 bool PaddingFlow::counts_in(const std::vector<prove::Formula>& runs, int64_t axis, ValueId old) {
   const size_t input = size_t(std::ranges::find(inputs_, old, &MapInput::element) - inputs_.begin());
@@ -163,6 +172,7 @@ bool PaddingFlow::counts_in(const std::vector<prove::Formula>& runs, int64_t axi
 
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
   if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_unless_same(axis, set, made);
+  if (kernel_.op(made.inside).as<op::Inside>().is_partial && made.held.taint != Taint::Padding) return refuse_partial(axis, set, made);
   if (is_by_turn(axis, set) && is_carried(made)) return refuse_unless_same(axis, set, made);
   if (made.held.taint == Taint::Padding) return masks_.has_inside(made.inside) ? Keeping::Either : Keeping::Next;
   if (made.is_same) return is_padding_itself(axis, set, made) ? Keeping::Next : Keeping::Old;

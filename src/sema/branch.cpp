@@ -73,6 +73,7 @@ void branch(Instance& in, ir::ValueId condition, const std::function<void()>& th
   finish(b.region, all.else_values);
   in.builder.set_span(span);
   ir::OpId id = in.builder.add(op::If{condition, a.region, b.region}, all.types);
+  in.statements.insert(id);
   std::vector<Changed> changed;
   for (size_t i = 0; i < all.changed.size(); ++i) changed.push_back({all.changed[i], before[all.changed[i].index], in.kernel.op(id).results[i]});
   keep_behind(in, condition, changed);

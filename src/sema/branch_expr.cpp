@@ -14,7 +14,6 @@ bool may_fail(const Instance& in, const op::Unary& u) {
 }
 
 bool may_fail(const Instance& in, const op::Binary& b) {
-  auto is_far = [&](ir::ValueId v) { return sema::is_far(in.kernel, in.near_indices, v); };
   Scalar type = in.kernel.type(b.a).element;
   if (!is_integer(type)) return false;
   switch (b.fn) {
@@ -23,7 +22,7 @@ bool may_fail(const Instance& in, const op::Binary& b) {
       return !divisor || divisor->i == -1 || divisor->i == 0;
     }
     case ir::BinaryFn::Add: case ir::BinaryFn::Sub: case ir::BinaryFn::Mul: case ir::BinaryFn::Shl:
-      return type == Scalar::Index && (is_far(b.a) || is_far(b.b));
+      return type == Scalar::Index && magnitude(in.kernel, in.near_indices, b) >= 64;
     default: return false;
   }
 }

@@ -42,25 +42,48 @@ bool is_near_dim(const Kernel& kernel, ValueId v) {
   return is_dim && (!is_stride || is_extent(kernel, v));
 }
 
-bool is_far(const Kernel& kernel, const std::set<ValueId>& near, ValueId v, int depth) {
-  if (depth == 0) return true;
+constexpr int kAny = 64, kNear = 31;  // an extent, the index of a launch
+
+int magnitude(const Kernel& kernel, const std::set<ValueId>& near, ValueId v, int depth);
+
+int magnitude(const Kernel& kernel, const std::set<ValueId>& near, const op::Binary& binary, int depth) {
+  const int a = magnitude(kernel, near, binary.a, depth), b = magnitude(kernel, near, binary.b, depth);
+  switch (binary.fn) {
+    case BinaryFn::Add: case BinaryFn::Sub: return std::max(a, b) + 1;
+    case BinaryFn::Mul: return a + b;
+    case BinaryFn::Div: {
+      auto by = kernel.constant(binary.b);
+      return by && by->i > 0 ? std::max(a + 1 - int(std::bit_width(uint64_t(by->i))), 1) : a;
+    }
+    case BinaryFn::Shr: return a;
+    case BinaryFn::Rem: return b;
+    case BinaryFn::Shl: {
+      auto by = kernel.constant(binary.b);
+      return by && by->i >= 0 && by->i < kAny ? a + int(by->i) : kAny;
+    }
+    default: return std::max(a, b);
+  }
+}
+
+int magnitude(const Kernel& kernel, const std::set<ValueId>& near, ValueId v, int depth) {
+  if (depth == 0) return kAny;
+  auto of = [&](ValueId operand) { return magnitude(kernel, near, operand, depth - 1); };
   const Op* op = kernel.definition(v);
-  if (!op) return !near.contains(v) && !is_near_dim(kernel, v);
+  if (!op) return near.contains(v) || is_near_dim(kernel, v) ? kNear : kAny;
   if (auto* convert = op->get<op::Convert>()) {
     Scalar from = kernel.type(convert->x).element;
-    return from == Scalar::Index ? is_far(kernel, near, convert->x, depth - 1) : !is_integer(from) || bit_width(from) == 64;
+    return from == Scalar::Index ? of(convert->x) : is_integer(from) ? std::min(bit_width(from), kAny) : kAny;
   }
   if (auto* branch = op->get<op::If>()) {
     size_t index = size_t(std::ranges::find(op->results, v) - op->results.begin());
-    for (RegionId side : {branch->then_body, branch->else_body})
-      if (is_far(kernel, near, kernel.terminator(side).as<op::Yield>().values[index], depth - 1)) return true;
-    return false;
+    return std::max(of(kernel.terminator(branch->then_body).as<op::Yield>().values[index]), of(kernel.terminator(branch->else_body).as<op::Yield>().values[index]));
   }
-  if (op->is<op::Constant>() || op->is<op::Extent>() || op->is<op::LaneIndex>() || op->is<op::WarpIndex>() || op->is<op::ThreadIndex>()) return false;
-  if (!op->is<op::Binary>() && !op->is<op::Unary>() && !op->is<op::Select>()) return kernel.type(v).element == Scalar::Index;
-  bool found = false;
-  each_operand(op->data, [&](ValueId operand) { found = found || is_far(kernel, near, operand, depth - 1); });
-  return found;
+  if (auto* c = op->get<op::Constant>()) return c->number.i == INT64_MIN ? kAny : int(std::bit_width(uint64_t(std::abs(c->number.i))));
+  if (auto* choice = op->get<op::Select>()) return std::max(of(choice->a), of(choice->b));
+  if (auto* unary = op->get<op::Unary>()) return of(unary->x);
+  if (auto* binary = op->get<op::Binary>()) return std::min(magnitude(kernel, near, *binary, depth - 1), kAny);
+  const bool is_index = op->is<op::Extent>() || op->is<op::LaneIndex>() || op->is<op::WarpIndex>() || op->is<op::ThreadIndex>();
+  return is_index || kernel.type(v).element != Scalar::Index ? kNear : kAny;
 }
 
 Interval range_of(const Kernel& kernel, ValueId v, int depth) {
@@ -80,7 +103,8 @@ Interval range_of(const Kernel& kernel, ValueId v, int depth) {
 
 }  // namespace
 
-bool is_far(const Kernel& kernel, const std::set<ValueId>& near, ValueId v) { return is_far(kernel, near, v, kDeepestFar); }
+int magnitude(const Kernel& kernel, const std::set<ValueId>& near, ValueId v) { return magnitude(kernel, near, v, kDeepestFar); }
+int magnitude(const Kernel& kernel, const std::set<ValueId>& near, const op::Binary& binary) { return magnitude(kernel, near, binary, kDeepestFar - 1); }
 
 bool is_never_negative(const Kernel& kernel, ValueId v) { return range_of(kernel, v, kDeepest).low >= 0; }
 

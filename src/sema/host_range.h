@@ -13,8 +13,10 @@ bool may_fail_on_host(const ir::Kernel& kernel, const ir::Op& op);
 
 // Is it never negative, as types and extents tell?
 bool is_never_negative(const ir::Kernel& kernel, ir::ValueId v);
-// Is it an `int` made of 64-bit numbers that a caller or memory chooses, or that a loop has carried? Sums of those may have no value. `near`:
-// indices that are known to be none.
-bool is_far(const ir::Kernel& kernel, const std::set<ir::ValueId>& near, ir::ValueId v);
+// A power of two that an `int` does not reach, 2^31 of extents and of what is `near`, indices; 64: it is made of numbers of 64 bits that a caller or
+// memory chooses, or that a loop has carried. From 64 on a sum or a product may have no value.
+int magnitude(const ir::Kernel& kernel, const std::set<ir::ValueId>& near, ir::ValueId v);
+int magnitude(const ir::Kernel& kernel, const std::set<ir::ValueId>& near, const ir::op::Binary& binary);
+inline bool is_far(const ir::Kernel& kernel, const std::set<ir::ValueId>& near, ir::ValueId v) { return magnitude(kernel, near, v) >= 63; }
 
 }  // namespace tilec::sema

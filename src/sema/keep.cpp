@@ -10,44 +10,15 @@ namespace tilec::sema {
 
 namespace {
 
-bool runs_along_all(const ir::Axes& axes, size_t rank) {
-  if (axes.size() != rank) return false;
-  for (size_t a = 0; a < rank; ++a)
-    if (axes[a] != int64_t(a)) return false;
-  return true;
-}
-
-// The tile itself, or what it is made of in place, that is such; none where there is nothing.
-ir::ValueId made_in_place_of(const ir::Kernel& kernel, ir::ValueId tile, const std::function<bool(ir::ValueId)>& is_such) {
-  std::set<ir::ValueId> seen;
-  std::vector<ir::ValueId> open{tile};
-  while (!open.empty()) {
-    const ir::ValueId next = open.back();
-    open.pop_back();
-    if (is_such(next)) return next;
-    const ir::Op* made = seen.insert(next).second ? kernel.definition(next) : nullptr;
-    if (!made) continue;
-    if (auto* map = made->get<op::Map>()) {
-      for (size_t i = 0; i < map->inputs.size(); ++i)
-        if (runs_along_all(map->input_axes[i], map->shape.size())) open.push_back(map->inputs[i]);
-    } else if (made->is<op::If>() || made->is<op::For>()) {
-      const size_t place = size_t(std::ranges::find(made->results, next) - made->results.begin());
-      ir::each_region(made->data, [&](ir::RegionId part) { open.push_back(kernel.terminator(part).as<op::Yield>().values[place]); });
-      if (auto* loop = made->get<op::For>()) open.push_back(loop->inits[place]);
-    }
-  }
-  return {};
-}
-
 // The same of what is assigned, where it has the shape and is computed element by element.
-ir::ValueId held_in(Instance& in, const Value& next, const Shape& shape, const std::function<bool(ir::ValueId)>& is_such) {
-  if (auto* tile = next.as<Tile>()) return in.type(tile->id).shape == shape ? made_in_place_of(in.kernel, tile->id, is_such) : ir::ValueId{};
+MadeOf held_in(Instance& in, const Value& next, const Shape& shape, const std::function<bool(ir::ValueId)>& is_such) {
+  Ancestry ancestry(in, is_such);
+  if (auto* tile = next.as<Tile>()) return in.type(tile->id).shape == shape ? ancestry.of(tile->id) : MadeOf::None;
   auto* e = next.as<Elementwise>();
-  for (size_t i = 0; e && e->shape == shape && i < e->inputs.size(); ++i) {
-    if (!runs_along_all(e->inputs[i].axes, shape.size())) continue;
-    if (ir::ValueId found = made_in_place_of(in.kernel, e->inputs[i].tile, is_such); found.valid()) return found;
-  }
-  return {};
+  MadeOf all = MadeOf::None;
+  for (size_t i = 0; e && e->shape == shape && i < e->inputs.size(); ++i)
+    if (runs_along_all(e->inputs[i].axes, shape.size())) all = std::max(all, ancestry.of(e->inputs[i].tile));
+  return all;
 }
 
 bool are_equal(const ir::Kernel& kernel, ir::ValueId a, ir::ValueId b) {
@@ -76,9 +47,9 @@ bool is_made_of(const ir::Kernel& kernel, ir::ValueId number, const std::functio
 }
 
 // `by`: what tells, with what is held under it; none: what is assigned itself.
-ir::ValueId asked(Instance& in, ir::ValueId old, ir::ValueId next, ir::ValueId by = {}, bool of_number = false, std::vector<ir::ValueId> held = {}) {
+ir::ValueId asked(Instance& in, ir::ValueId old, ir::ValueId next, ir::ValueId by = {}, bool of_number = false, std::vector<ir::ValueId> held = {}, bool is_partial = false) {
   if (!old.valid() || old == next || in.type(old) != in.type(next)) return next;
-  return in.builder.select(in.builder.inside(by.valid() ? by : next, of_number, std::move(held)), next, old);
+  return in.builder.select(in.builder.inside(by.valid() ? by : next, of_number, std::move(held), is_partial), next, old);
 }
 
 // May a number, but for what it holds of `old`, be padding: is it made of elements of tiles, or of what a loop carries from turn to turn?
@@ -103,20 +74,24 @@ bool is_cell(const Instance& in, VariableId id) {
 
 }  // namespace
 
-Value kept(Instance& in, const Operand& old, const Operand& next, Span span) {
+Value kept(Instance& in, const Operand& old, const Operand& next, Span span, MadeOf made_of) {
   if (old.value.is_poison() || next.value.is_poison()) return next.value;
   return map_elements(in, std::array{next, old}, span, [&](std::span<const Operand> x) -> Value {
     const Value held = number(in, x[1]), made = number(in, x[0]);
     if (held.is_poison() || made.is_poison()) return Poison{};
-    return Dynamic{asked(in, emit(in, held), emit(in, made))};
+    return Dynamic{asked(in, emit(in, held), emit(in, made), {}, false, {}, made_of == MadeOf::Some)};
   });
 }
 
 Value kept_tile(Instance& in, ir::ValueId old, const Operand& next, Span span) {
-  if (!old.valid()) return next.value;
   auto* tile = next.value.as<Tile>();
-  const bool is_own = !(tile && tile->id == old) && held_in(in, next.value, in.type(old).shape, [&](ir::ValueId v) { return v == old; }).valid();
-  return is_own ? kept(in, {Tile{old}, next.span}, next, span) : next.value;
+  if (!old.valid() || (tile && tile->id == old)) return next.value;
+  const Shape& shape = in.type(old).shape;
+  MadeOf made_of = held_in(in, next.value, shape, [&](ir::ValueId v) { return v == old; });
+  // It may hold what it held before, of which the other is computed.
+  const std::set<ir::ValueId> left = made_of == MadeOf::None ? left_as_they_were(in, old) : std::set<ir::ValueId>();
+  if (!left.empty() && held_in(in, next.value, shape, [&](ir::ValueId v) { return left.contains(v); }) != MadeOf::None) made_of = MadeOf::Some;
+  return made_of != MadeOf::None ? kept(in, {Tile{old}, next.span}, next, span, made_of) : next.value;
 }
 
 Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Operand& next, Span span) {
@@ -131,9 +106,11 @@ Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Op
     return true;
   };
   auto shape = fixed_shape(part.shape);
-  const ir::ValueId old = whole.valid() && shape ? held_in(in, next.value, *shape, is_part) : ir::ValueId{};
+  ir::ValueId old;  // the part, as it is read
+  auto notes = [&](ir::ValueId v) { return is_part(v) && (old = v, true); };
+  const MadeOf made_of = whole.valid() && shape ? held_in(in, next.value, *shape, notes) : MadeOf::None;
   auto* tile = next.value.as<Tile>();
-  return old.valid() && !(tile && tile->id == old) ? kept(in, {Tile{old}, next.span}, next, span) : next.value;
+  return old.valid() && !(tile && tile->id == old) ? kept(in, {Tile{old}, next.span}, next, span, made_of) : next.value;
 }
 
 ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next) {

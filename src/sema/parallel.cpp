@@ -207,6 +207,7 @@ void emit_map(Instance& in, const Parallel& parallel, const std::vector<Parallel
   }
   in.builder.set_span(span);
   ir::OpId id = in.builder.add(std::move(map), types);
+  in.statements.insert(id);
   for (size_t i = 0; i < written.size(); ++i) {
     ir::ValueId tile = in.kernel.op(id).results[i];
     const ir::Type type = in.variable(written[i].fragment).type;

@@ -171,7 +171,7 @@ void run_while(Instance& in, const ast::While& node) {
 }
 
 void note_near(Instance& in, ir::ValueId index, ir::ValueId low, ir::ValueId high) {
-  bool is_near = !is_far(in.kernel, in.near_indices, low) && !is_far(in.kernel, in.near_indices, high);
+  bool is_near = magnitude(in.kernel, in.near_indices, low) <= 31 && magnitude(in.kernel, in.near_indices, high) <= 31;
   if (is_near) in.near_indices.insert(index);
 }
 

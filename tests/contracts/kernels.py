@@ -98,11 +98,11 @@ class Kernel:
             parameters.append(f"T{i}: {form.format(*numbers)}")
         parameters.append(f"inout B: u8[{ROOM}]")
         requires = " requires " + ", ".join(c.text for c in self.contracts) if self.contracts else ""
-        use = f" if i == 0 && n == {NEVER} && N > 5 {{ W[0] = 1; }}" if self.workspace and self.uses_workspace else ""
         write = f"B[{self.index.text}] = 1;"
         if self.test:
             write = f"if {self.test} {{ {write} }}"
         axes, first = (f"i in {self.grid.text}", "i == 0") if not self.second else (f"j in {self.second.text}, i in {self.grid.text}", "i == 0 && j == 0")
+        use = f" if {first} && n == {NEVER} && N > 5 {{ W[0] = 1; }}" if self.workspace and self.uses_workspace else ""
         body = f"launch ({axes}) {{ if {first} {{ {write} }}{use} }}"
         if self.workspace:
             body = f"var W: workspace f32[{self.workspace.text}]; " + body

@@ -124,6 +124,8 @@ class Program:
         if kind < 0.55:
             name = self.name()
             return f"let {name} = {self.operand()} - {variable}; {variable} += {name} * 0.5;"
+        if self.copies and kind < 0.563:
+            return self.written_over(variable)
         if self.copies and kind < 0.58:
             name, other = self.name(), self.rng.choice([variable, f"max({variable}, {self.operand()})", f"({variable} + 1)"])
             return self.rng.choice([f"var {name} = {variable}; {name} = {self.combined(other, self.operand())}; {variable} = {self.combined(variable, name)};",
@@ -133,6 +135,18 @@ class Program:
         if kind < 0.62:
             return f"{variable} = select({self.operand()} <= {self.rng.choice(['0', variable])}, {variable} + 1, {variable});"
         return f"{variable} = {self.combined(variable, self.operand())};"
+
+    def written_over(self, variable):
+        """A copy, or what it is a copy of, that is written over in some elements, or in some runs."""
+        name = self.name()
+        target, other = self.rng.sample([variable, name], 2)
+        value = self.rng.choice(["0", "1", f"{other}[r, c] + 1", f"{target}[r, c] * 2"])
+        place = self.rng.choice(["c > r", "r == M - 1", "k > 0", f"{other}[r, c] > 0"])
+        whole = self.rng.choice(["1", f"{target} + 1", self.read("k")])
+        over = self.rng.choice([f"for (r, c) in parallel({ROWS}, {COLUMNS}) {{ if {place} {{ {target}[r, c] = {value}; }} }}", f"if N > 5 {{ {target} = {whole}; }}",
+                                f"for {self.name()} in 0..N - 1 {{ {target} = {whole}; }}", f"{target}[:, 0 +: 4] = {self.rng.choice(['0', f'{other}[:, 4 +: 4]'])};"])
+        last = self.rng.choice([f"{variable} = {name} + {self.operand()};", f"{variable} = {self.combined(variable, name)};", f"{variable} = select({self.operand()} > 0, {name}, 0);"])
+        return f"var {name}: fragment f32[{ROWS}, {COLUMNS}] = {variable}; {over} {last}"
 
     def folded(self, variable):
         name, other, index = self.name(), self.rng.choice(self.names), self.name()

@@ -9,7 +9,9 @@ class Effects:
     def walked(self):
         """A variable takes up the columns, or the rows, of a tile one after the other."""
         is_row = self.rng.random() < 0.6
-        tile, name = self.let("t", f"{self.tile()} * 1"), self.new("w")
+        of = self.tile()
+        # A row or a column of a scan is what that has come to, beyond the edge as well.
+        tile, name = self.let("t", f"{self.read_tile() if of in self.scanned else of} * 1"), self.new("w")
         first = self.one("0", "1", "-inf", "inf", f"{'w' if is_row else 'v'}.tile[{'BM' if is_row else 'BN'}](0)")
         self.add(f"var {name}: fragment F[{'BM' if is_row else 'BN'}] = {first};")
         line = self.let_in_turn(f"{tile}[:, k]" if is_row else f"{tile}[k, :]", name)

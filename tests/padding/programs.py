@@ -57,6 +57,7 @@ class Program(Loops, Effects, Numbers):
         self.rng, self.name, self.frame = rng, f"k{number}", frame
         self.lines, self.outs, self.tiles, self.wholes, self.rows, self.columns = [], [], [], [], [], []
         self.count, self.has_places = 0, False  # does it hang on where numbers stand?
+        self.scanned = set()  # names of what is made of scans, whose padding is what they have come to
         self.has_unknown = False  # edges, so that what is neutral for finite numbers is left
         self.has_set = False  # numbers that the program set itself, which are taken for finite
         self.body()
@@ -71,6 +72,8 @@ class Program(Loops, Effects, Numbers):
 
     def add(self, line):
         self.lines.append(line)
+        if self.scanned & set(re.findall(r"\w+", line)):
+            self.scanned |= {name for name, _ in re.findall(r"(\w+)(: [^=]*|\[[^=]*)? (?:[-+*]|max|min)?= ", line)}
 
     def let(self, letter, value):
         name = self.new(letter)
@@ -207,6 +210,7 @@ class Program(Loops, Effects, Numbers):
     def scan(self):
         fn = self.rng.choice(sorted(SCANS))
         self.tiles.append(self.let("c", f"{self.kept(self.tile(), SCANS[fn])}.{fn}(axis = {self.rng.randrange(2)})"))
+        self.scanned.add(self.tiles[-1])
 
     def summed(self):
         return "f64" if self.frame.float == "f64" else "f32"
