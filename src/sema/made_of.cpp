@@ -37,6 +37,8 @@ MadeOf Ancestry::made(ir::ValueId tile) {
   const size_t result = place_of(*op, tile);
   if (auto* map = op->get<op::Map>()) return by_map(*op, *map, result);
   if (auto* loop = op->get<op::For>()) return by_loop(*loop, result);
+  // A part that is written leaves the rest.
+  if (auto* insert = op->get<op::Insert>()) return std::min(of(insert->tile), MadeOf::Some);
   auto* branch = op->get<op::If>();
   if (!branch) return MadeOf::None;
   const MadeOf a = of(yielded(in_.kernel, branch->then_body)[result]), b = of(yielded(in_.kernel, branch->else_body)[result]);
@@ -111,6 +113,7 @@ std::set<ir::ValueId> left_as_they_were(const Instance& in, ir::ValueId held) {
     if (!made) continue;
     const size_t result = place_of(*made, next);
     if (auto* loop = made->get<op::For>()) open.push_back(loop->inits[result]);
+    if (auto* insert = made->get<op::Insert>()) open.push_back(insert->tile);
     if (!in.statements.contains(kernel.value(next).op)) continue;
     if (made->is<op::If>()) ir::each_region(made->data, [&](ir::RegionId side) { open.push_back(yielded(kernel, side)[result]); });
     auto* map = made->get<op::Map>();
