@@ -162,7 +162,7 @@ ir::ValueId emit_map(Instance& in, Elementwise e) {
   std::vector<ir::ValueId> indices;
   std::vector<ir::ValueId> elements = in.kernel.region(e.region).args;
   in.kernel.region(e.region).args.clear();
-  for (size_t i = 0; i < shape.size(); ++i) in.near_indices.insert(in.kernel.new_arg(e.region, ir::scalar_type(Scalar::Index)));
+  for (size_t i = 0; i < shape.size(); ++i) in.near_indices[in.kernel.new_arg(e.region, ir::scalar_type(Scalar::Index))] = kNearBits;
   auto& args = in.kernel.region(e.region).args;
   args.insert(args.end(), elements.begin(), elements.end());
   op::Map map{.inputs = {}, .input_axes = {}, .shape = shape, .body = e.region};

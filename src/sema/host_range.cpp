@@ -42,11 +42,11 @@ bool is_near_dim(const Kernel& kernel, ValueId v) {
   return is_dim && (!is_stride || is_extent(kernel, v));
 }
 
-constexpr int kAny = 64, kNear = 31;  // an extent, the index of a launch
+constexpr int kAny = 64;
 
-int magnitude(const Kernel& kernel, const std::set<ValueId>& near, ValueId v, int depth);
+int magnitude(const Kernel& kernel, const Magnitudes& near, ValueId v, int depth);
 
-int magnitude(const Kernel& kernel, const std::set<ValueId>& near, const op::Binary& binary, int depth) {
+int magnitude(const Kernel& kernel, const Magnitudes& near, const op::Binary& binary, int depth) {
   const int a = magnitude(kernel, near, binary.a, depth), b = magnitude(kernel, near, binary.b, depth);
   switch (binary.fn) {
     case BinaryFn::Add: case BinaryFn::Sub: return std::max(a, b) + 1;
@@ -65,11 +65,14 @@ int magnitude(const Kernel& kernel, const std::set<ValueId>& near, const op::Bin
   }
 }
 
-int magnitude(const Kernel& kernel, const std::set<ValueId>& near, ValueId v, int depth) {
+int magnitude(const Kernel& kernel, const Magnitudes& near, ValueId v, int depth) {
   if (depth == 0) return kAny;
   auto of = [&](ValueId operand) { return magnitude(kernel, near, operand, depth - 1); };
   const Op* op = kernel.definition(v);
-  if (!op) return near.contains(v) || is_near_dim(kernel, v) ? kNear : kAny;
+  if (!op) {
+    auto at = near.find(v);
+    return at != near.end() ? at->second : is_near_dim(kernel, v) ? kNearBits : kAny;
+  }
   if (auto* convert = op->get<op::Convert>()) {
     Scalar from = kernel.type(convert->x).element;
     return from == Scalar::Index ? of(convert->x) : is_integer(from) ? std::min(bit_width(from), kAny) : kAny;
@@ -83,7 +86,7 @@ int magnitude(const Kernel& kernel, const std::set<ValueId>& near, ValueId v, in
   if (auto* unary = op->get<op::Unary>()) return of(unary->x);
   if (auto* binary = op->get<op::Binary>()) return std::min(magnitude(kernel, near, *binary, depth - 1), kAny);
   const bool is_index = op->is<op::Extent>() || op->is<op::LaneIndex>() || op->is<op::WarpIndex>() || op->is<op::ThreadIndex>();
-  return is_index || kernel.type(v).element != Scalar::Index ? kNear : kAny;
+  return is_index || kernel.type(v).element != Scalar::Index ? kNearBits : kAny;
 }
 
 Interval range_of(const Kernel& kernel, ValueId v, int depth) {
@@ -103,8 +106,8 @@ Interval range_of(const Kernel& kernel, ValueId v, int depth) {
 
 }  // namespace
 
-int magnitude(const Kernel& kernel, const std::set<ValueId>& near, ValueId v) { return magnitude(kernel, near, v, kDeepestFar); }
-int magnitude(const Kernel& kernel, const std::set<ValueId>& near, const op::Binary& binary) { return magnitude(kernel, near, binary, kDeepestFar - 1); }
+int magnitude(const Kernel& kernel, const Magnitudes& near, ValueId v) { return magnitude(kernel, near, v, kDeepestFar); }
+int magnitude(const Kernel& kernel, const Magnitudes& near, const op::Binary& binary) { return magnitude(kernel, near, binary, kDeepestFar - 1); }
 
 bool is_never_negative(const Kernel& kernel, ValueId v) { return range_of(kernel, v, kDeepest).low >= 0; }
 

@@ -9,6 +9,7 @@
 
 #include "diag/diag.h"
 #include "ir/builder.h"
+#include "sema/host_range.h"
 #include "sema/module.h"
 #include "sema/value.h"
 
@@ -112,7 +113,7 @@ struct Instance {
   int depth = 0;                // isolated regions open
   int control_depth = 0;        // branches and loops open
   std::set<ir::OpId> statements;  // branches and maps that statements have made, `if` and `parallel`: their results are what variables hold behind them
-  std::set<ir::ValueId> near_indices;  // of launches, threads, elements, and of loops whose ends are no numbers from afar
+  Magnitudes near_indices;  // of launches, threads, elements, and of loops whose ends are no numbers from afar
   bool is_dead = false;         // this place is not reached: a `break`, `continue` or `return` stands before it
   std::string label;            // of the statement being lowered
   std::optional<int64_t> threads;  // of the launch around this place

@@ -102,7 +102,7 @@ void run_launch(Instance& in, const ast::Stmt& stmt, const ast::Launch& node) {
   std::vector<ir::ValueId> indices;
   for (const ast::LaunchAxis& axis : node.axes)
     indices.push_back(in.kernel.new_arg(region, ir::scalar_type(Scalar::Index), std::string(axis.name.text)));
-  in.near_indices.insert(indices.begin(), indices.end());
+  for (ir::ValueId index : indices) in.near_indices[index] = kNearBits;
   Restore<std::optional<int64_t>> threads(in.threads, launch.threads ? std::optional(launch.threads) : std::nullopt);
   run_isolated(in, node.body, Level::Block, region, [&] {
     for (size_t i = 0; i < indices.size(); ++i) in.declare(node.axes[i].name, Dynamic{indices[i]}, "a block index");
@@ -118,7 +118,7 @@ void run_simt(Instance& in, const ast::Stmt& stmt, const ast::Simt& node) {
   Restore<std::optional<int64_t>> threads(in.threads, in.threads.value_or(kThreadsOfMistake));
   op::Simt simt{.threads = *in.threads, .body = in.kernel.new_region()};
   ir::ValueId thread = in.kernel.new_arg(simt.body, ir::scalar_type(Scalar::Index), std::string(node.thread.text));
-  in.near_indices.insert(thread);
+  in.near_indices[thread] = kNearBits;
   run_isolated(in, node.body, Level::Thread, simt.body,
                [&] { in.declare(node.thread, Dynamic{thread}, "a thread index"); });
   in.builder.set_span(stmt.span);

@@ -186,7 +186,7 @@ bool open(Instance& in, Parallel& parallel, const ast::Stmt& stmt, const ast::Fo
     parallel.names.push_back(name.text);
     parallel.indices.push_back(in.kernel.new_arg(parallel.region, ir::scalar_type(Scalar::Index),
                                                  std::string(name.text)));
-    in.near_indices.insert(parallel.indices.back());
+    in.near_indices[parallel.indices.back()] = kNearBits;
   }
   return true;
 }

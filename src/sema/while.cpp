@@ -171,8 +171,8 @@ void run_while(Instance& in, const ast::While& node) {
 }
 
 void note_near(Instance& in, ir::ValueId index, ir::ValueId low, ir::ValueId high) {
-  bool is_near = magnitude(in.kernel, in.near_indices, low) <= 31 && magnitude(in.kernel, in.near_indices, high) <= 31;
-  if (is_near) in.near_indices.insert(index);
+  const int most = std::max(magnitude(in.kernel, in.near_indices, low), magnitude(in.kernel, in.near_indices, high));
+  if (most < 63) in.near_indices[index] = most;
 }
 
 void run_counted(Instance& in, const ast::Block& body, const Count& count, Span span) {
