@@ -73,8 +73,7 @@ void Lowering::lower_map(const ir::Op& op, const ir::op::Map& map) {
   for (size_t r = 0, next = 0; r < outputs.size(); ++r) {
     for (ValueId& v : outputs[r].registers) v = registers[next++];
     // What one of several lanes that have a copy of an element has computed, all of them get.
-    const Home of_owners = outputs[r];
-    if (is_of_owners) convert_through_memory(layout, layout, of_owners, outputs[r], source_.type(op.results[r]).element);
+    if (is_of_owners) convert_through_memory(layout, layout, Home(outputs[r]), outputs[r], source_.type(op.results[r]).element);
     bind_home(op.results[r], std::move(outputs[r]));
   }
 }
