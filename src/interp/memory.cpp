@@ -20,7 +20,8 @@ View dense_view(Allocation* memory, Scalar element, std::span<const int64_t> ext
   for (int d = view.rank; d-- > 0;) {
     view.extents[d] = extents[size_t(d)];
     view.strides[d] = stride;
-    stride *= extents[size_t(d)];
+    // Of nothing, strides may leave 64 bits.
+    (void)__builtin_mul_overflow(stride, extents[size_t(d)], &stride);
   }
   view.reach = stride;
   return view;

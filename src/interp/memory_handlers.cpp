@@ -3,6 +3,8 @@
 #include "interp/handlers.h"
 #include "interp/touch.h"
 
+#include <algorithm>
+
 namespace tilec::interp {
 
 using namespace ir;
@@ -79,10 +81,12 @@ constexpr int64_t kMostElements = int64_t(1) << 28;
 Status do_alloc(Strand& s, const Instr& i) {
   const TileData& data = s.code->data[size_t(i.imm)];
   std::vector<int64_t> extents = extents_of(s, data);
-  int64_t count = 1;
-  for (int64_t extent : extents) {
+  for (int64_t extent : extents)
     if (extent < 0)
       return fail(s, FaultKind::Contract, i, "an extent of `" + data.names[0] + "` is " + std::to_string(extent));
+  // Nothing is held along any axis where one is 0.
+  int64_t count = std::ranges::count(extents, 0) ? 0 : 1;
+  for (int64_t extent : extents) {
     if (__builtin_mul_overflow(count, extent, &count) || count > kMostElements)
       return fail(s, FaultKind::Contract, i, "`" + data.names[0] + "` has more elements than the interpreter holds, " + std::to_string(kMostElements));
   }

@@ -188,8 +188,8 @@ void Evaluator::stamp_numbers(const ast::Block& block, const Number* test) {
   for (const ast::Stmt* s : block.statements) stamp_numbers(*s, test);
 }
 
-// Behind a condition that is padding, or may be: fragments were kept out of; what else was assigned to has to do with it.
-void Evaluator::decide(const ast::If& choice, const Number& test) {
+// Behind a condition that is padding, `own`, or that others tell of, or that may be: fragments were kept out of; what else was assigned to has to do with it.
+void Evaluator::decide(const ast::If& choice, const Number& test, const Number& own) {
   if (leaves(choice)) unknown(choice.condition->span, "a turn that ends because of padding");
   auto each = [&](const ast::Stmt& side) {
     each_held(side, [&](Number& x, const View* element) {
@@ -199,7 +199,7 @@ void Evaluator::decide(const ast::If& choice, const Number& test) {
       if (is_kept && !x.is_padding()) x.waiting |= out & ~x.counted();
       // Whether it was kept out of it is not known.
       if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything), x.waiting = 0;
-      else if (!element && !(test.padding & kLost)) x.padding |= test.beyond();
+      else if (!element && !(own.padding & kLost)) x.padding |= own.beyond();
     });
   };
   for (const ast::Stmt* s : choice.then_block.statements) each(*s);
@@ -257,7 +257,7 @@ Padding Evaluator::told_by_others(const Number& test, const std::vector<Left>& l
 void Evaluator::join_left(const Left& left, const Number& test) {
   Number& x = *left.place;
   if (!left.is_element) x.stamps.add(left.stamps), x.padding &= ~kAsked;
-  if (!test.is_padding()) x.data |= left.data & ~x.waiting & ~x.padding & kAllAxes, x.placed |= left.placed & ~x.padding & kAllAxes;
+  if (!test.is_padding() || x.is_padding()) x.data |= left.data & ~x.waiting & ~x.padding & kAllAxes, x.placed |= left.placed & ~x.padding & kAllAxes;
   // Beside what a variable has kept, a number that the place chooses is none either.
   if (!test.is_element) x.waiting |= left.waiting & ~x.data & ~x.padding;
   if (!test.is_element || test.is_padding()) return;

@@ -261,7 +261,7 @@ class Evaluator {
   Padding told_by_others(const Number& test, const std::vector<Left>& left, bool returns);
   static void join_left(const Left& left, const Number& test);
   void note_test(const ast::If& choice, const Number& test);
-  void decide(const ast::If& choice, const Number& test);
+  void decide(const ast::If& choice, const Number& test, const Number& own);
   void set_beside(Number& now, const Number* before) const;
   void end_parallel(const ast::Block& body);
   static void lose_readings(Memory& memory);

@@ -50,10 +50,10 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   out.stamps.add(next.stamps);
   out.read = 0, out.waiting = (old.waiting | next.padding) & ~old.counted() & kAllAxes;
   if (next.is_anything() && !is_same) out.padding |= kAnything;
-  // What was asked for stands.
+  // What was asked for stands. Of a number that waits nothing is said, nor of what is made of it.
   if (old.is_set() && is_same && (next.padding & kAsked)) out.waiting = old.waiting;
   if (old.is_set() && !is_same) out.padding |= kAnything;
-  if ((next.padding & kAsked) && !is_same) out = next, out.padding = Padding(kSet | ((old.padding | next.padding) & kAnything)), out.data = old.data, out.placed = old.placed, out.waiting = 0;
+  if ((next.padding & kAsked) && !is_same) out = next, out.padding = Padding(kSet | ((old.padding | next.padding) & kAnything) | (old.waiting ? kAnything : Padding(0))), out.data = old.data, out.placed = old.placed, out.waiting = 0;
   return out;
 }
 

@@ -204,6 +204,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   const std::vector<std::shared_ptr<Memory>> sides[] = {assigned_memory(choice.then_block), assigned_memory(choice.else_branch)};
   const std::vector<Left> left = is_parallel_ ? left_by(choice, test.truth()) : std::vector<Left>();
   const Padding others = told_by_others(test, left, returns(choice));
+  const Number own = test;
   test.padding |= others;
   {
     Guarded guarded(guards_, is_parallel_);
@@ -220,8 +221,10 @@ Flow Evaluator::run_if(const ast::If& choice) {
   for (const auto& side : sides)
     for (const auto& memory : side) lose_readings(*memory);
   const bool is_kept = keeps_numbers() && (test.padding & kLost);
-  for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond(), is_kept);
-  if (choice.else_branch) doubt(*choice.else_branch, test.beyond(), is_kept);
+  // A number of an iteration that others tell of is made of what they hold, and of what else it is given.
+  const bool is_number_kept = is_kept || (is_parallel_ && others && !own.is_padding());
+  for (const ast::Stmt* s : choice.then_block.statements) doubt(*s, test.beyond(), is_number_kept);
+  if (choice.else_branch) doubt(*choice.else_branch, test.beyond(), is_number_kept);
   const Number* decides = is_parallel_ || test.is_padding() ? nullptr : &test;
   stamp_numbers(choice.then_block, decides);
   if (choice.else_branch) stamp_numbers(*choice.else_branch, decides);
@@ -233,9 +236,9 @@ Flow Evaluator::run_if(const ast::If& choice) {
     if ((others && one.place->is_padding()) || is_masked) one.place->padding |= kAnything;
   }
   for (const Left& one : left) join_left(one, test);
-  if (!test.is_padding()) note_test(choice, test);
+  if (!own.is_padding()) note_test(choice, own);
   if (test.is_padding() || test.is_set()) {
-    decide(choice, test);
+    decide(choice, test, own);
   } else if (!test.truth()) {
     for (const ast::Stmt* s : choice.then_block.statements) stand_beside(*s);
   } else if (choice.else_branch) {

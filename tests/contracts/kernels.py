@@ -1,5 +1,6 @@
 """One random kernel: its line of text, the arguments of its function, and the status that a call must return."""
 import ctypes
+import math
 import re
 
 from model import INTEGERS, LEAST, MOST, WIDTHS, Expression, Maker, Refused, range_of, saturated, single
@@ -37,7 +38,7 @@ class Kernel:
         self.params["f"] = rng.choice(["f32", "f64"])
         self.names = {**self.params, "N": "int", "M": "int", "S": "int"}
         self.make = Maker(rng, self.names)
-        self.contracts, self.tensors, self.workspace = [], [], None
+        self.contracts, self.tensors, self.workspace = [], [], []
         self.grid = Expression("2", lambda env: 2)
         self.write()
         for _ in range(rng.choice([0, 0, 1, 1, 2])):
@@ -58,7 +59,7 @@ class Kernel:
             other = self.number()
             self.second = Expression(f"min({other.text}, 3)", lambda env: min(other.value(env), 3))
         if rng.random() < 0.2:
-            self.workspace = self.number()
+            self.workspace = [self.number() for _ in range(rng.choice([1, 1, 2, 3]))]
         self.uses_workspace = rng.random() < 0.7
 
     def number(self):
@@ -102,10 +103,11 @@ class Kernel:
         if self.test:
             write = f"if {self.test} {{ {write} }}"
         axes, first = (f"i in {self.grid.text}", "i == 0") if not self.second else (f"j in {self.second.text}, i in {self.grid.text}", "i == 0 && j == 0")
-        use = f" if {first} && n == {NEVER} && N > 5 {{ W[0] = 1; }}" if self.workspace and self.uses_workspace else ""
+        place = ", ".join("0" for _ in self.workspace)
+        use = f" if {first} && n == {NEVER} && N > 5 {{ W[{place}] = 1; }}" if self.workspace and self.uses_workspace else ""
         body = f"launch ({axes}) {{ if {first} {{ {write} }}{use} }}"
         if self.workspace:
-            body = f"var W: workspace f32[{self.workspace.text}]; " + body
+            body = f"var W: workspace f32[{', '.join(e.text for e in self.workspace)}]; " + body
         return f"export kernel {self.name}({', '.join(parameters)}){requires} {{ {body} }}"
 
     # ---- Calls
@@ -134,7 +136,7 @@ class Kernel:
                       for _, extents, strides, bits in self.tensors]
             grid = self.grid.value(env)
             second = self.second.value(env) if self.second else 1
-            workspace = self.workspace.value(env) if self.workspace else 0
+            workspace = [e.value(env) for e in self.workspace]
         except Refused:
             return SHAPE, None
         if any(not lies_in_memory(*shape, env["far"]) for shape in shapes):
@@ -144,9 +146,10 @@ class Kernel:
         grid *= second
         if grid > MOST_EXTENT:
             return GRID, None
-        if not 0 <= workspace * 4 + 255 <= MOST or workspace < 0:
+        elements = math.prod(workspace) if workspace else 0
+        if any(e < 0 for e in workspace) or elements * 4 + 255 > MOST:
             return SHAPE, None
-        if grid > MOST_BLOCKS or workspace > 1 << 20:
+        if grid > MOST_BLOCKS or elements > 1 << 20:
             raise Ask
         return self.written(env) if grid else (OK, None)
 

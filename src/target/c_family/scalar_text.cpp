@@ -185,8 +185,8 @@ std::string ScalarText::overflows(BinaryFn fn, const std::string& a, const std::
 
 std::string ScalarText::size_product(const std::string& a, const std::string& b) {
   return call(helper("size_product", Scalar::Index,
-                     "{F} {T} {N}({T} a, {T} b) {\n  if (a < 0 || b < 0) return -1;\n"
-                     "  return b != 0 && a > INT64_MAX / b ? -1 : a * b;\n}\n"), {a, b});
+                     "{F} {T} {N}({T} a, {T} b) {\n  if (a == -2 || b < 0) return -2;\n  if (a == 0 || b == 0) return 0;\n"
+                     "  return a < 0 || a > INT64_MAX / b ? -1 : a * b;\n}\n"), {a, b});
 }
 
 // Rounded once, by the library where it is no instruction.

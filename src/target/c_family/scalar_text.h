@@ -26,7 +26,7 @@ class ScalarText {
   std::string binary(ir::BinaryFn fn, Scalar element, const std::string& a, const std::string& b);
   std::string fma(Scalar element, const std::string& a, const std::string& b, const std::string& c);
   std::string overflows(ir::BinaryFn fn, const std::string& a, const std::string& b);
-  // Of sizes: -1 where one is negative or 64 bits do not hold the product.
+  // Of a size and one more extent `b`: 0 where an extent is, -1 where 64 bits do not hold the product, -2 where an extent is negative.
   std::string size_product(const std::string& a, const std::string& b);
   std::string compare(ir::CompareFn fn, const std::string& a, const std::string& b);
   std::string convert(Scalar from, Scalar to, ir::ConvertMode mode, const std::string& x);

@@ -87,14 +87,19 @@ Value* Speller::product(const Product& product) {
   return all;
 }
 
+// As `ScalarText::size_product` of the C text.
 Value* Speller::size(const Product& product) {
-  Value *all = b_.getInt64(uint64_t(product.constant)), *zero = b_.getInt64(0), *is_bad = b_.CreateICmpSLT(all, zero);
+  Value *zero = b_.getInt64(0), *too_large = b_.getInt64(uint64_t(-1)), *negative = b_.getInt64(uint64_t(-2));
+  Value* all = b_.getInt64(uint64_t(product.constant));
   for (ir::ValueId v : product.factors) {
-    Value* longer = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, all, uniform(v));
-    all = b_.CreateExtractValue(longer, 0);
-    is_bad = b_.CreateOr(is_bad, b_.CreateOr(b_.CreateExtractValue(longer, 1), b_.CreateICmpSLT(uniform(v), zero)));
+    Value *extent = uniform(v), *longer = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, all, extent);
+    Value* is_too_large = b_.CreateOr(b_.CreateICmpSLT(all, zero), b_.CreateExtractValue(longer, 1));
+    Value* is_empty = b_.CreateOr(b_.CreateICmpEQ(all, zero), b_.CreateICmpEQ(extent, zero));
+    Value* is_negative = b_.CreateOr(b_.CreateICmpEQ(all, negative), b_.CreateICmpSLT(extent, zero));
+    all = b_.CreateSelect(is_too_large, too_large, b_.CreateExtractValue(longer, 0));
+    all = b_.CreateSelect(is_negative, negative, b_.CreateSelect(is_empty, zero, all));
   }
-  return b_.CreateSelect(is_bad, b_.getInt64(uint64_t(-1)), all);
+  return all;
 }
 
 void Speller::one(const ir::Op& op, const ir::op::Extent& x) {
