@@ -3,7 +3,7 @@
 
 A kernel of rows/*.tile stands behind a line for each call of it:
     //! {"given": {"x": [1, 2], "n": 3}, "want": {"y": [2, 4]}}
-with `"bounds": true` where the call reports TILE_BOUNDS. Engines: forms of the interpreter (`source`, `typed`, `thread`, and `sm_90a`, the
+with `"bounds": true` where the call reports TILE_BOUNDS, and `"requires": "n >= 0"` where it is refused for that. Engines: forms of the interpreter (`source`, `typed`, `thread`, and `sm_90a`, the
 thread form of that machine), levels of the CPU, C text by
 `gcc` and `clang-19`. Without any, all that run here.
     rows.py TILEC build FOLDER [MACHINE]     compiles for a GPU, sm_90a, which another machine may have: FOLDER goes there together with `tests`
@@ -30,7 +30,7 @@ HERE = set(re.search(r"^flags\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text(
 LEVELS = [level for level, flag in FLAGS.items() if flag in HERE]
 COMPILERS = ["gcc", "clang-19"]
 FORMS = ["source", "typed", "thread", "sm_90a"]  # the last one: the thread form of that machine
-BOUNDS = 11
+SHAPE, BOUNDS = 2, 11
 
 
 def cases(path):
@@ -93,7 +93,9 @@ class Tilec:
         if "not_judged" in lines[0]:
             return f"not judged: {lines[0]['not_judged']}"
         fault = lines[0]["fault"] or lines[0]["guard"]
-        if bool(fault) != case.get("bounds", False):
+        if "requires" in case and fault and fault["text"] == f"requires {case['requires']}":
+            return ""
+        if bool(fault) != case.get("bounds", False) or "requires" in case:
             return f"fault: {fault}"
         return "" if fault else difference(lines[0]["outputs"], case["want"])
 
@@ -156,9 +158,11 @@ def called(library, kernel, case, memory):
     tensors = {name: memory.fetch(p) for name, p in placed.items()}
     for p in placed.values():
         memory.free(p)
-    if status != (BOUNDS if case.get("bounds") else 0):
-        library.tile1_last_message.restype = ctypes.c_char_p
-        return f"status {status}: {library.tile1_last_message().decode()}"
+    library.tile1_last_message.restype = ctypes.c_char_p
+    message = library.tile1_last_message().decode() if status else ""
+    wanted = BOUNDS if case.get("bounds") else SHAPE if "requires" in case else 0
+    if status != wanted or (status == SHAPE and f": requires {case['requires']} (" not in message):
+        return f"status {status}: {message}"
     return difference({n: t.tolist() for n, t in tensors.items()}, case["want"])
 
 
