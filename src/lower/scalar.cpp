@@ -165,7 +165,7 @@ void Lowering::lower_scalar(const ir::Op& op) {
     ValueId update_own(const ir::op::Atomic& o) {
       Element e = element(o.buffer, o.indices, o.bounds);
       const ValueId buffer = l.scalar_buffer(o.buffer), mask = l.all(e.mask, l.owners_);
-      const Type type = ir::scalar_type(l.source_.type(o.buffer).element, l.is_varying(buffer) || l.is_varying(e.index));
+      const Type type = ir::scalar_type(l.source_.type(o.buffer).element, l.is_varying(buffer) || l.is_varying(e.index) || (mask.valid() && l.is_varying(mask)));
       const ValueId old = b.value(ir::op::MemLoad{buffer, e.index, mask, l.lane_stride(e.index)}, type);
       b.add(ir::op::MemStore{buffer, e.index, updated(o, old), mask, l.lane_stride(e.index)});
       return old;

@@ -116,7 +116,7 @@ class Delayer {
     bool ok = !pipeline || pipeline->in_flight != 0;
     each_op(kernel_, loop_.body, [&](OpId id) {
       if (id == last_ || kernel_.op(id).is<op::Subview>() || kernel_.op(id).is<op::CopyAsync>()) return;
-      each_operand(kernel_.op(id).data, [&](ValueId v) { ok &= !kernel_.type(v).is_buffer() || root_buffer(kernel_, v) != buffer; });
+      each_operand(kernel_.op(id).data, [&](ValueId v) { ok &= !kernel_.type(v).is_buffer() || (root_buffer(kernel_, v) != buffer && launched_.ring_of(v) != ring); });
     });
     for (const Handed& known : handed_)
       if (known.ring == ring) return ok;
@@ -223,9 +223,10 @@ class Delayer {
     });
     replace_uses(kernel_, loop_.body, carried_arg(), tile);
     kernel_.op(late).as<op::GemmAsync>().acc = carried_arg();
-    // Whoever fills slots in the same loop waits until they are given back.
+    // Whoever fills slots in the same loop waits until they are given back: it stands behind that, where it does not yet.
     for (const Handed& handed : handed_)
       for (OpId fill : fills_of(kernel_, loop_.body, handed.ring)) {
+        if (place(fill) > place(reader)) continue;
         std::erase(body(), fill);
         body().insert(std::ranges::find(body(), reader), fill);
       }

@@ -70,9 +70,12 @@ void LateRelease::give_back(int64_t turns, OpId awaited, OpId all_awaited) {
     insert_after(kernel_, loop_.body, at, [&](Builder& b) { at = release_before(b, handed, turns); });
     insert_after(kernel_, region_, all_awaited, [&](Builder& b) { release_last(b, handed, turns); });
   }
+  // What stands behind that already stays there, behind what it is made of.
   std::vector<OpId>& ops = kernel_.region(loop_.body).ops;
-  for (OpId fill : fills_) std::erase(ops, fill);
-  ops.insert(std::ranges::find(ops, at) + 1, fills_.begin(), fills_.end());
+  std::vector<OpId> earlier(ops.begin(), std::ranges::find(ops, at));
+  std::erase_if(earlier, [&](OpId id) { return std::ranges::find(fills_, id) == fills_.end(); });
+  for (OpId fill : earlier) std::erase(ops, fill);
+  ops.insert(std::ranges::find(ops, at) + 1, earlier.begin(), earlier.end());
 }
 
 OpId LateRelease::release_before(Builder& b, const Handed& handed, int64_t turns) {
