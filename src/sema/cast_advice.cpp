@@ -59,7 +59,8 @@ std::optional<std::string> float_quotient(std::string_view text, std::string_vie
     std::string_view factor = trim(text.substr(begin, std::min(i, text.size()) - begin)), whole = without_brackets(factor);
     bool is_choice = whole.find(' ') != whole.npos && (whole.starts_with("if ") || whole.find(" as ") != whole.npos);
     if (factor.empty() || is_choice || factor.find(' ') < factor.find_first_of("([")) return std::nullopt;
-    bool is_compound = factor.starts_with('(');
+    bool is_compound = factor.size() != whole.size();
+    if (!is_compound && has_quotient(factor)) return std::nullopt;  // in what something is made of, `(n / m).abs()`
     if (is_compound && has_quotient(whole)) {
       auto inner = float_quotient(whole, type);
       if (!inner) return std::nullopt;

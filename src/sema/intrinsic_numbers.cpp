@@ -13,13 +13,14 @@ struct Target {
   ir::ConvertMode mode;
 };
 
-std::optional<Target> target_of(Instance& in, const CallSite& site, ir::ConvertMode mode) {
+std::optional<Target> target_of(Instance& in, const FnRef& fn, const CallSite& site, ir::ConvertMode mode) {
   std::optional<Scalar> type;
   for (const ast::Argument& g : site.generics) {
     if (!g.is_named()) {
       Value value = evaluate(in, *g.value);
       if (value.is_poison()) return std::nullopt;
       if (!value.is<TypeValue>()) return in.at(g.span).error(diag::NotAType, in.text(g.span)), std::nullopt;
+      if (type) return in.at(g.span).error(diag::ArgumentCount, fn.fn().signature.name.text, int64_t(1), int64_t(2)).help("it takes the type that it makes"), std::nullopt;
       type = value.as<TypeValue>()->scalar;
       continue;
     }
@@ -49,22 +50,25 @@ Value converted(Instance& in, const Operand& operand, const Target& to, Span spa
   return convert(in, x, to.type, to.mode, span);
 }
 
-Value run_conversion(Instance& in, const CallSite& site, ir::ConvertMode mode) {
-  auto to = target_of(in, site, mode);
-  if (!to || !site.receiver) return Poison{};
-  return with_shape(in, site.expr, std::array{*site.receiver}, [to = *to, span = site.expr.span](Instance& in, std::span<const Operand> all) {
+// `x.wrap[u8]()`, or `wrap[u8](x)`.
+Value run_conversion(Instance& in, const FnRef& fn, const CallSite& site, ir::ConvertMode mode) {
+  auto to = target_of(in, fn, site, mode);
+  auto arguments = to ? raw_arguments(in, fn, site) : std::nullopt;
+  if (!arguments) return Poison{};
+  const Operand x = site.receiver ? *site.receiver : operand(in, *arguments->front());
+  return with_shape(in, site.expr, std::array{x}, [to = *to, span = site.expr.span](Instance& in, std::span<const Operand> all) {
     return map_elements(in, all, span, [&](std::span<const Operand> e) { return converted(in, e[0], to, span); });
   });
 }
 
-Value run_convert(Instance& in, const FnRef&, const CallSite& site, std::string_view) {
-  return run_conversion(in, site, ir::ConvertMode::Nearest);
+Value run_convert(Instance& in, const FnRef& fn, const CallSite& site, std::string_view) {
+  return run_conversion(in, fn, site, ir::ConvertMode::Nearest);
 }
-Value run_wrap(Instance& in, const FnRef&, const CallSite& site, std::string_view) {
-  return run_conversion(in, site, ir::ConvertMode::Wrap);
+Value run_wrap(Instance& in, const FnRef& fn, const CallSite& site, std::string_view) {
+  return run_conversion(in, fn, site, ir::ConvertMode::Wrap);
 }
-Value run_bits(Instance& in, const FnRef&, const CallSite& site, std::string_view) {
-  return run_conversion(in, site, ir::ConvertMode::Bits);
+Value run_bits(Instance& in, const FnRef& fn, const CallSite& site, std::string_view) {
+  return run_conversion(in, fn, site, ir::ConvertMode::Bits);
 }
 
 constexpr struct { std::string_view name; ir::MemoryOrder order; } kOrders[] = {

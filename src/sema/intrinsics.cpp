@@ -159,7 +159,7 @@ std::optional<std::vector<const ast::Expr*>> raw_arguments(Instance& in, const F
       return suggest_parameter(report, argument.name, names), std::nullopt;
     }
     if (i >= parameters.size()) return in.at(site.expr.span)
-        .error(diag::ArgumentCount, name, int64_t(parameters.size()), int64_t(site.arguments.size())), std::nullopt;
+        .error(diag::ArgumentCount, name, int64_t(parameters.size() - site.receiver.has_value()), int64_t(site.arguments.size())), std::nullopt;
     if (result[i]) return in.at(argument.span).error(diag::GivenTwice, parameters[i].name.text), std::nullopt;
     result[i] = argument.value;
   }
