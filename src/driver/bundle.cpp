@@ -47,8 +47,10 @@ std::string script_of(const fs::path& folder) {
     fs::path place = name == "<stdin>" ? folder / "stdin" : folder / "files" / fs::absolute(name).lexically_normal().relative_path();
     write_text(place, g_sources->text(file));
   }
-  for (const std::string& word : g_words) {
-    bool is_source = fs::path(word).is_absolute() && fs::exists(folder / "files" / fs::path(word).relative_path()) && &word != &g_words[0];
+  for (std::string word : g_words) {
+    const bool is_compiler = words.empty();
+    if (is_compiler && word.find('/') != word.npos) word = fs::absolute(word).string();
+    bool is_source = fs::path(word).is_absolute() && fs::exists(folder / "files" / fs::path(word).relative_path()) && !is_compiler;
     words += (words.empty() ? "" : " ") + (is_source ? "\"$here\"/files" : std::string()) + quoted_for_shell(word);
   }
   fs::path place = folder / "files" / fs::current_path().relative_path();

@@ -9,12 +9,44 @@ namespace tilec::passes {
 
 using namespace ir;
 
+// The runs in which variables of the set hold numbers that count, and are no padding, so that what was `left_out` is not. None: that is not known.
+std::optional<prove::Formula> PaddingFlow::counts_when(const op::Map& map, const MapAxis& axis, unsigned set, const std::function<bool(const MapResults&)>& left_out) {
+  constexpr size_t kMost = 3;
+  struct Numbers {
+    prove::Formula when;
+    bool is_lost;
+    unsigned inputs;
+  };
+  std::vector<Numbers> all;
+  for (size_t i = 0; i < std::min(inputs_.size(), kMostInputs); ++i) {
+    const AxisPadding* along = is_in(axis.inputs(set), i) ? padding_along(i, axis.axis) : nullptr;
+    if (!along || along->kind != PaddingKind::Free || along->uniform.is_never()) continue;
+    auto known = std::ranges::find_if(all, [&](const Numbers& n) { return n.when == along->uniform.when && n.is_lost == along->uniform.is_lost; });
+    if (known == all.end()) known = all.insert(all.end(), {along->uniform.when, along->uniform.is_lost, 0});
+    known->inputs |= 1u << i;
+  }
+  if (all.size() > kMost) return std::nullopt;
+  std::vector<prove::Formula> runs;
+  std::vector<unsigned> least;
+  for (unsigned some = 1; some < 1u << all.size(); ++some) {
+    if (std::ranges::any_of(least, [&](unsigned s) { return (some & s) == s; })) continue;
+    unsigned inputs = 0;
+    bool is_lost = false;
+    std::vector<prove::Formula> when;
+    for (size_t n = 0; n < all.size(); ++n)
+      if (some >> n & 1) inputs |= all[n].inputs, is_lost |= all[n].is_lost, when.push_back(all[n].when);
+    if (left_out(map_results(map, axis, set, false, nullptr, inputs))) continue;
+    if (is_lost) return std::nullopt;
+    least.push_back(some), runs.push_back(prove::all_of(std::move(when)));
+  }
+  return prove::any_of(std::move(runs));
+}
+
 // What an iteration that lies beyond an edge would do to memory.
-void PaddingFlow::mask_effects(MapAxis& axis, unsigned set, const MapResults& results) {
+void PaddingFlow::mask_effects(const op::Map& map, MapAxis& axis, unsigned set, const MapResults& results) {
   for (const auto& [id, is_tested] : results.effects) {
     std::vector<unsigned>& masked = axis.masked[id];
     if (std::ranges::any_of(masked, [&](unsigned s) { return (set & s) == s; })) continue;
-    masked.push_back(set);
     std::optional<Edges> edges;
     const Group* unknown = nullptr;
     for (size_t g = 0; g < axis.groups.size(); ++g) {
@@ -24,7 +56,12 @@ void PaddingFlow::mask_effects(MapAxis& axis, unsigned set, const MapResults& re
       edges = edges ? beyond_both(*edges, group.edges) : group.edges;
     }
     const bool is_read = kernel_.op(id).is<op::ElementLoad>();
-    if (!unknown && edges->empty()) unknown = &axis.groups[size_t(std::countr_zero(set))];
+    const Group* first = &axis.groups[size_t(std::countr_zero(set))];
+    const auto counting = counts_when(map, axis, set, [id = id](const MapResults& there) { return there.effects.contains(id); });
+    if (!counting) unknown = first;
+    else if (counting->is_false()) masked.push_back(set);
+    else edges = guarded(*edges, negation(*counting));
+    if (!unknown && (edges->empty() || !masks_.can_stand(region_, *edges))) unknown = first;
     if (!unknown) masks_.add(EffectMask{region_, op_, id, axis.axis, *edges});
     else if (!is_tested && !is_read) report(*unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, kEffect, "", kernel_.op(id));
   }
@@ -175,6 +212,13 @@ void PaddingFlow::mask_guards(const op::Map& map, const MapAxis& axis, unsigned 
       else unite(edges, group.edges);
     }
     if (edges.empty() && !unknown) return;
+    const auto counting = counts_when(map, axis, set, [&](const MapResults& there) {
+      auto at = there.marks_of.find(op.result());
+      return at != there.marks_of.end() && (at->second.is_left_out() || at->second.taint != Taint::Clean);
+    });
+    if (!counting) unknown = &axis.groups[size_t(std::countr_zero(set))];
+    else if (!counting->is_false()) edges = guarded(edges, negation(*counting));
+    if (!unknown && !masks_.can_stand(region_, edges)) unknown = &axis.groups[size_t(std::countr_zero(set))];
     if (!unknown) return masks_.add(GuardMask{region_, op_, id, axis.axis, edges});
     if (divides && numbers->second.sure.is_within(kZero)) report(*unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, "division", "1", op);
   });

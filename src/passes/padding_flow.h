@@ -168,7 +168,8 @@ class PaddingFlow {
   std::optional<Edges> edges_aside(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t of);
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
-  void mask_effects(MapAxis& axis, unsigned set, const MapResults& results);
+  void mask_effects(const ir::op::Map& map, MapAxis& axis, unsigned set, const MapResults& results);
+  std::optional<prove::Formula> counts_when(const ir::op::Map& map, const MapAxis& axis, unsigned set, const std::function<bool(const MapResults&)>& left_out);
   Known corner_of(const ir::op::Map& op, size_t r);
   std::set<ir::ValueId> sources_of(ir::ValueId v) const;
   bool is_made_of(ir::ValueId v, ir::ValueId source) const { return sources_of(v).contains(source); }

@@ -354,7 +354,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
     for (unsigned set : axis.sets) {
       MapResults results = map_results(map, axis, set);
       mask_guards(map, axis, set, results);
-      mask_effects(axis, set, results);
+      mask_effects(map, axis, set, results);
       note_stores(map, axis, results, stored);
       for (size_t r = 0; r < states.size(); ++r) {
         const Outcome& outcome = outcomes[r].emplace_back(outcome_of(map, axis, set, results, r));

@@ -36,6 +36,8 @@ class Program:
         self.copies = random.Random(f"copies {seed}").choice([False, True])
         # A tile of places, and conditions that are made of one and of what a variable holds.
         self.positions = random.Random(f"positions {seed}").choice([0, 0, 0.15])
+        # What iterations do to memory, as elements of a variable tell.
+        self.effects = random.Random(f"effects {seed}").choice([0, 0, 0.25])
 
     def name(self):
         self.fresh += 1
@@ -104,6 +106,8 @@ class Program:
             return self.turned(variable)
         if self.folds and self.rng.random() < self.folds:
             return self.folded(variable)
+        if self.effects and self.rng.random() < self.effects:
+            return self.counted(variable)
         kind = self.rng.random()
         if kind < 0.15:
             at = self.rng.choice([0, 2, 4])
@@ -147,6 +151,19 @@ class Program:
                                 f"for {self.name()} in 0..N - 1 {{ {target} = {whole}; }}", f"{target}[:, 0 +: 4] = {self.rng.choice(['0', f'{other}[:, 4 +: 4]'])};"])
         last = self.rng.choice([f"{variable} = {name} + {self.operand()};", f"{variable} = {self.combined(variable, name)};", f"{variable} = select({self.operand()} > 0, {name}, 0);"])
         return f"var {name}: fragment f32[{ROWS}, {COLUMNS}] = {variable}; {over} {last}"
+
+    def counted(self, variable):
+        """Atomics that elements tell of, and a variable that is a number again behind them."""
+        mine, other = f"{variable}[r, c]", self.rng.choice(self.names)
+        test = self.rng.choice([f"{mine} > 0", f"{mine} < 2", f"{mine} > {other}[r, c]", f"{mine} >= (c as f32)", f"k > 0 && {mine} != 0"])
+        place = self.rng.choice(["c", "c", "r", f"max(min({mine} as int, {COLUMNS - 1}), 0)"])
+        body = f"atomic_add(H[{place}], {self.rng.choice(['1', '(k + 1) as i32'])});"
+        if self.rng.random() < 0.8 or place in "cr":
+            body = f"if {test} {{ {body} }}"
+        number = self.rng.choice(["0", "1", "-5"])
+        over = self.rng.choice(["", "", f" {variable} = {number};", f" if N > 5 {{ {variable} = {number}; }}", f" {variable}[:, 0 +: 4] = {number}; {variable}[:, 4 +: 4] = {number};",
+                                f" for {self.name()} in 0..N - 1 {{ {variable} = {number}; }}"])
+        return f"for (r, c) in parallel({ROWS}, {COLUMNS}) {{ {body} }}{over}"
 
     def folded(self, variable):
         name, other, index = self.name(), self.rng.choice(self.names), self.name()
@@ -239,6 +256,7 @@ class Program:
         others = [v for v in self.names if v != out]
         ends = [f"O.tile(i, 0) = {out};", f"S.tile(i) = {out}.{self.rng.choice(['max', 'min', 'sum'])}(axis = 1);"]
         outs = [f"out O: f32[M, {COLUMNS}]", "out S: f32[M]"]
+        counts = f", inout H: i32[{COLUMNS}]" if self.effects else ""
         end = self.rng.randrange(2)
         if self.turns:
             body, end, ends[1] = f"var total: fragment f32[{ROWS}] = 0; {body}", 1, ends[1].replace(" = ", " = total + ", 1)
@@ -246,14 +264,14 @@ class Program:
             body = f"var at: fragment f32[{ROWS}, {COLUMNS}] = 0; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ at[r, c] = (c as f32) - (r as f32); }} {body}"
         function = f"fn pick(x: f32, y: f32) -> f32 {{ if x > 0 {{ return x; }} return y; }}\nfn raise(inout m: f32, x: f32) {{ if x <= m {{ return; }} m = x; }}\nfn up(inout a: fragment f32[{ROWS}, {COLUMNS}], b: fragment f32[{ROWS}, {COLUMNS}], k: int) {{ if k == 2 {{ return; }} a = max(a, b); }}\n"
         return (function if self.has_function else "") + (
-            f"export kernel k(A: f32[M, N], B: f32[{', '.join(self.b)}], {', '.join([outs[end], *(f'out X{v}: f32[M]' for v in others)])}) {{ "
+            f"export kernel k(A: f32[M, N], B: f32[{', '.join(self.b)}], {', '.join([outs[end], *(f'out X{v}: f32[M]' for v in others)])}{counts}) {{ "
             f"launch (i in ceildiv(M, {ROWS})) {{ {body} {ends[end]}{''.join(f' X{v}.tile(i) = {v}.max(axis = 1);' for v in others)} }} }}\n")
 
     def data(self):
         sizes = {"M": self.m, "N": self.n, "P": self.p, "Q": self.q}
         tensor = lambda extents: [[float(self.rng.randrange(-9, 10)) for _ in range(extents[1])] for _ in range(extents[0])]
         b = [sizes.get(extent) or int(extent) for extent in self.b]
-        return {"A": tensor((self.m, self.n)), "B": tensor(b)} | {name: sizes[name] for name in {"M", "N", *self.b} if name in sizes}
+        return {"A": tensor((self.m, self.n)), "B": tensor(b)} | ({"H": [0] * COLUMNS} if self.effects else {}) | {name: sizes[name] for name in {"M", "N", *self.b} if name in sizes}
 
 
 def differ_by_rounding(a, b):

@@ -132,8 +132,8 @@ TEST_CASE("a mistake of its own leaves a bundle that runs the command again") {
   folder.write("copy.tile", "import \"twice.tile\" as t;\nexport kernel copy(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = t.twice(A[i]); }\n}\n");
   folder.write("twice.tile", "fn twice(x: f32) -> f32 = 2 * x;\n");
   // The header is written aside before the object goes to a pipe that nobody reads: there the signal finds it.
-  Ran ran = folder.run("exec 2>&1; export TMPDIR=\"$PWD\"; rm -rf tilec-bundle-* p h.h; mkfifo p\n"
-                       "'" TILEC_BINARY "' copy.tile --header h.h -o p & pid=$!\nuntil ls h.h.tmp* > ls.txt 2>&1; do sleep 0.01; done; kill -SEGV $pid\nwait $pid; echo \"code $?\"");
+  Ran ran = folder.run("exec 2>&1; export TMPDIR=\"$PWD\"; rm -rf tilec-bundle-* p h.h tilec; mkfifo p; ln -s '" TILEC_BINARY "' tilec\n"
+                       "./tilec copy.tile --header h.h -o p & pid=$!\nuntil ls h.h.tmp* > ls.txt 2>&1; do sleep 0.01; done; kill -SEGV $pid\nwait $pid; echo \"code $?\"");
   CHECK_MESSAGE(ran.says("tilec: internal error: Segmentation fault"), ran.out);
   CHECK_MESSAGE(ran.says("/again.sh reproduces this"), ran.out);
   CHECK_MESSAGE(ran.says("code 4\n"), ran.out);
