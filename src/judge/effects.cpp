@@ -5,7 +5,7 @@
 namespace tilec::judge {
 
 void Told::add(const Number& x) {
-  padding |= x.beyond() & kAllAxes;
+  padding |= x.beyond() & kAllAxes, is_set |= x.is_set();
   if (x.is_element) data |= x.data & ~x.spread, waiting |= x.waiting & ~x.spread;
 }
 
@@ -44,19 +44,25 @@ void Evaluator::end_turns(const ast::Block& body, Padding met, const Number& tol
 }
 
 // Of fragments, assignments tell by what they assign.
-bool Evaluator::is_left_alone(const Region& region) {
+bool Evaluator::is_left_alone(const Region& region, Span span) {
   if (!keeps_numbers() || region.view.kind == Kind::Fragment) return false;
   Told all = beyond_;
   all.add(region.by), all.add(region.view.by);
-  return all.left_out() != 0;
+  return left_out(all, span) != 0;
 }
 
-Padding Evaluator::left_out(const Place& place, std::span<const Value> operands) const {
+Padding Evaluator::left_out(const Told& told, Span span) {
+  const Padding out = told.left_out();
+  if (told.is_set && !out) unknown(span, "an effect that numbers tell of which the place has set beside padding");
+  return out;
+}
+
+Padding Evaluator::left_out(const Place& place, std::span<const Value> operands, Span span) {
   Told all = beyond_;
   if (place.region) all.add(place.region->by), all.add(place.region->view.by);
   for (const Value& operand : operands)
     if (auto* number = std::get_if<Number>(&operand)) all.add(*number);
-  return all.left_out();
+  return left_out(all, span);
 }
 
 Scalar Evaluator::element_type(const Place& place) { return place.region->view.memory->element; }

@@ -243,9 +243,10 @@ class Evaluator {
   Told told_by(const Number& test) const;
   // What iterations beyond an edge do to memory (effects.cpp): nothing.
   bool is_in_place(const View& element) const;
-  bool is_left_alone(const Region& region);
+  bool is_left_alone(const Region& region, Span span);
   static bool is_nowhere(const Region& region) { return region.by.left_out() && !region.is_inside(); }
-  Padding left_out(const Place& place, std::span<const Value> operands) const;
+  Padding left_out(const Told& told, Span span);
+  Padding left_out(const Place& place, std::span<const Value> operands, Span span);
   static Scalar element_type(const Place& place);
   static Number nowhere(Scalar type, Padding padding);
   // As it is when `parallel` begins.

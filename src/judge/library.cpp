@@ -153,7 +153,7 @@ Value Evaluator::run_atomic(const std::string& op, Call& call, Span span) {
   std::vector<Value> operands;
   for (size_t i = 1; i < call.position.size(); ++i)
     if (const int at = call.position[i]; at >= 0 && call.arguments[size_t(at)].value) operands.push_back(tile_or_number(*call.arguments[size_t(at)].value, span));
-  if (Padding out = keeps_numbers() ? left_out(place, operands) : Padding(0)) return nowhere(element_type(place), out);
+  if (Padding out = keeps_numbers() ? left_out(place, operands, span) : Padding(0)) return nowhere(element_type(place), out);
   Number old = number_of(place_value(place, span), span);
   Number value = convert(argument(op == "compare_exchange" ? 2 : 1), old.type, span), next = value;
   auto by = [&](ast::BinaryOp fn) { return arithmetic(fn, old, value, span); };

@@ -341,7 +341,7 @@ void Evaluator::assign(Place& place, const Value& given, Span span, bool takes_u
     return write(open_region(place.open->first, place.open->second, (*tile)->shape), value, span, takes_up);
   }
   if (!place.region->shape().empty()) return write(*place.region, value, span, takes_up);
-  if (is_left_alone(*place.region)) return;
+  if (is_left_alone(*place.region, span)) return;
   View element = element_of(*place.region, span);
   Number number = convert(number_of(value, span), element.memory->element, span);
   bool changes = !element.memory->is_written(element.offset) || !are_same(element.memory->get(element.offset), number);

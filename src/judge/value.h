@@ -90,8 +90,9 @@ struct Number {
 // What elements have told of whether, or where, something is done: nothing counts that is padding, or made of numbers alone beyond an edge.
 struct Told {
   Padding padding = 0, data = 0, waiting = 0;
+  bool is_set = false;  // by the place, beside padding: as far as can be proved, it is padding as well
   void add(const Number& x);
-  void add(const Told& others) { padding |= others.padding, data |= others.data, waiting |= others.waiting; }
+  void add(const Told& others) { padding |= others.padding, data |= others.data, waiting |= others.waiting, is_set |= others.is_set; }
   Padding left_out() const { return Padding((padding | (waiting & ~data)) & kAllAxes); }
 };
 Number integer_of(Wide value);

@@ -172,8 +172,7 @@ bool PaddingFlow::counts_in(const std::vector<prove::Formula>& runs, int64_t axi
 
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
   if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_unless_same(axis, set, made);
-  // Numbers alone count no more than padding does.
-  if (kernel_.op(made.inside).as<op::Inside>().is_partial && made.held.taint != Taint::Padding && made.held.made != Made::Free) return refuse_partial(axis, set, made);
+  if (kernel_.op(made.inside).as<op::Inside>().is_partial && made.held.taint != Taint::Padding) return refuse_partial(axis, set, made);
   if (is_by_turn(axis, set) && is_carried(made)) return refuse_unless_same(axis, set, made);
   if (made.held.taint == Taint::Padding) return masks_.has_inside(made.inside) ? Keeping::Either : Keeping::Next;
   if (made.is_same) return is_padding_itself(axis, set, made) ? Keeping::Next : Keeping::Old;
