@@ -150,15 +150,19 @@ Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, 
     ir::Number total = ir::identity(*function, type);
     Padding anything = 0;
     Wide exact = 0;
+    bool has_begun = false;
     for (int64_t k = 0; k < lines.length; ++k) {
       Number& x = out->elements[size_t(lines.first(line) + k * lines.inner)];
+      has_begun |= !is_left_out(x, size_t(axis));
+      // Padding before the first element, which a mask may have put its identity in the place of.
+      const Padding unsaid = has_begun || changes_nothing(*function, x, type) ? Padding(0) : kAnything;
       if (!is_left_out(x, size_t(axis))) total = ir::combine(*function, type, total, to_ir(x), options_.numeric), exact += x.i;
       if (x.is_set() && !changes_nothing(*function, x, type)) anything |= kAnything;
       Number sum = from(type, total, x.beyond());
       if (type == Scalar::Index && *function == ir::ReduceFn::Sum) sum = int_sum(exact, x.beyond(), span);
       if (type != tile->type && options_.numeric == ir::Numeric::Typed) sum = cast(sum, tile->type, ir::ConvertMode::Nearest);
       sum.type = tile->type;
-      sum.padding = Padding(x.beyond() | (x.waiting & 1 << axis) | anything);
+      sum.padding = Padding(x.beyond() | (x.waiting & 1 << axis) | anything | unsaid);
       sum.scanned = sum.padding & (x.scanned | 1 << axis);
       sum.read = x.read, sum.data = x.data | Padding(1 << axis), sum.placed = x.placed, sum.waiting = sum.kept = x.waiting & ~(1 << axis);
       sum.owners.set(sum.data, kSeveral), sum.keepers.set(sum.kept, kSeveral);

@@ -112,7 +112,12 @@ void Evaluator::write(const Region& region, const Value& value, Span span, bool 
   for (size_t d = 0; d < region.length.size(); ++d)
     if (region.is_kept[d]) places.push_back(region.view.axes[d].of);
   bool is_whole = region.view.axes.size() == region.length.size();
-  for (size_t d = 0; d < region.length.size(); ++d) is_whole &= region.start[d] == 0 && region.length[d] == region.view.axes[d].extent;
+  Padding cut = 0;
+  for (size_t d = 0; d < region.length.size(); ++d) {
+    const bool is_covered = region.start[d] == 0 && region.length[d] == region.view.axes[d].extent;
+    is_whole &= is_covered;
+    if (!is_covered) cut |= Padding(1 << region.view.axes[d].of);
+  }
   each_index(region.length, [&](const Shape& index) {
     const Number& x = tile->elements[k++];
     auto at = offset_of(region, index);
@@ -126,7 +131,7 @@ void Evaluator::write(const Region& region, const Value& value, Span span, bool 
     if (!is_whole) number.stamp = 0;
     memory.set(*at, number);
   });
-  if (!is_whole && !memory.is_callers()) memory.level();
+  if (!is_whole && !memory.is_callers()) memory.level(cut);
   ++changes_, ++changes_of_memory_;
 }
 

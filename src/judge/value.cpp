@@ -254,13 +254,14 @@ void Memory::set(int64_t offset, const Number& value) {
   if (rounds_ && is_float(element)) own.f = ir::from_bits(element, bits).f;
 }
 
-void Memory::level() {
+void Memory::level(Padding cut) {
+  for (const Number& x : own_) cut &= ~(x.padding | x.waiting);
   int64_t inner = 1;
   for (size_t d = shape.size(); d-- > 0; inner *= shape[d]) {
     const Padding axis = Padding(1 << d);
     for (int64_t first = 0; first < count(); ++first) {
       if (first / inner % shape[d] != 0) continue;
-      Padding has_data = 0, has_read = 0, is_placed = 0;
+      Padding has_data = cut & axis, has_read = 0, is_placed = 0;
       auto each = [&](auto&& f) {
         for (int64_t k = 0; k < shape[d]; ++k) f(own_[size_t(first + k * inner)]);
       };

@@ -156,8 +156,9 @@ class Memory {
   int64_t count() const { return int64_t(own_.size()); }
   bool is_padded() const { return std::ranges::any_of(own_, [](const Number& x) { return x.is_padding() || x.waiting; }); }
   // Notes at its elements whether they are of one that may end.
-  // Where some of a line are made of elements along it, so are all others that nothing was kept out of.
-  void level();
+  // Where some of a line are made of elements along it, so are all others that nothing was kept out of. `cut`: axes along which a part was written,
+  // so that numbers are no more the same all along, unless padding has come to some.
+  void level(Padding cut = 0);
   // Behind branches, and in turns of loops: what was computed of it before is not computed of what it holds. `is_open`: nor is it known what
   // that is computed of.
   void stamp_anew(bool is_open);

@@ -52,6 +52,18 @@ bool LateRelease::is_count_of_turns(ValueId turn) const {
   return difference && difference->fn == BinaryFn::Sub && difference->a == index && difference->b == loop_.low;
 }
 
+bool LateRelease::stands_before(ValueId v, OpId at) const {
+  return is_outside(v) || kernel_.value(v).region.valid() || std::ranges::find(body(), kernel_.value(v).op) < std::ranges::find(body(), at);
+}
+
+void LateRelease::count_again(Builder& b, Handed& handed) const {
+  auto low = kernel_.constant(loop_.low), step = kernel_.constant(loop_.step);
+  handed.count = kernel_.region(loop_.body).args[0];
+  if (!low || low->i != 0) handed.count = b.sub(handed.count, loop_.low);
+  if (!step || step->i != 1) handed.count = b.binary(BinaryFn::Div, handed.count, loop_.step);
+  handed.turn = handed.earlier.valid() ? b.add(handed.earlier, handed.count) : handed.count;
+}
+
 // Whoever fills a slot in the same loop has to wait until it is given back: it goes behind that.
 bool LateRelease::find_fills() {
   bool ok = true;
@@ -65,9 +77,12 @@ bool LateRelease::find_fills() {
 
 void LateRelease::give_back(int64_t turns, OpId awaited, OpId all_awaited) {
   OpId at = awaited;
-  for (const Handed& handed : rings_) {
+  for (Handed& handed : rings_) {
     std::erase(kernel_.region(loop_.body).ops, handed.release);
-    insert_after(kernel_, loop_.body, at, [&](Builder& b) { at = release_before(b, handed, turns); });
+    insert_after(kernel_, loop_.body, at, [&](Builder& b) {
+      if (!stands_before(handed.turn, awaited)) count_again(b, handed);
+      at = release_before(b, handed, turns);
+    });
     insert_after(kernel_, region_, all_awaited, [&](Builder& b) { release_last(b, handed, turns); });
   }
   // What stands behind that already stays there, behind what it is made of.

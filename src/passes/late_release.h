@@ -32,6 +32,8 @@ class LateRelease {
   const std::vector<ir::OpId>& body() const;
   bool is_count_of_turns(ir::ValueId turn) const;
   bool is_outside(ir::ValueId v) const;
+  bool stands_before(ir::ValueId v, ir::OpId at) const;
+  void count_again(ir::Builder& b, Handed& handed) const;
   ir::OpId release_before(ir::Builder& b, const Handed& handed, int64_t turns);
   void release_last(ir::Builder& b, const Handed& handed, int64_t turns);
 

@@ -50,7 +50,7 @@ class Turn {
       start_postponed();
       return finish(id);
     }
-    if (std::ranges::any_of(postponed_, [&](OpId product) { return depends(kernel_, launched_, id, product); })) start_postponed();
+    start_needed_by(id);
     await_for(id);
     emit(id);
   }
@@ -58,6 +58,7 @@ class Turn {
   // Registers that a product reads are not written while another one is in flight: the assembler would let none overlap. So of products
   // that read registers none starts before the last one's are there.
   void meet(OpId id) {
+    if (!waits_for_registers(id)) start_needed_by(id);
     if (!reach_.to_others) {
       start(id);
       return await({products_.size() - 1});
@@ -93,6 +94,10 @@ class Turn {
       OpId made = kernel_.value(v).op;
       return kernel_.type(v).is_tile() && made.valid() && place(made) < given_.size() && !done_.contains(made);
     });
+  }
+
+  void start_needed_by(OpId id) {
+    if (std::ranges::any_of(postponed_, [&](OpId product) { return depends(kernel_, launched_, id, product); })) start_postponed();
   }
 
   void start_postponed() {
@@ -214,6 +219,7 @@ class Turn {
 
   // Adds what stands further down and must stand in front of the operation, and the operation. False: not all of it can.
   bool gather(OpId id, std::set<OpId>& needs) const {
+    if (std::ranges::find(postponed_, id) != postponed_.end()) return false;
     if (done_.contains(id)) return true;
     if (place(id) == given_.size() || !needs.insert(id).second) return place(id) < given_.size();
     bool is_product = launched_.group_atom(id);
