@@ -54,12 +54,12 @@ struct Clip {
 
   // What is wrong with the side under the counterexample.
   std::string fault(const Side& side, const prove::Model& model) const {
-    auto number = [&](const Linear& x) {
-      auto n = prover.evaluate(x, model);
-      return n ? std::to_string(*n) : std::string("?");
-    };
     std::string text = example_text(prover, model) + "the ";
-    bool is_low = prover.evaluate(side.offset, model).value_or(0) < 0;
+    // As in `x[N]`, whatever the extent is.
+    const auto first = prover.evaluate(side.offset, model), extent = prover.evaluate(side.extent, model);
+    if (!first || !extent) return text + (side.size == 1 ? "index lies outside" : "elements do not lie inside");
+    auto number = [&](const Linear& x) { return std::to_string(prover.evaluate(x, model).value_or(0)); };
+    const bool is_low = *first < 0;
     if (side.size == 1) return text + "index " + number(side.offset) + (is_low ? " is below 0" : " is not below " + number(side.extent));
     return text + "elements " + number(side.offset) + " to " + number(side.offset + side.size - 1) + " are not within " +
            number(side.extent);

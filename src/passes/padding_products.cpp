@@ -113,7 +113,10 @@ void PaddingFlow::enter_product(const op::Gemm& gemm, const TileState& a, const 
     return Entry{tile, operand, axis, padding, identity(ReduceFn::Sum, element(tile)), "product", "0", is_meant, is_told};
   };
   AxisPadding told = both;
-  const AxisPadding& cause = of_a.is_padded && !vanishes(of_a, for_a, is_meant ? Belief::None : Belief::Finite) ? of_a : of_b.is_padded ? of_b : of_a;
+  // Of zeros and what is no number, the zeros are not to blame.
+  const bool is_of_b = of_b.is_padded && of_a.numbers.sure.is_within(kZero) && !of_b.numbers.sure.is_within(kZero);
+  const bool is_of_a = of_a.is_padded && !is_of_b && !vanishes(of_a, for_a, is_meant ? Belief::None : Belief::Finite);
+  const AxisPadding& cause = !is_of_a && of_b.is_padded ? of_b : of_a;
   told.origin = cause.origin, told.is_as_read = cause.is_as_read, told.numbers = cause.numbers, told.kind = cause.kind;
   Entry first = entry(&cause == &of_a ? 0 : 1, 0, told);
   if (is_refused(first)) return report(told, first.tile, first.where, first.wanted, at);

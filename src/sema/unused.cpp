@@ -9,7 +9,7 @@ namespace {
 
 struct Local {
   ast::Name name;
-  bool is_used = false;
+  bool is_used = false, is_assigned = false;
 };
 
 bool is_place(const ast::Expr& expr) { return expr.as<ast::NameRef>() || expr.as<ast::Index>(); }
@@ -24,13 +24,14 @@ struct Walk {
   std::vector<std::vector<Local>> scopes = {};
   bool has_parameters = false;
 
-  void use(std::string_view name) {
+  Local* local(std::string_view name) {
     for (size_t i = scopes.size(); i-- > 0;)
       for (size_t k = scopes[i].size(); k-- > 0;)
-        if (scopes[i][k].name.text == name) {
-          scopes[i][k].is_used = true;
-          return;
-        }
+        if (scopes[i][k].name.text == name) return &scopes[i][k];
+    return nullptr;
+  }
+  void use(std::string_view name) {
+    if (Local* found = local(name)) found->is_used = true;
   }
   void use(const ast::Expr* expr) {
     if (expr) each_name(*expr, [&](const ast::Name& name) { use(name.text); });
@@ -59,10 +60,12 @@ struct Walk {
   void block(const ast::Block& b) {
     scopes.emplace_back();
     for (const ast::Stmt* s : b.statements) std::visit([&](const auto& node) { (*this)(node); }, s->node);
-    for (const Local& local : scopes.back())
-      if (!local.is_used)
-        diagnostics.at(local.name.span).warning(diag::UnusedName, local.name.text)
-            .fix(local.name.span, "_" + std::string(local.name.text), "begin it with `_` if that is meant");
+    for (const Local& local : scopes.back()) {
+      if (local.is_used) continue;
+      auto report = diagnostics.at(local.name.span).warning(diag::UnusedName, local.name.text);
+      if (local.is_assigned) report.help("nothing reads what is assigned to it: take that out as well");
+      else report.fix(local.name.span, "_" + std::string(local.name.text), "begin it with `_` if that is meant");
+    }
     scopes.pop_back();
   }
 
@@ -99,7 +102,8 @@ struct Walk {
   void operator()(const ast::Assign& n) {
     use(n.value);
     auto* name = n.target->as<ast::NameRef>();
-    if (!name || is_parameter(name->name.text)) use(n.target);
+    if (!name || is_parameter(name->name.text)) return use(n.target);
+    if (Local* found = local(name->name.text)) found->is_assigned = true;
   }
   void operator()(const ast::ExprStmt& n) {
     use(n.value);
