@@ -173,9 +173,7 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b, const When& when)
   axis.uniform.when = chosen(a.uniform.when, b.uniform.when, when), axis.uniform.number = joined(a.uniform.number, b.uniform.number);
   axis.is_as_read &= b.is_as_read, axis.is_scanned &= b.is_scanned;
   axis.numbers = joined(a.numbers, b.numbers);
-  auto is = [&](PaddingKind kind) { return a.kind == kind || b.kind == kind; };
-  // What was set and what is free stand both, and are refused where they would count.
-  if (a.kind != b.kind) axis.kind = is(PaddingKind::Free) && is(PaddingKind::Set) ? PaddingKind::Set : PaddingKind::Mixed;
+  if (a.kind != b.kind) axis.kind = PaddingKind::Mixed;
   if (axis.kind == PaddingKind::Mixed) axis.told = joined(a.set_by_program(), b.set_by_program()), axis.may_take_up = a.has_free() || b.has_free();
   if (a.at_first.empty()) axis.at_first = b.at_first, axis.loop = b.loop;
   else if (!b.at_first.empty() && (b.at_first != a.at_first || b.loop != a.loop)) axis.lose_edges();
