@@ -191,19 +191,20 @@ void Evaluator::stamp_numbers(const ast::Block& block, const Number* test) {
 // Behind a condition that is padding, `own`, or that others tell of, or that may be: fragments were kept out of; what else was assigned to has to do with it.
 void Evaluator::decide(const ast::If& choice, const Number& test, const Number& own) {
   if (leaves(choice)) unknown(choice.condition->span, "a turn that ends because of padding");
-  auto each = [&](const ast::Stmt& side) {
+  auto each = [&](const ast::Stmt& side, bool is_taken) {
     each_held(side, [&](Number& x, const View* element) {
       lose_reading(x);
       const Padding out = element ? moved(Padding(test.padding & kAllAxes), turned_round(element->indices)) : Padding(0);
       const bool is_kept = element && (element->kind == Kind::Fragment || (element->kind == Kind::Shared && is_in_place(*element)));
       if (is_kept && !x.is_padding()) x.waiting |= out & ~x.counted();
-      // Whether it was kept out of it is not known.
+      // Whether it was kept out of it is not known; padding to which nothing is assigned is left as it is either way.
+      if (test.is_set() && !is_taken && x.is_padding()) return;
       if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything), x.waiting = 0;
       else if (!element && !(own.padding & kLost)) x.padding |= own.beyond();
     });
   };
-  for (const ast::Stmt* s : choice.then_block.statements) each(*s);
-  if (choice.else_branch) each(*choice.else_branch);
+  for (const ast::Stmt* s : choice.then_block.statements) each(*s, test.truth());
+  if (choice.else_branch) each(*choice.else_branch, !test.truth());
 }
 
 // What a branch assigns to, and what the other side leaves of it.

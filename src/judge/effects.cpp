@@ -5,7 +5,10 @@
 namespace tilec::judge {
 
 void Told::add(const Number& x) {
-  padding |= x.beyond() & kAllAxes, is_set |= x.is_set();
+  padding |= x.beyond() & kAllAxes;
+  const Padding waits = x.waiting & ~x.data;
+  if (x.is_padding()) is_out = true;
+  else is_unsure |= x.is_set() || (x.is_anything() && !waits) || ((x.padding & kStands) && waits);
   if (x.is_element) data |= x.data & ~x.spread, waiting |= x.waiting & ~x.spread;
 }
 
@@ -51,10 +54,24 @@ bool Evaluator::is_left_alone(const Region& region, Span span) {
   return left_out(all, span) != 0;
 }
 
+// Would either side do something to memory?
+bool Evaluator::acts_on_memory(const ast::If& choice) {
+  bool acts = false;
+  auto look = [&](const ast::Stmt& s) {
+    if (auto* call = s.as<ast::ExprStmt>()) acts |= may_act(call->value);
+    auto* assign = s.as<ast::Assign>();
+    Binding* binding = assign && assign->target->as<ast::Index>() ? find(root_of(assign->target)) : nullptr;
+    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+    acts |= view && view->kind != Kind::Fragment;
+  };
+  for (const ast::Stmt* s : choice.then_block.statements) each_statement(*s, look);
+  if (choice.else_branch) each_statement(*choice.else_branch, look);
+  return acts;
+}
+
 Padding Evaluator::left_out(const Told& told, Span span) {
-  const Padding out = told.left_out();
-  if (told.is_set && !out) unknown(span, "an effect that numbers tell of which the place has set beside padding");
-  return out;
+  if (told.is_unsure && !told.is_out) unknown(span, "an effect of which numbers tell that were set beside padding");
+  return told.left_out();
 }
 
 Padding Evaluator::left_out(const Place& place, std::span<const Value> operands, Span span) {

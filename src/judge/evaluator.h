@@ -245,6 +245,7 @@ class Evaluator {
   bool is_in_place(const View& element) const;
   bool is_left_alone(const Region& region, Span span);
   static bool is_nowhere(const Region& region) { return region.by.left_out() && !region.is_inside(); }
+  bool acts_on_memory(const ast::If& choice);
   Padding left_out(const Told& told, Span span);
   Padding left_out(const Place& place, std::span<const Value> operands, Span span);
   static Scalar element_type(const Place& place);

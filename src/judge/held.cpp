@@ -48,8 +48,12 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   if (!is_computed) unknown(span, "what may be computed of what stands there, as a branch that was not run decides, and padding");
   out = old;
   out.stamps.add(next.stamps);
-  out.read = 0, out.waiting = (old.waiting | next.padding) & ~old.counted() & kAllAxes;
+  out.read = 0;
+  // Of one that stands, or was kept out, it is not known whether it waits.
+  const Padding counted = old.counted() | (old.data ? kLost : Padding(0));
+  if (!old.is_anything()) out.waiting = (old.waiting | next.padding) & ~counted & kAllAxes;
   if (next.is_anything() && !is_same) out.padding |= kAnything;
+  if ((next.padding & kAsked) && is_same) out.padding |= kStands;
   // What was asked for stands. Of a number that waits nothing is said, nor of what is made of it.
   if (old.is_set() && is_same && (next.padding & kAsked)) out.waiting = old.waiting;
   if (old.is_set() && !is_same) out.padding |= kAnything;

@@ -209,7 +209,10 @@ Flow Evaluator::run_if(const ast::If& choice) {
   {
     Guarded guarded(guards_, is_parallel_);
     const Padding around = kept_out_;
-    Within within(beyond_, told_by(test));
+    Told told = told_by(own);
+    told.padding |= others & kAllAxes;
+    if (told.is_unsure && !told.is_out && acts_on_memory(choice)) unknown(choice.condition->span, "an effect of which numbers tell that were set beside padding");
+    Within within(beyond_, told);
     if (keeps_numbers()) kept_out_ |= test.padding & kAllAxes;
     if (test.truth()) flow = execute(choice.then_block);
     else if (choice.else_branch) flow = execute(*choice.else_branch);
@@ -236,7 +239,10 @@ Flow Evaluator::run_if(const ast::If& choice) {
     if ((others && one.place->is_padding()) || is_masked) one.place->padding |= kAnything;
   }
   for (const Left& one : left) join_left(one, test);
-  if (!own.is_padding()) note_test(choice, own);
+  // Where others tell, what is assigned to is left as it is.
+  Number decided = own;
+  decided.waiting &= ~others;
+  if (!own.is_padding()) note_test(choice, decided);
   if (test.is_padding() || test.is_set()) {
     decide(choice, test, own);
   } else if (!test.truth()) {

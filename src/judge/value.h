@@ -29,6 +29,8 @@ inline constexpr Padding kAnything = 1 << 8;  // and the language does not say w
 inline constexpr Padding kSet = 1 << 9;
 inline constexpr Padding kAsked = 1 << 10;  // padding that was written is combined in it, as it was read
 inline constexpr Padding kMet = 1 << 11;  // padding of two operands is combined in it
+// Padding that was written was combined in it, as it was read, and has left it as it was: the same number, which stands or was kept out.
+inline constexpr Padding kStands = 1 << 12;
 inline constexpr size_t kMostAxes = 6;
 inline constexpr Padding kAllAxes = kAsRead - 1;
 
@@ -79,7 +81,7 @@ struct Number {
   bool is_element = false;  // of a tile
 
   Padding beyond() const { return Padding(padding & ~(kAsRead | kAsked)); }
-  bool is_padding() const { return (beyond() & ~(kAnything | kSet | kAsked | kMet)) != 0; }
+  bool is_padding() const { return (beyond() & ~(kAnything | kSet | kAsked | kMet | kStands)) != 0; }
   bool is_set() const { return (padding & kSet) && !is_padding(); }
   bool is_anything() const { return padding & kAnything; }
   bool is_real() const { return is_float(type); }
@@ -90,9 +92,10 @@ struct Number {
 // What elements have told of whether, or where, something is done: nothing counts that is padding, or made of numbers alone beyond an edge.
 struct Told {
   Padding padding = 0, data = 0, waiting = 0;
-  bool is_set = false;  // by the place, beside padding: as far as can be proved, it is padding as well
+  bool is_out = false;     // one of them is padding itself
+  bool is_unsure = false;  // by what can be proved, one stands or is padding
   void add(const Number& x);
-  void add(const Told& others) { padding |= others.padding, data |= others.data, waiting |= others.waiting, is_set |= others.is_set; }
+  void add(const Told& others) { padding |= others.padding, data |= others.data, waiting |= others.waiting, is_out |= others.is_out, is_unsure |= others.is_unsure; }
   Padding left_out() const { return Padding((padding | (waiting & ~data)) & kAllAxes); }
 };
 Number integer_of(Wide value);

@@ -305,7 +305,9 @@ struct Run {
       const bool is_taken = !decision || decision->side == side;
       const RegionId code = side ? branch.then_body : branch.else_body;
       const Marks test = marks(branch.condition), around = path;
-      if (!is_by_place) path = with_element(path, {first.taint, test.made, test.is_of_element, test.is_beyond, test.kept, test.data, test.read});
+      // Of what variables have kept and taken up alone: it is not done.
+      const Taint told = test.kept && !test.read ? std::max(first.taint, Taint::Mixed) : first.taint;
+      if (!is_by_place) path = with_element(path, {told, test.made, test.is_of_element, test.is_beyond, test.kept, test.data, test.read});
       const bool was_tested = std::exchange(is_tested, is_tested || is_by_place || (!test.is_of_element && test.made == Made::Placed));
       const Yielded yielded = is_taken ? region(code) : untaken(code);
       if (!is_taken && !is_by_place && effects) note_untaken(code);

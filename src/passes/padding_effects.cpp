@@ -42,6 +42,13 @@ std::optional<prove::Formula> PaddingFlow::counts_when(const op::Map& map, const
   return prove::any_of(std::move(runs));
 }
 
+// It is known where a group lies, and the same in all turns.
+bool PaddingFlow::has_one_place(const Group& group, int64_t axis) const {
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (const AxisPadding* along = is_in(group.inputs, i) ? padding_along(i, axis) : nullptr; along && !along->at_first.empty()) return false;
+  return group.is_filled && !group.edges.empty() && masks_.can_stand(region_, group.edges);
+}
+
 // What an iteration that lies beyond an edge would do to memory.
 void PaddingFlow::mask_effects(const op::Map& map, MapAxis& axis, unsigned set, const MapResults& results) {
   for (const auto& [id, is_tested] : results.effects) {
@@ -52,7 +59,7 @@ void PaddingFlow::mask_effects(const op::Map& map, MapAxis& axis, unsigned set, 
     for (size_t g = 0; g < axis.groups.size(); ++g) {
       const Group& group = axis.groups[g];
       if (!(set >> g & 1)) continue;
-      if (!group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) unknown = &group;
+      if (!has_one_place(group, axis.axis)) unknown = &group;
       edges = edges ? beyond_both(*edges, group.edges) : group.edges;
     }
     const bool is_read = kernel_.op(id).is<op::ElementLoad>();
@@ -207,7 +214,7 @@ void PaddingFlow::mask_guards(const op::Map& map, const MapAxis& axis, unsigned 
       for (size_t i = 0; i < inputs_.size(); ++i)
         is_read |= is_in(group.inputs, i) && is_made_of(op.result(), inputs_[i].element);
       if (!is_read || !(set >> g & 1)) continue;
-      if (!group.is_filled || group.edges.empty() || !masks_.can_stand(region_, group.edges)) unknown = &group;
+      if (!has_one_place(group, axis.axis)) unknown = &group;
       if (is_free && !edges.empty()) edges = beyond_both(edges, group.edges);
       else unite(edges, group.edges);
     }

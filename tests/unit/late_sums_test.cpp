@@ -53,7 +53,7 @@ TEST_SUITE("late-sums") {
     const std::string turn = "var next = l + t.sum(axis = 1); if (t > 3).any(axis = 1).any(axis = 0) { let u = t * 0.5; next = l * f + u.sum(axis = 1); } l = next;";
     CHECK(is_late(totals(turn)));
     CHECK(check_agreement(Made(totals(turn)).typed, {{10, 2000}, {10}, {10}}, target::model::asynchronous()).after.contains("lower"));
-    CHECK_FALSE(is_late(totals(testing::replaced(turn, "next = l \\* f \\+ ", "next = f + "))));
+    CHECK_FALSE(is_late(totals(testing::replaced(turn, "next = l \\* f \\+ ", "next = l * l + "))));
     CHECK_FALSE(is_late(totals(testing::replaced(turn, "l = next;", "l = next; y.tile(i) = next;"))));
     // The other side's rows fall into other parts.
     CHECK_FALSE(is_late(totals(testing::replaced(turn, "let u = t \\* 0.5", "let u = x.tile[2, 64](i, 0)"))));
