@@ -53,6 +53,8 @@ template <class F> Padding of_line(const Tile& tile, const Lines& lines, int64_t
     else all &= x.beyond(), is_set = false, has_others |= !x.is_padding();
     if (!is_left_out(x, axis)) anything |= x.padding & kAnything;
     else if (!changes_nothing(x) && is_corner(tile, lines, k, x, axis)) anything |= kAnything;
+    // Kept as a whole, which a reduction is not said to tell.
+    if ((x.waiting & kLost) && !x.is_padding() && !changes_nothing(x)) anything |= kAnything;
   }
   all = Padding((is_set ? Padding(0) : all) | anything | (has_others ? Padding(0) : set));
   Places places;

@@ -241,7 +241,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   for (const Left& one : left) join_left(one, test);
   // Where others tell, what is assigned to is left as it is.
   Number decided = own;
-  decided.waiting &= ~others;
+  decided.data &= ~others, decided.placed &= ~others, decided.waiting &= ~others;
   if (!own.is_padding()) note_test(choice, decided);
   if (test.is_padding() || test.is_set()) {
     decide(choice, test, own);

@@ -32,6 +32,7 @@ struct Run {
   const Keeps& keeps;
   std::array<std::map<ValueId, ValueId>, 2> same = {};  // by belief: another value with the same number
   std::map<OpId, bool>* effects = nullptr;
+  std::set<OpId> unsure = {};
   Marks path = {};            // of the conditions around
   RegionId body = {};         // of the map
   bool is_tested = false;     // does one of them hang on the place alone?
@@ -115,6 +116,8 @@ struct Run {
     for (ValueId v : store ? store->indices : atomic ? atomic->indices : load->indices) all = with_element(all, marks(v));
     for (ValueId v : atomic ? atomic->operands : std::vector<ValueId>()) all = with_element(all, marks(v));
     if (all.is_left_out()) effects->insert_or_assign(id, is_tested);
+    // Beside what a variable has kept: in some runs it is made of numbers alone, in others of data.
+    else if (all.is_beyond && all.made == Made::Maybe && !load && !is_tested) unsure.insert(id);
   }
   // Places and numbers alone tell nothing.
   static Marks with_element(const Marks& all, const Marks& of) { return of.is_of_element || of.taint != Taint::Clean ? most(all, of) : all; }
@@ -346,7 +349,7 @@ MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const Ker
   Run run{prover, decisions, kernel, std::move(known), std::move(marks), assumption, key, keeps};
   run.effects = &effects, run.body = body;
   Run::Yielded yielded = run.region(body);
-  return {std::move(yielded.numbers), std::move(yielded.marks), std::move(run.known), std::move(run.marks_of), std::move(effects)};
+  return {std::move(yielded.numbers), std::move(yielded.marks), std::move(run.known), std::move(run.marks_of), std::move(effects), std::move(run.unsure)};
 }
 
 }  // namespace tilec::passes

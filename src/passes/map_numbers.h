@@ -59,6 +59,7 @@ struct MapResults {
   // Element stores and atomics that padding has to do with: a condition or the ends of a loop around them, their place, what an atomic is given;
   // and reads, which may report that they lie outside, at a place that padding tells. Whether a test of the place is around as well.
   std::map<ir::OpId, bool> effects;
+  std::set<ir::OpId> unsure;  // effects that padding has to do with in some runs
 };
 
 // What conditions were found to be under an assumption, which is asked again in every round of a loop and for every set of padded inputs.

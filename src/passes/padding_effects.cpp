@@ -20,9 +20,10 @@ std::optional<prove::Formula> PaddingFlow::counts_when(const op::Map& map, const
   std::vector<Numbers> all;
   for (size_t i = 0; i < std::min(inputs_.size(), kMostInputs); ++i) {
     const AxisPadding* along = is_in(axis.inputs(set), i) ? padding_along(i, axis.axis) : nullptr;
-    if (!along || along->kind != PaddingKind::Free || along->uniform.is_never()) continue;
-    auto known = std::ranges::find_if(all, [&](const Numbers& n) { return n.when == along->uniform.when && n.is_lost == along->uniform.is_lost; });
-    if (known == all.end()) known = all.insert(all.end(), {along->uniform.when, along->uniform.is_lost, 0});
+    if (!along || !along->has_free() || along->uniform.is_never()) continue;
+    const bool is_lost = along->uniform.is_lost || along->kind != PaddingKind::Free;
+    auto known = std::ranges::find_if(all, [&](const Numbers& n) { return n.when == along->uniform.when && n.is_lost == is_lost; });
+    if (known == all.end()) known = all.insert(all.end(), {along->uniform.when, is_lost, 0});
     known->inputs |= 1u << i;
   }
   if (all.size() > kMost) return std::nullopt;
@@ -51,6 +52,10 @@ bool PaddingFlow::has_one_place(const Group& group, int64_t axis) const {
 
 // What an iteration that lies beyond an edge would do to memory.
 void PaddingFlow::mask_effects(const op::Map& map, MapAxis& axis, unsigned set, const MapResults& results) {
+  for (OpId id : results.unsure) {
+    const Group& group = axis.groups[size_t(std::countr_zero(set))];
+    report(*group.sample, inputs_[size_t(std::countr_zero(group.inputs))].tile, kEffect, "", kernel_.op(id));
+  }
   for (const auto& [id, is_tested] : results.effects) {
     std::vector<unsigned>& masked = axis.masked[id];
     if (std::ranges::any_of(masked, [&](unsigned s) { return (set & s) == s; })) continue;
