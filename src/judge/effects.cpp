@@ -69,6 +69,14 @@ bool Evaluator::acts_on_memory(const ast::If& choice) {
   return acts;
 }
 
+// What a condition tells of what is done on either side; `others`: along these axes, that it is not.
+Told Evaluator::told_under(const ast::If& choice, const Number& test, Padding others) {
+  Told told = told_by(test);
+  told.padding |= others & kAllAxes;
+  if (told.is_unsure && !told.is_out && acts_on_memory(choice)) unknown(choice.condition->span, "an effect of which numbers tell that were set beside padding");
+  return told;
+}
+
 Padding Evaluator::left_out(const Told& told, Span span) {
   if (told.is_unsure && !told.is_out) unknown(span, "an effect of which numbers tell that were set beside padding");
   return told.left_out();

@@ -198,6 +198,16 @@ std::vector<std::shared_ptr<Memory>> Evaluator::assigned_memory(const ast::Stmt*
   return all;
 }
 
+namespace {
+
+// Where others tell, what is assigned to is left as it is.
+Number but_for(Number test, Padding others) {
+  test.data &= ~others, test.placed &= ~others, test.waiting &= ~others;
+  return test;
+}
+
+}  // namespace
+
 Flow Evaluator::run_if(const ast::If& choice) {
   Number test = condition(*choice.condition);
   Flow flow = Flow::Next;
@@ -209,10 +219,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   {
     Guarded guarded(guards_, is_parallel_);
     const Padding around = kept_out_;
-    Told told = told_by(own);
-    told.padding |= others & kAllAxes;
-    if (told.is_unsure && !told.is_out && acts_on_memory(choice)) unknown(choice.condition->span, "an effect of which numbers tell that were set beside padding");
-    Within within(beyond_, told);
+    Within within(beyond_, told_under(choice, own, others));
     if (keeps_numbers()) kept_out_ |= test.padding & kAllAxes;
     if (test.truth()) flow = execute(choice.then_block);
     else if (choice.else_branch) flow = execute(*choice.else_branch);
@@ -239,10 +246,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
     if ((others && one.place->is_padding()) || is_masked) one.place->padding |= kAnything;
   }
   for (const Left& one : left) join_left(one, test);
-  // Where others tell, what is assigned to is left as it is.
-  Number decided = own;
-  decided.data &= ~others, decided.placed &= ~others, decided.waiting &= ~others;
-  if (!own.is_padding()) note_test(choice, decided);
+  if (!own.is_padding()) note_test(choice, but_for(own, others));
   if (test.is_padding() || test.is_set()) {
     decide(choice, test, own);
   } else if (!test.truth()) {
