@@ -60,7 +60,11 @@ Value Evaluator::eval_logic(const ast::Binary& logic, Span span) {
   left = tile_or_number(left, span);
   if (auto* n = std::get_if<Number>(&left)) {
     if (n->truth() != is_and) {
-      if (is_parallel_ && !n->is_padding() && beside(logic.rhs).is_padding) n->padding |= kSet;
+      if (!is_parallel_ || n->is_padding()) return *n;
+      // The places of both decide.
+      const Beside other = beside(logic.rhs);
+      if (other.is_padding) n->padding |= kSet;
+      n->placed |= other.placed & ~n->padding;
       return *n;
     }
     const Within within(beyond_, told_by(*n));
