@@ -18,7 +18,7 @@ bool is_left(const Number& old, const Number& next) { return are_same(old, next)
 Number both_padding(const Number& old, const Number& next) {
   Number out = next;
   const Padding fresh = next.padding & ~old.padding & kAllAxes;
-  if ((fresh || (next.padding & (kMet | kSet))) && !is_left(old, next)) out.padding |= kAnything;
+  if ((fresh || (next.padding & kMet)) && !is_left(old, next)) out.padding |= kAnything;
   out.padding &= ~fresh;
   out.data = (next.data & ~fresh) | (old.data & fresh), out.placed = (next.placed & ~fresh) | (old.placed & fresh);
   out.waiting = (next.waiting | (fresh & ~old.counted())) & ~out.data;
