@@ -349,7 +349,7 @@ Carried Lowering::either(ValueId condition, const std::function<Carried()>& hold
 
 ValueId Lowering::load_element(ValueId buffer, ValueId index, ValueId mask, ir::Number pad) {
   Scalar element = source_.type(buffer).element;
-  bool varies = is_varying(index) || (mask.valid() && is_varying(mask));
+  bool varies = is_varying(index) || is_varying(mask);
   if (varies) index = broadcast(index);
   ValueId value = builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, mask, lane_stride(index)}, ir::scalar_type(element, varies));
   bool is_zero = pad.is_float ? pad.f == 0 && !std::signbit(pad.f) : pad.i == 0;

@@ -202,7 +202,7 @@ void Lowering::convert_through_memory(const layout::RegLayout& source, const lay
   barrier("a tile moves between warps to another layout");
   nest(builder_, digits(target), unroll_limit(to), {}, [&](const Point& point, const Carried&) -> Carried {
     ValueId index = place(target, point), mask = tile_mask(target, point);
-    bool varies = is_varying(index) || (mask.valid() && is_varying(mask));
+    bool varies = is_varying(index) || is_varying(mask);
     write(to, point, builder_.value(ir::op::MemLoad{memory, index, mask, lane_stride(index)}, ir::scalar_type(element, varies)));
     return {};
   });

@@ -68,7 +68,7 @@ Carried Lowering::multiply_block(const ir::op::Gemm& gemm, const MatrixAtom& ato
     std::array<Coordinate, 2> at = is_transposed ? std::array{column, row} : std::array{row, column};
     ValueId index = address(buffer, at);
     // Where there is one column, all lanes that hold it read one element.
-    Type t = ir::scalar_type(source_.type(buffer).element, is_varying(index) || (mask.valid() && is_varying(mask)));
+    Type t = ir::scalar_type(source_.type(buffer).element, is_varying(index) || is_varying(mask));
     return builder_.convert(builder_.value(ir::op::MemLoad{scalar_buffer(buffer), index, mask, lane_stride(index)}, t), atom.c, mode_of(atom.c));
   };
   // Columns that pad the tile up to whole lanes have no element of B: what stands behind it may be nobody's.

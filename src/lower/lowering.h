@@ -176,7 +176,7 @@ class Lowering {
   ValueId load_element(ValueId buffer, ValueId index, ValueId mask, ir::Number pad);
   void store_element(ValueId buffer, ValueId index, ValueId value, ValueId mask);
   int64_t lane_stride(ValueId index) const;
-  bool is_varying(ValueId v) const { return target_.type(v).varying; }
+  bool is_varying(ValueId v) const { return v.valid() && target_.type(v).varying; }  // none does not vary
   // Not negative, and so small that sums and products of a few of them are not either: what a caller passes may be any number.
   bool is_nonnegative(ValueId v) const;
   bool is_below(ValueId v, int64_t limit) const;

@@ -28,8 +28,7 @@ Carried Lowering::map_element(const ir::op::Map& map, const layout::RegLayout& l
     bind(body.args[rank + i], read(inputs[i], at));
   }
   // Of a tile that every lane has whole, the lanes compute the same; effects are those of one of them.
-  auto is_for_some = [&](ValueId mask) { return mask.valid() && is_varying(mask); };
-  bool were_lanes = std::exchange(in_lanes_, !is_uniform(layout) || std::ranges::any_of(std::array{mask_, owners_}, is_for_some));
+  bool were_lanes = std::exchange(in_lanes_, !is_uniform(layout) || is_varying(mask_) || is_varying(owners_));
   lower_region(map.body);
   in_lanes_ = were_lanes;
   return scalars(source_.terminator(map.body).as<ir::op::Yield>().values);

@@ -228,7 +228,7 @@ void Lowering::reduce_through_memory(const ir::op::Reduce& reduce, const layout:
     ValueId mask = is_scalar ? ValueId{} : tile_mask(parts->result, point), total;
     for (int64_t w = 0; w < warps; ++w) {
       ValueId index = builder_.add(builder_.index(w * count), is_scalar ? builder_.index(0) : broadcast(element_at(point)));
-      const bool varies = is_varying(index) || (mask.valid() && is_varying(mask));
+      const bool varies = is_varying(index) || is_varying(mask);
       ValueId value = builder_.value(ir::op::MemLoad{memory, index, mask, lane_stride(index)}, ir::scalar_type(element, varies));
       total = total.valid() ? builder_.binary(step_of(reduce.fn), total, value) : value;
     }

@@ -123,7 +123,7 @@ void Lowering::lower_scalar(const ir::Op& op) {
       Element e = element(o.buffer, o.indices, o.bounds);
       ValueId buffer = l.scalar_buffer(o.buffer);
       // At one index, lanes with a buffer of their own each read another element.
-      bool varies = l.is_varying(buffer) || l.is_varying(e.index) || (e.mask.valid() && l.is_varying(e.mask));
+      bool varies = l.is_varying(buffer) || l.is_varying(e.index) || l.is_varying(e.mask);
       Type type = ir::scalar_type(l.source_.type(op.result()).element, varies);
       done(b.value(ir::op::MemLoad{buffer, e.index, e.mask, l.lane_stride(e.index)}, type));
     }
@@ -165,7 +165,7 @@ void Lowering::lower_scalar(const ir::Op& op) {
     ValueId update_own(const ir::op::Atomic& o) {
       Element e = element(o.buffer, o.indices, o.bounds);
       const ValueId buffer = l.scalar_buffer(o.buffer), mask = l.all(e.mask, l.owners_);
-      const Type type = ir::scalar_type(l.source_.type(o.buffer).element, l.is_varying(buffer) || l.is_varying(e.index) || (mask.valid() && l.is_varying(mask)));
+      const Type type = ir::scalar_type(l.source_.type(o.buffer).element, l.is_varying(buffer) || l.is_varying(e.index) || l.is_varying(mask));
       const ValueId old = b.value(ir::op::MemLoad{buffer, e.index, mask, l.lane_stride(e.index)}, type);
       b.add(ir::op::MemStore{buffer, e.index, updated(o, old), mask, l.lane_stride(e.index)});
       return old;
