@@ -42,19 +42,29 @@ Linear lost() {
 }  // namespace
 
 Linear combined(const Linear& a, int64_t of_a, const Linear& b, int64_t of_b) {
+  int64_t constant;
+  if (a.is_lost || b.is_lost || !sum_of_products(a.constant, of_a, b.constant, of_b, constant)) return lost();
   Linear sum;
-  if (a.is_lost || b.is_lost || !sum_of_products(a.constant, of_a, b.constant, of_b, sum.constant)) return lost();
-  const Linear::Part *x = a.parts.begin(), *x_end = a.parts.end(), *y = b.parts.begin(), *y_end = b.parts.end();
-  while (x != x_end || y != y_end) {
-    bool takes_x = y == y_end || (x != x_end && x->atom <= y->atom), takes_y = x == x_end || (y != y_end && y->atom <= x->atom);
-    AtomId atom = takes_x ? x->atom : y->atom;
-    int64_t factor;
-    if (!sum_of_products(takes_x ? x->factor : 0, of_a, takes_y ? y->factor : 0, of_b, factor)) return lost();
-    if (factor != 0) sum.parts.push_back({atom, factor});
-    if (sum.parts.size() > kMostParts) return lost();
-    x += takes_x, y += takes_y;
+  if (of_a == 1 && b.parts.empty()) {  // most often one of them is a number
+    sum.parts = a.parts, sum.constant = constant;
+    return sum;
   }
-  return sum;
+  sum.constant = constant;
+  bool fits = true;
+  auto put = [&](AtomId atom, int64_t x, int64_t y) {
+    int64_t factor;
+    fits &= sum_of_products(x, of_a, y, of_b, factor);
+    if (fits && factor != 0) sum.parts.push_back({atom, factor});
+  };
+  const Linear::Part *x = a.parts.begin(), *x_end = a.parts.end(), *y = b.parts.begin(), *y_end = b.parts.end();
+  while (x != x_end && y != y_end) {
+    if (x->atom < y->atom) put(x->atom, x->factor, 0), ++x;
+    else if (y->atom < x->atom) put(y->atom, 0, y->factor), ++y;
+    else put(x->atom, x->factor, y->factor), ++x, ++y;
+  }
+  for (; x != x_end; ++x) put(x->atom, x->factor, 0);
+  for (; y != y_end; ++y) put(y->atom, 0, y->factor);
+  return fits && sum.parts.size() <= kMostParts ? sum : lost();
 }
 
 Interval operator+(Interval a, Interval b) { return {end_sum(a.low, b.low), end_sum(a.high, b.high)}; }

@@ -106,9 +106,7 @@ bool has_loops_or_exits(std::span<const ast::Stmt* const> statements) {
 void begin_with_zeros(Instance& in, VariableId id) {
   Variable& v = in.variable(id);
   if (v.current.valid() || v.is_poison) return;
-  ir::Type type = v.type;
-  ir::ValueId x = zero(in, type.element);
-  in.variable(id).current = type.is_tile() ? in.builder.value(ir::op::Splat{x}, type) : x;
+  v.current = zero(in, v.type);
 }
 
 }  // namespace

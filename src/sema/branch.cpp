@@ -1,5 +1,5 @@
 // Branches over run-time conditions: variables that a branch sets become results of the `if`.
-#include "sema/branch.h"
+#include "sema/assigned_when.h"
 #include "sema/exits.h"
 #include "sema/expr.h"
 #include "sema/keep.h"
@@ -11,8 +11,7 @@ namespace {
 
 ir::ValueId zero_of(Instance& in, const ir::Type& type, ir::RegionId where) {
   RegionGuard region(in, where);
-  ir::ValueId x = zero(in, type.element);
-  return type.is_tile() ? in.builder.value(op::Splat{x}, type) : x;
+  return zero(in, type);
 }
 
 }  // namespace
@@ -39,7 +38,7 @@ Merged merge(Instance& in, const std::vector<ir::ValueId>& before, Arm& a, Arm& 
       continue;
     }
     // What an arm that leaves never wrote is not looked at after it, unless it belongs to the caller.
-    bool is_own = i >= in.frame().first_variable;
+    bool is_own = i >= in.frame().first_variable && !v.is_element;
     if (!x.valid() && a.is_dead && is_own) x = zero_of(in, v.type, a.region);
     if (!y.valid() && b.is_dead && is_own) y = zero_of(in, v.type, b.region);
     if (!x.valid() || !y.valid()) {
@@ -127,14 +126,17 @@ void run_if(Instance& in, const ast::If& node, std::span<const ast::Stmt* const>
   Exits then_exits = may_leave ? exits_of(node.then_block.statements) : Exits{};
   Exits else_exits = may_leave && node.else_branch ? exits_of(*node.else_branch) : Exits{};
   in.builder.set_span(node.condition->span);
+  const Assignments if_true = assigned_where(in, value, true), if_false = assigned_where(in, value, false);
   branch(
       in, value,
       [&] {
+        assign(in, if_true);
         Restore<std::set<MemoryId>> known(in.present, present_where(in, *node.condition, true));
         run_scoped(in, node.then_block);
         if (else_leaves && !then_leaves) run_guarded(in, then_exits, rest);
       },
       [&] {
+        assign(in, if_false);
         Restore<std::set<MemoryId>> known(in.present, present_where(in, *node.condition, false));
         run_else(in, node);
         if (then_leaves && !else_leaves) run_guarded(in, else_exits, rest);

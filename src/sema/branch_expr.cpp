@@ -1,5 +1,5 @@
 // Expressions that choose: `if c { a } else { b }`, `&&`, `||`.
-#include "sema/branch.h"
+#include "sema/assigned_when.h"
 #include "sema/expr.h"
 #include "sema/host_range.h"
 #include "sema/order.h"
@@ -51,14 +51,17 @@ struct Side {
   ir::RegionId region() const { return arm.region; }
 };
 
-Side side(Instance& in, std::set<MemoryId> present, const std::function<Operand()>& evaluate_it) {
+// `held`: by what the condition tells.
+Side side(Instance& in, std::set<MemoryId> present, const Assignments& held, const std::function<Operand()>& evaluate_it) {
   Side s;
   Restore<std::set<MemoryId>> known(in.present, std::move(present));
   Restore<bool> dead(in.is_dead, false);
   s.arm = run_arm(in, [&] {
+    assign(in, held);
     s.operand = evaluate_it();
     if (s.operand.value.is_element()) s.operand.value = number(in, s.operand);
   });
+  take_out(s.arm, held);
   return s;
 }
 
@@ -276,7 +279,7 @@ Value as_beside(Instance& in, const Operand& taken, const ast::Expr& expr, const
   Side a, b;
   a.operand = taken;
   a.arm.region = in.builder.region();
-  b = side(in, in.present, [&] { return operand(in, other, hint); });
+  b = side(in, in.present, {}, [&] { return operand(in, other, hint); });
   in.restore(before);
   const bool is_number = b.operand.value.is_scalar() && !is_literal(b.operand.value);
   const bool is_tile = b.operand.value.is_tile_like() && !b.operand.value.is<Shapeless>();
@@ -302,9 +305,10 @@ Value evaluate_if(Instance& in, const ast::Expr& expr, const ast::IfExpr& node, 
   }
   Choice c{.condition = emit(in, test), .a = {}, .b = {}, .before = in.snapshot(), .span = expr.span};
   Moment start = now(in);
-  c.a = side(in, present_where(in, *node.condition, true), [&] { return operand(in, *node.then_value, hint); });
+  const Assignments if_true = assigned_where(in, c.condition, true), if_false = assigned_where(in, c.condition, false);
+  c.a = side(in, present_where(in, *node.condition, true), if_true, [&] { return operand(in, *node.then_value, hint); });
   in.restore(c.before);
-  c.b = side(in, present_where(in, *node.condition, false), [&] { return operand(in, *node.else_value, hint); });
+  c.b = side(in, present_where(in, *node.condition, false), if_false, [&] { return operand(in, *node.else_value, hint); });
   in.restore(c.before);
   return choose_with_shape(in, expr, std::move(c), start);
 }
@@ -319,23 +323,35 @@ Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& n
   if (auto* c = left.as<Const>()) return (c->number.i != 0) == is_and ? condition(in, *node.rhs) : left;
   ir::ValueId x = emit(in, left);
   auto before = in.snapshot();
-  Side open = side(in, present_where(in, *node.lhs, is_and), [&]() -> Operand {
+  Assignments held = assigned_where(in, x, is_and), more;  // of the left side where the right one is looked at, and of that
+  Side open = side(in, present_where(in, *node.lhs, is_and), held, [&]() -> Operand {
     Value right = condition(in, *node.rhs);
-    return {right.is_poison() ? right : Value(Dynamic{emit(in, right)}), node.rhs->span};
+    if (right.is_poison()) return {right, node.rhs->span};
+    ir::ValueId y = emit(in, right);
+    more = assigned_where(in, y, is_and);
+    return {Dynamic{y}, node.rhs->span};
   });
   in.restore(before);
   if (open.operand.value.is_poison()) return Poison{};
   ir::ValueId y = open.operand.value.as<Dynamic>()->id;
   bool has_changed = !std::equal(before.begin(), before.end(), open.arm.values.begin());
+  held.insert(held.end(), more.begin(), more.end());
   if (!has_changed && is_harmless(in, open.region())) {
     splice(in, open.region());
-    return Dynamic{is_and ? in.builder.logical_and(x, y) : in.builder.logical_or(x, y)};
+    ir::ValueId both = is_and ? in.builder.logical_and(x, y) : in.builder.logical_or(x, y);
+    if (!held.empty()) in.assigned_when[both][is_and] = std::move(held);
+    return Dynamic{both};
   }
-  Side known = side(in, in.present, [&]() -> Operand { return {Dynamic{in.builder.boolean(!is_and)}, expr.span}; });
+  Side known = side(in, in.present, {}, [&]() -> Operand { return {Dynamic{in.builder.boolean(!is_and)}, expr.span}; });
   in.restore(before);
+  const std::vector<VariableId> assigned = yield_assigned(in, before, open.arm, held, known.arm);
   Choice c{.condition = x, .a = std::move(open), .b = std::move(known), .before = std::move(before), .span = expr.span};
   if (!is_and) std::swap(c.a, c.b);
-  return choose(in, std::move(c));
+  Value both = choose(in, std::move(c));
+  Assignments there;
+  for (VariableId id : assigned) there.push_back({id, std::exchange(in.variable(id).current, {})});
+  if (auto* d = both.as<Dynamic>(); d && !there.empty()) in.assigned_when[d->id][is_and] = std::move(there);
+  return both;
 }
 
 }  // namespace tilec::sema

@@ -41,13 +41,10 @@ bool returns_from_loop(std::span<const ast::Stmt* const> statements) {
 ir::ValueId any_value(Instance& in, const ast::Type& declared, ir::Type& type) {
   auto resolved = resolve(in, declared);
   if (!resolved) return {};
-  ir::ValueId x = zero(in, resolved->element);
-  type = ir::scalar_type(resolved->element);
-  if (resolved->is_scalar()) return x;
-  auto shape = resolved->shape();
+  auto shape = resolved->is_scalar() ? Shape{} : resolved->shape();
   if (!shape) return {};
-  type = ir::tile_type(resolved->element, *shape);
-  return in.builder.value(op::Splat{x}, type);
+  type = resolved->is_scalar() ? ir::scalar_type(resolved->element) : ir::tile_type(resolved->element, *shape);
+  return zero(in, type);
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ struct Binder {
     Value before = is_read ? number(in, operand) : Value(Nothing{});
     if (before.is_poison()) return false;
     VariableId id = in.new_variable(std::string(p.name.text), p.span, ir::scalar_type(type), is_read ? emit(in, before) : ir::ValueId{});
+    in.variable(id).is_element = true;
     write_backs.push_back({element, id, operand.span});
     in.declare(p.name, id);
     return true;
@@ -77,6 +78,11 @@ struct Binder {
   // What the function left in elements of memory goes back there.
   bool write_back() {
     for (const WriteBack& w : write_backs) {
+      if (const Variable& v = in.variable(w.variable); !v.current.valid() && !v.is_poison) {
+        in.at(w.span).error(diag::Uninitialised, v.name).note(v.span, diag::DeclaredHere, v.name)
+            .help("what `" + v.name + "` holds goes back here: write it on every path, or make it `inout`");
+        return false;
+      }
       Value last = read_variable(in, w.variable, w.span);
       if (last.is_poison()) return false;
       store(in, w.element, {std::move(last), w.span}, w.span);

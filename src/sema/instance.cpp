@@ -71,7 +71,7 @@ const Binding* Instance::find(std::string_view name) const {
 
 VariableId Instance::new_variable(std::string name, Span span, ir::Type type, ir::ValueId initial) {
   VariableId id{uint32_t(variables.size())};
-  variables.push_back({std::move(name), span, std::move(type), {}, false, false, depth});
+  variables.push_back({.name = std::move(name), .span = span, .type = std::move(type), .current = {}, .depth = depth});
   if (initial.valid()) set(id, initial);
   return id;
 }
@@ -80,6 +80,7 @@ void Instance::set(VariableId id, ir::ValueId value) {
   Variable& v = variable(id);
   v.current = value;
   v.was_written = true;
+  assigned_when.clear();
   if (kernel.value(value).hint.empty() && kernel.value(value).op.valid() && !kernel.constant(value))
     kernel.value(value).hint = v.name;
 }

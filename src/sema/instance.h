@@ -33,9 +33,11 @@ struct Variable {
   ir::ValueId current;  // none: not initialised
   bool is_poison = false;
   bool was_written = false;  // on some path
+  bool is_element = false;   // stands for an element of memory of the caller, which takes what it holds in the end
   int depth = 0;        // isolated regions (launch, parallel, simt) open where it is declared
 };
 using VariableId = Id<struct VariableTag>;
+using Assignments = std::vector<std::pair<VariableId, ir::ValueId>>;
 
 struct Binding {
   std::string_view name;
@@ -116,6 +118,9 @@ struct Instance {
   Magnitudes near_indices;  // of launches, threads, elements, and of loops whose ends are no numbers from afar
   bool is_dead = false;         // this place is not reached: a `break`, `continue` or `return` stands before it
   std::string label;            // of the statement being lowered
+  // By the value of a condition: what variables that have no value on every path hold where it is false, and where it is true. Of the
+  // statement being lowered, until a variable is set.
+  std::map<ir::ValueId, std::array<Assignments, 2>> assigned_when;
   std::optional<int64_t> threads;  // of the launch around this place
   Parallel* parallel = nullptr;    // the loop around this place
   size_t rounds = 0;               // of loops over lists, which are written out

@@ -83,15 +83,13 @@ bool runs_at_least_once(const ir::Kernel& kernel, ir::ValueId low, ir::ValueId h
   return a && b && a->i < b->i;
 }
 
-// A variable without a value before the loop has one after it when every run of the loop gives it one: its first value
-// is
-// a zero that nobody sees.
+// A variable without a value before the loop has one after it when every run of the loop gives it one: its first value is a zero
+// that nobody sees.
 void carry_late(Instance& in, std::vector<Carried>& all, const std::vector<ir::ValueId>& before, ir::RegionId region) {
   for (uint32_t i = 0; i < before.size(); ++i) {
     Variable& v = in.variables[i];
     if (before[i].valid() || !v.current.valid() || v.depth != in.depth) continue;
-    ir::ValueId first = zero(in, v.type.element);
-    if (v.type.is_tile()) first = in.builder.value(op::Splat{first}, v.type);
+    const ir::ValueId first = zero(in, v.type);
     all.push_back({{i}, first, in.kernel.new_arg(region, v.type, v.name), v.current});
   }
 }

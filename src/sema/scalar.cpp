@@ -193,6 +193,11 @@ ir::ValueId zero(Instance& in, Scalar type) {
   return in.builder.constant(type, is_float(type) ? ir::Number::real(0) : ir::Number::integer(0));
 }
 
+ir::ValueId zero(Instance& in, const ir::Type& type) {
+  ir::ValueId x = zero(in, type.element);
+  return type.is_tile() ? in.builder.value(op::Splat{x}, type) : x;
+}
+
 std::optional<Scalar> common_type(Instance& in, std::span<const Operand> operands) {
   const Operand* first = nullptr;
   Scalar type = Scalar::Index;

@@ -26,8 +26,9 @@ bool is_literal(const Value& value);
 bool may_be(const Instance& in, const Value& literal, const std::function<bool(const ir::Number&)>& is_so);
 // A literal, or what is made of them, as a value of the IR of type `to`; what does not fit is converted by `mode`.
 ir::ValueId emit_literal(Instance& in, const Value& literal, Scalar to, ir::ConvertMode mode = ir::ConvertMode::Nearest);
-// The zero of a type.
+// The zero of a type, a number or a tile.
 ir::ValueId zero(Instance& in, Scalar type);
+ir::ValueId zero(Instance& in, const ir::Type& type);
 // The one type of operands that meet. Literals follow the others; integers turn into `int`; everything else must agree.
 std::optional<Scalar> common_type(Instance& in, std::span<const Operand> operands);
 // `operand` as `to`, by implicit conversions alone; Poison when there is none (reported).

@@ -79,6 +79,7 @@ void run_statement(Instance& in, const ast::Stmt& stmt) {
   for (const ast::Attribute& a : stmt.attributes)
     not_supported(in, a.span, "the attribute `@" + std::string(a.name.text) + "` of a statement");
   in.builder.set_span(stmt.span);
+  in.assigned_when.clear();
   std::visit(Run{in, stmt}, stmt.node);
 }
 
@@ -87,6 +88,7 @@ void run_statements(Instance& in, std::span<const ast::Stmt* const> statements) 
     const ast::Stmt& stmt = *statements[i];
     auto rest = statements.subspan(i + 1);
     if (auto* node = stmt.as<ast::If>(); node && exits_of(stmt).any()) {
+      in.assigned_when.clear();
       run_if(in, *node, rest);
       return;
     }

@@ -1,5 +1,6 @@
 #include "sema/while.h"
 
+#include "sema/assigned_when.h"
 #include "sema/carried.h"
 #include "sema/exits.h"
 #include "sema/host_range.h"
@@ -22,20 +23,33 @@ Part new_part(Instance& in, const std::optional<Count>& count) {
   return part;
 }
 
-// False at once when a `break` or `return` has been met, so that the condition is not looked at.
-ir::ValueId run_condition(Instance& in, const ast::Expr& condition_expr, ir::ValueId here) {
-  Value going = Poison{};
-  if (here.valid()) {
-    VariableId goes = in.new_variable("goes", {}, ir::scalar_type(Scalar::Bool), here);
-    auto look = [&] {
-      if (Value test = condition(in, condition_expr); !test.is_poison()) in.set(goes, emit(in, test));
-    };
-    branch(in, here, look, [] {});
-    going = Dynamic{in.variable(goes).current};
-  } else {
-    going = condition(in, condition_expr);
-  }
-  return going.is_poison() ? in.builder.boolean(false) : emit(in, going);
+// The variables that have no value before a loop, and what comes into its condition once that has given them one.
+struct Unset {
+  Assignments args;
+  std::vector<VariableId> in_turns;  // those that have one where the condition is true alone
+};
+
+// False at once when a `break` or `return` has been met, so that the condition is not looked at: then all is as it was.
+ir::ValueId run_condition(Instance& in, const ast::Expr& condition_expr, ir::ValueId here, Unset& unset) {
+  auto look = [&] {
+    Value test = condition(in, condition_expr);
+    ir::ValueId going = test.is_poison() ? in.builder.boolean(false) : emit(in, test);
+    for (const auto& [variable, value] : assigned_where(in, going, true)) {
+      if (in.variable(variable).current.valid()) continue;
+      in.variable(variable).current = value;
+      unset.in_turns.push_back(variable);
+    }
+    return going;
+  };
+  if (!here.valid()) return look();
+  VariableId goes = in.new_variable("goes", {}, ir::scalar_type(Scalar::Bool), here);
+  std::vector<ir::ValueId> looked;
+  auto look_once_more = [&] { in.set(goes, look()), looked = in.snapshot(); };
+  branch(in, here, look_once_more, [&] {
+    for (const auto& [variable, arg] : unset.args)
+      if (looked[variable.index].valid()) in.variable(variable).current = arg;
+  });
+  return in.variable(goes).current;
 }
 
 void run_body(Instance& in, const ast::Block& body, const Loop& loop, const std::optional<Count>& count, ir::ValueId index) {
@@ -73,15 +87,24 @@ struct Tested {
   bool changes(size_t i) const { return all[i].changes() || passed[i] != args[i]; }
 };
 
-// What the condition gives a first value has one from then on: in front of the loop it is a zero that nobody sees.
-void carry_first_values(Instance& in, Tested& tested, const std::vector<ir::ValueId>& before, ir::RegionId test) {
-  for (uint32_t i = 0; i < before.size(); ++i) {
+Unset unset_before(Instance& in, ir::RegionId test) {
+  Unset unset;
+  for (uint32_t i = 0; i < in.variables.size(); ++i) {
     const Variable& v = in.variables[i];
-    if (before[i].valid() || !v.current.valid() || v.depth != in.depth) continue;
-    ir::ValueId first = zero(in, v.type.element);
-    if (v.type.is_tile()) first = in.builder.value(op::Splat{first}, v.type);
-    ir::ValueId arg = in.kernel.new_arg(test, v.type, v.name);
-    tested.all.push_back({{i}, first, arg, arg});
+    if (!v.current.valid() && v.depth == in.depth) unset.args.push_back({{i}, in.kernel.new_arg(test, v.type, v.name)});
+  }
+  return unset;
+}
+
+// What the condition gives a first value has one from then on: in front of the loop it is a zero that nobody sees.
+void carry_first_values(Instance& in, Tested& tested, const Unset& unset, ir::RegionId test) {
+  for (const auto& [variable, arg] : unset.args) {
+    const Variable& v = in.variable(variable);
+    if (!v.current.valid()) {
+      std::erase(in.kernel.region(test).args, arg);
+      continue;
+    }
+    tested.all.push_back({variable, zero(in, v.type), arg, arg});
     tested.args.push_back(arg);
   }
 }
@@ -115,7 +138,7 @@ void add_variables(Flow& flow, Instance& in, Tested& tested, ir::RegionId test, 
 }
 
 void build(Instance& in, const ast::Block& statements, const std::optional<Count>& count,
-           const std::function<ir::ValueId(ir::ValueId here, ir::ValueId index)>& goes_on, Span span) {
+           const std::function<ir::ValueId(ir::ValueId here, ir::ValueId index, Unset& unset)>& goes_on, Span span) {
   Exits exits = exits_of(statements.statements);
   ScopeGuard outer(in);
   Loop loop;
@@ -124,16 +147,17 @@ void build(Instance& in, const ast::Block& statements, const std::optional<Count
   Part test = new_part(in, count), body = new_part(in, count);
   Tested tested{.all = carry(in, test.region), .args = {}, .passed = {}};
   tested.args = args_of(tested.all);
+  Unset unset = unset_before(in, test.region);
   {
     RegionGuard inside(in, test.region);
     Restore<int> depth(in.control_depth, in.control_depth + 1);
     ScopeGuard scope(in);
     in.loops.push_back(loop);
     Exits left{.breaks = exits.breaks, .continues = false, .returns = exits.returns};
-    in.builder.yield({goes_on(still_here(in, left), test.index)});
+    in.builder.yield({goes_on(still_here(in, left), test.index, unset)});
     in.loops.pop_back();
   }
-  carry_first_values(in, tested, before, test.region);
+  carry_first_values(in, tested, unset, test.region);
   for (const Carried& c : tested.all) tested.passed.push_back(in.variable(c.variable).current);
   Flow flow;
   {
@@ -158,12 +182,13 @@ void build(Instance& in, const ast::Block& statements, const std::optional<Count
   ir::OpId id = in.builder.add(std::move(loop_op), flow.types);
   for (size_t i = 0; i < flow.variables.size(); ++i)
     in.set(flow.variables[i], in.kernel.op(id).results[i + (count ? 1 : 0)]);
+  for (VariableId variable : unset.in_turns) in.variable(variable).current = {};
 }
 
 }  // namespace
 
 void run_while(Instance& in, const ast::While& node) {
-  auto look = [&](ir::ValueId here, ir::ValueId) { return run_condition(in, *node.condition, here); };
+  auto look = [&](ir::ValueId here, ir::ValueId, Unset& unset) { return run_condition(in, *node.condition, here, unset); };
   build(in, node.body, {}, look, node.condition->span);
   // Only a `break` comes out of a loop that goes on for ever.
   auto* forever = node.condition->as<ast::BoolLiteral>();
@@ -176,7 +201,7 @@ void note_near(Instance& in, ir::ValueId index, ir::ValueId low, ir::ValueId hig
 }
 
 void run_counted(Instance& in, const ast::Block& body, const Count& count, Span span) {
-  auto look = [&](ir::ValueId here, ir::ValueId index) {
+  auto look = [&](ir::ValueId here, ir::ValueId index, Unset&) {
     ir::ValueId is_below = in.builder.compare(ir::CompareFn::Lt, index, count.high);
     return here.valid() ? in.builder.logical_and(here, is_below) : is_below;
   };
