@@ -15,6 +15,13 @@ std::optional<Number> evaluate(UnaryFn fn, Scalar type, Number x, Numeric numeri
 std::optional<Number> evaluate(BinaryFn fn, Scalar type, Number a, Number b, Numeric numeric = Numeric::Typed);
 // Of `int`s: does the result leave 64 bits? For Add, Sub, Mul, Shl and Div; the others never do.
 bool overflows(BinaryFn fn, int64_t a, int64_t b);
+// To the bit: of two zeros, and of two NaNs, a maximum may be either.
+constexpr bool is_commutative(BinaryFn fn) {
+  switch (fn) {
+    case BinaryFn::Add: case BinaryFn::Mul: case BinaryFn::And: case BinaryFn::Or: case BinaryFn::Xor: return true;
+    default: return false;
+  }
+}
 bool evaluate(CompareFn fn, Scalar type, Number a, Number b);
 Number evaluate_fma(Scalar type, Number a, Number b, Number c, Numeric numeric = Numeric::Typed);
 Number evaluate_convert(Scalar from, Scalar to, ConvertMode mode, Number x, Numeric numeric = Numeric::Typed);

@@ -275,6 +275,7 @@ class Evaluator {
   std::vector<std::string_view> assigned_in(const ast::Block& block);
   void open_rest(const ast::Block& block, size_t first);
   Flow run_while(const ast::While& loop, Span span);
+  void end_by_padding(const ast::While& loop, const Number& test);
   Flow run_for(const ast::For& loop);
   Flow run_each(const ast::For& loop);
   Flow run_turn(const ast::For& loop, const std::vector<Value>& indices);

@@ -123,6 +123,16 @@ Flow Evaluator::turning(const ast::Block& body, F&& loop) {
   return flow;
 }
 
+// An iteration beyond an edge does not go on as padding says. How many turns it makes is not said, nor what it leaves then.
+void Evaluator::end_by_padding(const ast::While& loop, const Number& test) {
+  for (std::string_view name : assigned_in(loop.body)) {
+    Binding* binding = find(name);
+    auto* number = binding ? std::get_if<Number>(&binding->value) : nullptr;
+    if (binding && !number) unknown(loop.condition->span, "what a loop leaves that padding ends");
+    if (number && binding->is_set) number->padding |= test.beyond() | kAnything;
+  }
+}
+
 // A turn that leaves everything as it was is followed by one like it, for ever: blocks do not wait for each other.
 Flow Evaluator::run_while(const ast::While& loop, Span span) {
   constexpr uint64_t kMostTurns = 1 << 20;
@@ -137,6 +147,7 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
       const Number test = condition(*loop.condition);
       met |= test.beyond(), decided_by(told, test), told.is_element |= test.is_element;
       if (!test.truth()) return Flow::Next;
+      if (is_parallel_ && test.is_padding()) return end_by_padding(loop, test), Flow::Next;
       beyond_.add(told_by(test));
       step(span);
       ++turns_;

@@ -173,7 +173,7 @@ Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {
   if (shifts_number) b.type = Scalar::I64, b.is_literal = false;
   if (!shifts_number) unite(a, b, span);
   Muted muted(is_muted_, padding || waits(std::array{a, b}));
-  if ((op == BinaryOp::Divide || op == BinaryOp::Remainder) && b.is_padding() && !b.is_real()) b.i = 1;
+  if ((op == BinaryOp::Divide || op == BinaryOp::Remainder) && b.is_padding() && !b.is_real() && b.i == 0) b.i = 1;
   Number out;
   if (is_comparison(op)) {
     out = truth_of(a.is_real() ? compares(op, a.f, b.f) : compares(op, a.i, b.i));

@@ -98,7 +98,7 @@ struct Run {
       note_effect(o, op);
       const bool is_loop = op.is<op::For>() || op.is<op::While>();
       if (is_loop) {
-        run_loop(op), carried.insert(op.results.begin(), op.results.end());
+        run_loop(o, op), carried.insert(op.results.begin(), op.results.end());
         continue;
       }
       if (!op.results.empty() || op.is<op::If>()) run(op, id);
@@ -130,7 +130,7 @@ struct Run {
   }
 
   // What a loop carries may be any number, and has to do with what a turn makes it of.
-  void run_loop(const Op& op) {
+  void run_loop(OpId id, const Op& op) {
     Run turn = *this;
     const RegionId counted_body = op.is<op::For>() ? op.as<op::For>().body : RegionId();
     if (auto* counted = op.get<op::For>())
@@ -158,6 +158,9 @@ struct Run {
     }
     known.insert(turn.known.begin(), turn.known.end());
     marks_of.insert(turn.marks_of.begin(), turn.marks_of.end());
+    // It ends for data, and need not for what padding holds.
+    auto* loop = op.get<op::While>();
+    if (loop && effects && taint(kernel.terminator(loop->condition).as<op::Yield>().values[0]) == Taint::Padding) effects->insert_or_assign(id, is_tested);
     // What is left: what it began with, or what a turn has made of it, as its ends or its condition say.
     for (size_t i = 0; i < op.results.size(); ++i) {
       Marks all;

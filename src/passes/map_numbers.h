@@ -57,7 +57,8 @@ struct MapResults {
   NumbersOf known;             // of every value that was met
   MarksOf marks_of;
   // Element stores and atomics that padding has to do with: a condition or the ends of a loop around them, their place, what an atomic is given;
-  // and reads, which may report that they lie outside, at a place that padding tells. Whether a test of the place is around as well.
+  // reads, which may report that they lie outside, at a place that padding tells; and loops that go on as long as it says. Whether a test of
+  // the place is around as well.
   std::map<ir::OpId, bool> effects;
   std::set<ir::OpId> unsure;  // effects that padding has to do with in some runs
 };

@@ -3,6 +3,7 @@
 // One walk in program order. A table holds the operations that dominate the place where the walk stands; leaving a
 // region takes its entries out again. An operation is put into the outermost region in which its operands exist,
 // crossing loops only (constants cross ifs as well), never a launch, a map, a role or a simt region.
+#include "ir/scalar_eval.h"
 #include "passes/cleanup.h"
 #include "passes/effects.h"
 
@@ -40,13 +41,6 @@ void append_attribute(std::string& key, const T& value) {
 
 template <class T, class... Ts>
 constexpr bool is_one_of = (std::is_same_v<T, Ts> || ...);
-
-bool is_commutative(BinaryFn fn) {
-  switch (fn) {
-    case BinaryFn::Add: case BinaryFn::Mul: case BinaryFn::And: case BinaryFn::Or: case BinaryFn::Xor: return true;
-    default: return false;
-  }
-}
 
 class Merger {
  public:

@@ -1,5 +1,6 @@
 // What the iterations of a map do to memory, and report. One that lies beyond an edge does nothing: an atomic, or an element store, of whose place or
-// condition padding has told is not made there, and a read at such a place reports nothing. A store of padding to a place like others is made.
+// condition padding has told is not made there, a read at such a place reports nothing, and a loop whose condition it tells makes no turn. A store of
+// padding to a place like others is made.
 #include <bit>
 
 #include "passes/padding_flow.h"
@@ -67,7 +68,7 @@ void PaddingFlow::mask_effects(const op::Map& map, MapAxis& axis, unsigned set, 
       if (!has_one_place(group, axis.axis)) unknown = &group;
       edges = edges ? beyond_both(*edges, group.edges) : group.edges;
     }
-    const bool is_read = kernel_.op(id).is<op::ElementLoad>();
+    const bool is_silent = kernel_.op(id).is<op::ElementLoad>() || kernel_.op(id).is<op::While>();
     const Group* first = &axis.groups[size_t(std::countr_zero(set))];
     const auto counting = counts_when(map, axis, set, [id = id](const MapResults& there) { return there.effects.contains(id); });
     if (!counting) unknown = first;
@@ -75,7 +76,7 @@ void PaddingFlow::mask_effects(const op::Map& map, MapAxis& axis, unsigned set, 
     else edges = guarded(*edges, negation(*counting));
     if (!unknown && (edges->empty() || !masks_.can_stand(region_, *edges))) unknown = first;
     if (!unknown) masks_.add(EffectMask{region_, op_, id, axis.axis, *edges});
-    else if (!is_tested && !is_read) report(*unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, kEffect, "", kernel_.op(id));
+    else if (!is_tested && !is_silent) report(*unknown->sample, inputs_[size_t(std::countr_zero(unknown->inputs))].tile, kEffect, "", kernel_.op(id));
   }
 }
 

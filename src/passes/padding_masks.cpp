@@ -219,7 +219,7 @@ void drop_unread(Kernel& kernel, const std::vector<OpId>& maps) {
   }
 }
 
-// Under a condition of its own. What it gives where it is not made is padding.
+// Under a condition of its own. What it gives where it is not made is padding; a loop leaves what it began with.
 void insert_mask(prove::Prover& prover, Kernel& kernel, const EffectMask& mask) {
   Outside ends;
   insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });
@@ -232,8 +232,9 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const EffectMask& mask) 
   insert_before(kernel, region, mask.op, [&](Builder& b) {
     branch = b.add(op::If{b.logical_not(is_outside(b, ends, coordinate(b, kernel.op(mask.map), mask.axis))), taken, other}, types);
     b.set_region(other);
-    std::vector<ValueId> nothing;
-    for (const Type& type : types) nothing.push_back(b.constant(type.element, is_float(type.element) ? Number::real(0) : Number::integer(0)));
+    auto* loop = kernel.op(mask.op).get<op::While>();
+    std::vector<ValueId> nothing = loop ? loop->inits : std::vector<ValueId>();
+    for (const Type& type : loop ? std::vector<Type>() : types) nothing.push_back(b.constant(type.element, is_float(type.element) ? Number::real(0) : Number::integer(0)));
     b.yield(nothing);
   });
   const std::vector<ValueId> told = kernel.op(branch).results;
@@ -248,7 +249,19 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const EffectMask& mask) 
   Builder(kernel, taken).yield(given);
 }
 
-// 1 divides everything, and 0 adds to, multiplies and shifts everything.
+// Would the operation be reported?
+ValueId fails(Builder& b, const OpData& data) {
+  auto* unary = data.get<op::Unary>();
+  if (unary) return b.compare(CompareFn::Eq, unary->x, b.index(INT64_MIN));
+  const op::Binary& binary = data.unchecked<op::Binary>();
+  if (binary.fn != BinaryFn::Div && binary.fn != BinaryFn::Rem) return b.overflows(binary.fn, binary.a, binary.b);
+  auto is = [&](ValueId v, int64_t number) { return b.compare(CompareFn::Eq, v, b.constant(b.kernel().type(v).element, Number::integer(number))); };
+  ValueId found = is(binary.b, 0);
+  return binary.may_leave ? b.logical_or(found, b.logical_and(is(binary.b, -1), is(binary.a, INT64_MIN))) : found;
+}
+
+// 1 divides everything, and 0 adds to, multiplies and shifts everything. Where nothing would be reported padding is computed like everything else:
+// loops that look at it end as they do for data.
 void insert_mask(prove::Prover& prover, Kernel& kernel, const GuardMask& mask) {
   Outside ends;
   insert_before(kernel, mask.region, mask.map, [&](Builder& b) { ends = written(prover, b, mask.edges); });
@@ -259,7 +272,8 @@ void insert_mask(prove::Prover& prover, Kernel& kernel, const GuardMask& mask) {
   bool divides = binary && (binary->fn == BinaryFn::Div || binary->fn == BinaryFn::Rem);
   insert_before(kernel, region, mask.op, [&](Builder& b) {
     ValueId harmless = b.constant(kernel.type(operand).element, Number::integer(divides));
-    by = b.select(is_outside(b, ends, coordinate(b, kernel.op(mask.map), mask.axis)), harmless, operand);
+    ValueId outside = is_outside(b, ends, coordinate(b, kernel.op(mask.map), mask.axis));
+    by = b.select(b.logical_and(outside, fails(b, data)), harmless, operand);
   });
   if (binary) kernel.op(mask.op).as<op::Binary>().b = by;
   else kernel.op(mask.op).as<op::Unary>().x = by;

@@ -169,8 +169,10 @@ void assign_memory(Instance& in, const ast::Assign& node, Span span) {
     Operand old = read ? *read : target;
     if (!read) hold(in, old, before);
     if (old.value.is_element()) old.value = number(in, old);
+    const bool is_kept = in.memory(view->memory).space == ir::Space::Shared && in.level != Level::Thread;
+    if (is_kept && old.value.is_tile_like()) old.value = fragment(in, old);  // read once: what is combined is what is kept
     value->value = combined(in, *node.op, old, *value, span);
-    if (in.memory(view->memory).space == ir::Space::Shared && in.level != Level::Thread) value->value = kept(in, old, *value, span);
+    if (is_kept) value->value = kept(in, old, *value, span);
   }
   store(in, *view, *value, target.span);
 }

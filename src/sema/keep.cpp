@@ -4,6 +4,7 @@
 
 #include "ir/sources.h"
 #include "sema/elementwise.h"
+#include "sema/offsets.h"
 #include "sema/parallel.h"
 
 namespace tilec::sema {
@@ -11,8 +12,8 @@ namespace tilec::sema {
 namespace {
 
 // The same of what is assigned, where it has the shape and is computed element by element.
-MadeOf held_in(Instance& in, const Value& next, const Shape& shape, const std::function<bool(ir::ValueId)>& is_such) {
-  Ancestry ancestry(in, is_such);
+MadeOf held_in(Instance& in, const Value& next, const Shape& shape, const std::function<MadeOf(ir::ValueId)>& such) {
+  Ancestry ancestry(in, such);
   if (auto* tile = next.as<Tile>()) return in.type(tile->id).shape == shape ? ancestry.of(tile->id) : MadeOf::None;
   auto* e = next.as<Elementwise>();
   MadeOf all = MadeOf::None;
@@ -21,9 +22,23 @@ MadeOf held_in(Instance& in, const Value& next, const Shape& shape, const std::f
   return all;
 }
 
-bool are_equal(const ir::Kernel& kernel, ir::ValueId a, ir::ValueId b) {
-  auto x = kernel.constant(a), y = kernel.constant(b);
-  return a == b || (x && y && x->i == y->i);
+// Does a tile hold what one of `held` holds?
+auto is_one_of(std::set<ir::ValueId> held) {
+  return [held = std::move(held)](ir::ValueId v) { return held.contains(v) ? MadeOf::All : MadeOf::None; };
+}
+
+// The same, element by element, of a part of one of `held`. Cut out where it is not known to be this part or another, it may be.
+MadeOf part_held(const Instance& in, Offsets& offsets, const Selection& part, const std::set<ir::ValueId>& held, ir::ValueId v) {
+  auto* cut = in.kernel.defined_by<op::Extract>(v);
+  if (!cut || cut->axes != part.axes) return MadeOf::None;
+  MadeOf place = MadeOf::All;
+  for (size_t d = 0; d < part.offsets.size(); ++d) {
+    auto first = in.kernel.constant(cut->offsets[d]);
+    const auto apart = part.offsets[d].valid() ? offsets.distance(cut->offsets[d], part.offsets[d]) : first ? std::optional(first->i) : std::nullopt;
+    if (apart && *apart != 0) return MadeOf::None;
+    if (!apart) place = MadeOf::Some;
+  }
+  return std::min(place, Ancestry(in, is_one_of(held)).of(cut->tile));
 }
 
 // Is something that a number is computed of such? Through both sides of branches, and the turns of loops that are done. `but`: without that.
@@ -87,30 +102,26 @@ Value kept_tile(Instance& in, ir::ValueId old, const Operand& next, Span span) {
   auto* tile = next.value.as<Tile>();
   if (!old.valid() || (tile && tile->id == old)) return next.value;
   const Shape& shape = in.type(old).shape;
-  MadeOf made_of = held_in(in, next.value, shape, [&](ir::ValueId v) { return v == old; });
+  MadeOf made_of = held_in(in, next.value, shape, is_one_of({old}));
   // It may hold what it held before, of which the other is computed.
   const std::set<ir::ValueId> left = made_of == MadeOf::None ? left_as_they_were(in, old) : std::set<ir::ValueId>();
-  if (!left.empty() && held_in(in, next.value, shape, [&](ir::ValueId v) { return left.contains(v); }) != MadeOf::None) made_of = MadeOf::Some;
+  if (!left.empty() && held_in(in, next.value, shape, is_one_of(left)) != MadeOf::None) made_of = MadeOf::Some;
   return made_of != MadeOf::None ? kept(in, {Tile{old}, next.span}, next, span, made_of) : next.value;
 }
 
 Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Operand& next, Span span) {
-  const ir::Kernel& kernel = in.kernel;
-  auto is_part = [&](ir::ValueId v) {
-    auto* extract = kernel.defined_by<op::Extract>(v);
-    if (!extract || extract->tile != whole || extract->axes != part.axes) return false;
-    for (size_t d = 0; d < part.offsets.size(); ++d) {
-      auto first = kernel.constant(extract->offsets[d]);
-      if (part.offsets[d].valid() ? !are_equal(kernel, extract->offsets[d], part.offsets[d]) : !first || first->i != 0) return false;
-    }
-    return true;
-  };
   auto shape = fixed_shape(part.shape);
-  ir::ValueId old;  // the part, as it is read
-  auto notes = [&](ir::ValueId v) { return is_part(v) && (old = v, true); };
-  const MadeOf made_of = whole.valid() && shape ? held_in(in, next.value, *shape, notes) : MadeOf::None;
-  auto* tile = next.value.as<Tile>();
-  return old.valid() && !(tile && tile->id == old) ? kept(in, {Tile{old}, next.span}, next, span, made_of) : next.value;
+  if (!whole.valid() || !shape || next.value.is_poison()) return next.value;
+  if (*shape == in.type(whole).shape && runs_along_all(part.axes, shape->size())) return kept_tile(in, whole, next, span);
+  Offsets offsets(in.kernel);
+  auto of = [&](const std::set<ir::ValueId>& held) {
+    return held_in(in, next.value, *shape, [&](ir::ValueId v) { return part_held(in, offsets, part, held, v); });
+  };
+  MadeOf made_of = of({whole});
+  if (made_of == MadeOf::None && of(left_as_they_were(in, whole)) != MadeOf::None) made_of = MadeOf::Some;
+  if (made_of == MadeOf::None) return next.value;
+  const Operand old{extract(in, {Tile{whole}, span}, part, span), span};
+  return kept(in, old, next, span, made_of);
 }
 
 ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next) {

@@ -24,7 +24,7 @@ bool runs_along_all(const ir::Axes& axes, size_t rank) {
 }
 
 MadeOf Ancestry::of(ir::ValueId tile) {
-  if (is_such_(tile)) return MadeOf::All;
+  if (const MadeOf found = such_(tile); found != MadeOf::None) return found;
   if (auto at = known_.find(tile); at != known_.end()) return at->second;
   known_[tile] = MadeOf::None;
   const MadeOf found = made(tile);
@@ -37,6 +37,8 @@ MadeOf Ancestry::made(ir::ValueId tile) {
   const size_t result = place_of(*op, tile);
   if (auto* map = op->get<op::Map>()) return by_map(*op, *map, result);
   if (auto* loop = op->get<op::For>()) return by_loop(*loop, result);
+  // A cut of all of it.
+  if (auto* cut = op->get<op::Extract>()) return in_.type(tile).shape == in_.type(cut->tile).shape && runs_along_all(cut->axes, cut->axes.size()) ? of(cut->tile) : MadeOf::None;
   // A part that is written leaves the rest.
   if (auto* insert = op->get<op::Insert>()) return std::min(of(insert->tile), MadeOf::Some);
   auto* branch = op->get<op::If>();

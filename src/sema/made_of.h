@@ -12,7 +12,8 @@ enum class MadeOf : uint8_t { None, Some, All };
 
 class Ancestry {
  public:
-  Ancestry(const Instance& in, std::function<bool(ir::ValueId)> is_such) : in_(in), is_such_(std::move(is_such)) {}
+  // `such`: of how much of a tile that is looked for one is made by itself.
+  Ancestry(const Instance& in, std::function<MadeOf(ir::ValueId)> such) : in_(in), such_(std::move(such)) {}
   MadeOf of(ir::ValueId tile);
 
  private:
@@ -23,7 +24,7 @@ class Ancestry {
   MadeOf element_made(const ir::Op& made, ir::ValueId v, std::map<ir::ValueId, MadeOf>& known) const;
 
   const Instance& in_;
-  std::function<bool(ir::ValueId)> is_such_;
+  std::function<MadeOf(ir::ValueId)> such_;
   std::map<ir::ValueId, MadeOf> known_;
 };
 

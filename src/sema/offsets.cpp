@@ -1,0 +1,39 @@
+#include "sema/offsets.h"
+
+#include "ir/scalar_eval.h"
+
+namespace tilec::sema {
+
+namespace op = ir::op;
+
+prove::Linear Offsets::sum(ir::ValueId v) {
+  if (auto number = kernel_.constant(v)) return number->i;
+  auto* b = kernel_.defined_by<op::Binary>(v);
+  const bool is_int = kernel_.type(v).element == Scalar::Index;  // others wrap
+  if (b && is_int && b->fn == ir::BinaryFn::Add) return sum(b->a) + sum(b->b);
+  if (b && is_int && b->fn == ir::BinaryFn::Sub) return sum(b->a) - sum(b->b);
+  if (b && is_int && b->fn == ir::BinaryFn::Mul) {
+    const prove::Linear x = sum(b->a), y = sum(b->b);
+    if (y.is_constant()) return x * y.constant;
+    if (x.is_constant()) return y * x.constant;
+  }
+  return atom(v);
+}
+
+prove::AtomId Offsets::atom(ir::ValueId v) {
+  std::string key;
+  auto is_of = [&](char kind, int what, std::initializer_list<ir::ValueId> operands, bool may_commute = false) {
+    std::vector<std::string> keys;
+    for (ir::ValueId operand : operands) append_key(keys.emplace_back(), sum(operand));
+    if (may_commute) std::ranges::sort(keys);
+    key = std::string{kind, char(kernel_.type(v).element), char(what)};
+    for (const std::string& of_operand : keys) key += of_operand;
+  };
+  if (auto* b = kernel_.defined_by<op::Binary>(v)) is_of('b', int(b->fn), {b->a, b->b}, ir::is_commutative(b->fn));
+  else if (auto* u = kernel_.defined_by<op::Unary>(v)) is_of('u', int(u->fn), {u->x});
+  else if (auto* c = kernel_.defined_by<op::Convert>(v)) is_of('c', int(c->mode), {c->x});
+  else key = "v" + std::to_string(v.index);
+  return atoms_.try_emplace(std::move(key), prove::AtomId{uint32_t(atoms_.size())}).first->second;
+}
+
+}  // namespace tilec::sema
