@@ -114,14 +114,20 @@ Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Op
   if (!whole.valid() || !shape || next.value.is_poison()) return next.value;
   if (*shape == in.type(whole).shape && runs_along_all(part.axes, shape->size())) return kept_tile(in, whole, next, span);
   Offsets offsets(in.kernel);
+  ir::ValueId read;  // the part, where it is read
   auto of = [&](const std::set<ir::ValueId>& held) {
-    return held_in(in, next.value, *shape, [&](ir::ValueId v) { return part_held(in, offsets, part, held, v); });
+    return held_in(in, next.value, *shape, [&](ir::ValueId v) {
+      const MadeOf found = part_held(in, offsets, part, held, v);
+      if (found == MadeOf::All && in.kernel.defined_by<op::Extract>(v)->tile == whole && !read.valid()) read = v;
+      return found;
+    });
   };
   MadeOf made_of = of({whole});
   if (made_of == MadeOf::None && of(left_as_they_were(in, whole)) != MadeOf::None) made_of = MadeOf::Some;
-  if (made_of == MadeOf::None) return next.value;
-  const Operand old{extract(in, {Tile{whole}, span}, part, span), span};
-  return kept(in, old, next, span, made_of);
+  auto* tile = next.value.as<Tile>();
+  if (made_of == MadeOf::None || (tile && tile->id == read)) return next.value;
+  const Value old = read.valid() ? Value(Tile{read}) : extract(in, {Tile{whole}, span}, part, span);
+  return kept(in, {old, span}, next, span, made_of);
 }
 
 ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next) {
