@@ -62,7 +62,8 @@ std::string named_values(const std::string& contract, const ir::Kernel& kernel, 
       auto* number = std::get_if<ir::Number>(&data.arguments[i]);
       if (kernel.params[i].name != word || !number) continue;
       is_parameter = true;
-      values.push_back(word + " is " + ir::attribute_text(*number));
+      const bool is_truth = kernel.type(kernel.params[i].value).element == Scalar::Bool;
+      values.push_back(word + " is " + (is_truth ? number->i ? "true" : "false" : ir::attribute_text(*number)));
     }
     if (auto dim = dims.find(word); dim != dims.end() && !is_parameter) values.push_back(word + " is " + std::to_string(dim->second));
   }

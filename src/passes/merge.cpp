@@ -96,7 +96,17 @@ class Merger {
     return at;
   }
 
+  // What two equal operands, which were not known to be so before, make known.
+  bool is_known(const Op& op) {
+    auto* b = op.get<op::Binary>();
+    if (!b || b->a != b->b || !is_integer(kernel_.type(b->a).element)) return false;
+    const bool is_either = b->fn == BinaryFn::Min || b->fn == BinaryFn::Max || b->fn == BinaryFn::And || b->fn == BinaryFn::Or;
+    if (is_either) to_[op.result().index] = b->a;
+    return is_either;
+  }
+
   void place(OpId id, Op& op) {
+    if (is_known(op)) return;
     if (auto* b = op.get<op::Binary>(); b && is_commutative(b->fn) && stands_before(b->b, b->a)) std::swap(b->a, b->b);
     std::string key = key_of(op);
     if (auto found = seen_.find(key); found != seen_.end()) {

@@ -148,9 +148,7 @@ namespace {
 
 Loop* loop_to_leave(Instance& in, Span span, std::string_view what) {
   if (in.loops.size() <= in.frame().first_loop) return not_allowed(in, span, what, "outside of a loop"), nullptr;
-  if (in.loops.back().allows_exits) return &in.loops.back();
-  not_allowed(in, span, what, "in a loop whose iterations are independent");
-  return nullptr;
+  return &in.loops.back();
 }
 
 void clear(Instance& in, std::optional<VariableId> flag) {

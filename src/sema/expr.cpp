@@ -34,8 +34,38 @@ std::optional<bool> same_entity(const Value& a, const Value& b) {
   return std::nullopt;
 }
 
+// What a name stands for, without asking whether it may be used here.
+const Value* named(const Instance& in, const ast::Expr& expr) {
+  auto* name = expr.as<ast::NameRef>();
+  const Binding* binding = name ? in.find(name->name.text) : nullptr;
+  return binding ? std::get_if<Value>(&binding->what) : nullptr;
+}
+
+bool is_whole(const Instance& in, const View& view) {
+  return !view.is_region && view.axes.size() == size_t(in.type(view.buffer).rank());
+}
+
+// A whole tensor is a condition where it may be NULL, or where it is a tile of conditions: this one, of a parameter, is neither (reported).
+bool is_unmarked(Instance& in, const Operand& x) {
+  auto* view = x.value.as<View>();
+  if (!view || view->is_element() || !is_whole(in, *view)) return false;
+  const Memory& memory = in.memory(view->memory);
+  const bool is_tile = element_of(in, x.value) == Scalar::Bool && fixed_shape(view->shape);
+  if (memory.param < 0 || memory.may_be_null || is_tile) return false;
+  auto report = in.at(x.span).error(diag::TypeMismatch, "bool", describe(in.kernel, x.value));
+  report.fix({memory.span.file, memory.span.end, memory.span.end}, "?",
+             "where `" + memory.name + "` may be NULL mark it, `" + std::string(in.text(memory.span)) + "?`: the condition then is whether it is there");
+  return true;
+}
+
+bool is_unmarked(Instance& in, const ast::Expr& condition) {
+  const Value* value = named(in, condition);
+  return value && is_unmarked(in, Operand{*value, condition.span});
+}
+
 Value evaluate_binary(Instance& in, const ast::Expr& expr, const ast::Binary& node, Hint hint) {
-  if (node.op == ast::BinaryOp::And || node.op == ast::BinaryOp::Or) return evaluate_logical(in, expr, node);
+  if (node.op == ast::BinaryOp::And || node.op == ast::BinaryOp::Or)
+    return is_unmarked(in, *node.lhs) ? Value(Poison{}) : evaluate_logical(in, expr, node);
   if (node.op == ast::BinaryOp::MatrixMultiply) return matrix_product(in, node, expr.span);
   Sides s = sides(in, node, hint);
   if (s.lhs.value.is_poison() || s.rhs.value.is_poison()) return Poison{};
@@ -53,6 +83,7 @@ Value evaluate_unary(Instance& in, const ast::Expr& expr, const ast::Unary& node
   auto* digits = node.op == ast::UnaryOp::Negate ? node.operand->as<ast::IntLiteral>() : nullptr;
   if (digits && digits->value == uint64_t(INT64_MAX) + 1) return integer_literal(INT64_MIN);
   Operand x = operand(in, *node.operand, hint);
+  if (node.op == ast::UnaryOp::Not && is_unmarked(in, x)) return Poison{};
   if (node.op == ast::UnaryOp::Not && nullable(in, x.value)) x.value = as_condition(in, x);
   if (x.value.is_poison()) return Poison{};
   return with_shape(in, expr, std::array{x}, [&expr, &node](Instance& in, std::span<const Operand> all) {
@@ -106,7 +137,7 @@ struct Evaluate {
   Value operator()(const ast::IsTest&) { return not_supported(in, expr.span, "a test of the target"); }
   Value operator()(const ast::Tuple& n) { return evaluate_elements(in, n.elements); }
   Value operator()(const ast::List& n) { return evaluate_elements(in, n.elements); }
-  Value operator()(const ast::IfExpr& n) { return evaluate_if(in, expr, n, hint); }
+  Value operator()(const ast::IfExpr& n) { return is_unmarked(in, *n.condition) ? Value(Poison{}) : evaluate_if(in, expr, n, hint); }
   Value operator()(const ast::Call& n) { return evaluate_call(in, expr, n, hint); }
   Value operator()(const ast::Index& n) { return evaluate_index(in, expr, n, hint); }
 };
@@ -125,8 +156,7 @@ Value condition(Instance& in, const ast::Expr& expr) { return as_condition(in, o
 
 const View* nullable(const Instance& in, const Value& value) {
   auto* view = value.as<View>();
-  bool is_whole = view && !view->is_region && view->axes.size() == size_t(in.type(view->buffer).rank());
-  return is_whole && in.memory(view->memory).may_be_null ? view : nullptr;
+  return view && is_whole(in, *view) && in.memory(view->memory).may_be_null ? view : nullptr;
 }
 
 namespace {
@@ -137,9 +167,7 @@ void collect_present(Instance& in, const ast::Expr& condition, bool is_true, std
     collect_present(in, *b->rhs, is_true, present);
   }
   if (auto* n = condition.as<ast::Unary>(); n && n->op == ast::UnaryOp::Not) collect_present(in, *n->operand, !is_true, present);
-  auto* name = condition.as<ast::NameRef>();
-  const Binding* binding = name && is_true ? in.find(name->name.text) : nullptr;
-  auto* value = binding ? std::get_if<Value>(&binding->what) : nullptr;
+  const Value* value = is_true ? named(in, condition) : nullptr;
   if (auto* view = value ? nullable(in, *value) : nullptr) present.insert(view->memory);
 }
 
@@ -154,10 +182,11 @@ std::set<MemoryId> present_where(Instance& in, const ast::Expr& condition, bool 
 Value as_condition(Instance& in, const Operand& x) {
   if (auto* v = nullable(in, x.value))
     return Dynamic{in.builder.value(op::Present{v->buffer}, ir::scalar_type(Scalar::Bool))};
-  if (x.value.is_poison()) return x.value;
+  if (x.value.is_poison() || is_unmarked(in, x)) return Poison{};
   if (x.value.is_tile_like()) {
-    in.at(x.span).error(diag::TypeMismatch, "bool", describe(in.kernel, x.value))
-        .help("reduce it: `.any(axis = 0)` or `.all(axis = 0)`");
+    auto report = in.at(x.span).error(diag::TypeMismatch, "bool", describe(in.kernel, x.value));
+    const bool is_compared = x.value.is<Shapeless>() || element_of(in, x.value) == Scalar::Bool;
+    report.help(is_compared ? "reduce it: `.any(axis = 0)` or `.all(axis = 0)`" : "compare and reduce it: `(t != 0).any(axis = 0)`");
     return Poison{};
   }
   Value n = number(in, x);

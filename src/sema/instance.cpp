@@ -23,13 +23,24 @@ Span own_place(const Instance& in, Span span) {
   return call.valid() && is_in_library(in, span) ? call : span;
 }
 
+bool lies_in(Span span, Span around) {
+  return span.valid() && span.file == around.file && span.begin >= around.begin && span.end <= around.end;
+}
+
 }  // namespace
 
 InstancePlace::InstancePlace(const Instance& in, Span span)
-    : in_(in), inside_(own_place(in, span) != span ? span : Span{}), place_(in.session.diagnostics.at(own_place(in, span))) {}
+    : in_(in), span_(own_place(in, span)), inside_(span_ != span ? span : Span{}), place_(in.session.diagnostics.at(span_)) {}
+
+// An argument is converted while the function's frame is open, and stands in the text of its caller: no call led there.
+size_t InstancePlace::frames_around() const {
+  if (inside_.valid()) return in_.frames.size();
+  auto own = std::ranges::find_if(in_.frames, [&](const Frame& frame) { return frame.call.valid() && lies_in(span_, frame.call); });
+  return size_t(own - in_.frames.begin());
+}
 
 Report InstancePlace::traced(Report report) const {
-  for (size_t i = in_.frames.size(); i-- > 0;) {
+  for (size_t i = frames_around(); i-- > 0;) {
     const Frame& frame = in_.frames[i];
     if (!frame.call.valid() || !frame.decl) continue;
     auto* fn = frame.decl->as<ast::Fn>();

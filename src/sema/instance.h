@@ -94,7 +94,9 @@ class InstancePlace {
 
  private:
   Report traced(Report report) const;
+  size_t frames_around() const;
   const Instance& in_;
+  Span span_;
   Span inside_;  // in the library; the place is the call that led there
   Place place_;
 };

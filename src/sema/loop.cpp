@@ -16,6 +16,11 @@ struct Header {
   int64_t stages = 0;
 };
 
+// The ends and the step as the loop takes them.
+struct Range {
+  ir::ValueId low, high, step;
+};
+
 const ast::Argument* named(const ast::For& node, std::string_view name) {
   for (const ast::Argument& a : node.arguments)
     if (a.name.text == name) return &a;
@@ -106,10 +111,8 @@ void run_body(Instance& in, const ast::Block& body, Exits exits, const Loop& loo
   in.loops.pop_back();
 }
 
-void emit_for(Instance& in, const ast::Stmt& stmt, const ast::For& node, const Header& header) {
-  ir::ValueId low = index_value(in, header.low), high = index_value(in, header.high);
-  ir::ValueId step = index_value(in, header.step);
-  if (!low.valid() || !high.valid() || !step.valid()) return;
+void emit_for(Instance& in, const ast::Stmt& stmt, const ast::For& node, const Header& header, const Range& range) {
+  const auto [low, high, step] = range;
   Exits exits = exits_of(node.body.statements);
   if (header.kind == ir::LoopKind::Sequential && (exits.breaks || exits.returns))
     return run_counted(in, node.body, {low, high, step, header.pattern.names[0]}, stmt.span);
@@ -190,6 +193,13 @@ bool run_turn(Instance& in, const ast::For& node, const Value& element) {
   return goes_on;
 }
 
+// The loop that `break` and `continue` speak of while its turns are written out one after the other.
+Loop written_out(Instance& in, const ast::For& node) {
+  Loop loop;
+  if (exits_of(node.body.statements).breaks) loop.goes_on = new_flag(in, "goes_on");
+  return loop;
+}
+
 // `for x in [a, b]`: the body once for each, at compile time.
 void run_each(Instance& in, const ast::For& node) {
   if (node.arguments.empty()) return;
@@ -202,15 +212,48 @@ void run_each(Instance& in, const ast::For& node) {
     return;
   }
   ScopeGuard outer(in);
-  Loop loop;
-  if (exits_of(node.body.statements).breaks) loop.goes_on = new_flag(in, "goes_on");
-  in.loops.push_back(loop);
+  in.loops.push_back(written_out(in, node));
   for (const Value& element : tuple->elements) {
     ++in.rounds;
     if (is_too_long(in, list.span, "the body of a loop over a list is written out for each of its elements")) break;
     if (!run_turn(in, node, element)) break;
   }
   in.loops.pop_back();
+}
+
+bool holds_launch(std::span<const ast::Stmt* const> statements);
+
+struct HoldsLaunch {
+  bool operator()(const ast::Launch&) const { return true; }
+  bool operator()(const ast::Block& b) const { return holds_launch(b.statements); }
+  bool operator()(const ast::If& n) const {
+    return holds_launch(n.then_block.statements) || (n.else_branch && std::visit(*this, n.else_branch->node));
+  }
+  bool operator()(const ast::For& n) const { return holds_launch(n.body.statements); }
+  bool operator()(const ast::While& n) const { return holds_launch(n.body.statements); }
+  template <class T> bool operator()(const T&) const { return false; }
+};
+
+bool holds_launch(std::span<const ast::Stmt* const> statements) {
+  return std::ranges::any_of(statements, [](const ast::Stmt* s) { return std::visit(HoldsLaunch{}, s->node); });
+}
+
+// A range around launches: a kernel's launches are a list, so that the body is written out for each turn. False: it is not known how many
+// there are, and the loop runs as one.
+bool run_each_turn(Instance& in, const ast::For& node, const Range& range) {
+  if (in.level != Level::Host || in.control_depth > 0 || !holds_launch(node.body.statements)) return false;
+  const auto low = in.kernel.constant(range.low), high = in.kernel.constant(range.high), step = in.kernel.constant(range.step);
+  if (!low || !high || !step) return false;
+  ScopeGuard outer(in);
+  in.loops.push_back(written_out(in, node));
+  for (int64_t index = low->i, next = 0; index < high->i; index = next) {
+    ++in.rounds;
+    if (is_too_long(in, node.domain_span, "the body of a loop around a launch is written out for each of its turns")) break;
+    if (!run_turn(in, node, int_const(index))) break;
+    if (__builtin_add_overflow(index, step->i, &next)) break;
+  }
+  in.loops.pop_back();
+  return true;
 }
 
 }  // namespace
@@ -224,7 +267,9 @@ void run_for(Instance& in, const ast::Stmt& stmt, const ast::For& node) {
     in.at(node.pattern.span).error(diag::ArgumentCount, "this loop", 1, int64_t(node.pattern.names.size()));
     return;
   }
-  emit_for(in, stmt, node, *header);
+  const Range range{index_value(in, header->low), index_value(in, header->high), index_value(in, header->step)};
+  if (!range.low.valid() || !range.high.valid() || !range.step.valid()) return;
+  if (!run_each_turn(in, node, range)) emit_for(in, stmt, node, *header, range);
 }
 
 }  // namespace tilec::sema

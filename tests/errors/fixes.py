@@ -174,6 +174,13 @@ k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i] = 2.0; } } static fn f(x: f
 DAMAGED = ["kernel f(x: f32[N]) -> }\n", "kernel f(x: f32[N]) threads", "kernel f(x: f32[N]) {\n    launch (i in N) { fn\n        B[i, 0] = 3; }\n}\n"]
 # What a help must say, whose line is as above.
 HELPS = {
+    "var t: fragment f32[8] = 0; for c in parallel(8) { if c > 4 { continue; } t[c] = 1; } y[i] = t.sum(axis = 0);": "put the rest under an `if`",
+    "var t: fragment f32[8] = 0; for c in parallel(8) { if c > 4 { break; } t[c] = 1; } y[i] = t.sum(axis = 0);": "only some of them do under an `if`",
+    "var t: fragment f32[8] = 0; for c in parallel(8) { if c > 4 { return; } t[c] = 1; } y[i] = t.sum(axis = 0);": "put the rest under an `if`",
+    "if y { y[i] = 1.0; }": "where `y` may be NULL mark it, `inout y: f32[N]?`",
+    "if !x && i > 0 { y[i] = 1.0; }": "where `x` may be NULL mark it, `x: i32[N]?`",
+    "y[i] = if x { 1.0 } else { 2.0 };": "where `x` may be NULL mark it, `x: i32[N]?`",
+    "let t: fragment f32[4] = 0; if t { y[i] = 1.0; }": "compare and reduce it: `(t != 0).any(axis = 0)`",
     "y[i] = tan(1.0);": "sin(x) / cos(x)",
     "y[i] = hypot(1.0, 2.0);": "sqrt(x * x + y * y)",
     "y[i] = x[i].max(0) as f32;": "max(x[i], 0)",

@@ -3,7 +3,7 @@
 
 A kernel of rows/*.tile stands behind a line for each call of it:
     //! {"given": {"x": [1, 2], "n": 3}, "want": {"y": [2, 4]}}
-with `"bounds": true` where the call reports TILE_BOUNDS, and `"requires": "n >= 0"` where it is refused for that. Engines: forms of the interpreter (`source`, `typed`, `thread`, and `sm_90a`, the
+with `"bounds": true` where the call reports TILE_BOUNDS, and `"requires": "n >= 0"` where it is refused for that, with `"where": "n is -1"` as what it says of the call. Engines: forms of the interpreter (`source`, `typed`, `thread`, and `sm_90a`, the
 thread form of that machine), levels of the CPU, C text by
 `gcc` and `clang-19`. Without any, all that run here.
     rows.py TILEC build FOLDER [MACHINE]     compiles for a GPU, sm_90a, which another machine may have: FOLDER goes there together with `tests`
@@ -94,7 +94,8 @@ class Tilec:
             return f"not judged: {lines[0]['not_judged']}"
         fault = lines[0]["fault"] or lines[0]["guard"]
         if "requires" in case and fault and fault["text"] == f"requires {case['requires']}":
-            return ""
+            words = "where" in case and self.run(self.compiler, "run", path, "-w", f"--kernel={kernel}", *form_of(form), f"--data={data}")
+            return "" if not words or tells(words.stdout.partition(" [contract]")[0], case["where"]) else f"{words.stdout}{words.stderr}"
         if bool(fault) != case.get("bounds", False) or "requires" in case:
             return f"fault: {fault}"
         return "" if fault else difference(lines[0]["outputs"], case["want"])
@@ -128,6 +129,33 @@ def extents(parameter, case):
     return len(case["given"].get(name, case["want"].get(name, [0] * (stated[0] if stated else 0))))
 
 
+def tells(message, where):
+    """Does it end in these names and numbers? Of a number six digits are told, or as many as it has."""
+    told, wanted = message.rpartition(", where ")[2].split(), where.split()
+    close = lambda a, b: a == b or (re.match(r"-?\d", a) and re.match(r"-?\d", b) and math.isclose(float(a), float(b), rel_tol=1e-5))
+    return len(told) == len(wanted) and all(map(close, told, wanted))
+
+
+def f8e4m3(bits):
+    sign, exponent, mantissa = -1 if bits & 128 else 1, bits >> 3 & 15, bits & 7
+    if bits & 127 == 127:
+        return math.nan
+    return sign * ((8 + mantissa) * 2.0 ** (exponent - 10) if exponent else mantissa * 2.0 ** -9)
+
+
+def bits_of(element, x):
+    """A number as a call takes it, which the type holds exactly."""
+    if element in ("f32", "f64"):
+        return (ctypes.c_float if element == "f32" else ctypes.c_double)(x)
+    if element == "f8e4m3":
+        return ctypes.c_int64(next(b for b in range(256) if same(f8e4m3(b), x)))
+    if element == "bf16":
+        return ctypes.c_int64(int(np.array(x, np.float32).view(np.uint32)) >> 16)
+    if element in ("f16", "f8e5m2"):
+        return ctypes.c_int64(int(np.array(x, np.float16).view(np.uint16)) >> (8 if element == "f8e5m2" else 0))
+    return ctypes.c_int64(int(np.array(x, TYPES[element])))
+
+
 def called(library, kernel, case, memory):
     parameters = {p["name"]: p for p in kernel["parameters"]}
     tensors, dims, arguments = {}, {}, []
@@ -146,8 +174,7 @@ def called(library, kernel, case, memory):
         if name in tensors:
             arguments.append(ctypes.c_void_p(placed[name][0]))
         elif name in parameters:
-            x = np.array(number(case["given"][name]), dtype=TYPES[parameters[name]["element"]])
-            arguments.append({"f": lambda: ctypes.c_float(float(x)), "d": lambda: ctypes.c_double(float(x))}.get(x.dtype.char, lambda: ctypes.c_int64(int(x)))())
+            arguments.append(bits_of(parameters[name]["element"], number(case["given"][name])))
         elif name in case["given"] or name in dims:
             arguments.append(ctypes.c_int64(case["given"].get(name, dims.get(name))))
         else:
@@ -161,7 +188,7 @@ def called(library, kernel, case, memory):
     library.tile1_last_message.restype = ctypes.c_char_p
     message = library.tile1_last_message().decode() if status else ""
     wanted = BOUNDS if case.get("bounds") else SHAPE if "requires" in case else 0
-    if status != wanted or (status == SHAPE and f": requires {case['requires']} (" not in message):
+    if status != wanted or (status == SHAPE and f": requires {case['requires']} (" not in message) or ("where" in case and not tells(message, case["where"])):
         return f"status {status}: {message}"
     return difference({n: t.tolist() for n, t in tensors.items()}, case["want"])
 

@@ -188,6 +188,25 @@ TEST_SUITE("sema") {
     CHECK(a.sources.place(d.notes[0].span).line == 2);
   }
 
+  TEST_CASE("a mistake in an argument is the caller's own") {
+    auto notes_of = [](const std::string& text) {
+      Analysed a(text);
+      REQUIRE(a.diagnostics.all().size() == 1);
+      std::string notes;
+      for (const auto& note : a.diagnostics.all()[0].notes) notes += note.message + "; ";
+      return notes;
+    };
+    const std::string pick = "fn pick(c: bool, x: f64) -> f64 { return if c { 0.1 } else { x }; }\n";
+    CHECK(notes_of(pick + "kernel k(out y: f64[N], c: i32) { launch (i in N) { y[i] = pick(c > 0, y[i]); } }") == "`y` is declared here; ");
+    CHECK(notes_of(pick + "kernel k(out y: f64[N], c: i32) { launch (i in N) { y[i] = pick(c > 0, c); } }") == "");
+    // Of the calls around it those remain that led to it.
+    CHECK(notes_of(pick + "fn twice(c: i32) -> f64 { return pick(true, c) * 2; }\n"
+                          "kernel k(out y: f64[N], c: i32) { launch (i in N) { y[i] = twice(c); } }") == "in the instance `twice` made here; ");
+    // A default stands in the function.
+    CHECK(notes_of("fn less(x: f64, by: f64 = true) -> f64 { return x - by; }\n"
+                   "kernel k(out y: f64[N], x: f64) { launch (i in N) { y[i] = less(x); } }") == "in the instance `less` made here; ");
+  }
+
   TEST_CASE("a schedule is pinned to the instances that it speaks of") {
     Analysed a(
         "kernel f[BM: int = 4](out B: f32[M]) { launch (i in M) { B[i] = BM as f32; } }\n"

@@ -30,27 +30,6 @@ static int32_t tile_check_dims(const struct tile_kernel *kernel, const int64_t *
   return TILE_OK;
 }
 
-// A scalar's value as text; integers of fewer bits lie in the low bits of their slot.
-static void tile_print_scalar(char *text, size_t size, const struct tile_param *param, int64_t slot) {
-  float narrow;
-  double wide;
-  if (strcmp(param->element, "f32") == 0) {
-    memcpy(&narrow, &slot, sizeof narrow);
-    snprintf(text, size, "%g", (double)narrow);
-  } else if (strcmp(param->element, "f64") == 0) {
-    memcpy(&wide, &slot, sizeof wide);
-    snprintf(text, size, "%g", wide);
-  } else if (param->element[0] == 'i') {
-    int unused_bits = 64 - param->element_bits;
-    snprintf(text, size, "%lld", (long long)((int64_t)((uint64_t)slot << unused_bits) >> unused_bits));
-  } else {
-    int unused_bits = 64 - param->element_bits;
-    uint64_t bits = (uint64_t)slot << unused_bits >> unused_bits;
-    const char *format = param->element[0] == 'u' || param->element[0] == 'b' ? "%llu" : "0x%llx";
-    snprintf(text, size, format, (unsigned long long)bits);
-  }
-}
-
 // The value of the dim or the scalar named by the `length` characters at `name`; false where it names neither.
 static int tile_print_named(char *text, size_t size, const struct tile_kernel *kernel, const int64_t *slots,
                             const char *name, size_t length) {

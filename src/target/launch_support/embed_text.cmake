@@ -1,6 +1,6 @@
 # Writes abi.h, and support.c with its includes put in place, as C++ string literals.
 file(READ ${SOURCE}/support.c text)
-foreach(part support.h abi.h state.c cpu.c pool.c checks.c launch.c args.c)
+foreach(part support.h abi.h state.c cpu.c pool.c numbers.c checks.c launch.c args.c)
   file(READ ${SOURCE}/${part} content)
   string(REPLACE "#include \"${part}\"\n" "${content}" text "${text}")
 endforeach()

@@ -3,6 +3,7 @@
 #include "state.c"
 #include "cpu.c"
 #include "pool.c"
+#include "numbers.c"
 #include "checks.c"
 #include "launch.c"
 #include "args.c"
