@@ -70,6 +70,10 @@ Linear combined(const Linear& a, int64_t of_a, const Linear& b, int64_t of_b) {
 Interval operator+(Interval a, Interval b) { return {end_sum(a.low, b.low), end_sum(a.high, b.high)}; }
 
 Interval operator*(Interval a, Interval b) {
+  if (b.is_point()) {  // a factor, most often
+    const int64_t x = end_product(a.low, b.low), y = end_product(a.high, b.low);
+    return {std::min(x, y), std::max(x, y)};
+  }
   int64_t ends[] = {end_product(a.low, b.low), end_product(a.low, b.high), end_product(a.high, b.low),
                     end_product(a.high, b.high)};
   return {*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)};
