@@ -11,14 +11,6 @@ void lose_reading(Number& x) {
   if (x.padding & kAsRead) x.padding = Padding((x.padding & ~kAsRead) | kAnything);
 }
 
-bool leaves(const ast::If& choice) {
-  bool found = false;
-  auto look = [&](const ast::Stmt& s) { found |= s.as<ast::Break>() || s.as<ast::Continue>(); };
-  for (const ast::Stmt* s : choice.then_block.statements) each_statement(*s, look);
-  if (choice.else_branch) each_statement(*choice.else_branch, look);
-  return found;
-}
-
 }  // namespace
 
 // Is it the same in all iterations, by its names?
@@ -109,29 +101,79 @@ bool Evaluator::may_act(const ast::Expr* expr) const {
   return acts;
 }
 
-// What a side has to do with that is not run, and may have no value here. Names within subscripts only say where an element lies.
-Evaluator::Beside Evaluator::beside(const ast::Expr* expr) {
+void Evaluator::Beside::add(const Number& x) {
+  is_padding |= x.is_padding() || x.is_set(), is_unsure |= x.is_set() || x.is_anything();
+  padding |= x.padding & kAllAxes;
+  if (!x.spread) stamps.add(x.stamps), of_values.add(x.stamps);
+  data |= x.data & ~x.spread, placed |= x.placed & ~x.spread, waiting |= x.waiting & ~x.spread;
+}
+
+void Evaluator::Beside::add(const Beside& other) {
+  is_padding |= other.is_padding, is_unsure |= other.is_unsure, padding |= other.padding;
+  stamps.add(other.stamps), of_values.add(other.of_values);
+  data |= other.data, placed |= other.placed, waiting |= other.waiting;
+}
+
+// Is any element of it padding? Which one is meant is not known where a name is not that a side that is not run declares.
+bool Evaluator::is_padded(std::string_view name) {
+  Binding* binding = find(name);
+  auto* tile = binding ? std::get_if<TilePtr>(&binding->value) : nullptr;
+  auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
+  if (tile) return std::ranges::any_of((*tile)->elements, [](const Number& x) { return x.is_padding() || x.is_set() || x.waiting; });
+  return view && !view->memory->is_callers() && view->memory->is_padded();
+}
+
+// What a side has to do with that is not run, and may have no value here; `known`: its names, by what it has assigned to them. Names within
+// subscripts only say where an element lies.
+Evaluator::Beside Evaluator::beside(const ast::Expr* expr, const Known& known) {
   Beside found;
   std::set<const ast::Expr*> places;
   each_part(expr, [&](const ast::Expr& part) {
     if (auto* index = part.as<ast::Index>())
       for (const ast::Subscript& s : index->subscripts)
         for (const ast::Expr* place : {s.lo, s.hi}) each_part(place, [&](const ast::Expr& name) { places.insert(&name); });
-    const bool is_read = part.as<ast::Index>() || (part.as<ast::NameRef>() && !places.contains(&part));
+    auto* name = part.as<ast::NameRef>();
+    for (const auto& [assigned, made] : known)
+      if (name && assigned == name->name.text) found.add(made);
+    const bool is_read = part.as<ast::Index>() || (name && !places.contains(&part));
     if (!is_read || may_act(&part)) return;
+    auto unseen = [&] {
+      const bool is = part.as<ast::Index>() && is_padded(root_of(&part));
+      found.is_padding |= is, found.is_unsure |= is;
+    };
     try {
       Value value = eval(part);
-      auto* number = std::get_if<Number>(&value);
-      if (!number) return;
-      found.is_padding |= number->is_padding() || number->is_set();
-      if (!number->spread) found.stamps.add(number->stamps);
-      found.data |= number->data & ~number->spread, found.placed |= number->placed & ~number->spread;
-      found.waiting |= number->waiting & ~number->spread;
+      if (auto* number = std::get_if<Number>(&value)) found.add(*number);
     } catch (const Stopped&) {
+      unseen();
     } catch (const Unknown&) {
+      unseen();
     }
   });
   return found;
+}
+
+// The same of a statement, the names of which are known to those behind it.
+Evaluator::Beside Evaluator::made_by(const ast::Stmt& stmt, Known& known) {
+  Beside made;
+  std::vector<std::string_view> names;
+  each_statement(stmt, [&](const ast::Stmt& s) {
+    auto* assign = s.as<ast::Assign>();
+    each_expression(s, [&](const ast::Expr* expr) {
+      Beside of = beside(expr, known);
+      if (assign && !assign->op && expr == assign->target) of.of_values = {};
+      made.add(of);
+    });
+    if (auto* let = s.as<ast::Let>())
+      for (const ast::Name& name : let->pattern.names) names.push_back(name.text);
+    if (auto* var = s.as<ast::Var>()) names.push_back(var->name.text);
+    if (assign) names.push_back(root_of(assign->target));
+    each_call(s, [&](const ast::Call& call) {
+      for (const ast::Expr* place : places_of(call)) names.push_back(root_of(place));
+    });
+  });
+  for (std::string_view name : names) known.emplace_back(name, made);
+  return made;
 }
 
 // The chosen side of a choice between numbers, in `parallel`, of which the other one is not run.
@@ -158,17 +200,32 @@ Number Evaluator::chosen(const Number& test, Number number, const ast::Expr& oth
   }
 }
 
+// Whether an assignment that is not run would have brought padding to it, or nothing, it is as it was, and counts: padding that is computed of what
+// a variable holds leaves it.
+bool Evaluator::counts_beside(const ast::Stmt& stmt, const Left& left, const Beside& made, const View* element) {
+  const Number& x = left.before;
+  auto* assign = stmt.as<ast::Assign>();
+  if (!assign || left.is_taken || made.is_unsure || x.is_padding() || x.is_set() || x.is_anything() || x.waiting || !x.data) return false;
+  if (element && element->kind != Kind::Fragment) return false;
+  const bool is_computed = !made.of_values.is_open && (made.of_values.has(x.stamp) || made.of_values.has(x.copy_of));
+  // An iteration that lies beyond an edge itself leaves no number as it is.
+  const Padding leaves = element ? x.counted() | kLost : kLost;
+  const Padding brought = element ? moved(made.padding, turned_round(element->indices)) : made.padding;
+  return is_computed && !(brought & kAllAxes & ~leaves);
+}
+
 // What is not run because of the place would have brought padding: what it leaves as it was stands beside that.
-void Evaluator::stand_beside(const ast::Stmt& stmt) {
-  bool brings = false;
-  each_statement(stmt, [&](const ast::Stmt& s) {
-    each_expression(s, [&](const ast::Expr* expr) { brings = brings || beside(expr).is_padding; });
-  });
-  if (!brings) return;
+void Evaluator::stand_beside(const ast::Stmt& stmt, const std::vector<Left>& left, Known& known) {
+  const Beside made = made_by(stmt, known);
+  if (!made.is_padding) return;
   each_statement(stmt, [&](const ast::Stmt& s) {
     if (s.as<ast::Return>()) frame_->doubt |= kSet;
   });
-  each_held(stmt, [&](Number& x, const View*) { lose_reading(x), x.padding |= kSet; });
+  each_held(stmt, [&](Number& x, const View* element) {
+    auto one = std::ranges::find(left, &x, &Left::place);
+    if (one != left.end() && counts_beside(stmt, *one, made, element)) return;
+    lose_reading(x), x.padding |= kSet;
+  });
 }
 
 // Behind branches, and in turns of loops: what was computed of a number before is not computed of what its variable holds.
@@ -190,7 +247,6 @@ void Evaluator::stamp_numbers(const ast::Block& block, const Number* test) {
 
 // Behind a condition that is padding, `own`, or that others tell of, or that may be: fragments were kept out of; what else was assigned to has to do with it.
 void Evaluator::decide(const ast::If& choice, const Number& test, const Number& own) {
-  if (leaves(choice)) unknown(choice.condition->span, "a turn that ends because of padding");
   auto each = [&](const ast::Stmt& side, bool is_taken) {
     each_held(side, [&](Number& x, const View* element) {
       lose_reading(x);
@@ -210,15 +266,9 @@ void Evaluator::decide(const ast::If& choice, const Number& test, const Number& 
 // What a branch assigns to, and what the other side leaves of it.
 std::vector<Evaluator::Left> Evaluator::left_by(const ast::If& choice, bool takes_first) {
   std::vector<Left> all;
+  Known known;
   auto each = [&](const ast::Stmt& side, bool is_taken) {
-    Beside made;
-    auto look = [&](const ast::Stmt& s) {
-      each_expression(s, [&](const ast::Expr* expr) {
-        const Beside of = beside(expr);
-        made.stamps.add(of.stamps), made.is_padding |= of.is_padding, made.data |= of.data, made.placed |= of.placed, made.waiting |= of.waiting;
-      });
-    };
-    if (!is_taken) each_statement(side, look);
+    const Beside made = is_taken ? Beside() : made_by(side, known);
     each_held(side, [&](Number& x, const View* element) {
       auto left = std::ranges::find(all, &x, &Left::place);
       if (left == all.end()) left = all.insert(all.end(), Left{&x, x, x.data, x.placed, x.waiting, x.stamps, element != nullptr});
@@ -263,7 +313,8 @@ void Evaluator::join_left(const Left& left, const Number& test) {
   if (!test.is_element) x.waiting |= left.waiting & ~x.data & ~x.padding;
   if (!test.is_element || test.is_padding()) return;
   if (!(left.is_taken && left.is_other)) x.padding |= left.before.padding & kAllAxes;
-  if (left.brings && !x.is_padding()) x.padding |= kAnything;
+  // What is left as it was is the same number, padding or not.
+  if (left.brings && !x.is_padding()) x.padding |= left.is_taken ? kAnything : kSet;
 }
 
 // What a condition decides of, on either side, and what is returned by it.

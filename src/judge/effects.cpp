@@ -31,21 +31,6 @@ bool Evaluator::is_in_place(const View& element) const {
   return is_same;
 }
 
-// Behind a loop whose end padding, or elements, have told, in `parallel`.
-void Evaluator::end_turns(const ast::Block& body, Padding met, const Number& told, Span span) {
-  if (is_parallel_) stamp_numbers(body, &told);
-  if (!met) return;
-  for (const ast::Stmt* s : body.statements) doubt(*s, met);
-  if (!is_parallel_) return;
-  auto look = [&](const ast::Stmt& inner) {
-    auto* assign = inner.as<ast::Assign>();
-    Binding* binding = assign && assign->target->as<ast::Index>() ? find(root_of(assign->target)) : nullptr;
-    auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
-    if (view && view->kind == Kind::Fragment) unknown(span, "a loop that padding ends, and elements of a fragment");
-  };
-  for (const ast::Stmt* s : body.statements) each_statement(*s, look);
-}
-
 // Of fragments, assignments tell by what they assign.
 bool Evaluator::is_left_alone(const Region& region, Span span) {
   if (!keeps_numbers() || region.view.kind == Kind::Fragment) return false;

@@ -74,6 +74,17 @@ class Within {
   Told &beyond_, before_;
 };
 
+// Something is another one, here.
+template <class T> class Instead {
+ public:
+  Instead(T& place, T value) : place_(place), before_(std::exchange(place, value)) {}
+  ~Instead() { place_ = before_; }
+  Instead(const Instead&) = delete;
+
+ private:
+  T &place_, before_;
+};
+
 // A condition of `parallel` is around.
 class Guarded {
  public:
@@ -84,6 +95,12 @@ class Guarded {
  private:
   int &guards_, before_;
 };
+
+// Subscripts (parts.cpp).
+bool has_new_axis(const ast::Index& index);
+ast::Index without_new_axes(const ast::Index& index);
+TilePtr with_new_axes(const TilePtr& cut, const ast::Index& index);
+bool is_row(const ast::Index& index);  // it takes one place of each axis that it names
 
 class Evaluator {
  public:
@@ -99,6 +116,7 @@ class Evaluator {
   std::vector<std::pair<Module*, const ast::Fn*>> functions_named(std::string_view name, Module& module);
   Type type_of(const ast::Type& type);
   bool is_float_literal(const ast::Expr& expr);
+  bool has_literal_beyond_int(const ast::Expr& expr);
   std::optional<Scalar> scalar_of(const ast::Expr& expr);  // without evaluating anything; none of literals
   std::optional<Shape> shape_of_tile(const ast::Expr& expr);  // without evaluating anything; none of numbers
   std::optional<Shape> shape_of_part(const ast::Index& index);
@@ -109,7 +127,7 @@ class Evaluator {
   // ---- numbers (numbers.cpp)
   Number convert(const Number& x, Scalar to, Span span);  // where a value flows into a type
   Number cast(const Number& x, Scalar to, ir::ConvertMode mode);
-  Number settle(const Number& x);  // a literal that meets nothing
+  Number settle(const Number& x, Span span);  // a literal that meets nothing
   Number arithmetic(ast::BinaryOp op, Number a, Number b, Span span);
   Number whole(ast::BinaryOp op, const Number& a, const Number& b, Span span);  // of `int`s, exact
   Number negated(ast::UnaryOp op, const Number& x, Span span);
@@ -148,6 +166,12 @@ class Evaluator {
   Value part_of(const Value& base, const ast::Index& index, Span span);
   Region within(const Region& region, const ast::Index& index);  // a part of a part
   View element_of(const Region& region, Span span);
+  // ---- parts as they stand (parts.cpp)
+  std::optional<size_t> axes_of_memory(const ast::Expr& expr);
+  bool is_part_as_it_stands(const ast::Expr& expr);
+  Region part_as_it_stands(const ast::Expr& expr);
+  Region tile_as_it_stands(const ast::Call& call);
+  Value taken_out(const ast::Index& index, Span span);
   Number written_pad(const Number& x, Scalar element, Span span);
   View new_memory(const std::string& name, Scalar element, const Shape& shape, Kind kind);
   struct Place {
@@ -170,7 +194,6 @@ class Evaluator {
   Value beside_tile(Value value, const ast::Expr& other);
   Value eval_member(const ast::Member& member, Span span);
   Value eval_index(const ast::Index& index, Span span);
-  bool is_tile_of_memory(const ast::Expr& expr);
   Value choose(const Value& condition, const Value& a, const Value& b, Span span);
   Number chosen(const Number& test, Number x, Number y, Span span);
   Value unary(ast::UnaryOp op, const Value& x, Span span);
@@ -218,8 +241,11 @@ class Evaluator {
   // ---- statements (stmt.cpp, launch.cpp)
   Flow execute(const ast::Block& block);
   Flow execute(const ast::Stmt& stmt);
-  template <class F> Flow turning(const ast::Block& body, F&& loop);
+  struct Leaving;
+  template <class F> Flow turning(const ast::Block& body, Span span, F&& loop);
+  template <class F> Flow leaving_turns(Leaving& leaving, F&& loop);
   void begin_turn(const ast::Block& body);
+  void sweep_stamps();
   bool takes_up(const ast::Block& body, std::string_view name);
   void keep_known(const Memory& memory, const Number& x, Span span);
   void doubt(const ast::Stmt& stmt, Padding padding, bool is_kept = false);
@@ -229,17 +255,27 @@ class Evaluator {
   Number* held_by(const ast::Expr& target, std::optional<View>& element);
   template <class F> void each_held(const ast::Stmt& stmt, const F& f);
   struct Beside {
-    bool is_padding = false;
-    Padding data = 0, placed = 0, waiting = 0;
-    Stamps stamps = {};
+    bool is_padding = false, is_unsure = false;
+    Padding padding = 0, data = 0, placed = 0, waiting = 0;
+    Stamps stamps = {}, of_values = {};  // not of what is only assigned to
+    void add(const Number& x);
+    void add(const Beside& other);
   };
+  using Known = std::vector<std::pair<std::string_view, Beside>>;  // what names have to do with that a side assigns to
   bool may_act(const ast::Expr* expr) const;
-  Beside beside(const ast::Expr* expr);
+  bool is_padded(std::string_view name);
+  Beside beside(const ast::Expr* expr, const Known& known = {});
+  Beside made_by(const ast::Stmt& stmt, Known& known);
   Number chosen(const Number& test, Number number, const ast::Expr& other, bool is_first, Span span);
-  void stand_beside(const ast::Stmt& stmt);
+  // What conditions have told that end turns of a loop of `parallel`.
+  struct Leaving {
+    Padding met = 0;
+    Number told = {};
+  };
+  void end_turns(const ast::Block& body, Padding met, const Number& told, Span span);
+  void leave_turn(const ast::If& choice, const Number& test, const Number& own);
   void stamp_numbers(const ast::Stmt& stmt, const Number* test = nullptr);
   void stamp_numbers(const ast::Block& block, const Number* test = nullptr);
-  void end_turns(const ast::Block& body, Padding met, const Number& told, Span span);
   Told told_by(const Number& test) const;
   // What iterations beyond an edge do to memory (effects.cpp): nothing.
   bool is_in_place(const View& element) const;
@@ -260,6 +296,8 @@ class Evaluator {
     Stamps stamps;
     bool is_element, is_taken = false, is_other = false, brings = false;
   };
+  static bool counts_beside(const ast::Stmt& stmt, const Left& left, const Beside& made, const View* element);
+  void stand_beside(const ast::Stmt& stmt, const std::vector<Left>& left, Known& known);
   std::vector<Left> left_by(const ast::If& choice, bool takes_first);
   Padding told_by_others(const Number& test, const std::vector<Left>& left, bool returns);
   static void join_left(const Left& left, const Number& test);
@@ -277,6 +315,7 @@ class Evaluator {
   Flow run_while(const ast::While& loop, Span span);
   void end_by_padding(const ast::While& loop, const Number& test);
   Flow run_for(const ast::For& loop);
+  std::vector<Value> named_parts(const ast::Pattern& pattern, const Value& item, Span span);
   Flow run_each(const ast::For& loop);
   Flow run_turn(const ast::For& loop, const std::vector<Value>& indices);
   Flow run_range(const ast::For& loop);
@@ -315,6 +354,7 @@ class Evaluator {
   bool is_muted_ = false;   // an element that nobody chooses: its arithmetic has no faults
   std::vector<std::pair<TilePtr, bool>> masks_;
   uint64_t turns_ = 0;  // of all loops
+  Leaving* leaving_ = nullptr;  // of the loop around
   std::vector<std::pair<std::shared_ptr<Memory>, bool>> turned_;  // what the loop around this place assigns to; of what it holds?
   const ast::Launch* launch_ = nullptr;
   int64_t threads_ = 0, thread_ = -1;

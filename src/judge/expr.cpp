@@ -124,6 +124,18 @@ bool Evaluator::is_float_literal(const ast::Expr& expr) {
   return call && std::ranges::any_of(call->arguments, [&](const ast::Argument& a) { return a.value && is_float_literal(*a.value); });
 }
 
+bool Evaluator::has_literal_beyond_int(const ast::Expr& expr) {
+  bool found = false;
+  each_part(&expr, [&](const ast::Expr& part) {
+    auto* literal = part.as<ast::IntLiteral>();
+    auto* name = part.as<ast::NameRef>();
+    const auto constant = name && !find(name->name.text) ? value_in(*frame_->module, name->name.text) : std::nullopt;
+    auto* number = constant ? std::get_if<Number>(&*constant) : nullptr;
+    found |= (literal && literal->value > uint64_t(INT64_MAX)) || (number && number->is_literal && !fits_int(number->i));
+  });
+  return found;
+}
+
 // A choice between tiles is computed of what either side is, element by element.
 Value Evaluator::beside_tile(Value value, const ast::Expr& other) {
   auto* tile = std::get_if<TilePtr>(&value);
@@ -170,6 +182,7 @@ Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {
   // A number beside a tile is every element of one.
   if (auto shape = shape_of_tile(other)) return tile_of(value, *shape, span);
   if (type || !number->is_literal) return value;
+  if (!number->is_real() && has_literal_beyond_int(other)) unknown(span, "a literal beyond `int` beside another one");
   if (!number->is_real() && is_float_literal(other)) number->f = double(number->i), number->type = Scalar::F64;
   return value;
 }
@@ -187,15 +200,6 @@ Value Evaluator::eval_member(const ast::Member& member, Span span) {
   unknown(span, "`." + std::string(member.name.text) + "`");
 }
 
-// `A.tile[4, 8](i, j)`, as it is written, of a tensor or a tile in memory.
-bool Evaluator::is_tile_of_memory(const ast::Expr& expr) {
-  auto* call = expr.as<ast::Call>();
-  auto* member = call ? call->callee->as<ast::Member>() : nullptr;
-  auto* name = member && member->name.text == "tile" ? member->base->as<ast::NameRef>() : nullptr;
-  Binding* binding = name && !call->generics.empty() ? find(name->name.text) : nullptr;
-  return binding && std::holds_alternative<View>(binding->value) && std::ranges::none_of(call->arguments, &ast::Argument::is_named);
-}
-
 Value Evaluator::eval_index(const ast::Index& index, Span span) {
   auto* member = index.base->as<ast::Member>();
   if (member && member->name.text == "reshape") {
@@ -208,12 +212,8 @@ Value Evaluator::eval_index(const ast::Index& index, Span span) {
     }
     return reshaped(base, shape, span);
   }
-  // Of a tile of memory it is an element, or a row, of the memory: it lies inside.
-  if (is_tile_of_memory(*index.base) && std::ranges::any_of(index.subscripts, [](const ast::Subscript& s) { return s.kind == ast::SubscriptKind::Index; })) {
-    Place place;
-    place.region = within(*place_of(*index.base).region, index);
-    return place_value(place, span, {});
-  }
+  const bool takes_place = std::ranges::any_of(index.subscripts, [](const ast::Subscript& s) { return s.kind == ast::SubscriptKind::Index; });
+  if (takes_place && is_part_as_it_stands(*index.base)) return taken_out(index, span);
   Value base = eval(*index.base);
   if (auto* shape = std::get_if<ShapeValue>(&base)) return integer_of(shape->extents.at(size_t(whole_number(*index.subscripts[0].lo))));
   if (std::holds_alternative<Number>(base)) unknown(span, "subscripts of a number");

@@ -96,7 +96,7 @@ void Evaluator::run_export(const std::string& name, size_t number, std::span<con
     if (given == generics.end() && !g.default_value) unknown(g.span, "a parameter without a value");
     Value value = given != generics.end() ? given->second : eval(*g.default_value);
     auto* literal = std::get_if<Number>(&value);
-    bind(g.name.text, literal ? Value(settle(*literal)) : value);
+    bind(g.name.text, literal ? Value(settle(*literal, g.span)) : value);
   }
   bind_parameters(*kernel, arguments);
   check_contract(*kernel);

@@ -76,7 +76,7 @@ std::optional<Value> Evaluator::run_on_tiles(const std::string& op, Call& call, 
   bool is_scan = op.starts_with("scan_");
   if (is_scan || op.starts_with("reduce_")) {
     // Elements that choose between literals have the type that literals have by themselves.
-    Value held = map({value(0)}, Scalar::F32, [this](std::span<const Number> x) { return settle(x[0]); }, span);
+    Value held = map({value(0)}, Scalar::F32, [this, span](std::span<const Number> x) { return settle(x[0], span); }, span);
     auto* tile = std::get_if<TilePtr>(&held);
     if (!tile) unknown(span, "a reduction of this");
     int64_t axis = int64_t(number_of(value(1), span).i);

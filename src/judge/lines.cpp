@@ -46,16 +46,21 @@ bool is_corner(const Tile& tile, const Lines& lines, int64_t k, const Number& x,
 // The padding of a result along an axis: where its whole line, but for what was set beside padding, lies beyond an edge along another one.
 template <class F> Padding of_line(const Tile& tile, const Lines& lines, int64_t line, size_t axis, const F& changes_nothing) {
   Padding all = kAllAxes, set = 0, anything = 0;
-  bool is_set = true, has_others = false;
+  bool is_set = true, has_others = false, is_unsaid = false, is_lost = true;
   for (int64_t k = 0; k < lines.length; ++k) {
     const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
     if (x.is_set()) set = kSet, anything |= changes_nothing(x) ? Padding(0) : kAnything;
     else all &= x.beyond(), is_set = false, has_others |= !x.is_padding();
     if (!is_left_out(x, axis)) anything |= x.padding & kAnything;
     else if (!changes_nothing(x) && is_corner(tile, lines, k, x, axis)) anything |= kAnything;
+    is_lost &= (x.padding & kReshaped) && is_left_out(x, axis) && !is_left_out_along(x, axis);
+    is_unsaid |= !changes_nothing(x);
+    if (may_stand(x, axis) && !changes_nothing(x)) anything |= kAnything;
     // Kept as a whole, which a reduction is not said to tell.
     if ((x.waiting & kLost) && !x.is_padding() && !changes_nothing(x)) anything |= kAnything;
   }
+  // It may lie along another axis, of which this is a line of padding, or along this one, and is a line of nothing.
+  if (is_lost && is_unsaid) anything |= kAnything;
   all = Padding((is_set ? Padding(0) : all) | anything | (has_others ? Padding(0) : set));
   Places places;
   for (size_t d = 0; d < tile.shape.size(); ++d) places.push_back(d < axis ? d : d - 1);
@@ -159,7 +164,7 @@ Value Evaluator::scan(const std::string& fn, const TilePtr& tile, int64_t axis, 
       // Padding before the first element, which a mask may have put its identity in the place of.
       const Padding unsaid = has_begun || changes_nothing(*function, x, type) ? Padding(0) : kAnything;
       if (!is_left_out(x, size_t(axis))) total = ir::combine(*function, type, total, to_ir(x), options_.numeric), exact += x.i;
-      if (x.is_set() && !changes_nothing(*function, x, type)) anything |= kAnything;
+      if ((x.is_set() || may_stand(x, size_t(axis))) && !changes_nothing(*function, x, type)) anything |= kAnything;
       Number sum = from(type, total, x.beyond());
       if (type == Scalar::Index && *function == ir::ReduceFn::Sum) sum = int_sum(exact, x.beyond(), span);
       if (type != tile->type && options_.numeric == ir::Numeric::Typed) sum = cast(sum, tile->type, ir::ConvertMode::Nearest);

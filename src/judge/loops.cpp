@@ -88,6 +88,7 @@ void Evaluator::open_rest(const ast::Block& block, size_t first) {
 void Evaluator::begin_turn(const ast::Block& body) {
   stamp_numbers(body);
   for (const auto& [memory, takes_up] : turned_) memory->begin_turn(takes_up);
+  sweep_stamps();
 }
 
 // Is anything assigned to the name that is computed of what it holds?
@@ -105,9 +106,21 @@ bool Evaluator::takes_up(const ast::Block& body, std::string_view name) {
   return found;
 }
 
+// A turn that goes on because of padding makes no report, which would be of nothing.
+template <class F>
+Flow Evaluator::leaving_turns(Leaving& leaving, F&& loop) {
+  const Instead<Leaving*> inside(leaving_, &leaving);
+  try {
+    return loop();
+  } catch (const Stopped& stopped) {
+    if (leaving.met) unknown(stopped.fault.span, "a fault of a turn that padding has not ended");
+    throw;
+  }
+}
+
 // Runs a loop that assigns to the fragments of which its body assigns to the names.
 template <class F>
-Flow Evaluator::turning(const ast::Block& body, F&& loop) {
+Flow Evaluator::turning(const ast::Block& body, Span span, F&& loop) {
   std::vector<std::pair<std::shared_ptr<Memory>, bool>> outer = std::exchange(turned_, {});
   for (std::string_view name : assigned_in(body)) {
     Binding* binding = find(name);
@@ -116,7 +129,9 @@ Flow Evaluator::turning(const ast::Block& body, F&& loop) {
     turned_.emplace_back(view->memory, takes_up(body, name));
   }
   const uint64_t turns = turns_;
-  Flow flow = loop();
+  Leaving leaving;
+  Flow flow = leaving_turns(leaving, loop);
+  if (is_parallel_) end_turns(body, leaving.met, leaving.told, span);
   stamp_numbers(body);
   for (const auto& [memory, takes_up] : turned_) memory->stamp_anew(turns_ == turns);
   turned_ = std::move(outer);
@@ -140,7 +155,7 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
   Padding met = 0;
   Number told;
   const Within within(beyond_);
-  const Flow end = turning(loop.body, [&] {
+  const Flow end = turning(loop.body, loop.condition->span, [&] {
     for (uint64_t turn = 1;; ++turn) {
       uint64_t before = changes_;
       begin_turn(loop.body);
@@ -168,6 +183,7 @@ Flow Evaluator::run_for(const ast::For& loop) {
   if (loop.kind == ast::LoopKind::Parallel) {
     const Padding around = std::exchange(kept_out_, Padding(0));
     const Within within(beyond_);
+    const Instead<Leaving*> alone(leaving_, nullptr);
     beyond_ = {};
     is_parallel_ = true;
     Flow flow = run_parallel(loop);
@@ -175,19 +191,30 @@ Flow Evaluator::run_for(const ast::For& loop) {
     is_parallel_ = false, parallel_rank_ = 0, kept_out_ = around;
     return flow;
   }
-  return turning(loop.body, [&] { return loop.kind == ast::LoopKind::Each ? run_each(loop) : run_range(loop); });
+  return turning(loop.body, loop.domain_span, [&] { return loop.kind == ast::LoopKind::Each ? run_each(loop) : run_range(loop); });
+}
+
+// What the names of a loop over a list stand for in a turn: of a tuple each has its part.
+std::vector<Value> Evaluator::named_parts(const ast::Pattern& pattern, const Value& item, Span span) {
+  if (!pattern.is_tuple) return {item};
+  auto* parts = std::get_if<std::shared_ptr<List>>(&item);
+  if (!parts || (*parts)->items.size() != pattern.names.size()) unknown(span, "names for parts of this");
+  return (*parts)->items;
 }
 
 Flow Evaluator::run_each(const ast::For& loop) {
   Value value = eval(*loop.arguments.at(0).value);
   auto* list = std::get_if<std::shared_ptr<List>>(&value);
   if (!list) unknown(loop.domain_span, "a loop over this");
-  for (const Value& item : (*list)->items) {
-    Flow flow = run_turn(loop, {item});
-    if (flow == Flow::Break) break;
-    if (flow == Flow::Return) return flow;
-  }
-  return Flow::Next;
+  const Within within(beyond_);
+  // What holds numbers has a name; no program can say this one.
+  frame_->scopes.emplace_back();
+  bind("for", value);
+  Flow flow = Flow::Next;
+  for (size_t i = 0; i < (*list)->items.size() && flow != Flow::Break && flow != Flow::Return; ++i)
+    flow = run_turn(loop, named_parts(loop.pattern, (*list)->items[i], loop.domain_span));
+  frame_->scopes.pop_back();
+  return flow == Flow::Return ? flow : Flow::Next;
 }
 
 }  // namespace tilec::judge

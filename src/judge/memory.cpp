@@ -125,7 +125,11 @@ void Evaluator::write(const Region& region, const Value& value, Span span, bool 
     Number number = moved(convert(x, memory.element, span), places);
     number.stamps = x.stamps;
     const bool is_held = memory.is_written(*at) && (region.view.kind == Kind::Fragment || (takes_up && region.view.kind == Kind::Shared));
-    if (is_held) number = assigned(*memory.own(*at), number, takes_up, span);
+    if (is_held) {
+      const Number& old = *memory.own(*at);
+      number = assigned(old, number, takes_up, span);
+      if (!is_whole && (number.waiting & ~old.waiting)) number.padding |= kPartly;
+    }
     number.padding &= ~(kAsked | kMet);
     keep_known(memory, number, span);
     if (!is_whole) number.stamp = 0;
@@ -184,27 +188,11 @@ View Evaluator::element_of(const Region& region, Span span) {
   return out;
 }
 
-namespace {
-
-bool is_row(const ast::Index& index, const View& view) {
-  for (const ast::Subscript& s : index.subscripts)
-    if (s.kind != ast::SubscriptKind::Index) return false;
-  return index.subscripts.size() <= view.axes.size();
-}
-
-bool has_new_axis(const ast::Index& index) {
-  for (const ast::Subscript& s : index.subscripts)
-    if (s.kind == ast::SubscriptKind::NewAxis) return true;
-  return false;
-}
-
-}  // namespace
-
 // `base[...]` as a value: an element, a row that stands for memory, or a tile that is read here.
 Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) {
   if (auto* view = std::get_if<View>(&base); view && !has_new_axis(index)) {
     Region region = region_of(*view, index);
-    if (!is_row(index, *view)) return read(region, span);
+    if (!is_row(index)) return read(region, span);
     if (is_nowhere(region)) return nowhere(view->memory->element, region.by.left_out());
     View element = element_of(region, span);
     return element.axes.empty() ? tile_or_number(element, span) : Value(element);
@@ -212,18 +200,14 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
   Value held = tile_or_number(base, span);
   auto* tile = std::get_if<TilePtr>(&held);
   if (!tile) unknown(span, "subscripts of this");
-  ast::Index plain = index;
-  std::vector<size_t> added;
-  for (size_t i = 0; i < index.subscripts.size(); ++i)
-    if (index.subscripts[i].kind == ast::SubscriptKind::NewAxis) added.push_back(i);
-  std::erase_if(plain.subscripts, [](const ast::Subscript& s) { return s.kind == ast::SubscriptKind::NewAxis; });
+  const ast::Index plain = without_new_axes(index);
   View copy = new_memory("the tile", (*tile)->type, (*tile)->shape, Kind::Fragment);
   bool is_whole = true;
   for (const ast::Subscript& s : plain.subscripts) is_whole &= s.kind == ast::SubscriptKind::All;
   TilePtr cut = *tile;
   if (!is_whole) {
     Region region = region_of(copy, plain);
-    if (is_row(plain, copy) && plain.subscripts.size() == copy.axes.size()) {
+    if (is_row(plain) && plain.subscripts.size() == copy.axes.size()) {
       const View element = element_of(region, span);
       return element_at((*tile)->elements[size_t(element.offset)], element.indices, (*tile)->shape.size(), Kind::Fragment);
     }
@@ -231,19 +215,7 @@ Value Evaluator::part_of(const Value& base, const ast::Index& index, Span span) 
     for (const Number& x : (*tile)->elements) copy.memory->hold(int64_t(k++), x);
     cut = read(region, span);
   }
-  if (added.empty()) return cut;
-  // Axes of one element go where they are written; those that an index drops do not count.
-  auto out = std::make_shared<Tile>(*cut);
-  size_t axis = 0;
-  Places places;
-  for (const ast::Subscript& s : index.subscripts) {
-    if (s.kind == ast::SubscriptKind::NewAxis) out->shape.insert(out->shape.begin() + int64_t(axis), 1);
-    else if (s.kind != ast::SubscriptKind::Index) places.push_back(axis);
-    axis += s.kind != ast::SubscriptKind::Index;
-  }
-  while (places.size() < cut->shape.size()) places.push_back(axis++);
-  for (Number& x : out->elements) x = moved(x, places);
-  return TilePtr(out);
+  return with_new_axes(cut, index);
 }
 
 Region Evaluator::open_region(const View& view, const std::vector<Wide>& index, const Shape& shape) {
@@ -252,22 +224,6 @@ Region Evaluator::open_region(const View& view, const std::vector<Wide>& index, 
     out.length[d] = shape[d];
     out.start[d] = index[d] * shape[d];
   }
-  return out;
-}
-
-Region Evaluator::within(const Region& region, const ast::Index& index) {
-  View shape = region.view;
-  shape.axes.clear();
-  for (int64_t extent : region.shape()) shape.axes.push_back({extent, 1, shape.axes.size()});
-  Region part = region_of(shape, index), out = region;
-  size_t axis = 0;
-  for (size_t d = 0; d < region.length.size(); ++d) {
-    if (!region.is_kept[d]) continue;
-    out.start[d] += part.start[axis];
-    out.length[d] = part.length[axis];
-    out.is_kept[d] = part.is_kept[axis++];
-  }
-  out.by.add(part.by);
   return out;
 }
 

@@ -75,9 +75,18 @@ Wide greatest_of(Scalar type) { return type == Scalar::U64 ? Wide(UINT64_MAX) : 
 // A literal's number, for a type that it flows into.
 double digits_for(Scalar to, const Number& x) { return x.odd && to != Scalar::F64 ? *x.odd : x.f; }
 
+bool is_beyond_int(const Number& x) { return x.is_literal && x.type == Scalar::Index && !fits_int(x.i); }
+
+// A literal's number as a float, rounded once.
+double real_of(Scalar to, Wide x) {
+  if (!fits_int(x) && (x < 0 || x > UINT64_MAX)) return round_to(to, double(x));
+  return ir::evaluate_convert(fits_int(x) ? Scalar::Index : Scalar::U64, to, ir::ConvertMode::Nearest, ir::Number::integer(int64_t(x))).f;
+}
+
 }  // namespace
 
 Number Evaluator::convert(const Number& x, Scalar to, Span span) {
+  if (to == Scalar::Index && is_beyond_int(x)) unknown(span, "a literal that is no `int`, as one");
   if (x.type == to) {
     Number same = x;
     same.odd.reset();
@@ -93,13 +102,13 @@ Number Evaluator::convert(const Number& x, Scalar to, Span span) {
   out.type = to, out.stamp = 0;
   out.is_literal = false;
   out.odd.reset();
-  if (is_float(to)) out.f = round_to(to, x.is_real() ? digits_for(to, x) : double(x.i));
+  if (is_float(to)) out.f = x.is_real() ? round_to(to, digits_for(to, x)) : real_of(to, x.i);
   return out;
 }
 
 Number Evaluator::cast(const Number& x, Scalar to, ir::ConvertMode mode) {
   Number out;
-  if (x.is_literal && !x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, double(x.i));
+  if (x.is_literal && !x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = real_of(to, x.i);
   else if (x.is_literal && x.i > INT64_MAX && mode == ir::ConvertMode::Nearest) out.i = std::min<Wide>(x.i, greatest_of(to));
   else if (x.is_literal && x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, digits_for(to, x));
   else out = from(to, ir::evaluate_convert(x.type, to, mode, to_ir(x), options_.numeric), x.beyond());
@@ -108,12 +117,15 @@ Number Evaluator::cast(const Number& x, Scalar to, ir::ConvertMode mode) {
   return out;
 }
 
-Number Evaluator::settle(const Number& x) {
-  return x.is_literal ? convert(x, x.is_real() ? Scalar::F32 : x.type, {}) : x;
+Number Evaluator::settle(const Number& x, Span span) {
+  if (is_beyond_int(x) && x.i > 0 && x.i <= UINT64_MAX) return convert(x, Scalar::U64, span);
+  return x.is_literal ? convert(x, x.is_real() ? Scalar::F32 : x.type, span) : x;
 }
 
 void Evaluator::unite(Number& a, Number& b, Span span) {
   if (a.is_literal && b.is_literal) {
+    // Literals are exact in `int`; of which type one beyond it is beside another is not said.
+    if (is_beyond_int(a) || is_beyond_int(b)) unknown(span, "a literal beyond `int` beside another one");
     if (a.type == b.type) return;
     for (Number* n : {&a, &b})
       if (!n->is_real()) n->f = double(n->i), n->type = Scalar::F64;
@@ -193,6 +205,7 @@ Number Evaluator::arithmetic(BinaryOp op, Number a, Number b, Span span) {
 }
 
 Number Evaluator::negated(ast::UnaryOp op, const Number& x, Span span) {
+  if (is_beyond_int(x) && !(op == ast::UnaryOp::Negate && fits_int(-x.i))) unknown(span, "an operation on a literal beyond `int`");
   Muted muted(is_muted_, x.is_padding() || x.waiting);
   if (op == ast::UnaryOp::Negate && x.type == Scalar::Index) {
     Number out = x;

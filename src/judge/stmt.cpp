@@ -95,9 +95,8 @@ void Evaluator::declare(const ast::Name& name, const ast::Type* written, const a
 }
 
 void Evaluator::declare_each(const ast::Pattern& pattern, const Value& all, Span span) {
-  auto* list = std::get_if<std::shared_ptr<List>>(&all);
-  if (!list || (*list)->items.size() != pattern.names.size()) unknown(span, "names for parts of this");
-  for (size_t i = 0; i < pattern.names.size(); ++i) hold(pattern.names[i], {}, (*list)->items[i], false, span);
+  const std::vector<Value> parts = named_parts(pattern, all, span);
+  for (size_t i = 0; i < pattern.names.size(); ++i) hold(pattern.names[i], {}, parts[i], false, span);
 }
 
 // Behind a name it is no longer combined as it was read, and no more of one variable alone.
@@ -116,7 +115,7 @@ void Evaluator::hold(const ast::Name& name, const std::optional<Type>& type, Val
   held = named(std::move(held));
   if (auto* number = std::get_if<Number>(&held)) number->padding &= ~kAsked;
   if (auto* number = std::get_if<Number>(&held)) {
-    const Number x = type ? convert(*number, type->scalar, span) : settle(*number);
+    const Number x = type ? convert(*number, type->scalar, span) : settle(*number, span);
     return bind(name.text, is_var ? stamped(x, 0) : x);
   }
   if (std::holds_alternative<Pending>(held)) unknown(span, "a tile whose shape nothing gives");
@@ -247,12 +246,14 @@ Flow Evaluator::run_if(const ast::If& choice) {
   }
   for (const Left& one : left) join_left(one, test);
   if (!own.is_padding()) note_test(choice, but_for(own, others));
+  leave_turn(choice, test, own);
+  Known known;
   if (test.is_padding() || test.is_set()) {
     decide(choice, test, own);
   } else if (!test.truth()) {
-    for (const ast::Stmt* s : choice.then_block.statements) stand_beside(*s);
+    for (const ast::Stmt* s : choice.then_block.statements) stand_beside(*s, left, known);
   } else if (choice.else_branch) {
-    stand_beside(*choice.else_branch);
+    stand_beside(*choice.else_branch, left, known);
   }
   return flow;
 }

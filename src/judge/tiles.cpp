@@ -199,13 +199,15 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       double sum = 0;
       uint64_t whole = 0;
       // Where all of a line lies along an axis that is not known, it is a line of padding.
-      bool is_lost_row = inner > 0, is_lost_column = inner > 0;
+      bool is_lost_row = inner > 0, is_lost_column = inner > 0, is_unsaid = false;
       Padding set = 0, data = 0, placed = 0, waiting = 0, read = 0;
       bool has_others = false;
       for (int64_t k = 0; k < inner; ++k) {
         const Number &p = a.elements[size_t(r * inner + k)], &q = b.elements[size_t(k * columns + c)];
         data |= Padding((p.data & 1) | (q.data & 2)), placed |= Padding((p.placed & 1) | (q.placed & 2)), read |= Padding((p.read & 1) | (q.read & 2)), waiting |= Padding((p.waiting & 1) | (q.waiting & 2));
         is_lost_row &= (p.beyond() & kLost) != 0, is_lost_column &= (q.beyond() & kLost) != 0;
+        is_unsaid |= ((p.padding | q.padding) & kReshaped) && !is_left_out_along(p, 1) && !is_left_out_along(q, 0) && !(is_zero(p) || is_zero(q));
+        if ((may_stand(p, 1) || may_stand(q, 0)) && !is_zero(p) && !is_zero(q)) set |= kAnything;
         if (is_left_out(p, 1) || is_left_out(q, 0)) continue;
         if (p.is_set() || q.is_set()) set |= kSet | (is_zero(p) || is_zero(q) ? Padding(0) : kAnything);
         else has_others |= !p.is_padding() && !q.is_padding();
@@ -215,8 +217,9 @@ Value Evaluator::product(const Value& x, const Value& y, const TilePtr& acc, Spa
       Number n;
       n.type = out->type;
       if (inner > 0) n.padding = Padding((a.elements[size_t(r * inner)].beyond() & 1) | (b.elements[size_t(c)].beyond() & 2));
-      if (is_lost_row) n.padding |= 1;
-      if (is_lost_column) n.padding |= 2;
+      n.padding |= Padding(int(is_lost_row) | int(is_lost_column) << 1);
+      // By `reshape` it may be the product of padding, or one of nothing.
+      if ((is_lost_row || is_lost_column) && is_unsaid) n.padding |= kAnything;
       n.padding |= has_others ? set & ~kSet : set;
       const Number* start = acc ? &acc->elements[out->elements.size()] : nullptr;
       if (start) is_real ? void(sum += start->f) : void(whole += uint64_t(int64_t(start->i)));
@@ -279,6 +282,11 @@ Value Evaluator::reshaped(const Value& value, const Shape& shape, Span span) {
     const bool is_data = x.data, is_placed = x.placed;
     for (size_t d = 0; d < places.size(); ++d)
       if (!places[d]) x.scanned &= ~(1 << d);
+    for (size_t d = 0; d < places.size(); ++d) {
+      if (!places[d] && ((x.padding | x.waiting) >> d & 1)) x.padding |= kReshaped;
+      // What has only come to nothing, a tensor that is longer is given some number of.
+      if (!places[d] && (x.waiting & ~x.data) >> d & 1) x.padding |= kAnything;
+    }
     x = moved(x, places);
     if (is_data) x.data |= Padding(~image & kAllAxes & ~x.waiting);
     if (is_placed) x.placed |= Padding(~image & kAllAxes);

@@ -75,7 +75,7 @@ Number moved(Number x, const Places& places) {
     x.padding &= ~(x.scanned & 1 << d);
     // At one place of an axis, what a variable has kept beyond the edge is no element either.
     const Padding kept = x.waiting & ~x.data & 1 << d;
-    x.padding |= kept, x.waiting &= ~kept;
+    x.padding |= kept && (x.padding & kPartly) ? kSet : kept, x.waiting &= ~kept;
   }
   x.scanned = moved(x.scanned, places) & (kLost - 1);
   x.padding = moved(x.padding, places);
@@ -84,53 +84,6 @@ Number moved(Number x, const Places& places) {
   x.kept = (moved(x.kept, places) & kAllAxes & ~kLost) | (x.kept & kLost), x.read = moved(x.read, places);
   x.keepers = moved(x.keepers, places), x.owners = moved(x.owners, places);
   x.stamps = {};
-  return x;
-}
-
-namespace {
-
-// Of elements that have been assigned to since, nothing that stands is computed, unless another variable was given what they held.
-enum class Stamp : uint8_t { Stands, Copied, Gone };
-thread_local std::vector<Stamp> stamps_seen;
-
-void note_stamp(uint32_t stamp, Stamp now) {
-  if (stamp >= stamps_seen.size()) stamps_seen.resize(size_t(stamp) + 1);
-  if (stamp && stamps_seen[stamp] != Stamp::Copied) stamps_seen[stamp] = now;
-}
-
-// Another one in the place of `before`.
-uint32_t new_stamp(uint32_t before) {
-  thread_local uint32_t last = 0;
-  note_stamp(before, Stamp::Gone);
-  if (!++last) stamps_seen.clear(), ++last;
-  return last;
-}
-
-bool is_free(uint32_t stamp) { return !stamp || (stamp < stamps_seen.size() && stamps_seen[stamp] == Stamp::Gone); }
-
-}  // namespace
-
-void Stamps::add(uint32_t stamp) {
-  if (!stamp || has(stamp)) return;
-  auto free = std::ranges::find_if(of, is_free);
-  if (free == of.end()) is_open = true;
-  else *free = stamp;
-}
-
-void Stamps::add(const Stamps& others) {
-  for (uint32_t stamp : others.of) add(stamp);
-  is_open |= others.is_open;
-}
-
-Number stamped(Number x, uint32_t before) {
-  const bool is_again = x.stamp && x.stamp == before;
-  x.copy_of = !x.stamp || is_again ? 0 : x.copy_of ? x.copy_of : x.stamp;
-  note_stamp(x.copy_of, Stamp::Copied);
-  x.stamp = new_stamp(before);
-  if (is_again || is_free(before)) x.stamps.drop(before);
-  x.stamps.add(x.stamp);
-  if (!x.stamps.has(x.stamp)) x.stamps.of[0] = x.stamp;
-  x.padder = x.is_padding() ? x.stamp : 0;
   return x;
 }
 
@@ -181,6 +134,10 @@ void decided_by(Number& x, const Number& test) {
   add_sources(x, test);
 }
 
+bool may_stand(const Number& x, size_t axis) { return (x.padding & kPartly) && (x.waiting & (kLost | 1 << axis)) && !x.is_padding(); }
+
+bool is_left_out_along(const Number& x, size_t axis) { return (x.padding | x.waiting) & 1 << axis; }
+
 bool is_left_out(const Number& x, size_t axis) { return (x.padding | x.waiting) & (kLost | 1 << axis); }
 
 bool waits(std::span<const Number> from) {
@@ -220,7 +177,7 @@ Memory::Memory(std::string name, Scalar element, const Shape& shape, bool rounds
 
 // Nothing is assigned to it any more.
 Memory::~Memory() {
-  for (const Number& x : own_) note_stamp(x.stamp, Stamp::Gone);
+  for (const Number& x : own_) end_stamp(x.stamp);
 }
 
 bool Memory::is_written(int64_t offset) const { return written_[size_t(offset)]; }
@@ -254,7 +211,24 @@ void Memory::set(int64_t offset, const Number& value) {
   if (rounds_ && is_float(element)) own.f = ir::from_bits(element, bits).f;
 }
 
+// Beside data that were given to a part of a line, where others have come to nothing is not known.
+void Memory::come_in_parts(Padding cut) {
+  int64_t inner = 1;
+  for (size_t d = shape.size(); d-- > 0; inner *= shape[d]) {
+    for (int64_t first = 0; (cut >> d & 1) && first < count(); ++first) {
+      if (first / inner % shape[d] != 0) continue;
+      bool has_data = false;
+      for (int64_t k = 0; k < shape[d]; ++k) has_data |= own_[size_t(first + k * inner)].data >> d & 1;
+      for (int64_t k = 0; has_data && k < shape[d]; ++k) {
+        Number& x = own_[size_t(first + k * inner)];
+        if (x.waiting >> d & 1) x.padding |= kPartly;
+      }
+    }
+  }
+}
+
 void Memory::level(Padding cut) {
+  come_in_parts(cut);
   for (const Number& x : own_) cut &= ~(x.padding | x.waiting);
   int64_t inner = 1;
   for (size_t d = shape.size(); d-- > 0; inner *= shape[d]) {

@@ -31,6 +31,8 @@ inline constexpr Padding kAsked = 1 << 10;  // padding that was written is combi
 inline constexpr Padding kMet = 1 << 11;  // padding of two operands is combined in it
 // Padding that was written was combined in it, as it was read, and has left it as it was: the same number, which stands or was kept out.
 inline constexpr Padding kStands = 1 << 12;
+inline constexpr Padding kReshaped = 1 << 13;  // by `reshape` it lies along one of the tile's axes, or of several, which is not known
+inline constexpr Padding kPartly = 1 << 14;   // a part of its variable has come to nothing there: of the variable it is not known where
 inline constexpr size_t kMostAxes = 6;
 inline constexpr Padding kAllAxes = kAsRead - 1;
 
@@ -81,7 +83,7 @@ struct Number {
   bool is_element = false;  // of a tile
 
   Padding beyond() const { return Padding(padding & ~(kAsRead | kAsked)); }
-  bool is_padding() const { return (beyond() & ~(kAnything | kSet | kAsked | kMet | kStands)) != 0; }
+  bool is_padding() const { return (beyond() & ~(kAnything | kSet | kAsked | kMet | kStands | kReshaped | kPartly)) != 0; }
   bool is_set() const { return (padding & kSet) && !is_padding(); }
   bool is_anything() const { return padding & kAnything; }
   bool is_real() const { return is_float(type); }
@@ -106,6 +108,7 @@ Padding left_by_others(const Number& next, const Number& old);
 Number apart(Number x);
 // In a variable, with a stamp of its own in the place of the one that stood there before, 0: none.
 Number stamped(Number x, uint32_t before);
+void end_stamp(uint32_t stamp);  // nothing is assigned to its element any more
 bool are_same(const Number& a, const Number& b);  // of one type, and to the bit
 // What numbers of tiles decide is made of them; what places decide, too, unless something was kept out of it.
 void decided_by(Number& x, const Number& test);
@@ -113,6 +116,8 @@ void decided_by(Number& x, const Number& test);
 void mark(Number& out, std::span<const Number> from);
 // Is it no part of its line along the axis?
 bool is_left_out(const Number& x, size_t axis);
+bool is_left_out_along(const Number& x, size_t axis);  // as is known, and not lost
+bool may_stand(const Number& x, size_t axis);          // what is left out, as of its variable it is not known where padding has come to it
 // Does what they make hold no data where a variable has kept what it held?
 bool waits(std::span<const Number> from);
 
@@ -162,6 +167,7 @@ class Memory {
   // Where some of a line are made of elements along it, so are all others that nothing was kept out of. `cut`: axes along which a part was written,
   // so that numbers are no more the same all along, unless padding has come to some.
   void level(Padding cut = 0);
+  void come_in_parts(Padding cut);
   // Behind branches, and in turns of loops: what was computed of it before is not computed of what it holds. `is_open`: nor is it known what
   // that is computed of.
   void stamp_anew(bool is_open);

@@ -58,6 +58,8 @@ template <class F> void each_expression(const ast::Stmt& stmt, const F& f) {
   if (auto* value = stmt.as<ast::ExprStmt>()) f(value->value);
   if (auto* choice = stmt.as<ast::If>()) f(choice->condition);
   if (auto* loop = stmt.as<ast::While>()) f(loop->condition);
+  if (auto* loop = stmt.as<ast::For>())
+    for (const ast::Argument& a : loop->arguments) f(a.value);
   if (auto* back = stmt.as<ast::Return>()) f(back->value);
 }
 
