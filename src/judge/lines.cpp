@@ -70,10 +70,13 @@ template <class F> Padding of_line(const Tile& tile, const Lines& lines, int64_t
 // What a result is made of along the other axes.
 void mark_line(Number& out, const Tile& tile, const Lines& lines, int64_t line, size_t axis) {
   Padding data = 0, placed = 0, waiting = 0, read = 0;
+  std::vector<Number> all;
   for (int64_t k = 0; k < lines.length; ++k) {
-    const Number& x = tile.elements[size_t(lines.first(line) + k * lines.inner)];
+    const Number& x = all.emplace_back(tile.elements[size_t(lines.first(line) + k * lines.inner)]);
     data |= x.data, placed |= x.placed, waiting |= x.waiting, read |= x.read;
+    all.back().spread = 1 << axis;
   }
+  if (is_unsure_whether_it_waits(all)) out.padding |= kAnything;
   Places places;
   for (size_t d = 0; d < tile.shape.size(); ++d) places.push_back(d < axis ? d : d - 1);
   out.data = moved(Padding(data & ~(1 << axis)), places), out.placed = moved(Padding(placed & ~(1 << axis)), places);
@@ -141,7 +144,7 @@ Value Evaluator::reduce(const std::string& fn, const TilePtr& tile, int64_t axis
     out->elements.push_back(type == tile->type ? sum : cast(sum, tile->type, ir::ConvertMode::Nearest));
     if (type != tile->type && options_.numeric == ir::Numeric::Wide) out->elements.back().f = sum.f;
     Number& last = out->elements.back();
-    last.padding = padding, last.data = sum.data, last.placed = sum.placed, last.read = sum.read;
+    last.padding = sum.padding, last.data = sum.data, last.placed = sum.placed, last.read = sum.read;
     last.waiting = last.kept = sum.waiting, last.owners = sum.owners, last.keepers = sum.keepers;
   }
   return out->shape.empty() ? Value(out->elements[0]) : Value(TilePtr(out));

@@ -110,6 +110,12 @@ Number apart(Number x) {
   return x;
 }
 
+bool is_unsure_whether_it_waits(std::span<const Number> from) {
+  Padding waiting = 0, sure = 0, set = 0;
+  for (const Number& x : from) waiting |= x.waiting & ~x.spread, (x.is_set() ? set : sure) |= x.data & ~x.spread;
+  return waiting & set & ~sure;
+}
+
 void mark(Number& out, std::span<const Number> from) {
   out.scanned = out.padding & (kLost - 1);
   out.data = out.placed = out.waiting = out.kept = out.read = 0, out.keepers = out.owners = {}, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
@@ -124,6 +130,7 @@ void mark(Number& out, std::span<const Number> from) {
   }
   out.data &= ~(out.padding & kAllAxes), out.placed &= ~(out.padding & kAllAxes), out.waiting &= ~out.data;
   if (std::ranges::count_if(from, &Number::is_padding) > 1) out.padding |= kMet;
+  if (is_unsure_whether_it_waits(from)) out.padding |= kAnything;
 }
 
 void decided_by(Number& x, const Number& test) {

@@ -118,6 +118,8 @@ void mark(Number& out, std::span<const Number> from);
 bool is_left_out(const Number& x, size_t axis);
 bool is_left_out_along(const Number& x, size_t axis);  // as is known, and not lost
 bool may_stand(const Number& x, size_t axis);          // what is left out, as of its variable it is not known where padding has come to it
+// Do numbers wait beside data that stand or are padding as well?
+bool is_unsure_whether_it_waits(std::span<const Number> from);
 // Does what they make hold no data where a variable has kept what it held?
 bool waits(std::span<const Number> from);
 

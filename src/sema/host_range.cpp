@@ -109,10 +109,11 @@ Interval range_of(const Kernel& kernel, ValueId v, int depth) {
 int magnitude(const Kernel& kernel, const Magnitudes& near, ValueId v) { return magnitude(kernel, near, v, kDeepestFar); }
 int magnitude(const Kernel& kernel, const Magnitudes& near, const op::Binary& binary) { return magnitude(kernel, near, binary, kDeepestFar - 1); }
 
-bool is_never_negative(const Kernel& kernel, ValueId v) { return range_of(kernel, v, kDeepest).low >= 0; }
+prove::Interval range_of(const Kernel& kernel, ValueId v) { return range_of(kernel, v, kDeepest); }
+bool is_never_negative(const Kernel& kernel, ValueId v) { return range_of(kernel, v).low >= 0; }
 
 bool may_fail_on_host(const Kernel& kernel, const Op& op) {
-  auto range = [&](ValueId v) { return range_of(kernel, v, kDeepest); };
+  auto range = [&](ValueId v) { return range_of(kernel, v); };
   if (auto* u = op.get<op::Unary>())
     return kernel.type(u->x).element == Scalar::Index && (u->fn == UnaryFn::Neg || u->fn == UnaryFn::Abs) && range(u->x).low == prove::kMinusInfinity;
   auto* b = op.get<op::Binary>();

@@ -11,6 +11,8 @@ namespace tilec::sema {
 // May the operation leave 64 bits, or divide by zero? Of those that are no arithmetic on integers: no.
 bool may_fail_on_host(const ir::Kernel& kernel, const ir::Op& op);
 
+// What an integer can be, as types, extents and how it is computed tell.
+prove::Interval range_of(const ir::Kernel& kernel, ir::ValueId v);
 // Is it never negative, as types and extents tell?
 bool is_never_negative(const ir::Kernel& kernel, ir::ValueId v);
 // A power of two that an `int` does not reach, 2^31 of extents and of indices of launches, what its ends say of the index of a loop; 64: it is made of

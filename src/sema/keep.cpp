@@ -34,9 +34,9 @@ MadeOf part_held(const Instance& in, Offsets& offsets, const Selection& part, co
   MadeOf place = MadeOf::All;
   for (size_t d = 0; d < part.offsets.size(); ++d) {
     auto first = in.kernel.constant(cut->offsets[d]);
-    const auto apart = part.offsets[d].valid() ? offsets.distance(cut->offsets[d], part.offsets[d]) : first ? std::optional(first->i) : std::nullopt;
-    if (apart && *apart != 0) return MadeOf::None;
-    if (!apart) place = MadeOf::Some;
+    const auto is_equal = part.offsets[d].valid() ? offsets.are_equal(cut->offsets[d], part.offsets[d]) : first ? std::optional(first->i == 0) : std::nullopt;
+    if (is_equal && !*is_equal) return MadeOf::None;
+    if (!is_equal) place = MadeOf::Some;
   }
   return std::min(place, Ancestry(in, is_one_of(held)).of(cut->tile));
 }
@@ -112,7 +112,6 @@ Value kept_tile(Instance& in, ir::ValueId old, const Operand& next, Span span) {
 Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Operand& next, Span span) {
   auto shape = fixed_shape(part.shape);
   if (!whole.valid() || !shape || next.value.is_poison()) return next.value;
-  if (*shape == in.type(whole).shape && runs_along_all(part.axes, shape->size())) return kept_tile(in, whole, next, span);
   Offsets offsets(in.kernel);
   ir::ValueId read;  // the part, where it is read
   auto of = [&](const std::set<ir::ValueId>& held) {
@@ -123,6 +122,8 @@ Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Op
     });
   };
   MadeOf made_of = of({whole});
+  const bool is_all = *shape == in.type(whole).shape && runs_along_all(part.axes, shape->size());
+  if (is_all && !read.valid()) return kept_tile(in, whole, next, span);
   if (made_of == MadeOf::None && of(left_as_they_were(in, whole)) != MadeOf::None) made_of = MadeOf::Some;
   auto* tile = next.value.as<Tile>();
   if (made_of == MadeOf::None || (tile && tile->id == read)) return next.value;

@@ -1,10 +1,27 @@
 #include "sema/offsets.h"
 
+#include <numeric>
+
 #include "ir/scalar_eval.h"
+#include "sema/host_range.h"
 
 namespace tilec::sema {
 
 namespace op = ir::op;
+
+std::optional<bool> Offsets::are_equal(ir::ValueId a, ir::ValueId b) {
+  const prove::Linear apart = sum(a) - sum(b);
+  if (apart.is_lost) return std::nullopt;
+  if (apart.is_constant()) return apart.constant == 0;
+  prove::Interval range{apart.constant, apart.constant};
+  int64_t divisor = 0;
+  for (const prove::Linear::Part& part : apart.parts) {
+    range = range + ranges_[part.atom.index] * prove::Interval{part.factor, part.factor};
+    divisor = std::gcd(divisor, part.factor);
+  }
+  const bool may_be = range.holds(0) && apart.constant % divisor == 0;
+  return may_be ? std::nullopt : std::optional(false);
+}
 
 prove::Linear Offsets::sum(ir::ValueId v) {
   if (auto number = kernel_.constant(v)) return number->i;
@@ -33,7 +50,9 @@ prove::AtomId Offsets::atom(ir::ValueId v) {
   else if (auto* u = kernel_.defined_by<op::Unary>(v)) is_of('u', int(u->fn), {u->x});
   else if (auto* c = kernel_.defined_by<op::Convert>(v)) is_of('c', int(c->mode), {c->x});
   else key = "v" + std::to_string(v.index);
-  return atoms_.try_emplace(std::move(key), prove::AtomId{uint32_t(atoms_.size())}).first->second;
+  const auto [at, is_new] = atoms_.try_emplace(std::move(key), prove::AtomId{uint32_t(atoms_.size())});
+  if (is_new) ranges_.push_back(range_of(kernel_, v));
+  return at->second;
 }
 
 }  // namespace tilec::sema

@@ -1,4 +1,4 @@
-// How far apart two parts of a tile begin, from how their offsets are computed.
+// Whether two parts of a tile begin at one place, from how their offsets are computed.
 #pragma once
 #include <map>
 #include <optional>
@@ -13,11 +13,8 @@ class Offsets {
  public:
   explicit Offsets(const ir::Kernel& kernel) : kernel_(kernel) {}
 
-  // a - b; none: it is not known.
-  std::optional<int64_t> distance(ir::ValueId a, ir::ValueId b) {
-    const prove::Linear apart = sum(a) - sum(b);
-    return apart.is_constant() ? std::optional(apart.constant) : std::nullopt;
-  }
+  // None: in some runs, as far as is known.
+  std::optional<bool> are_equal(ir::ValueId a, ir::ValueId b);
 
  private:
   prove::Linear sum(ir::ValueId v);
@@ -25,6 +22,7 @@ class Offsets {
 
   const ir::Kernel& kernel_;
   std::map<std::string, prove::AtomId> atoms_;  // what is computed alike is one
+  std::vector<prove::Interval> ranges_;         // of each
 };
 
 }  // namespace tilec::sema
