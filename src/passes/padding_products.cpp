@@ -124,7 +124,7 @@ void PaddingFlow::enter_product(const op::Gemm& gemm, const TileState& a, const 
   if (takes_b || takes_both) keep_out(entry(1, gemm.transpose_b ? 1 : 0, both), at);
 }
 
-// An operand that is padding as a whole adds nothing.
+// An operand that is padding as a whole adds nothing. What has kept a number as a whole takes up a product of data.
 void PaddingFlow::enter_whole(const op::Gemm& gemm, const TileState& a, const TileState& b, const TileState& acc, const Op& at, TileState& result) {
   const Scalar type = element(gemm.acc);
   AxisPadding& whole = result.whole() = acc.whole();
@@ -143,6 +143,8 @@ void PaddingFlow::enter_whole(const op::Gemm& gemm, const TileState& a, const Ti
     whole.numbers = adds ? known_anything(type) : known_exactly(type, identity(ReduceFn::Sum, type)), whole.told = {}, whole.is_as_read = false;
     if (whole.kind != PaddingKind::Free) whole.kind = PaddingKind::Read;
   }
+  const AxisPadding &of_a = a.whole(), &of_b = b.whole();
+  if (acc.whole().is_padded && acc.whole().kind == PaddingKind::Free && !of_a.is_padded && !of_b.is_padded && !(of_a.is_free && of_b.is_free)) see(acc.whole()), whole = {};
   if (whole.is_padded || !whole.is_free) whole.count();
 }
 
