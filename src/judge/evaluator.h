@@ -116,7 +116,6 @@ class Evaluator {
   std::vector<std::pair<Module*, const ast::Fn*>> functions_named(std::string_view name, Module& module);
   Type type_of(const ast::Type& type);
   bool is_float_literal(const ast::Expr& expr);
-  bool has_literal_beyond_int(const ast::Expr& expr);
   std::optional<Scalar> scalar_of(const ast::Expr& expr);  // without evaluating anything; none of literals
   std::optional<Shape> shape_of_tile(const ast::Expr& expr);  // without evaluating anything; none of numbers
   std::optional<Shape> shape_of_part(const ast::Index& index);

@@ -124,18 +124,6 @@ bool Evaluator::is_float_literal(const ast::Expr& expr) {
   return call && std::ranges::any_of(call->arguments, [&](const ast::Argument& a) { return a.value && is_float_literal(*a.value); });
 }
 
-bool Evaluator::has_literal_beyond_int(const ast::Expr& expr) {
-  bool found = false;
-  each_part(&expr, [&](const ast::Expr& part) {
-    auto* literal = part.as<ast::IntLiteral>();
-    auto* name = part.as<ast::NameRef>();
-    const auto constant = name && !find(name->name.text) ? value_in(*frame_->module, name->name.text) : std::nullopt;
-    auto* number = constant ? std::get_if<Number>(&*constant) : nullptr;
-    found |= (literal && literal->value > uint64_t(INT64_MAX)) || (number && number->is_literal && !fits_int(number->i));
-  });
-  return found;
-}
-
 // A choice between tiles is computed of what either side is, element by element.
 Value Evaluator::beside_tile(Value value, const ast::Expr& other) {
   auto* tile = std::get_if<TilePtr>(&value);
@@ -182,7 +170,6 @@ Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {
   // A number beside a tile is every element of one.
   if (auto shape = shape_of_tile(other)) return tile_of(value, *shape, span);
   if (type || !number->is_literal) return value;
-  if (!number->is_real() && has_literal_beyond_int(other)) unknown(span, "a literal beyond `int` beside another one");
   if (!number->is_real() && is_float_literal(other)) number->f = double(number->i), number->type = Scalar::F64;
   return value;
 }

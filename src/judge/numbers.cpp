@@ -124,8 +124,6 @@ Number Evaluator::settle(const Number& x, Span span) {
 
 void Evaluator::unite(Number& a, Number& b, Span span) {
   if (a.is_literal && b.is_literal) {
-    // Literals are exact in `int`; of which type one beyond it is beside another is not said.
-    if (is_beyond_int(a) || is_beyond_int(b)) unknown(span, "a literal beyond `int` beside another one");
     if (a.type == b.type) return;
     for (Number* n : {&a, &b})
       if (!n->is_real()) n->f = double(n->i), n->type = Scalar::F64;
