@@ -246,7 +246,7 @@ Value combine_elements(Instance& in, const Operand& a, const ast::Binary& node, 
   Hint hint;
   if (std::ranges::find(*shape, kNewAxis) == shape->end()) hint.shape = &*shape;
   Operand b = operand(in, *node.rhs, hint);
-  if (!both.is_fine(span)) return Poison{};
+  if (is_unmarked(in, b) || !both.is_fine(span)) return Poison{};
   return map_apart(in, std::array{a, b}, span, [&](std::span<const Operand> x, std::span<const ir::RegionId> apart) -> Value {
     std::vector<ir::RegionId> code = all_with_regions(in, apart);
     splice(in, code[0]);
@@ -294,6 +294,7 @@ Value as_beside(Instance& in, const Operand& taken, const ast::Expr& expr, const
 
 Value evaluate_if(Instance& in, const ast::Expr& expr, const ast::IfExpr& node, Hint hint) {
   Operand first = operand(in, *node.condition);
+  if (is_unmarked(in, first)) return Poison{};
   if (first.value.is_tile_like() && !nullable(in, first.value))
     return choose_elements(in, first, node, hint, expr.span);
   Value test = as_condition(in, first);
@@ -316,7 +317,7 @@ Value evaluate_if(Instance& in, const ast::Expr& expr, const ast::IfExpr& node, 
 Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& node) {
   bool is_and = node.op == ast::BinaryOp::And;
   Operand a = operand(in, *node.lhs);
-  if (a.value.is_poison()) return Poison{};
+  if (a.value.is_poison() || is_unmarked(in, a)) return Poison{};
   if (a.value.is_tile_like() && !nullable(in, a.value)) return combine_elements(in, a, node, expr.span);
   Value left = as_condition(in, a);
   if (left.is_poison()) return left;

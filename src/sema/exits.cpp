@@ -146,9 +146,13 @@ ir::ValueId still_here(Instance& in, Exits exits) {
 
 namespace {
 
-Loop* loop_to_leave(Instance& in, Span span, std::string_view what) {
+constexpr const char* kUnderIf = "put the rest under an `if`";
+
+Loop* loop_to_leave(Instance& in, Span span, std::string_view what, const char* help = kUnderIf) {
   if (in.loops.size() <= in.frame().first_loop) return not_allowed(in, span, what, "outside of a loop"), nullptr;
-  return &in.loops.back();
+  if (in.loops.back().allows_exits) return &in.loops.back();
+  in.at(span).error(diag::NotAllowedHere, what, "in a loop whose iterations are independent").help(help);
+  return nullptr;
 }
 
 void clear(Instance& in, std::optional<VariableId> flag) {
@@ -158,7 +162,7 @@ void clear(Instance& in, std::optional<VariableId> flag) {
 }  // namespace
 
 void run_break(Instance& in, Span span) {
-  Loop* loop = loop_to_leave(in, span, "`break`");
+  Loop* loop = loop_to_leave(in, span, "`break`", "all iterations run, in any order: put what only some of them do under an `if`");
   if (!loop) return;
   clear(in, loop->goes_on);
   in.is_dead = true;
@@ -176,7 +180,7 @@ void run_return(Instance& in, const ast::Return& node, Span span) {
   if (is_kernel && node.value) return void(not_allowed(in, node.value->span, "a result", "in a kernel"));
   if (is_kernel && in.level == Level::Host)
     return void(not_allowed(in, span, "`return`", "outside of a launch's block"));
-  if (in.depth != in.frame().depth) return void(not_allowed(in, span, "`return`", "inside a `parallel` loop"));
+  if (in.depth != in.frame().depth) return void(in.at(span).error(diag::NotAllowedHere, "`return`", "inside a `parallel` loop").help(kUnderIf));
   Value value = node.value ? convert_result(in, operand(in, *node.value)) : Value(Nothing{});
   if (!node.value && !is_kernel && in.frame().decl->as<ast::Fn>()->signature.result)
     in.at(span).error(diag::MissingReturn, in.frame().decl->as<ast::Fn>()->signature.name.text);

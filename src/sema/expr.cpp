@@ -45,27 +45,8 @@ bool is_whole(const Instance& in, const View& view) {
   return !view.is_region && view.axes.size() == size_t(in.type(view.buffer).rank());
 }
 
-// A whole tensor is a condition where it may be NULL, or where it is a tile of conditions: this one, of a parameter, is neither (reported).
-bool is_unmarked(Instance& in, const Operand& x) {
-  auto* view = x.value.as<View>();
-  if (!view || view->is_element() || !is_whole(in, *view)) return false;
-  const Memory& memory = in.memory(view->memory);
-  const bool is_tile = element_of(in, x.value) == Scalar::Bool && fixed_shape(view->shape);
-  if (memory.param < 0 || memory.may_be_null || is_tile) return false;
-  auto report = in.at(x.span).error(diag::TypeMismatch, "bool", describe(in.kernel, x.value));
-  report.fix({memory.span.file, memory.span.end, memory.span.end}, "?",
-             "where `" + memory.name + "` may be NULL mark it, `" + std::string(in.text(memory.span)) + "?`: the condition then is whether it is there");
-  return true;
-}
-
-bool is_unmarked(Instance& in, const ast::Expr& condition) {
-  const Value* value = named(in, condition);
-  return value && is_unmarked(in, Operand{*value, condition.span});
-}
-
 Value evaluate_binary(Instance& in, const ast::Expr& expr, const ast::Binary& node, Hint hint) {
-  if (node.op == ast::BinaryOp::And || node.op == ast::BinaryOp::Or)
-    return is_unmarked(in, *node.lhs) ? Value(Poison{}) : evaluate_logical(in, expr, node);
+  if (node.op == ast::BinaryOp::And || node.op == ast::BinaryOp::Or) return evaluate_logical(in, expr, node);
   if (node.op == ast::BinaryOp::MatrixMultiply) return matrix_product(in, node, expr.span);
   Sides s = sides(in, node, hint);
   if (s.lhs.value.is_poison() || s.rhs.value.is_poison()) return Poison{};
@@ -137,7 +118,7 @@ struct Evaluate {
   Value operator()(const ast::IsTest&) { return not_supported(in, expr.span, "a test of the target"); }
   Value operator()(const ast::Tuple& n) { return evaluate_elements(in, n.elements); }
   Value operator()(const ast::List& n) { return evaluate_elements(in, n.elements); }
-  Value operator()(const ast::IfExpr& n) { return is_unmarked(in, *n.condition) ? Value(Poison{}) : evaluate_if(in, expr, n, hint); }
+  Value operator()(const ast::IfExpr& n) { return evaluate_if(in, expr, n, hint); }
   Value operator()(const ast::Call& n) { return evaluate_call(in, expr, n, hint); }
   Value operator()(const ast::Index& n) { return evaluate_index(in, expr, n, hint); }
 };
@@ -177,6 +158,18 @@ std::set<MemoryId> present_where(Instance& in, const ast::Expr& condition, bool 
   std::set<MemoryId> present = in.present;
   collect_present(in, condition, is_true, present);
   return present;
+}
+
+bool is_unmarked(Instance& in, const Operand& x) {
+  auto* view = x.value.as<View>();
+  if (!view || view->is_element() || !is_whole(in, *view)) return false;
+  const Memory& memory = in.memory(view->memory);
+  const bool is_tile = element_of(in, x.value) == Scalar::Bool && fixed_shape(view->shape);
+  if (memory.param < 0 || memory.may_be_null || is_tile) return false;
+  auto report = in.at(x.span).error(diag::TypeMismatch, "bool", describe(in.kernel, x.value));
+  report.fix({memory.span.file, memory.span.end, memory.span.end}, "?",
+             "where `" + memory.name + "` may be NULL mark it, `" + std::string(in.text(memory.span)) + "?`: the condition then is whether it is there");
+  return true;
 }
 
 Value as_condition(Instance& in, const Operand& x) {

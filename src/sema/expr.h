@@ -15,6 +15,8 @@ inline Operand operand(Instance& in, const ast::Expr& expr,
 // A condition: a bool, known now or later. Poison after a mistake.
 Value condition(Instance& in, const ast::Expr& expr);
 Value as_condition(Instance& in, const Operand& x);
+// A whole tensor is a condition where it may be null, or where it is a tile of conditions: is this one, of a parameter, neither (reported)?
+bool is_unmarked(Instance& in, const Operand& x);
 // A parameter that may be null, named as a whole: as a condition it means that it is there.
 const View* nullable(const Instance& in, const Value& value);
 // The nullable parameters that are there where the condition has come out so: `bias`, `x && bias`, `!bias`.

@@ -27,8 +27,8 @@ auto is_one_of(std::set<ir::ValueId> held) {
   return [held = std::move(held)](ir::ValueId v) { return held.contains(v) ? MadeOf::All : MadeOf::None; };
 }
 
-// The same, element by element, of a part of one of `held`. Cut out where it is not known to be this part or another, it may be.
-MadeOf part_held(const Instance& in, Offsets& offsets, const Selection& part, const std::set<ir::ValueId>& held, ir::ValueId v) {
+// Is a tile cut out at the place of the part? Some: in some runs, as far as is known.
+MadeOf cut_at(const Instance& in, Offsets& offsets, const Selection& part, ir::ValueId v) {
   auto* cut = in.kernel.defined_by<op::Extract>(v);
   if (!cut || cut->axes != part.axes) return MadeOf::None;
   MadeOf place = MadeOf::All;
@@ -38,7 +38,7 @@ MadeOf part_held(const Instance& in, Offsets& offsets, const Selection& part, co
     if (is_equal && !*is_equal) return MadeOf::None;
     if (!is_equal) place = MadeOf::Some;
   }
-  return std::min(place, Ancestry(in, is_one_of(held)).of(cut->tile));
+  return place;
 }
 
 // Is something that a number is computed of such? Through both sides of branches, and the turns of loops that are done. `but`: without that.
@@ -113,18 +113,22 @@ Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Op
   auto shape = fixed_shape(part.shape);
   if (!whole.valid() || !shape || next.value.is_poison()) return next.value;
   Offsets offsets(in.kernel);
-  ir::ValueId read;  // the part, where it is read
+  ir::ValueId read;      // the part, where it is read
+  bool has_cut = false;  // of any tile, at this place
   auto of = [&](const std::set<ir::ValueId>& held) {
     return held_in(in, next.value, *shape, [&](ir::ValueId v) {
-      const MadeOf found = part_held(in, offsets, part, held, v);
-      if (found == MadeOf::All && in.kernel.defined_by<op::Extract>(v)->tile == whole && !read.valid()) read = v;
-      return found;
+      const MadeOf place = cut_at(in, offsets, part, v);
+      if (place == MadeOf::None) return place;
+      const ir::ValueId tile = in.kernel.defined_by<op::Extract>(v)->tile;
+      has_cut = true;
+      if (place == MadeOf::All && tile == whole && !read.valid()) read = v;
+      return std::min(place, Ancestry(in, is_one_of(held)).of(tile));
     });
   };
   MadeOf made_of = of({whole});
   const bool is_all = *shape == in.type(whole).shape && runs_along_all(part.axes, shape->size());
   if (is_all && !read.valid()) return kept_tile(in, whole, next, span);
-  if (made_of == MadeOf::None && of(left_as_they_were(in, whole)) != MadeOf::None) made_of = MadeOf::Some;
+  if (made_of == MadeOf::None && has_cut && of(left_as_they_were(in, whole)) != MadeOf::None) made_of = MadeOf::Some;
   auto* tile = next.value.as<Tile>();
   if (made_of == MadeOf::None || (tile && tile->id == read)) return next.value;
   const Value old = read.valid() ? Value(Tile{read}) : extract(in, {Tile{whole}, span}, part, span);

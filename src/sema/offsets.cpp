@@ -9,6 +9,8 @@ namespace tilec::sema {
 
 namespace op = ir::op;
 
+constexpr int kDeepest = 100;  // what lies deeper is a number of its own
+
 std::optional<bool> Offsets::are_equal(ir::ValueId a, ir::ValueId b) {
   const prove::Linear apart = sum(a) - sum(b);
   if (apart.is_lost) return std::nullopt;
@@ -24,9 +26,17 @@ std::optional<bool> Offsets::are_equal(ir::ValueId a, ir::ValueId b) {
 }
 
 prove::Linear Offsets::sum(ir::ValueId v) {
+  if (auto known = sums_.find(v); known != sums_.end()) return known->second;
+  ++depth_;
+  const prove::Linear found = read(v);
+  --depth_;
+  return sums_[v] = found;
+}
+
+prove::Linear Offsets::read(ir::ValueId v) {
   if (auto number = kernel_.constant(v)) return number->i;
   auto* b = kernel_.defined_by<op::Binary>(v);
-  const bool is_int = kernel_.type(v).element == Scalar::Index;  // others wrap
+  const bool is_int = kernel_.type(v).element == Scalar::Index && depth_ <= kDeepest;  // others wrap
   if (b && is_int && b->fn == ir::BinaryFn::Add) return sum(b->a) + sum(b->b);
   if (b && is_int && b->fn == ir::BinaryFn::Sub) return sum(b->a) - sum(b->b);
   if (b && is_int && b->fn == ir::BinaryFn::Mul) {
@@ -46,7 +56,8 @@ prove::AtomId Offsets::atom(ir::ValueId v) {
     key = std::string{kind, char(kernel_.type(v).element), char(what)};
     for (const std::string& of_operand : keys) key += of_operand;
   };
-  if (auto* b = kernel_.defined_by<op::Binary>(v)) is_of('b', int(b->fn), {b->a, b->b}, ir::is_commutative(b->fn));
+  if (depth_ > kDeepest) key = "v" + std::to_string(v.index);
+  else if (auto* b = kernel_.defined_by<op::Binary>(v)) is_of('b', int(b->fn), {b->a, b->b}, ir::is_commutative(b->fn));
   else if (auto* u = kernel_.defined_by<op::Unary>(v)) is_of('u', int(u->fn), {u->x});
   else if (auto* c = kernel_.defined_by<op::Convert>(v)) is_of('c', int(c->mode), {c->x});
   else key = "v" + std::to_string(v.index);

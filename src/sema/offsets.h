@@ -18,9 +18,12 @@ class Offsets {
 
  private:
   prove::Linear sum(ir::ValueId v);
+  prove::Linear read(ir::ValueId v);
   prove::AtomId atom(ir::ValueId v);
 
   const ir::Kernel& kernel_;
+  std::map<ir::ValueId, prove::Linear> sums_;   // of values that were read: chains of sums are trees of powers of two
+  int depth_ = 0;                               // of them open
   std::map<std::string, prove::AtomId> atoms_;  // what is computed alike is one
   std::vector<prove::Interval> ranges_;         // of each
 };

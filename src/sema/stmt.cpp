@@ -32,17 +32,6 @@ bool compares_output(Instance& in, const ast::Expr& expr) {
   return true;
 }
 
-// An iteration of `parallel` runs to its end, and so do all: those that leave early have the rest under an `if` (reported).
-bool leaves_iteration(Instance& in, const ast::Stmt& stmt) {
-  const bool returns = stmt.as<ast::Return>(), breaks = stmt.as<ast::Break>();
-  const bool is_of_parallel = in.loops.size() > in.frame().first_loop && !in.loops.back().allows_exits;
-  if (returns ? !in.parallel || in.depth == in.frame().depth : !is_of_parallel) return false;
-  const std::string what = returns ? "`return`" : breaks ? "`break`" : "`continue`";
-  in.at(stmt.span).error(diag::NotAllowedHere, what, returns ? "inside a `parallel` loop" : "in a loop whose iterations are independent")
-      .help(breaks ? "all iterations run, in any order: put what only some of them do under an `if`" : "put the rest under an `if`");
-  return true;
-}
-
 struct Run {
   Instance& in;
   const ast::Stmt& stmt;
@@ -57,15 +46,9 @@ struct Run {
   void operator()(const ast::If& n) { run_if(in, n, {}); }
   void operator()(const ast::For& n) { run_for(in, stmt, n); }
   void operator()(const ast::While& n) { run_while(in, n); }
-  void operator()(const ast::Break&) {
-    if (!leaves_iteration(in, stmt)) run_break(in, stmt.span);
-  }
-  void operator()(const ast::Continue&) {
-    if (!leaves_iteration(in, stmt)) run_continue(in, stmt.span);
-  }
-  void operator()(const ast::Return& n) {
-    if (!leaves_iteration(in, stmt)) run_return(in, n, stmt.span);
-  }
+  void operator()(const ast::Break&) { run_break(in, stmt.span); }
+  void operator()(const ast::Continue&) { run_continue(in, stmt.span); }
+  void operator()(const ast::Return& n) { run_return(in, n, stmt.span); }
   void operator()(const ast::Launch& n) { run_launch(in, stmt, n); }
   void operator()(const ast::Simt& n) { run_simt(in, stmt, n); }
   void operator()(const ast::Sync&) { run_sync(in, stmt.span); }
