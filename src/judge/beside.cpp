@@ -103,13 +103,13 @@ bool Evaluator::may_act(const ast::Expr* expr) const {
 
 void Evaluator::Beside::add(const Number& x) {
   is_padding |= x.is_padding() || x.is_set(), is_unsure |= x.is_set() || x.is_anything();
-  padding |= x.padding & kAllAxes;
+  padding |= x.padding & kAllAxes, is_element |= x.is_element;
   if (!x.spread) stamps.add(x.stamps), of_values.add(x.stamps);
   data |= x.data & ~x.spread, placed |= x.placed & ~x.spread, waiting |= x.waiting & ~x.spread;
 }
 
 void Evaluator::Beside::add(const Beside& other) {
-  is_padding |= other.is_padding, is_unsure |= other.is_unsure, padding |= other.padding;
+  is_padding |= other.is_padding, is_unsure |= other.is_unsure, padding |= other.padding, is_element |= other.is_element;
   stamps.add(other.stamps), of_values.add(other.of_values);
   data |= other.data, placed |= other.placed, waiting |= other.waiting;
 }
@@ -184,6 +184,7 @@ Number Evaluator::chosen(const Number& test, Number number, const ast::Expr& oth
     const Beside left = beside(&other);
     number.stamps.add(left.stamps);
     if (test.is_set() || (!number.is_padding() && left.is_padding)) number.padding |= kSet;
+    if (test.is_element) number.waiting &= ~left.data;
     number.waiting |= left.waiting & ~number.data;
     number.data |= left.data & ~number.waiting & ~number.padding & kAllAxes;
     decided_by(number, test);
@@ -308,6 +309,8 @@ Padding Evaluator::told_by_others(const Number& test, const std::vector<Left>& l
 void Evaluator::join_left(const Left& left, const Number& test) {
   Number& x = *left.place;
   if (!left.is_element) x.stamps.add(left.stamps), x.padding &= ~kAsked;
+  // Of what elements choose from either side data counts, of what the place chooses its side.
+  if (test.is_element && !test.is_padding()) x.waiting &= ~left.data;
   if (!test.is_padding() || x.is_padding()) x.data |= left.data & ~x.waiting & ~x.padding & kAllAxes, x.placed |= left.placed & ~x.padding & kAllAxes;
   // Beside what a variable has kept, a number that the place chooses is none either.
   if (!test.is_element) x.waiting |= left.waiting & ~x.data & ~x.padding;
@@ -317,14 +320,14 @@ void Evaluator::join_left(const Left& left, const Number& test) {
   if (left.brings && !x.is_padding()) x.padding |= left.is_taken ? kAnything : kSet;
 }
 
-// What a condition decides of, on either side, and what is returned by it.
-void Evaluator::note_test(const ast::If& choice, const Number& test) {
+// What a condition decides of, on either side, and what is returned by it; `others`: along these axes elements are left as they are.
+void Evaluator::note_test(const ast::If& choice, const Number& test, Padding others) {
   if (returns(choice)) decided_by(frame_->decided, test), frame_->decided.is_element |= test.is_element;
   auto each = [&](const ast::Stmt& side) {
     each_held(side, [&](Number& x, const View* element) {
       Number of = test;
       of.data &= ~test.spread, of.placed &= ~test.spread, of.waiting &= ~test.spread, of.spread = 0;
-      if (element) of = put_at(of, *element);
+      if (element) of.data &= ~others, of.placed &= ~others, of.waiting &= ~others, of = put_at(of, *element);
       decided_by(x, of);
       if (element) x.read = x.kept = 0;
     });

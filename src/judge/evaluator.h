@@ -254,7 +254,7 @@ class Evaluator {
   Number* held_by(const ast::Expr& target, std::optional<View>& element);
   template <class F> void each_held(const ast::Stmt& stmt, const F& f);
   struct Beside {
-    bool is_padding = false, is_unsure = false;
+    bool is_padding = false, is_unsure = false, is_element = false;
     Padding padding = 0, data = 0, placed = 0, waiting = 0;
     Stamps stamps = {}, of_values = {};  // not of what is only assigned to
     void add(const Number& x);
@@ -300,7 +300,7 @@ class Evaluator {
   std::vector<Left> left_by(const ast::If& choice, bool takes_first);
   Padding told_by_others(const Number& test, const std::vector<Left>& left, bool returns);
   static void join_left(const Left& left, const Number& test);
-  void note_test(const ast::If& choice, const Number& test);
+  void note_test(const ast::If& choice, const Number& test, Padding others);
   void decide(const ast::If& choice, const Number& test, const Number& own);
   void set_beside(Number& now, const Number* before) const;
   void end_parallel(const ast::Block& body);

@@ -60,9 +60,11 @@ Value Evaluator::eval_logic(const ast::Binary& logic, Span span) {
   left = tile_or_number(left, span);
   if (auto* n = std::get_if<Number>(&left)) {
     if (n->truth() != is_and) {
-      if (!is_parallel_ || n->is_padding()) return *n;
-      // The places of both decide.
+      if (!is_parallel_) return *n;
+      // The places of both decide, and it is computed of both.
       const Beside other = beside(logic.rhs);
+      n->stamps.add(other.stamps), n->is_element |= other.is_element;
+      if (n->is_padding()) return *n;
       if (other.is_padding) n->padding |= kSet;
       n->placed |= other.placed & ~n->padding;
       return *n;

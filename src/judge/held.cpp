@@ -14,11 +14,12 @@ namespace {
 bool is_left(const Number& old, const Number& next) { return are_same(old, next) && !old.is_anything(); }
 
 // Where what is held is padding as well, nothing is kept out of it; along an axis where it is not, it still is none. Which number that leaves is not
-// said where a mask for others may stand.
+// said where a mask for others may stand, or the place has set some of it.
 Number both_padding(const Number& old, const Number& next) {
   Number out = next;
   const Padding fresh = next.padding & ~old.padding & kAllAxes;
-  if ((fresh || (next.padding & kMet)) && !is_left(old, next)) out.padding |= kAnything;
+  const bool is_beside_set = next.is_padding() && (next.padding & kSet) && !(old.padding & kSet);
+  if ((fresh || is_beside_set || (next.padding & kMet)) && !is_left(old, next)) out.padding |= kAnything;
   out.padding &= ~fresh;
   out.data = (next.data & ~fresh) | (old.data & fresh), out.placed = (next.placed & ~fresh) | (old.placed & fresh);
   out.waiting = (next.waiting | (fresh & ~old.counted())) & ~out.data;
@@ -49,8 +50,11 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   out = old;
   out.stamps.add(next.stamps);
   out.read = 0;
+  // Along each axis by itself: what comes counts along those where it is none.
+  out.data |= next.data & ~next.padding & kAllAxes & ~kLost;
   // Of one that stands, or was kept out, it is not known whether it waits.
-  const Padding counted = old.counted() | (old.data ? kLost : Padding(0));
+  const Padding counted = old.counted() | out.data | (old.data ? kLost : Padding(0));
+  out.unsaid |= next.padding & old.placed & ~old.data & kAllAxes;
   if (!old.is_anything()) out.waiting = (old.waiting | next.padding) & ~counted & kAllAxes;
   if (next.is_anything() && !is_same) out.padding |= kAnything;
   if ((next.padding & kAsked) && is_same) out.padding |= kStands;

@@ -141,7 +141,7 @@ void Evaluator::write(const Region& region, const Value& value, Span span, bool 
 
 // The caller sees it.
 void Evaluator::keep_known(const Memory& memory, const Number& x, Span span) {
-  if (memory.is_callers() && (x.is_anything() || x.waiting)) unknown(span, "a number that stands beyond an edge, where the language says nothing of it");
+  if (memory.is_callers() && (x.is_anything() || x.waiting || x.unsaid)) unknown(span, "a number that stands beyond an edge, where the language says nothing of it");
 }
 
 Region Evaluator::region_of(const View& view, const ast::Index& index) {

@@ -197,16 +197,6 @@ std::vector<std::shared_ptr<Memory>> Evaluator::assigned_memory(const ast::Stmt*
   return all;
 }
 
-namespace {
-
-// Where others tell, what is assigned to is left as it is.
-Number but_for(Number test, Padding others) {
-  test.data &= ~others, test.placed &= ~others, test.waiting &= ~others;
-  return test;
-}
-
-}  // namespace
-
 Flow Evaluator::run_if(const ast::If& choice) {
   Number test = condition(*choice.condition);
   Flow flow = Flow::Next;
@@ -245,7 +235,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
     if ((others && one.place->is_padding()) || is_masked) one.place->padding |= kAnything;
   }
   for (const Left& one : left) join_left(one, test);
-  if (!own.is_padding()) note_test(choice, but_for(own, others));
+  if (!own.is_padding()) note_test(choice, own, others);
   leave_turn(choice, test, own);
   Known known;
   if (test.is_padding() || test.is_set()) {

@@ -80,7 +80,7 @@ Number moved(Number x, const Places& places) {
   x.scanned = moved(x.scanned, places) & (kLost - 1);
   x.padding = moved(x.padding, places);
   x.waiting = moved(x.waiting, places);
-  x.data = moved(x.data, places), x.placed = moved(x.placed, places);
+  x.data = moved(x.data, places), x.placed = moved(x.placed, places), x.unsaid = moved(x.unsaid, places);
   x.kept = (moved(x.kept, places) & kAllAxes & ~kLost) | (x.kept & kLost), x.read = moved(x.read, places);
   x.keepers = moved(x.keepers, places), x.owners = moved(x.owners, places);
   x.stamps = {};
@@ -119,16 +119,16 @@ bool is_unsure_whether_it_waits(std::span<const Number> from) {
 void mark(Number& out, std::span<const Number> from) {
   out.scanned = out.padding & (kLost - 1);
   out.data = out.placed = out.waiting = out.kept = out.read = 0, out.keepers = out.owners = {}, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
-  out.padder = 0;
+  out.padder = out.unsaid = 0;
   for (const Number& x : from) {
     if (x.is_padding()) out.padder = x.padder ? either(out.padder, x.padder) : kSeveral;
     out.scanned &= x.scanned | ~x.padding;
     out.is_element |= x.is_element, out.spread &= x.spread;
-    out.data |= x.data & ~x.spread, out.placed |= x.placed & ~x.spread, out.waiting |= x.waiting & ~x.spread;
+    out.data |= x.data & ~x.spread, out.placed |= x.placed & ~x.spread, out.waiting |= x.waiting & ~x.spread, out.unsaid |= x.unsaid & ~x.spread;
     add_sources(out, x);
     if (x.stamp || (x.is_element && !x.spread)) out.stamps.add(x.stamps);
   }
-  out.data &= ~(out.padding & kAllAxes), out.placed &= ~(out.padding & kAllAxes), out.waiting &= ~out.data;
+  out.data &= ~(out.padding & kAllAxes), out.placed &= ~(out.padding & kAllAxes), out.waiting &= ~out.data, out.unsaid &= ~out.data;
   if (std::ranges::count_if(from, &Number::is_padding) > 1) out.padding |= kMet;
   if (is_unsure_whether_it_waits(from)) out.padding |= kAnything;
 }
@@ -136,7 +136,7 @@ void mark(Number& out, std::span<const Number> from) {
 void decided_by(Number& x, const Number& test) {
   x.data |= test.data & ~test.spread & ~(test.is_element ? Padding(0) : x.waiting);
   x.placed |= test.placed & ~test.spread;
-  x.waiting = (x.waiting | (test.waiting & ~test.spread)) & ~x.data;
+  x.waiting = (x.waiting | (test.waiting & ~test.spread)) & ~x.data, x.unsaid = (x.unsaid | (test.unsaid & ~test.spread)) & ~x.data;
   if (test.stamp || (test.is_element && !test.spread)) x.stamps.add(test.stamps);
   add_sources(x, test);
 }
@@ -248,7 +248,7 @@ void Memory::level(Padding cut) {
       };
       each([&](const Number& x) { has_data |= x.data & axis, has_read |= x.read & axis, is_placed |= x.placed & axis; });
       each([&](Number& x) { x.placed |= is_placed & ~x.padding; });
-      if (has_data) each([&](Number& x) { x.data |= axis & ~x.waiting & ~x.padding, x.read |= has_read & x.data; });
+      if (has_data) each([&](Number& x) { x.data |= axis & ~x.waiting & ~x.unsaid & ~x.padding, x.read |= has_read & x.data; });
     }
   }
 }

@@ -71,6 +71,7 @@ struct Number {
   Padding data = 0;     // along which axes it is made of elements, and not of numbers alone
   Padding placed = 0;   // along which it is made of its place, which counts, but not beside what a variable has kept
   Padding waiting = 0;  // along which it holds what a variable held where padding was to be assigned to it
+  Padding unsaid = 0;   // along which it is made of numbers and places alone, and padding was kept out: which number that leaves is not said
   Padding scanned = 0;  // along which it is padding that holds what a scan has come to: an element like others where an index takes the axis away
   Padding kept = 0;  // along which axes it is made of what variables have kept beyond an edge
   Padding read = 0;  // of data that no variable has taken up

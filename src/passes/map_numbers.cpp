@@ -30,7 +30,8 @@ struct Run {
   const prove::Formula& assumption;
   const std::string& key;  // of it, in `decisions`
   const Keeps& keeps;
-  std::array<std::map<ValueId, ValueId>, 2> same = {};  // by belief: another value with the same number
+  std::array<std::map<ValueId, ValueId>, 2> same = {};  // by belief: another value that holds the same
+  std::set<ValueId> other_numbers = {};  // of those, what was left as it is, but may hold another number
   std::map<OpId, bool>* effects = nullptr;
   std::set<OpId> unsure = {};
   Marks path = {};            // of the conditions around
@@ -48,11 +49,12 @@ struct Run {
     known.insert_or_assign(v, of(to));
     for (auto& known_same : same) known_same.insert_or_assign(v, to);
   }
-  ValueId first_of(ValueId v, Belief belief) const {
+  ValueId first_of(ValueId v, Belief belief, const std::set<ValueId>& but = {}) const {
     const auto& known_same = same[size_t(belief)];
-    for (auto at = known_same.find(v); at != known_same.end(); at = known_same.find(v)) v = at->second;
+    for (auto at = known_same.find(v); at != known_same.end() && !but.contains(v); at = known_same.find(v)) v = at->second;
     return v;
   }
+  bool is_same_number(ValueId a, ValueId b, Belief belief) const { return first_of(a, belief, other_numbers) == first_of(b, belief, other_numbers); }
 
   // Which side is taken, and whether the place alone decides that. What always holds of an element, wherever it lies, is no place's doing.
   struct Decision {
@@ -227,8 +229,7 @@ struct Run {
   void run_assignment(const op::Select& choice, OpId inside, ValueId by, ValueId v) {
     const ValueId next = choice.a, old = choice.b;
     Assignment made{inside, by, next, old, marks(old)};
-    made.is_same = first_of(next, Belief::None) == first_of(old, Belief::None);
-    made.may_be_same = first_of(next, Belief::Finite) == first_of(old, Belief::Finite);
+    made.is_same = is_same_number(next, old, Belief::None), made.may_be_same = is_same_number(next, old, Belief::Finite);
     marks_of[v] = most(marks(next), {.taint = taint(by)});
     const uint32_t own = held_under(inside, old);
     // Of a condition, what variables have taken up is no data either.
@@ -247,8 +248,9 @@ struct Run {
     if (keeping == Keeping::Told) marks_of[v] = {.taint = Taint::Set, .made = Made::Data, .is_of_element = true, .is_assigned = true};
     if (keeping == Keeping::Next || keeping == Keeping::Told) return equate(v, next);
     if (taint(old) != Taint::Padding) marks_of[v] = assigned(marks(old));
+    const Known both = joined(of(old), of(next));
     equate(v, old);
-    if (keeping == Keeping::Either) known.insert_or_assign(v, joined(of(old), of(next)));
+    if (keeping == Keeping::Either) known.insert_or_assign(v, both), other_numbers.insert(v);
   }
 
   void run_select(const op::Select& select, const Op& op, RegionId id) {
@@ -291,7 +293,7 @@ struct Run {
   // What code would give that is not run: nothing is asked or noted there.
   Yielded untaken(RegionId code) const {
     const Keeps silent = [](const Assignment&) { return Keeping::Old; };
-    Run other{prover, decisions, kernel, known, marks_of, assumption, key, silent, same};
+    Run other{prover, decisions, kernel, known, marks_of, assumption, key, silent, same, other_numbers};
     other.body = body;
     return other.region(code);
   }

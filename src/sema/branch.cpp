@@ -75,6 +75,9 @@ void branch(Instance& in, ir::ValueId condition, const std::function<void()>& th
   in.statements.insert(id);
   std::vector<Changed> changed;
   for (size_t i = 0; i < all.changed.size(); ++i) changed.push_back({all.changed[i], before[all.changed[i].index], in.kernel.op(id).results[i]});
+  // Both sides may have assigned the same.
+  for (uint32_t i = 0; i < before.size(); ++i)
+    if (a.values[i] == b.values[i] && a.values[i] != before[i]) changed.push_back({{i}, before[i], a.values[i]});
   keep_behind(in, condition, changed);
 }
 

@@ -126,11 +126,10 @@ def opened(made):
     return ctypes.CDLL(str(made)), {k["name"]: k for k in kernels}
 
 
-def extents(parameter, case):
-    """As many elements as are given or wanted, or as its type says."""
-    name, shape = parameter["name"], parameter["shape"]
-    stated = [x for x in shape if isinstance(x, int)]
-    return len(case["given"].get(name, case["want"].get(name, [0] * (stated[0] if stated else 0))))
+def extents(parameter, case, dims):
+    """As many elements as are wanted, or as its type says."""
+    wanted = case["want"].get(parameter["name"])
+    return len(wanted) if wanted is not None else math.prod(x if isinstance(x, int) else dims[x] for x in parameter["shape"])
 
 
 def tells(message, where):
@@ -162,11 +161,11 @@ def bits_of(element, x):
 
 def called(library, kernel, case, memory):
     parameters = {p["name"]: p for p in kernel["parameters"]}
-    tensors, dims, arguments = {}, {}, []
-    for p in parameters.values():
-        if p["kind"] != "tensor":
-            continue
-        given = case["given"].get(p["name"], [0] * extents(p, case))
+    tensors, arguments = {}, []
+    dims = {name: x for name, x in case["given"].items() if isinstance(x, int)}
+    is_given = lambda p: p["name"] in case["given"]
+    for p in sorted((p for p in parameters.values() if p["kind"] == "tensor"), key=is_given, reverse=True):
+        given = case["given"].get(p["name"]) if is_given(p) else [0] * extents(p, case, dims)
         rows = given if given and isinstance(given[0], list) else [given]
         tensors[p["name"]] = np.array([number(x) for row in rows for x in row], dtype=TYPES[p["element"]])
         for name, extent in zip(p["shape"], [len(given)] if rows[0] is given else [len(rows), len(rows[0])]):

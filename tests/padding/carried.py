@@ -38,6 +38,8 @@ class Program:
         self.positions = random.Random(f"positions {seed}").choice([0, 0, 0.15])
         # What iterations do to memory, as elements of a variable tell.
         self.effects = random.Random(f"effects {seed}").choice([0, 0, 0.25])
+        # Conditions on elements with something on either side, the same or another thing, one within the other.
+        self.branches = random.Random(f"branches {seed}").choice([0, 0, 0.3])
 
     def name(self):
         self.fresh += 1
@@ -108,6 +110,8 @@ class Program:
             return self.folded(variable)
         if self.effects and self.rng.random() < self.effects:
             return self.counted(variable)
+        if self.branches and self.rng.random() < self.branches:
+            return self.branched(variable)
         kind = self.rng.random()
         if kind < 0.15:
             at = self.rng.choice([0, 2, 4])
@@ -151,6 +155,31 @@ class Program:
                                 f"for {self.name()} in 0..N - 1 {{ {target} = {whole}; }}", f"{target}[:, 0 +: 4] = {self.rng.choice(['0', f'{other}[:, 4 +: 4]'])};"])
         last = self.rng.choice([f"{variable} = {name} + {self.operand()};", f"{variable} = {self.combined(variable, name)};", f"{variable} = select({self.operand()} > 0, {name}, 0);"])
         return f"var {name}: fragment f32[{ROWS}, {COLUMNS}] = {variable}; {over} {last}"
+
+    def branched(self, variable):
+        """An element, of which a condition on data decides, on both sides."""
+        name, mine, other = self.name(), f"{variable}[r, c]", f"{self.rng.choice(self.names)}[r, c]"
+        x = f"{name}[r, c]"
+
+        def test():
+            return self.rng.choice([f"{x} > {mine}", f"{x} < {mine}", f"{x} > 0", f"{x} > 0", f"{mine} > 0", f"{other} < {x}", "c < 3", "k > 0", f"{x} > {mine} && c < 6", f"k == 0 || {x} > {mine}"])
+
+        def side(depth):
+            value = self.rng.choice(["2", "-inf", x, x, f"max({mine}, {x})", f"min({mine}, {x})", f"{mine} + {x}", f"{mine} * 2", f"{x} * 2", f"{other} + 1"])
+            made = self.name()
+            plain = self.rng.choice([f"{mine} = {value};", f"{mine} = {value};", f"let {made}: f32 = {value}; {mine} = {made};", f"var {made}: f32 = 0; {made} += {value}; {mine} = {made};",
+                                     f"{other} = {x};", f"{mine} += {x};", ""])
+            if plain in (f"{mine} = {mine};", f"{other} = {other};"):
+                plain = ""
+            if depth and self.rng.random() < 0.3:
+                return choice(depth - 1)
+            return plain
+
+        def choice(depth):
+            other_side = self.rng.choice([f" else {{ {side(depth)} }}", f" else {{ {side(depth)} }}", ""])
+            return f"if {test()} {{ {side(depth)} }}{other_side}"
+
+        return f"let {name} = {self.operand()}; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ {choice(1)} }}"
 
     def counted(self, variable):
         """Atomics that elements tell of, and a variable that is a number again behind them."""
