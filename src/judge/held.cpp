@@ -51,7 +51,7 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   out.stamps.add(next.stamps);
   out.read = 0;
   // Along each axis by itself: what comes counts along those where it is none.
-  out.data |= next.data & ~next.padding & kAllAxes & ~kLost;
+  if (!(next.padding & kLost)) out.data |= next.data & ~next.padding & kAllAxes & ~kLost;
   // Of one that stands, or was kept out, it is not known whether it waits.
   const Padding counted = old.counted() | out.data | (old.data ? kLost : Padding(0));
   out.unsaid |= next.padding & old.placed & ~old.data & kAllAxes;

@@ -118,7 +118,6 @@ class PaddingFlow {
   Made made_there(const AxisPadding& along, const prove::Formula* places) const;
   Marks marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places = nullptr, unsigned padded = 0, unsigned but = 0) const;
   static uint32_t bit_of(size_t input) { return uint32_t(1) << std::min<size_t>(input, kMostInputs - 1); }
-  void add_uniform(std::vector<prove::Formula>& runs, unsigned inputs, int64_t axis) const;
   prove::Formula all_uniform(unsigned inputs, int64_t axis) const;
   Known padded_at(const AxisPadding& along, const prove::Formula& places, bool is_beside) const;
   Known plain_at(const AxisPadding& along, const prove::Formula& places) const;
@@ -138,7 +137,7 @@ class PaddingFlow {
     Edges at_place;                    // against 0, where the assignment stands
     std::optional<size_t> first;  // an input of theirs, one of which it is not known where it is padding, if there is any
     bool is_asked = true, is_known = true;
-    std::vector<prove::Formula> unless;  // in these runs there is none
+    prove::Formula unless = prove::truth(false);  // in these runs all of that counts
   };
   Met met_by(const MapAxis& axis, unsigned set, const Assignment& made);
   Edges held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const;
@@ -148,7 +147,7 @@ class PaddingFlow {
   Keeping refuse_unless_same(const MapAxis& axis, unsigned set, const Assignment& made);
   Keeping keeps(const MapAxis& axis, unsigned set, const Assignment& made);
   bool may_lapse(const Edges& edges) const;
-  bool counts_in(const std::vector<prove::Formula>& runs, int64_t axis, ir::ValueId old);
+  bool counts_in(const prove::Formula& runs, int64_t axis, ir::ValueId old);
   bool is_of_iteration(const MapAxis& axis, const Assignment& made) const;
   bool is_padding_itself(const MapAxis& axis, unsigned set, const Assignment& made) const;
   std::set<ir::ValueId> in_turn(ir::ValueId v) const;

@@ -74,6 +74,7 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
   const std::set<ValueId> sources = sources_of(made.by), of_held = sources_of(made.old), at_hand = in_turn(made.by);
   const bool has_turned = is_carried(made), is_own = is_of_iteration(axis, made);
   Met met;
+  unsigned kept = 0;
   for (size_t g = 0; g < axis.groups.size(); ++g) {
     const Group& group = axis.groups[g];
     bool is_met = false, keeps_all = false;
@@ -93,13 +94,15 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
         continue;
       }
       const bool is_told = (along->kind == PaddingKind::Read || (is_kept && !along->uniform.is_lost)) && group.is_filled && !group.edges.empty();
-      if (is_kept) add_uniform(met.unless, 1u << i, axis.axis);
+      if (is_kept) kept |= 1u << i;
       (is_kept ? keeps_all : is_met) = true, met.is_known &= is_told, met.is_asked &= is_asked_for(i, axis, set, made);
       if (!met.first || !is_told) met.first = i;
     }
     if (is_met) met.groups.push_back(&group);
     else if (keeps_all) met.kept = met.kept ? beyond_both(*met.kept, group.edges) : group.edges;
   }
+  // Beside what is kept, a number that has met no padding yet is nothing either.
+  if (kept) met.unless = all_uniform(kept, axis.axis);
   return met;
 }
 
@@ -162,12 +165,11 @@ Keeping PaddingFlow::refuse_partial(const MapAxis& axis, unsigned set, const Ass
 }
 
 // Is what it holds no padding in those runs either?
-bool PaddingFlow::counts_in(const std::vector<prove::Formula>& runs, int64_t axis, ValueId old) {
+bool PaddingFlow::counts_in(const prove::Formula& runs, int64_t axis, ValueId old) {
   const size_t input = size_t(std::ranges::find(inputs_, old, &MapInput::element) - inputs_.begin());
   const AxisPadding* along = input < inputs_.size() ? padding_along(input, axis) : nullptr;
-  return runs.empty() || (input < inputs_.size() && !along) || (along && std::ranges::all_of(runs, [&](const prove::Formula& run) {
-    return prover_.proves(prover_.facts(region_).with(run), along->uniform.when, prove::Effort::Quick);
-  }));
+  if (runs.is_false() || (input < inputs_.size() && !along)) return true;
+  return along && prover_.proves(prover_.facts(region_).with(runs), along->uniform.when, prove::Effort::Quick);
 }
 
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
@@ -192,7 +194,7 @@ Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& 
     for (const Group* group : met.groups) unite(edges, group->edges);
   if (met.kept) {
     met.is_known &= !met.kept->empty();
-    unite(edges, met.unless.empty() ? *met.kept : guarded(*met.kept, negation(prove::any_of(met.unless))));
+    unite(edges, met.unless.is_false() ? *met.kept : guarded(*met.kept, negation(met.unless)));
   }
   const InsideMask::Part part{edges, held_padding(axis, set, made)};
   if (const InsideMask* there = masks_.inside(made.inside, axis.axis))

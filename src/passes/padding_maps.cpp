@@ -107,15 +107,7 @@ prove::Linear PaddingFlow::coordinate(const op::Map& map, int64_t axis) const {
   return axis < int64_t(map.shape.size()) ? prover_.value(kernel_.region(map.body).args[size_t(axis)]) : prove::Linear(0);
 }
 
-// The runs in which what is free is the same all along the axis, and no padding.
-void PaddingFlow::add_uniform(std::vector<prove::Formula>& runs, unsigned inputs, int64_t axis) const {
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    const AxisPadding* along = is_in(inputs, i) ? padding_along(i, axis) : nullptr;
-    if (along && along->kind == PaddingKind::Free && !along->uniform.when.is_false()) runs.push_back(along->uniform.when);
-  }
-}
-
-// The runs in which all of them are.
+// The runs in which all of them are the same all along the axis, and no padding.
 prove::Formula PaddingFlow::all_uniform(unsigned inputs, int64_t axis) const {
   std::vector<prove::Formula> runs;
   for (size_t i = 0; i < inputs_.size(); ++i) {

@@ -265,9 +265,9 @@ class Program:
         """Tiles one after the other: a loop over them, forth or back, a list of them, or one alone."""
         kind, turns = self.rng.random(), f"ceildiv(N, {COLUMNS})"
         if kind < 0.2:
-            places, self.places = self.places, 0  # what is known where the text is compiled decides there
+            places, self.places, branches, self.branches = self.places, 0, self.branches, 0  # what is known where the text is compiled decides there
             body = self.statements(1)
-            self.places = places
+            self.places, self.branches = places, branches
             if kind < 0.1:
                 return f"{{ let k = {self.rng.choice([0, 1, 2, f'{turns} - 1'])}; {body} }}"
             return f"for k in {self.rng.choice(['[0, 1]', '[1, 0]', '[2, 0, 1]'])} {{ {body} }}"
