@@ -39,7 +39,7 @@ std::optional<size_t> Evaluator::parallel_index(const ast::Expr& subscript) cons
 // What is no fragment is read by its place.
 Number Evaluator::element_at(const Number& x, const Places& indices, size_t rank, Kind kind) const {
   Number out = moved(x, indices);
-  out.is_element = true;
+  out.is_element = true, out.is_known = false;
   if (kind != Kind::Fragment) {
     out.data = kAllAxes & ~out.waiting & ~out.padding, out.spread = 0;
     out.owners.set(out.data, kind == Kind::Shared ? x.stamp : kSeveral);

@@ -60,7 +60,7 @@ Value Evaluator::eval_logic(const ast::Binary& logic, Span span) {
   left = tile_or_number(left, span);
   if (auto* n = std::get_if<Number>(&left)) {
     if (n->truth() != is_and) {
-      if (!is_parallel_) return *n;
+      if (!is_parallel_ || n->is_known) return *n;
       // The places of both decide, and it is computed of both.
       const Beside other = beside(logic.rhs);
       n->stamps.add(other.stamps), n->is_element |= other.is_element;
@@ -74,7 +74,9 @@ Value Evaluator::eval_logic(const ast::Binary& logic, Span span) {
     if (std::holds_alternative<Absent>(right)) return truth_of(false);
     right = is_null_test(right) ? Value(truth_of(true)) : tile_or_number(right, span);
     // Both have told.
-    if (auto* told = keeps_numbers() ? std::get_if<Number>(&right) : nullptr) {
+    auto* told = std::get_if<Number>(&right);
+    if (told) told->is_known &= n->is_known;
+    if (told && keeps_numbers() && !n->is_known) {
       const Padding padding = n->beyond() | told->beyond();
       mark(*told, std::array{*n, *told});
       told->padding |= padding;
@@ -152,21 +154,24 @@ Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {
     Value b = masked(tile, false, [&] { return operand(*choice.else_value); });
     return choose(condition, a, b, span);
   }
-  bool takes_first = number_of(condition, span).truth();
+  const Number test = number_of(condition, span);
+  const bool takes_first = test.truth();
   const ast::Expr &taken = takes_first ? *choice.then_value : *choice.else_value, &other = takes_first ? *choice.else_value : *choice.then_value;
   Value value;
   {
-    Guarded guarded(guards_, is_parallel_);
-    const Within within(beyond_, told_by(number_of(condition, span)));
+    Guarded guarded(guards_, is_parallel_ && !test.is_known);
+    const Within within(beyond_, told_by(test));
     value = operand(taken);
   }
   if (std::holds_alternative<Pending>(value))
     if (auto shape = shape_of_tile(other)) return tile_of(value, *shape, span);
   auto* number = std::get_if<Number>(&value);
-  if (!number) return beside_tile(std::move(value), other);
-  const Number test = number_of(condition, span);
-  if (is_parallel_) *number = chosen(test, *number, other, takes_first, span), number->is_element |= test.is_element;
-  else if (keeps_numbers()) number->padding |= test.beyond(), decided_by(*number, test);
+  if (!number) return test.is_known ? value : beside_tile(std::move(value), other);
+  if (!test.is_known) {
+    if (is_parallel_) *number = chosen(test, *number, other, takes_first, span), number->is_element |= test.is_element;
+    else if (keeps_numbers()) number->padding |= test.beyond(), decided_by(*number, test);
+    number->is_known = false;
+  }
   auto type = number->is_literal ? scalar_of(other) : std::nullopt;
   if (type) *number = convert(*number, *type, span);
   // A number beside a tile is every element of one.
@@ -213,7 +218,7 @@ Value Evaluator::eval(const ast::Expr& expr) {
   const Span span = expr.span;
   if (auto* literal = expr.as<ast::IntLiteral>()) {
     Number n = integer_of(literal->value);
-    n.is_literal = true;
+    n.is_literal = n.is_known = true;
     return n;
   }
   if (auto* literal = expr.as<ast::FloatLiteral>()) {
@@ -221,10 +226,14 @@ Value Evaluator::eval(const ast::Expr& expr) {
     n.type = Scalar::F64;
     n.f = literal->value;
     n.odd = literal->odd;
-    n.is_literal = true;
+    n.is_literal = n.is_known = true;
     return n;
   }
-  if (auto* literal = expr.as<ast::BoolLiteral>()) return truth_of(literal->value);
+  if (auto* literal = expr.as<ast::BoolLiteral>()) {
+    Number n = truth_of(literal->value);
+    n.is_known = true;
+    return n;
+  }
   if (auto* name = expr.as<ast::NameRef>()) return name_value(name->name);
   if (auto* member = expr.as<ast::Member>()) return eval_member(*member, span);
   if (auto* x = expr.as<ast::Unary>()) return unary(x->op, x->op == ast::UnaryOp::Not ? eval(*x->operand) : operand(*x->operand), span);

@@ -74,8 +74,9 @@ void Evaluator::hold_number(Number& now, const Number* old, bool takes_up, Span 
   const Padding out = kept_out_ & kLost;
   now.padding |= out;
   if (out) now.padding &= ~kAsked;
-  if (old && (now.padding & kLost)) now = assigned(*old, now, takes_up || out, span);
-  now.padding &= ~kAsked;
+  const bool is_kept = old && (now.padding & kLost);
+  if (is_kept) now = assigned(*old, now, takes_up || out, span);
+  if (is_kept || !is_parallel_) now.padding &= ~kAsked;
   now = stamped(now, old ? old->stamp : 0);
 }
 

@@ -291,7 +291,7 @@ void Evaluator::assign(Place& place, const Value& given, Span span, bool takes_u
     if (std::holds_alternative<Number>(value) && type) value = convert(std::get<Number>(value), *type, span);
     auto *old = std::get_if<Number>(&place.variable->value), *now = std::get_if<Number>(&value);
     changes_ += !old || !now || !place.variable->is_set || !are_same(*old, *now);
-    if (now) hold_number(*now, place.variable->is_set ? old : nullptr, takes_up, span);
+    if (now) hold_number(*now, place.variable->is_set ? old : nullptr, takes_up, span), now->is_known = false;
     place.variable->value = value;
     place.variable->is_set = true;
     return;

@@ -57,6 +57,7 @@ Number stamped(Number x, uint32_t before) {
   x.stamps.add(x.stamp);
   if (!x.stamps.has(x.stamp)) x.stamps.of[0] = x.stamp;
   x.padder = x.is_padding() ? x.stamp : 0;
+  x.is_known = false;
   return x;
 }
 

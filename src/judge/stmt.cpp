@@ -113,7 +113,8 @@ void Evaluator::hold(const ast::Name& name, const std::optional<Type>& type, Val
   bool is_name = view && !view->axes.empty() && view->kind != Kind::Fragment && view->kind != Kind::Shared && !is_var;
   if (!is_name) held = tile_or_number(held, span);
   held = named(std::move(held));
-  if (auto* number = std::get_if<Number>(&held)) number->padding &= ~kAsked;
+  // A number of an iteration is the same by any name.
+  if (auto* number = is_parallel_ ? nullptr : std::get_if<Number>(&held)) number->padding &= ~kAsked;
   if (auto* number = std::get_if<Number>(&held)) {
     const Number x = type ? convert(*number, type->scalar, span) : settle(*number, span);
     return bind(name.text, is_var ? stamped(x, 0) : x);
@@ -200,6 +201,8 @@ std::vector<std::shared_ptr<Memory>> Evaluator::assigned_memory(const ast::Stmt*
 Flow Evaluator::run_if(const ast::If& choice) {
   Number test = condition(*choice.condition);
   Flow flow = Flow::Next;
+  // The other side is not compiled.
+  if (test.is_known) return test.truth() ? execute(choice.then_block) : choice.else_branch ? execute(*choice.else_branch) : flow;
   const std::vector<std::shared_ptr<Memory>> sides[] = {assigned_memory(choice.then_block), assigned_memory(choice.else_branch)};
   const std::vector<Left> left = is_parallel_ ? left_by(choice, test.truth()) : std::vector<Left>();
   const Padding others = told_by_others(test, left, returns(choice));

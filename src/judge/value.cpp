@@ -118,7 +118,7 @@ bool is_unsure_whether_it_waits(std::span<const Number> from) {
 
 void mark(Number& out, std::span<const Number> from) {
   out.scanned = out.padding & (kLost - 1);
-  out.data = out.placed = out.waiting = out.kept = out.read = 0, out.keepers = out.owners = {}, out.stamps = {}, out.stamp = 0, out.is_element = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
+  out.data = out.placed = out.waiting = out.kept = out.read = 0, out.keepers = out.owners = {}, out.stamps = {}, out.stamp = 0, out.is_element = out.is_known = false, out.spread = from.empty() ? Padding(0) : from[0].spread;
   out.padder = out.unsaid = 0;
   for (const Number& x : from) {
     if (x.is_padding()) out.padder = x.padder ? either(out.padder, x.padder) : kSeveral;
@@ -128,6 +128,7 @@ void mark(Number& out, std::span<const Number> from) {
     add_sources(out, x);
     if (x.stamp || (x.is_element && !x.spread)) out.stamps.add(x.stamps);
   }
+  out.is_known = !from.empty() && std::ranges::all_of(from, &Number::is_known);
   out.data &= ~(out.padding & kAllAxes), out.placed &= ~(out.padding & kAllAxes), out.waiting &= ~out.data, out.unsaid &= ~out.data;
   if (std::ranges::count_if(from, &Number::is_padding) > 1) out.padding |= kMet;
   if (is_unsure_whether_it_waits(from)) out.padding |= kAnything;

@@ -82,6 +82,7 @@ struct Number {
   uint32_t stamp = 0;   // its own, in a variable
   uint32_t copy_of = 0;  // the one of another variable that it was given as it was
   bool is_element = false;  // of a tile
+  bool is_known = false;    // of literals alone, where the text is compiled
 
   Padding beyond() const { return Padding(padding & ~(kAsRead | kAsked)); }
   bool is_padding() const { return (beyond() & ~(kAnything | kSet | kAsked | kMet | kStands | kReshaped | kPartly)) != 0; }

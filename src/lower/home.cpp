@@ -129,6 +129,15 @@ bool Lowering::dies_at(ValueId value, const ir::Op& op) const {
   return here_count == 1;
 }
 
+// In the regions of `op` itself, as in the turns of a loop that begins with it.
+bool Lowering::is_used_within(const ir::Op& op, ValueId value) const {
+  bool is_used = false;
+  ir::each_region(op.data, [&](RegionId region) {
+    each_op(source_, region, [&](OpId id) { is_used |= std::ranges::find(uses_[value.index], id) != uses_[value.index].end(); });
+  });
+  return is_used;
+}
+
 Home Lowering::result_home(const ir::Op& op, ValueId result, std::span<const ValueId> reusable) {
   const Type& type = source_.type(result);
   Home fresh{type.layout, {}, {}};
@@ -138,7 +147,7 @@ Home Lowering::result_home(const ir::Op& op, ValueId result, std::span<const Val
   }
   for (ValueId v : reusable) {
     const Type& t = source_.type(v);
-    if (!t.is_tile() || t.layout != type.layout || t.element != type.element || !home(v).in_memory() || !dies_at(v, op)) continue;
+    if (!t.is_tile() || t.layout != type.layout || t.element != type.element || !home(v).in_memory() || !dies_at(v, op) || is_used_within(op, v)) continue;
     // Taken only once: a second result of the same operation needs another home.
     bool is_taken = false;
     for (ValueId other : op.results)

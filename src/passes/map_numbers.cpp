@@ -246,6 +246,8 @@ struct Run {
       if (taint(arg) >= Taint::Mixed) made.carried.insert(arg);
     const Keeping keeping = keeps(made);
     if (keeping == Keeping::Told) marks_of[v] = {.taint = Taint::Set, .made = Made::Data, .is_of_element = true, .is_assigned = true};
+    // Nothing is set where what variables have kept tells: padding stays padding.
+    if (keeping == Keeping::Next && made.kept && made.held.taint == Taint::Padding) marks_of[v].taint = Taint::Padding;
     if (keeping == Keeping::Next || keeping == Keeping::Told) return equate(v, next);
     if (taint(old) != Taint::Padding) marks_of[v] = assigned(marks(old));
     const Known both = joined(of(old), of(next));

@@ -141,6 +141,7 @@ class PaddingFlow {
   };
   Met met_by(const MapAxis& axis, unsigned set, const Assignment& made);
   Edges held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const;
+  bool has_own_place_along(size_t input, int64_t axis) const;
   bool is_carried(const Assignment& made) const;
   static bool is_by_turn(const MapAxis& axis, unsigned set);
   Keeping refuse_partial(const MapAxis& axis, unsigned set, const Assignment& made);
@@ -171,7 +172,7 @@ class PaddingFlow {
   void mask_effects(const ir::op::Map& map, MapAxis& axis, unsigned set, const MapResults& results);
   std::optional<prove::Formula> counts_when(const ir::op::Map& map, const MapAxis& axis, unsigned set, const std::function<bool(const MapResults&)>& left_out);
   Known corner_of(const ir::op::Map& op, size_t r);
-  std::set<ir::ValueId> sources_of(ir::ValueId v) const;
+  std::set<ir::ValueId> sources_of(ir::ValueId v, const std::function<bool(ir::OpId)>& is_kept = {}) const;
   bool is_made_of(ir::ValueId v, ir::ValueId source) const { return sources_of(v).contains(source); }
   void look_at(const ir::op::Map& op, const ir::Op& at);
   void find_stores(const ir::op::Map& op);
@@ -250,7 +251,7 @@ class PaddingFlow {
   Masks masks_;
   std::map<ir::ValueId, TileState> tiles_;
   NumbersOf scalars_;  // results of reductions of whole tiles
-  std::set<ir::OpId> seen_, lapses_;  // lapses_: of the set of groups at hand
+  std::set<ir::OpId> seen_, lapses_, kept_;  // lapses_, and assignments that leave what is held: of the set of groups at hand
   std::vector<ir::RegionId> around_;  // loops, the innermost last
   std::vector<ir::ValueId> conditions_;  // of the branches around
   // Of the map at hand: what it yields, and stores to shared tiles like a result; where that is left; what it is computed of, and whether of elements

@@ -52,7 +52,8 @@ std::set<ValueId> PaddingFlow::in_turn(ValueId v) const {
     const Op* made = seen.insert(next).second ? kernel_.definition(next) : nullptr;
     if (!made) continue;
     auto* choice = made->get<op::Select>();
-    if (choice && kernel_.defined_by<op::Inside>(choice->condition) && masks_.has_inside(kernel_.value(choice->condition).op)) {
+    const OpId inside = choice && kernel_.defined_by<op::Inside>(choice->condition) ? kernel_.value(choice->condition).op : OpId();
+    if (inside.valid() && (masks_.has_inside(inside) || kept_.contains(inside))) {
       open.push_back(choice->b);
       continue;
     }
@@ -69,9 +70,16 @@ bool PaddingFlow::may_lapse(const Edges& edges) const {
   return !edges.empty() && !around_.empty() && std::ranges::none_of(around_, [&](RegionId loop) { return hangs_on(edges, Turns{prover_, loop, {}}); });
 }
 
+// Does the place of an element within the body tell whether it is padding along the axis? Turns of loops do so of the one behind all others alone.
+bool PaddingFlow::has_own_place_along(size_t input, int64_t axis) const {
+  const MapInput& of = inputs_[input];
+  return of.has_own_place && (!of.is_by_turn || axis == of.axes.back());
+}
+
 // Groups of the set whose padding tells whether the assignment takes place.
 PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const Assignment& made) {
-  const std::set<ValueId> sources = sources_of(made.by), of_held = sources_of(made.old), at_hand = in_turn(made.by);
+  auto is_kept = [&](OpId inside) { return kept_.contains(inside); };
+  const std::set<ValueId> sources = sources_of(made.by, is_kept), of_held = sources_of(made.old, is_kept), at_hand = in_turn(made.by);
   const bool has_turned = is_carried(made), is_own = is_of_iteration(axis, made);
   Met met;
   unsigned kept = 0;
@@ -84,10 +92,11 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
       if (!along || (along->kind != PaddingKind::Read && along->kind != PaddingKind::Mixed && !is_kept)) continue;
       // Where it is padding, what is held is padding as well.
       if (made.held.taint == Taint::Mixed && !group.is_by_turn && of_held.contains(inputs_[i].element)) continue;
-      if (is_own && !inputs_[i].has_own_place) continue;
+      const bool has_own_place = has_own_place_along(i, axis.axis), is_placed = has_own_place && inputs_[i].at_place;
+      if (is_own && !has_own_place) continue;
       // What loops have left of it was kept out, or else tells.
-      if (inputs_[i].at_place && !at_hand.contains(inputs_[i].element) && !has_turned) continue;
-      const bool is_at_place = along->kind == PaddingKind::Read && inputs_[i].at_place && !has_turned;
+      if (is_placed && !at_hand.contains(inputs_[i].element) && !has_turned) continue;
+      const bool is_at_place = along->kind == PaddingKind::Read && is_placed && !has_turned;
       if (is_at_place) {
         unite(met.at_place, *inputs_[i].at_place), met.is_asked &= is_asked_for(i, axis, set, made);
         if (!met.first) met.first = i;
@@ -109,7 +118,7 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
 // Where what is held is padding, in other sets.
 Edges PaddingFlow::held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const {
   Edges padding;
-  const std::set<ValueId> sources = sources_of(made.old);
+  const std::set<ValueId> sources = sources_of(made.old, [&](OpId inside) { return kept_.contains(inside) || masks_.inside(inside, axis.axis); });
   for (size_t g = 0; g < axis.groups.size(); ++g)
     for (size_t i = 0; !(set >> g & 1) && i < inputs_.size(); ++i) {
       const Group& group = axis.groups[g];
@@ -127,10 +136,10 @@ bool PaddingFlow::is_of_iteration(const MapAxis& axis, const Assignment& made) c
 // Is it made of elements that the iteration has, where these are padding?
 bool PaddingFlow::is_padding_itself(const MapAxis& axis, unsigned set, const Assignment& made) const {
   if (!is_of_iteration(axis, made)) return false;
-  const std::set<ValueId> sources = sources_of(made.by);
+  const std::set<ValueId> sources = sources_of(made.by, [&](OpId inside) { return kept_.contains(inside); });
   const unsigned padded = axis.inputs(set);
   for (size_t i = 0; i < inputs_.size(); ++i)
-    if (is_in(padded, i) && !inputs_[i].has_own_place && sources.contains(inputs_[i].element)) return true;
+    if (is_in(padded, i) && !has_own_place_along(i, axis.axis) && sources.contains(inputs_[i].element)) return true;
   return false;
 }
 

@@ -30,7 +30,8 @@ std::vector<PaddingFlow::Group> PaddingFlow::grouped(int64_t axis) const {
       if (groups.size() > kMostGroups) return groups;
       const bool is_by_turn = inputs_[i].is_by_turn && a + 1 == input.axes.size();
       auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
-        return (is_by_turn && g.is_by_turn) || (g.is_filled && padding.is_filled && g.edges == padding.edges);
+        const std::optional<Edges>& place = inputs_[size_t(std::countr_zero(g.inputs))].at_place;
+        return (is_by_turn && g.is_by_turn && place && place == inputs_[i].at_place) || (g.is_filled && padding.is_filled && g.edges == padding.edges);
       });
       if (same == groups.end()) same = groups.insert(groups.end(), Group{padding.edges, padding.is_filled, 0, &padding, is_by_turn});
       same->inputs |= 1u << i;
@@ -178,8 +179,14 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
     marks[arg] = marks_along(i, axis, is_in(padded, i), set ? &runs : nullptr, padded, but);
     if (const AxisPadding* along = is_in(but, i) ? padding_along(i, axis) : nullptr) known[arg] = along->uniform.number;
   }
-  auto keeps = [&](const Assignment& made) { return but ? Keeping::Old : this->keeps(along, set, made); };
-  if (!but) lapses_.clear();
+  auto keeps = [&](const Assignment& made) {
+    if (but) return Keeping::Old;
+    const Keeping keeping = this->keeps(along, set, made);
+    if (keeping == Keeping::Old || keeping == Keeping::Either) kept_.insert(made.inside);
+    else kept_.erase(made.inside);
+    return keeping;
+  };
+  if (!but) lapses_.clear(), kept_.clear();
   return with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), all, keeps));
 }
 
@@ -200,8 +207,8 @@ Known PaddingFlow::met_there(size_t input, int64_t axis, std::span<const Group> 
   return results.numbers[size_t(std::find(made->results.begin(), made->results.end(), inputs_[input].tile) - made->results.begin())];
 }
 
-// Through both sides of branches, and the turns of loops.
-std::set<ValueId> PaddingFlow::sources_of(ValueId v) const {
+// Through both sides of branches, and the turns of loops. What `is_kept` says of an assignment: it leaves what was held.
+std::set<ValueId> PaddingFlow::sources_of(ValueId v, const std::function<bool(OpId)>& is_kept) const {
   std::set<ValueId> seen;
   std::vector<ValueId> open{v};
   while (!open.empty()) {
@@ -212,6 +219,11 @@ std::set<ValueId> PaddingFlow::sources_of(ValueId v) const {
     if (!op) {
       const std::vector<ValueId> from = turned(next);
       open.insert(open.end(), from.begin(), from.end());
+      continue;
+    }
+    auto* choice = is_kept ? op->get<op::Select>() : nullptr;
+    if (choice && kernel_.defined_by<op::Inside>(choice->condition) && is_kept(kernel_.value(choice->condition).op)) {
+      open.push_back(choice->b);
       continue;
     }
     const size_t result = size_t(std::ranges::find(op->results, next) - op->results.begin());

@@ -21,6 +21,9 @@ FORMS = [["--form", "source"], ["--form", "typed"], ["--form", "thread", "--targ
 class Program:
     def __init__(self, seed):
         self.rng = random.Random(seed)
+        # Tiles that registers of a CPU do not hold, and first values that are read again in loops.
+        self.is_large = random.Random(f"large {seed}").choice([True, False, False, False, False, False])
+        self.rows = 16 if self.is_large else ROWS
         self.m, self.n = self.rng.randrange(1, 6), self.rng.randrange(1, 30)
         # B ends where A does, elsewhere, or nowhere.
         self.b = self.rng.choice([("M", "N"), ("M", "N"), ("M", "Q"), ("P", "N"), ("P", "Q"), ("8", "N"), ("M", "32")])
@@ -49,13 +52,15 @@ class Program:
         return self.rng.choice(["", "", "", ", pad = 2", ", pad = -inf"])
 
     def read(self, index):
-        return f"{self.rng.choice('AB')}.tile[{ROWS}, {COLUMNS}](i, {index}{self.pad()})"
+        return f"{self.rng.choice('AB')}.tile[{self.rows}, {COLUMNS}](i, {index}{self.pad()})"
 
-    def first(self):
+    def first(self, others=()):
+        if self.is_large and self.rng.random() < 0.5:
+            return self.rng.choice(["base", "base", *others])
         return self.rng.choice(["0", "-5", "3", "2" if self.turns else "-inf", self.read("0"), self.read("0")])
 
     def product(self):
-        return f"A.tile[{ROWS}, {COLUMNS}](i, k) @ B.tile[{COLUMNS}, {COLUMNS}](0, k)"
+        return f"A.tile[{self.rows}, {COLUMNS}](i, k) @ B.tile[{COLUMNS}, {COLUMNS}](0, k)"
 
     def operand(self):
         """What a turn brings: it ends elsewhere in each."""
@@ -80,8 +85,8 @@ class Program:
         target = self.rng.choice([*self.names, name])
         is_shared = target != name and self.rng.random() < 0.3
         x, mine = f"{name}[r, {f'{COLUMNS - 1} - c' if is_shared and self.rng.random() < 0.3 else 'c'}]", f"{target}[r, c]"
-        test = self.rng.choice(["c < 3", "c >= 5", f"k * {COLUMNS} + c < N", f"k * {COLUMNS} + c >= N", f"i * {ROWS} + r < M", "c > r", "r == 1", "k == 0",
-                                f"k * {COLUMNS} + c < N - 1", f"k * {COLUMNS} + c < N && i * {ROWS} + r < M", f"{x} > 0", f"c < 6 && {x} > 0"])
+        test = self.rng.choice(["c < 3", "c >= 5", f"k * {COLUMNS} + c < N", f"k * {COLUMNS} + c >= N", f"i * {self.rows} + r < M", "c > r", "r == 1", "k == 0",
+                                f"k * {COLUMNS} + c < N - 1", f"k * {COLUMNS} + c < N && i * {self.rows} + r < M", f"{x} > 0", f"c < 6 && {x} > 0"])
         numbers = ["0", "1", "-inf", "inf", x, mine, f"{mine} + {x}", f"max({mine}, {x})", f"{mine} - {x}", f"{x} * 2", f"pick({x}, {mine})"]
         if target == name:  # one element, which is combined with itself alone
             numbers = ["0", "1", "-inf", "inf", f"{mine} * 2", f"{mine} + 1"]
@@ -94,7 +99,7 @@ class Program:
                                 f"{mine} = if {test} {{ {one} }} else {{ {other} }};", f"var e: f32 = {one}; if {test} {{ e = {other}; }} {mine} = e;",
                                 f"raise({mine}, {x if x != mine else 0});", f"if {test} {{ raise({mine}, {one if one != mine else 0}); }}"])
         self.has_function |= "pick" in body or "raise" in body
-        lines = f"var {name}{f': shared f32[{ROWS}, {COLUMNS}]' if is_shared else ''} = {value}; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ {body} }}"
+        lines = f"var {name}{f': shared f32[{self.rows}, {COLUMNS}]' if is_shared else ''} = {value}; for (r, c) in parallel({self.rows}, {COLUMNS}) {{ {body} }}"
         if target == name:
             variable = self.rng.choice(self.names)
             lines += f" {variable} = {self.combined(variable, name)};"
@@ -151,10 +156,10 @@ class Program:
         value = self.rng.choice(["0", "1", f"{other}[r, c] + 1", f"{target}[r, c] * 2"])
         place = self.rng.choice(["c > r", "r == M - 1", "k > 0", f"{other}[r, c] > 0"])
         whole = self.rng.choice(["1", f"{target} + 1", self.read("k")])
-        over = self.rng.choice([f"for (r, c) in parallel({ROWS}, {COLUMNS}) {{ if {place} {{ {target}[r, c] = {value}; }} }}", f"if N > 5 {{ {target} = {whole}; }}",
+        over = self.rng.choice([f"for (r, c) in parallel({self.rows}, {COLUMNS}) {{ if {place} {{ {target}[r, c] = {value}; }} }}", f"if N > 5 {{ {target} = {whole}; }}",
                                 f"for {self.name()} in 0..N - 1 {{ {target} = {whole}; }}", f"{target}[:, 0 +: 4] = {self.rng.choice(['0', f'{other}[:, 4 +: 4]'])};"])
         last = self.rng.choice([f"{variable} = {name} + {self.operand()};", f"{variable} = {self.combined(variable, name)};", f"{variable} = select({self.operand()} > 0, {name}, 0);"])
-        return f"var {name}: fragment f32[{ROWS}, {COLUMNS}] = {variable}; {over} {last}"
+        return f"var {name}: fragment f32[{self.rows}, {COLUMNS}] = {variable}; {over} {last}"
 
     def branched(self, variable):
         """An element, of which a condition on data decides, on both sides."""
@@ -179,25 +184,25 @@ class Program:
             other_side = self.rng.choice([f" else {{ {side(depth)} }}", f" else {{ {side(depth)} }}", ""])
             return f"if {test()} {{ {side(depth)} }}{other_side}"
 
-        return f"let {name} = {self.operand()}; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ {choice(1)} }}"
+        return f"let {name} = {self.operand()}; for (r, c) in parallel({self.rows}, {COLUMNS}) {{ {choice(1)} }}"
 
     def counted(self, variable):
         """Atomics that elements tell of, and a variable that is a number again behind them."""
         mine, other = f"{variable}[r, c]", self.rng.choice(self.names)
         test = self.rng.choice([f"{mine} > 0", f"{mine} < 2", f"{mine} > {other}[r, c]", f"{mine} >= (c as f32)", f"k > 0 && {mine} != 0"])
-        place = self.rng.choice(["c", "c", "r", f"max(min({mine} as int, {COLUMNS - 1}), 0)"])
+        place = self.rng.choice(["c", "c", "c" if self.is_large else "r", f"max(min({mine} as int, {COLUMNS - 1}), 0)"])
         body = f"atomic_add(H[{place}], {self.rng.choice(['1', '(k + 1) as i32'])});"
         if self.rng.random() < 0.8 or place in "cr":
             body = f"if {test} {{ {body} }}"
         number = self.rng.choice(["0", "1", "-5"])
         over = self.rng.choice(["", "", f" {variable} = {number};", f" if N > 5 {{ {variable} = {number}; }}", f" {variable}[:, 0 +: 4] = {number}; {variable}[:, 4 +: 4] = {number};",
                                 f" for {self.name()} in 0..N - 1 {{ {variable} = {number}; }}"])
-        return f"for (r, c) in parallel({ROWS}, {COLUMNS}) {{ {body} }}{over}"
+        return f"for (r, c) in parallel({self.rows}, {COLUMNS}) {{ {body} }}{over}"
 
     def folded(self, variable):
         name, other, index = self.name(), self.rng.choice(self.names), self.name()
         take = self.rng.choice([f"{name} += {self.read('k')};", f"{name} = max({name}, {self.operand()});", f"{name} -= {self.read('k')} * 2;", f"{name} += {self.product()};"])
-        lines = f"var {name}: fragment f32[{ROWS}, {COLUMNS}] = {self.rng.choice(['0', '0', '1', '-5', self.read('0')])}; "
+        lines = f"var {name}: fragment f32[{self.rows}, {COLUMNS}] = {self.rng.choice(['0', '0', '1', '-5', self.read('0')])}; "
         lines += self.rng.choice([take, take, f"for {index} in 0..{self.rng.choice(['2', 'M', 'N - 1'])} {{ {take} }}", f"if {self.rng.choice(['N > 5', 'k > 0'])} {{ {take} }}"]) + " "
         made = self.rng.choice([name, name, f"({name} * 2)", f"abs({name})", f"(1 - {name})", f"({name} * {name})"])
         self.has_function = True
@@ -206,15 +211,15 @@ class Program:
             f"{variable} = {self.combined(variable, made)};", f"{variable} = {self.combined(variable, made)};", f"{variable} += {made};", f"up({variable}, {made}, k);",
             f"let {by} = {made}; {variable} = {self.combined(variable, by)};", f"let {by} = {self.combined(variable, made)}; {variable} = {by};",
             f"var {by} = {self.combined(variable, made)}; {variable} = {by};", f"{variable} = {self.combined(variable, f'({made} + {other})')};",
-            f"for (r, c) in parallel({ROWS}, {COLUMNS}) {{ if {name}[r, c] > {variable}[r, c] {{ {variable}[r, c] = {name}[r, c]; }} }}",
-            f"for (r, c) in parallel({ROWS}, {COLUMNS}) {{ if {name}[r, c] < {variable}[r, c] {{ {variable}[r, c] = {name}[r, c]; {other}[r, c] = k as f32; }} }}",
-            f"for (r, c) in parallel({ROWS}, {COLUMNS}) {{ {variable}[r, c] = max({variable}[r, c], {name}[r, c] * 2); }}",
-            f"for (r, c) in parallel({ROWS}, {COLUMNS}) {{ let e = {variable}[r, c] + {name}[r, c]; {variable}[r, c] = e; }}",
+            f"for (r, c) in parallel({self.rows}, {COLUMNS}) {{ if {name}[r, c] > {variable}[r, c] {{ {variable}[r, c] = {name}[r, c]; }} }}",
+            f"for (r, c) in parallel({self.rows}, {COLUMNS}) {{ if {name}[r, c] < {variable}[r, c] {{ {variable}[r, c] = {name}[r, c]; {other}[r, c] = k as f32; }} }}",
+            f"for (r, c) in parallel({self.rows}, {COLUMNS}) {{ {variable}[r, c] = max({variable}[r, c], {name}[r, c] * 2); }}",
+            f"for (r, c) in parallel({self.rows}, {COLUMNS}) {{ let e = {variable}[r, c] + {name}[r, c]; {variable}[r, c] = e; }}",
             f"{variable} = {variable} + {made}.max(axis = 1)[:, _];", f"{variable} = {self.combined(variable, made)} + {self.read('k')};"])
 
     def repeated(self):
         tile = self.rng.choice([*self.names, *self.tiles])
-        return self.rng.choice([f"{self.read('k')}.max(axis = 1)[:, _]", f"{tile}.sum(axis = 0)[_, :]", f"{tile}[{self.rng.randrange(ROWS)}, :][_, :]",
+        return self.rng.choice([f"{self.read('k')}.max(axis = 1)[:, _]", f"{tile}.sum(axis = 0)[_, :]", f"{tile}[{self.rng.randrange(self.rows)}, :][_, :]",
                                 f"{tile}[:, {self.rng.randrange(COLUMNS)}][:, _]"])
 
     def turned(self, variable):
@@ -265,9 +270,7 @@ class Program:
         """Tiles one after the other: a loop over them, forth or back, a list of them, or one alone."""
         kind, turns = self.rng.random(), f"ceildiv(N, {COLUMNS})"
         if kind < 0.2:
-            places, self.places, branches, self.branches = self.places, 0, self.branches, 0  # what is known where the text is compiled decides there
             body = self.statements(1)
-            self.places, self.branches = places, branches
             if kind < 0.1:
                 return f"{{ let k = {self.rng.choice([0, 1, 2, f'{turns} - 1'])}; {body} }}"
             return f"for k in {self.rng.choice(['[0, 1]', '[1, 0]', '[2, 0, 1]'])} {{ {body} }}"
@@ -278,8 +281,12 @@ class Program:
         return f"for k in {loop} {{ {self.statements(2)} }}"
 
     def text(self):
-        firsts = " ".join(f"var {v}: fragment f32[{ROWS}, {COLUMNS}] = {self.first()};" for v in self.names)
-        body = " ".join([firsts] + [self.segment() for _ in range(self.rng.choice([1, 1, 1, 2, 2, 3]))])
+        firsts = []
+        if self.is_large:
+            firsts.append(f"let base = {self.read('0')};")
+            self.tiles.append("base")
+        firsts += [f"var {v}: fragment f32[{self.rows}, {COLUMNS}] = {self.first(self.names[:i])};" for i, v in enumerate(self.names)]
+        body = " ".join(firsts + [self.segment() for _ in range(self.rng.choice([1, 1, 1, 2, 2, 3]))])
         out = self.rng.choice(self.names)
         # All are looked at: what nobody sees is not computed, and conditions are no more what they were.
         others = [v for v in self.names if v != out]
@@ -288,13 +295,13 @@ class Program:
         counts = f", inout H: i32[{COLUMNS}]" if self.effects else ""
         end = self.rng.randrange(2)
         if self.turns:
-            body, end, ends[1] = f"var total: fragment f32[{ROWS}] = 0; {body}", 1, ends[1].replace(" = ", " = total + ", 1)
+            body, end, ends[1] = f"var total: fragment f32[{self.rows}] = 0; {body}", 1, ends[1].replace(" = ", " = total + ", 1)
         if self.positions:
-            body = f"var at: fragment f32[{ROWS}, {COLUMNS}] = 0; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ at[r, c] = (c as f32) - (r as f32); }} {body}"
-        function = f"fn pick(x: f32, y: f32) -> f32 {{ if x > 0 {{ return x; }} return y; }}\nfn raise(inout m: f32, x: f32) {{ if x <= m {{ return; }} m = x; }}\nfn up(inout a: fragment f32[{ROWS}, {COLUMNS}], b: fragment f32[{ROWS}, {COLUMNS}], k: int) {{ if k == 2 {{ return; }} a = max(a, b); }}\n"
+            body = f"var at: fragment f32[{self.rows}, {COLUMNS}] = 0; for (r, c) in parallel({self.rows}, {COLUMNS}) {{ at[r, c] = (c as f32) - (r as f32); }} {body}"
+        function = f"fn pick(x: f32, y: f32) -> f32 {{ if x > 0 {{ return x; }} return y; }}\nfn raise(inout m: f32, x: f32) {{ if x <= m {{ return; }} m = x; }}\nfn up(inout a: fragment f32[{self.rows}, {COLUMNS}], b: fragment f32[{self.rows}, {COLUMNS}], k: int) {{ if k == 2 {{ return; }} a = max(a, b); }}\n"
         return (function if self.has_function else "") + (
             f"export kernel k(A: f32[M, N], B: f32[{', '.join(self.b)}], {', '.join([outs[end], *(f'out X{v}: f32[M]' for v in others)])}{counts}) {{ "
-            f"launch (i in ceildiv(M, {ROWS})) {{ {body} {ends[end]}{''.join(f' X{v}.tile(i) = {v}.max(axis = 1);' for v in others)} }} }}\n")
+            f"launch (i in ceildiv(M, {self.rows})) {{ {body} {ends[end]}{''.join(f' X{v}.tile(i) = {v}.max(axis = 1);' for v in others)} }} }}\n")
 
     def data(self):
         sizes = {"M": self.m, "N": self.n, "P": self.p, "Q": self.q}
