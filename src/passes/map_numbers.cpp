@@ -244,6 +244,7 @@ struct Run {
     }
     for (ValueId arg : carried)
       if (taint(arg) >= Taint::Mixed) made.carried.insert(arg);
+      else if (taint(arg) == Taint::Clean && !marks(arg).kept && !marks(arg).is_beyond) made.untouched.insert(arg);
     const Keeping keeping = keeps(made);
     if (keeping == Keeping::Told) marks_of[v] = {.taint = Taint::Set, .made = Made::Data, .is_of_element = true, .is_assigned = true};
     // Nothing is set where what variables have kept tells: padding stays padding.

@@ -43,6 +43,7 @@ struct Assignment {
   bool is_same = false, may_be_same = false;  // what is assigned is the number that was held: sure, or as far as one may hope
   uint32_t kept = 0;    // `by` is no padding, but what these inputs have kept beyond an edge, and no data but what is assigned to
   bool is_set = false;  // `by` is no padding, but what the program has set in its place
+  std::set<ir::ValueId> untouched = {};  // what a loop carries that has to do with no padding
   std::set<ir::ValueId> carried = {};  // what a turn of a loop leaves to the next, or the last one behind it, and may be padding
 };
 // What comes of it. Next: what is assigned, which is padding. Told: what is assigned, a number that the program has written. Old: it is left as it

@@ -275,6 +275,11 @@ void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::stri
   const PadOrigin& from = axis.origin;
   if (where == kEffect)
     return void(report.help("beyond the edge it would not be made, but which elements lie there is not known here: test the place first, `if c < N { ... }`"));
+  if (where == kFresh) {
+    if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
+    return void(report.help("beyond the edge it would keep the number that it was declared with in this turn, and count like others: give it its number at once, "
+                            "`let b = if t[c] > 0 { 1 } else { 0 };`, or test the place first, `if c < N { ... }`"));
+  }
   if (where == kPartial) {
     if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
     return void(report.help("beyond the edge the variable would stay as it is where this is computed of what it holds, as of a copy that has been written over in part, or in some runs, "

@@ -137,12 +137,16 @@ class PaddingFlow {
     Edges at_place;                    // against 0, where the assignment stands
     std::optional<size_t> first;  // an input of theirs, one of which it is not known where it is padding, if there is any
     bool is_asked = true, is_known = true;
+    std::set<ir::ValueId> elements;  // of inputs that are met
     prove::Formula unless = prove::truth(false);  // in these runs all of that counts
   };
   Met met_by(const MapAxis& axis, unsigned set, const Assignment& made);
   Edges held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const;
   bool has_own_place_along(size_t input, int64_t axis) const;
   bool is_carried(const Assignment& made) const;
+  bool is_of_turn(const Met& met) const;
+  static Edges edges_of(const Met& met);
+  bool is_fresh(ir::ValueId number, const Edges& edges, const std::function<bool(ir::ValueId)>& is_padding) const;
   static bool is_by_turn(const MapAxis& axis, unsigned set);
   Keeping refuse_partial(const MapAxis& axis, unsigned set, const Assignment& made);
   Keeping refuse_unless_same(const MapAxis& axis, unsigned set, const Assignment& made);
@@ -172,7 +176,7 @@ class PaddingFlow {
   void mask_effects(const ir::op::Map& map, MapAxis& axis, unsigned set, const MapResults& results);
   std::optional<prove::Formula> counts_when(const ir::op::Map& map, const MapAxis& axis, unsigned set, const std::function<bool(const MapResults&)>& left_out);
   Known corner_of(const ir::op::Map& op, size_t r);
-  std::set<ir::ValueId> sources_of(ir::ValueId v, const std::function<bool(ir::OpId)>& is_kept = {}) const;
+  std::set<ir::ValueId> sources_of(ir::ValueId v, const std::function<bool(ir::OpId)>& is_kept = {}, std::set<ir::ValueId> seen = {}) const;
   bool is_made_of(ir::ValueId v, ir::ValueId source) const { return sources_of(v).contains(source); }
   void look_at(const ir::op::Map& op, const ir::Op& at);
   void find_stores(const ir::op::Map& op);
@@ -238,6 +242,7 @@ class PaddingFlow {
   void report(const AxisPadding& axis, ir::ValueId tile, std::string_view where, std::string_view identity, const ir::Op& at);
   static constexpr std::string_view kChoice = "choice";  // by a condition that is padding, between what a loop carries and something else
   static constexpr std::string_view kPartial = "assignment";  // of what is computed of the variable's own elements in part
+  static constexpr std::string_view kFresh = "number";  // that was declared in the turn itself, and holds no data
   static constexpr std::string_view kEffect = "store or atomic";  // by its condition, its place or what it is given
   // What an operand is: computed in place, a name of a fragment, or of a shared tile.
   enum class Held : uint8_t { InPlace, Named, Shared };
@@ -251,7 +256,7 @@ class PaddingFlow {
   Masks masks_;
   std::map<ir::ValueId, TileState> tiles_;
   NumbersOf scalars_;  // results of reductions of whole tiles
-  std::set<ir::OpId> seen_, lapses_, kept_;  // lapses_, and assignments that leave what is held: of the set of groups at hand
+  std::set<ir::OpId> seen_, lapses_, kept_;  // lapses_, and assignments that bring no padding: of the set of groups at hand
   std::vector<ir::RegionId> around_;  // loops, the innermost last
   std::vector<ir::ValueId> conditions_;  // of the branches around
   // Of the map at hand: what it yields, and stores to shared tiles like a result; where that is left; what it is computed of, and whether of elements

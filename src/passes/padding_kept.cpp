@@ -79,7 +79,7 @@ bool PaddingFlow::has_own_place_along(size_t input, int64_t axis) const {
 // Groups of the set whose padding tells whether the assignment takes place.
 PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const Assignment& made) {
   auto is_kept = [&](OpId inside) { return kept_.contains(inside); };
-  const std::set<ValueId> sources = sources_of(made.by, is_kept), of_held = sources_of(made.old, is_kept), at_hand = in_turn(made.by);
+  const std::set<ValueId> sources = sources_of(made.by, is_kept, made.untouched), of_held = sources_of(made.old, is_kept, made.untouched), at_hand = in_turn(made.by);
   const bool has_turned = is_carried(made), is_own = is_of_iteration(axis, made);
   Met met;
   unsigned kept = 0;
@@ -97,6 +97,7 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
       // What loops have left of it was kept out, or else tells.
       if (is_placed && !at_hand.contains(inputs_[i].element) && !has_turned) continue;
       const bool is_at_place = along->kind == PaddingKind::Read && is_placed && !has_turned;
+      met.elements.insert(inputs_[i].element);
       if (is_at_place) {
         unite(met.at_place, *inputs_[i].at_place), met.is_asked &= is_asked_for(i, axis, set, made);
         if (!met.first) met.first = i;
@@ -181,13 +182,73 @@ bool PaddingFlow::counts_in(const prove::Formula& runs, int64_t axis, ValueId ol
   return along && prover_.proves(prover_.facts(region_).with(runs), along->uniform.when, prove::Effort::Quick);
 }
 
+// Is it padding in some turns of a loop and none in others?
+bool PaddingFlow::is_of_turn(const Met& met) const {
+  auto hangs = [&](const Group* group) {
+    return group->is_by_turn || std::ranges::any_of(around_, [&](RegionId loop) { return hangs_on(group->edges, Turns{prover_, loop, {}}); });
+  };
+  return !met.at_place.empty() || std::ranges::any_of(met.groups, hangs);
+}
+
+// Beyond which it is padding; none where that is not known.
+Edges PaddingFlow::edges_of(const Met& met) {
+  Edges edges = met.at_place;
+  for (const Group* group : met.groups) unite(edges, group->edges);
+  const bool is_known = std::ranges::none_of(met.groups, [](const Group* group) { return group->edges.empty(); });
+  return is_known ? edges : Edges();
+}
+
+// Was it given nothing but numbers and places since padding beyond these edges may have come or gone, and what `is_padding` says is some? What loops
+// carry that move them has met data in other turns.
+bool PaddingFlow::is_fresh(ValueId number, const Edges& edges, const std::function<bool(ValueId)>& is_padding) const {
+  auto* map = kernel_.op(op_).get<op::Map>();
+  const std::span<const ValueId> args = map ? std::span<const ValueId>(kernel_.region(map->body).args) : std::span<const ValueId>();
+  auto moves = [&](RegionId loop) { return edges.empty() || hangs_on(edges, Turns{prover_, loop, {}}); };
+  std::set<ValueId> seen;
+  std::vector<ValueId> open{number};
+  while (!open.empty()) {
+    const ValueId v = open.back();
+    open.pop_back();
+    if (!seen.insert(v).second || is_padding(v)) continue;
+    if (auto at = std::ranges::find(args, v); at != args.end()) {
+      if (size_t(at - args.begin()) >= map->shape.size()) return false;
+      continue;
+    }
+    const Op* made = kernel_.definition(v);
+    const RegionId region = kernel_.value(v).region;
+    if (!made && (!region.valid() || v == kernel_.region(region).args[0])) continue;
+    if (!made && loops_.contains(region) && !moves(region)) {
+      const std::vector<ValueId> from = turned(v);
+      open.insert(open.end(), from.begin(), from.end());
+      continue;
+    }
+    if (!made && std::ranges::find(around_, region) == around_.end() && !loops_.contains(region)) continue;
+    auto* loop = made ? made->get<op::For>() : nullptr;
+    if (!made || made->is<op::ElementLoad>() || made->is<op::Atomic>() || made->is<op::While>() || (loop && moves(loop->body))) return false;
+    auto* choice = made->get<op::Select>();
+    const bool is_asked = choice && kernel_.defined_by<op::Inside>(choice->condition);
+    const bool is_kept = is_asked && (kept_.contains(kernel_.value(choice->condition).op) || masks_.has_inside(kernel_.value(choice->condition).op));
+    if (is_kept) open.push_back(choice->b);
+    else each_maker(*made, [&](ValueId source) { open.push_back(source); });
+    const size_t result = size_t(std::ranges::find(made->results, v) - made->results.begin());
+    if (loop) open.push_back(loop->inits[result]);
+    if (loop || made->is<op::If>()) each_region(made->data, [&](RegionId side) { open.push_back(kernel_.terminator(side).as<op::Yield>().values[result]); });
+  }
+  return true;
+}
+
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
   if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_unless_same(axis, set, made);
   if (kernel_.op(made.inside).as<op::Inside>().is_partial && made.held.taint != Taint::Padding) return refuse_partial(axis, set, made);
   if (is_by_turn(axis, set) && is_carried(made)) return refuse_unless_same(axis, set, made);
   if (made.held.taint == Taint::Padding) return masks_.has_inside(made.inside) ? Keeping::Either : Keeping::Next;
-  if (made.is_same) return is_padding_itself(axis, set, made) ? Keeping::Next : Keeping::Old;
   Met met = met_by(axis, set, made);
+  if (met.first && kernel_.op(made.inside).as<op::Inside>().of_number && is_of_turn(met) && is_fresh(made.old, edges_of(met), [&](ValueId v) { return met.elements.contains(v); })) {
+    AxisPadding told = *padding_along(*met.first, axis.axis);
+    told.is_as_read = false;
+    return report(told, inputs_[*met.first].tile, kFresh, "", kernel_.op(made.inside)), Keeping::Either;
+  }
+  if (made.is_same) return is_padding_itself(axis, set, made) ? Keeping::Next : Keeping::Old;
   if (!met.first) return made.held.taint == Taint::Mixed || is_of_iteration(axis, made) ? Keeping::Next : Keeping::Either;
   // `pad = -inf` of a maximum: it counts where there is a NaN.
   if (met.is_asked && made.may_be_same) return Keeping::Either;

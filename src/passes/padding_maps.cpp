@@ -182,8 +182,8 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
   auto keeps = [&](const Assignment& made) {
     if (but) return Keeping::Old;
     const Keeping keeping = this->keeps(along, set, made);
-    if (keeping == Keeping::Old || keeping == Keeping::Either) kept_.insert(made.inside);
-    else kept_.erase(made.inside);
+    if (keeping == Keeping::Next) kept_.erase(made.inside);
+    else kept_.insert(made.inside);
     return keeping;
   };
   if (!but) lapses_.clear(), kept_.clear();
@@ -207,9 +207,8 @@ Known PaddingFlow::met_there(size_t input, int64_t axis, std::span<const Group> 
   return results.numbers[size_t(std::find(made->results.begin(), made->results.end(), inputs_[input].tile) - made->results.begin())];
 }
 
-// Through both sides of branches, and the turns of loops. What `is_kept` says of an assignment: it leaves what was held.
-std::set<ValueId> PaddingFlow::sources_of(ValueId v, const std::function<bool(OpId)>& is_kept) const {
-  std::set<ValueId> seen;
+// Through both sides of branches, and the turns of loops. What `is_kept` says of an assignment: it leaves what was held. `seen`: these are looked at no further.
+std::set<ValueId> PaddingFlow::sources_of(ValueId v, const std::function<bool(OpId)>& is_kept, std::set<ValueId> seen) const {
   std::vector<ValueId> open{v};
   while (!open.empty()) {
     ValueId next = open.back();

@@ -43,6 +43,10 @@ class Program:
         self.effects = random.Random(f"effects {seed}").choice([0, 0, 0.25])
         # Conditions on elements with something on either side, the same or another thing, one within the other.
         self.branches = random.Random(f"branches {seed}").choice([0, 0, 0.3])
+        # Rows of shared tiles that iterations walk through, element by element.
+        self.walks = random.Random(f"walks {seed}").choice([0, 0, 0.25])
+        if self.walks:  # of a row that has no element at all, what is left of a number is not followed
+            self.n, self.q = max(self.n, 2), max(self.q, 2)
 
     def name(self):
         self.fresh += 1
@@ -117,6 +121,8 @@ class Program:
             return self.counted(variable)
         if self.branches and self.rng.random() < self.branches:
             return self.branched(variable)
+        if self.walks and self.rng.random() < self.walks:
+            return self.walked(variable)
         kind = self.rng.random()
         if kind < 0.15:
             at = self.rng.choice([0, 2, 4])
@@ -184,7 +190,22 @@ class Program:
             other_side = self.rng.choice([f" else {{ {side(depth)} }}", f" else {{ {side(depth)} }}", ""])
             return f"if {test()} {{ {side(depth)} }}{other_side}"
 
-        return f"let {name} = {self.operand()}; for (r, c) in parallel({self.rows}, {COLUMNS}) {{ {choice(1)} }}"
+        again = self.rng.choice(["", "", f" {choice(0)}", f" {mine} = max({mine}, {self.rng.choice(self.tiles)}[r, c]);" if self.tiles else ""])
+        return f"let {name} = {self.operand()}; for (r, c) in parallel({self.rows}, {COLUMNS}) {{ {choice(1)}{again} }}"
+
+    def walked(self, variable):
+        """A number for each row, of elements of two shared tiles at places that a loop of the iteration tells."""
+        one, two, row = self.name(), self.name(), self.name()
+        elements = [f"{one}[r, c]", f"{two}[r, c]", f"{one}[r, {COLUMNS - 1} - c]", f"{two}[r, c + 1]", f"{one}[r, c] * 2", f"abs({one}[r, c] - {two}[r, c])"]
+
+        def statement():
+            x, y, mine = self.rng.choice(elements), self.rng.choice(elements), f"{row}[r]"
+            return self.rng.choice([f"{mine} = max({mine}, {x});", f"{mine} += {x};", f"{mine} = {mine} * 0.5 + {x};", f"if {x} > {mine} {{ {mine} = {x}; }}",
+                                    f"if {x} > {y} {{ {mine} += 1; }}", f"{mine} = if {x} > 0 {{ {mine} + 1 }} else {{ {mine} }};"])
+        body = " ".join(statement() for _ in range(self.rng.choice([1, 1, 2, 3])))
+        shared = "".join(f"var {t}: shared f32[{self.rows}, {COLUMNS}] = {self.read('0')}; " for t in (one, two))
+        return (f"{shared}var {row}: fragment f32[{self.rows}] = {self.rng.choice(['0', '-9', '1'])}; for r in parallel({self.rows}) {{ for c in 0..{COLUMNS - 1} {{ {body} }} }} "
+                f"{variable} = {variable} + {row}[:, _];")
 
     def counted(self, variable):
         """Atomics that elements tell of, and a variable that is a number again behind them."""
