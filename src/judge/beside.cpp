@@ -305,6 +305,14 @@ Padding Evaluator::told_by_others(const Number& test, const std::vector<Left>& l
   return told;
 }
 
+// It may be left as it was as well; which number padding is, where a mask for others may stand, is not said.
+void Evaluator::unsay_masked(const std::vector<Left>& left, const Number& test, Padding others) {
+  for (const Left& one : left) {
+    const bool is_masked = test.is_padding() && one.before.is_padding() && test.padder != one.before.stamp && (!are_same(one.before, *one.place) || one.before.is_anything());
+    if ((others && one.place->is_padding()) || is_masked) one.place->padding |= kAnything;
+  }
+}
+
 // Both sides count, where elements decide.
 void Evaluator::join_left(const Left& left, const Number& test) {
   Number& x = *left.place;

@@ -300,6 +300,7 @@ class Evaluator {
   std::vector<Left> left_by(const ast::If& choice, bool takes_first);
   Padding told_by_others(const Number& test, const std::vector<Left>& left, bool returns);
   static void join_left(const Left& left, const Number& test);
+  void unsay_masked(const std::vector<Left>& left, const Number& test, Padding others);
   void note_test(const ast::If& choice, const Number& test, Padding others);
   void decide(const ast::If& choice, const Number& test, const Number& own);
   void set_beside(Number& now, const Number* before) const;

@@ -200,9 +200,10 @@ std::vector<std::shared_ptr<Memory>> Evaluator::assigned_memory(const ast::Stmt*
 
 Flow Evaluator::run_if(const ast::If& choice) {
   Number test = condition(*choice.condition);
-  Flow flow = Flow::Next;
+  auto run = [&] { return test.truth() ? execute(choice.then_block) : choice.else_branch ? execute(*choice.else_branch) : Flow::Next; };
   // The other side is not compiled.
-  if (test.is_known) return test.truth() ? execute(choice.then_block) : choice.else_branch ? execute(*choice.else_branch) : flow;
+  if (test.is_known) return run();
+  Flow flow;
   const std::vector<std::shared_ptr<Memory>> sides[] = {assigned_memory(choice.then_block), assigned_memory(choice.else_branch)};
   const std::vector<Left> left = is_parallel_ ? left_by(choice, test.truth()) : std::vector<Left>();
   const Padding others = told_by_others(test, left, returns(choice));
@@ -213,8 +214,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
     const Padding around = kept_out_;
     Within within(beyond_, told_under(choice, own, others));
     if (keeps_numbers()) kept_out_ |= test.padding & kAllAxes;
-    if (test.truth()) flow = execute(choice.then_block);
-    else if (choice.else_branch) flow = execute(*choice.else_branch);
+    flow = run();
     kept_out_ = around;
   }
   for (const auto& memory : sides[test.truth() ? 0 : 1]) memory->stamp_anew(false);
@@ -232,11 +232,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   if (choice.else_branch) stamp_numbers(*choice.else_branch, decides);
   if (returns(choice)) beyond_.add(told_by(test)), frame_->may_have_returned = true;
   if (!is_parallel_) return flow;
-  // It may be left as it was as well; which number padding is, where a mask for others may stand, is not said.
-  for (const Left& one : left) {
-    const bool is_masked = test.is_padding() && one.before.is_padding() && test.padder != one.before.stamp && (!are_same(one.before, *one.place) || one.before.is_anything());
-    if ((others && one.place->is_padding()) || is_masked) one.place->padding |= kAnything;
-  }
+  unsay_masked(left, test, others);
   for (const Left& one : left) join_left(one, test);
   if (!own.is_padding()) note_test(choice, own, others);
   leave_turn(choice, test, own);

@@ -11,6 +11,15 @@ constexpr int64_t kMostUniform = 2;
 // Elements a loop over a private array handles at once.
 constexpr int64_t kUnroll = 4;
 
+// Do any of these operations stand in the regions of `op`, as in the turns of a loop?
+bool holds_any(const ir::Kernel& kernel, const ir::Op& op, std::span<const OpId> ops) {
+  bool holds = false;
+  ir::each_region(op.data, [&](RegionId region) {
+    each_op(kernel, region, [&](OpId id) { holds |= std::ranges::find(ops, id) != ops.end(); });
+  });
+  return holds;
+}
+
 }  // namespace
 
 bool Lowering::is_uniform(const layout::RegLayout& layout) const {
@@ -129,15 +138,6 @@ bool Lowering::dies_at(ValueId value, const ir::Op& op) const {
   return here_count == 1;
 }
 
-// In the regions of `op` itself, as in the turns of a loop that begins with it.
-bool Lowering::is_used_within(const ir::Op& op, ValueId value) const {
-  bool is_used = false;
-  ir::each_region(op.data, [&](RegionId region) {
-    each_op(source_, region, [&](OpId id) { is_used |= std::ranges::find(uses_[value.index], id) != uses_[value.index].end(); });
-  });
-  return is_used;
-}
-
 Home Lowering::result_home(const ir::Op& op, ValueId result, std::span<const ValueId> reusable) {
   const Type& type = source_.type(result);
   Home fresh{type.layout, {}, {}};
@@ -147,7 +147,9 @@ Home Lowering::result_home(const ir::Op& op, ValueId result, std::span<const Val
   }
   for (ValueId v : reusable) {
     const Type& t = source_.type(v);
-    if (!t.is_tile() || t.layout != type.layout || t.element != type.element || !home(v).in_memory() || !dies_at(v, op) || is_used_within(op, v)) continue;
+    if (!t.is_tile() || t.layout != type.layout || t.element != type.element || !home(v).in_memory() || !dies_at(v, op)) continue;
+    // The turns of a loop that begins with it may read it again.
+    if (holds_any(source_, op, uses_[v.index])) continue;
     // Taken only once: a second result of the same operation needs another home.
     bool is_taken = false;
     for (ValueId other : op.results)

@@ -63,7 +63,6 @@ class Lowering {
   // The home that `result` may take: that of one of the operands that dies here and has its layout, or a new one.
   Home result_home(const ir::Op& op, ValueId result, std::span<const ValueId> reusable);
   bool dies_at(ValueId value, const ir::Op& op) const;
-  bool is_used_within(const ir::Op& op, ValueId value) const;
   void release_dead(const ir::Op& op);
   ValueId private_array(Scalar element, int64_t count, bool varying);
   bool is_uniform(const layout::RegLayout& layout) const;

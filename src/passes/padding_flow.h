@@ -145,6 +145,7 @@ class PaddingFlow {
   bool has_own_place_along(size_t input, int64_t axis) const;
   bool is_carried(const Assignment& made) const;
   bool is_of_turn(const Met& met) const;
+  Keeping noted(const Assignment& made, Keeping keeping);
   static Edges edges_of(const Met& met);
   bool is_fresh(ir::ValueId number, const Edges& edges, const std::function<bool(ir::ValueId)>& is_padding) const;
   static bool is_by_turn(const MapAxis& axis, unsigned set);

@@ -179,15 +179,16 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
     marks[arg] = marks_along(i, axis, is_in(padded, i), set ? &runs : nullptr, padded, but);
     if (const AxisPadding* along = is_in(but, i) ? padding_along(i, axis) : nullptr) known[arg] = along->uniform.number;
   }
-  auto keeps = [&](const Assignment& made) {
-    if (but) return Keeping::Old;
-    const Keeping keeping = this->keeps(along, set, made);
-    if (keeping == Keeping::Next) kept_.erase(made.inside);
-    else kept_.insert(made.inside);
-    return keeping;
-  };
+  auto keeps = [&](const Assignment& made) { return but ? Keeping::Old : noted(made, this->keeps(along, set, made)); };
   if (!but) lapses_.clear(), kept_.clear();
   return with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), all, keeps));
+}
+
+// Of the set at hand.
+Keeping PaddingFlow::noted(const Assignment& made, Keeping keeping) {
+  if (keeping == Keeping::Next) kept_.erase(made.inside);
+  else kept_.insert(made.inside);
+  return keeping;
 }
 
 // What an input that has no padding holds where those of the set do: it may be made by the places of its elements.
