@@ -39,8 +39,8 @@ bool Evaluator::is_left_alone(const Region& region, Span span) {
   return left_out(all, span) != 0;
 }
 
-// Would either side do something to memory?
-bool Evaluator::acts_on_memory(const ast::If& choice) {
+// Does the side do something to memory that is run?
+bool Evaluator::acts_on_memory(const ast::If& choice, bool takes_first) {
   bool acts = false;
   auto look = [&](const ast::Stmt& s) {
     if (auto* call = s.as<ast::ExprStmt>()) acts |= may_act(call->value);
@@ -49,8 +49,8 @@ bool Evaluator::acts_on_memory(const ast::If& choice) {
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
     acts |= view && view->kind != Kind::Fragment;
   };
-  for (const ast::Stmt* s : choice.then_block.statements) each_statement(*s, look);
-  if (choice.else_branch) each_statement(*choice.else_branch, look);
+  for (size_t i = 0; takes_first && i < choice.then_block.statements.size(); ++i) each_statement(*choice.then_block.statements[i], look);
+  if (!takes_first && choice.else_branch) each_statement(*choice.else_branch, look);
   return acts;
 }
 
@@ -58,7 +58,7 @@ bool Evaluator::acts_on_memory(const ast::If& choice) {
 Told Evaluator::told_under(const ast::If& choice, const Number& test, Padding others) {
   Told told = told_by(test);
   told.padding |= others & kAllAxes;
-  if (told.is_unsure && !told.is_out && acts_on_memory(choice)) unknown(choice.condition->span, "an effect of which numbers tell that were set beside padding");
+  if (told.is_unsure && !told.is_out && acts_on_memory(choice, test.truth())) unknown(choice.condition->span, "an effect of which numbers tell that were set beside padding");
   return told;
 }
 

@@ -280,7 +280,7 @@ class Evaluator {
   bool is_in_place(const View& element) const;
   bool is_left_alone(const Region& region, Span span);
   static bool is_nowhere(const Region& region) { return region.by.left_out() && !region.is_inside(); }
-  bool acts_on_memory(const ast::If& choice);
+  bool acts_on_memory(const ast::If& choice, bool takes_first);
   Told told_under(const ast::If& choice, const Number& test, Padding others);
   Padding left_out(const Told& told, Span span);
   Padding left_out(const Place& place, std::span<const Value> operands, Span span);

@@ -155,6 +155,11 @@ Loop* loop_to_leave(Instance& in, Span span, std::string_view what, const char* 
   return nullptr;
 }
 
+void note_unset(const Instance& in, std::set<uint32_t>& unset) {
+  for (uint32_t i = 0; i < in.variables.size(); ++i)
+    if (!in.variables[i].current.valid()) unset.insert(i);
+}
+
 void clear(Instance& in, std::optional<VariableId> flag) {
   if (flag) in.set(*flag, in.builder.boolean(false));
 }
@@ -164,6 +169,7 @@ void clear(Instance& in, std::optional<VariableId> flag) {
 void run_break(Instance& in, Span span) {
   Loop* loop = loop_to_leave(in, span, "`break`", "all iterations run, in any order: put what only some of them do under an `if`");
   if (!loop) return;
+  note_unset(in, loop->unset_at_break);
   clear(in, loop->goes_on);
   in.is_dead = true;
 }
@@ -171,6 +177,7 @@ void run_break(Instance& in, Span span) {
 void run_continue(Instance& in, Span span) {
   Loop* loop = loop_to_leave(in, span, "`continue`");
   if (!loop) return;
+  note_unset(in, loop->unset_at_continue);
   clear(in, loop->in_turn);
   in.is_dead = true;
 }

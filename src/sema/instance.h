@@ -52,6 +52,7 @@ struct Loop {
   std::optional<VariableId> goes_on;    // false after `break`
   std::optional<VariableId> in_turn;    // false after `continue`, until the next iteration
   bool allows_exits = true;
+  std::set<uint32_t> unset_at_break = {}, unset_at_continue = {};  // variables that have no value where it stands
 };
 
 // A function being inlined, or the kernel itself.

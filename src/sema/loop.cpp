@@ -173,9 +173,22 @@ void bind_pattern(Instance& in, const ast::Pattern& pattern, const Value& value)
   for (size_t i = 0; i < pattern.names.size(); ++i) in.declare(pattern.names[i], tuple->elements[i], "a loop index");
 }
 
+// What has no value on a way out of a loop that is written out has none behind it; merging took a zero for it.
+void unset(Instance& in, const std::set<uint32_t>& variables) {
+  for (uint32_t i : variables)
+    if (i < in.variables.size()) in.variables[i].current = {};
+}
+
+// Behind the turns of a loop that is written out.
+void leave_turns(Instance& in) {
+  unset(in, in.loops.back().unset_at_break);
+  in.loops.pop_back();
+}
+
 // A turn of a loop over a list. False: no further one follows, as this one has left the loop for certain.
 bool run_turn(Instance& in, const ast::For& node, const Value& element) {
   const Exits exits = exits_of(node.body.statements);
+  in.loops.back().unset_at_continue.clear();
   auto turn = [&] {
     ScopeGuard scope(in);
     bind_pattern(in, node.pattern, element);
@@ -188,6 +201,7 @@ bool run_turn(Instance& in, const ast::For& node, const Value& element) {
   if (known && !known->i) return false;
   if (!here.valid() || known) turn();
   else branch(in, here, turn, [&] { in.is_dead = true; });
+  unset(in, in.loops.back().unset_at_continue);
   const bool goes_on = !in.is_dead || exits.continues || exits.breaks;
   if (goes_on) in.is_dead = false;
   return goes_on;
@@ -218,7 +232,7 @@ void run_each(Instance& in, const ast::For& node) {
     if (is_too_long(in, list.span, "the body of a loop over a list is written out for each of its elements")) break;
     if (!run_turn(in, node, element)) break;
   }
-  in.loops.pop_back();
+  leave_turns(in);
 }
 
 bool holds_launch(std::span<const ast::Stmt* const> statements);
@@ -252,7 +266,7 @@ bool run_each_turn(Instance& in, const ast::For& node, const Range& range) {
     if (!run_turn(in, node, int_const(index))) break;
     if (__builtin_add_overflow(index, step->i, &next)) break;
   }
-  in.loops.pop_back();
+  leave_turns(in);
   return true;
 }
 

@@ -77,11 +77,9 @@ std::string PartPrinter::bare(const ast::Expr& expr, int depth) const {
   if (const auto* e = expr.as<ast::List>()) return "[" + list(e->elements, depth + 1) + "]";
   if (const auto* e = expr.as<ast::IfExpr>()) {
     std::string mark = space_mark(level(depth, kLevelsPerDepth - 1));
-    std::string otherwise = this->expr(*e->else_value, depth + 1);
     bool is_chain = e->else_value->as<ast::IfExpr>() && !e->else_value->is_parenthesized && !has_brace(e->then_value->span.end, e->else_value->span.begin);
-    return "if " + this->expr(*e->condition, depth + 1) + " {" + mark + this->expr(*e->then_value, depth + 1) +
-        " } else" +
-           (is_chain ? " " + bare(*e->else_value, depth) : " {" + mark + otherwise + " }");
+    std::string otherwise = is_chain ? " " + bare(*e->else_value, depth) : " {" + mark + this->expr(*e->else_value, depth + 1) + " }";
+    return "if " + this->expr(*e->condition, depth + 1) + " {" + mark + this->expr(*e->then_value, depth + 1) + " } else" + otherwise;
   }
   if (const auto* e = expr.as<ast::Call>()) return call(*e, depth);
   if (const auto* e = expr.as<ast::Index>()) return index(*e, depth);

@@ -133,6 +133,13 @@ TEST_SUITE("format") {
           "kernel k() {\n    if a {\n        b = 1;\n    } else if c {\n        d = 1;\n    } else {\n    }\n}\n");
   }
 
+  TEST_CASE("a long chain of value `if`s takes no longer than its text") {
+    std::string chain;
+    for (int i = 0; i < 100; ++i) chain += "if a { 1 } else ";
+    const std::string text = format_text("const c = " + chain + "{ 2 };").text;
+    CHECK(std::ranges::count(text, '2') == 1);
+  }
+
   TEST_CASE("a comment between any two tokens stays there, and no token is lost") {
     std::mt19937 random(1);
     const std::filesystem::path root = std::filesystem::path(TILEC_TESTS) / "..";
