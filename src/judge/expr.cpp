@@ -1,6 +1,7 @@
 // Expressions, from left to right.
 #include <array>
 
+#include "base/stack.h"
 #include "judge/evaluator.h"
 #include "judge/walk.h"
 
@@ -216,6 +217,7 @@ Value Evaluator::eval_index(const ast::Index& index, Span span) {
 
 Value Evaluator::eval(const ast::Expr& expr) {
   const Span span = expr.span;
+  if (is_stack_low()) unknown(span, "what nests so deep");
   if (auto* literal = expr.as<ast::IntLiteral>()) {
     Number n = integer_of(literal->value);
     n.is_literal = n.is_known = true;

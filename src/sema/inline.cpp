@@ -1,4 +1,5 @@
 // Functions run where they are called: a frame, parameters bound to values or to the caller's variables, the body.
+#include "base/stack.h"
 #include "sema/always_set.h"
 #include "sema/call.h"
 #include "sema/exits.h"
@@ -223,12 +224,15 @@ Value run_body(Instance& in, const Invocation& call) {
   return not_supported(in, fn.signature.name.span, "a function without a body");
 }
 
-// Each call inside a call is one on the compiler's own stack.
+// Each call inside a call is one on the compiler's own stack, under what it stands in there; branches and loops in one another are for later passes, too.
 constexpr size_t kMostFrames = 256;
+constexpr int kMostControl = 512;
 
 bool is_too_deep(Instance& in, const Invocation& call) {
-  if (in.frames.size() < kMostFrames) return false;
-  if (!in.session.diagnostics.has_errors()) in.at(call.site.expr.span).error(diag::NestedTooDeep, int64_t(kMostFrames));
+  const bool has_many = in.frames.size() >= kMostFrames, is_within_many = in.control_depth >= kMostControl;
+  if (!has_many && !is_within_many && !is_stack_low()) return false;
+  const int64_t most = has_many ? int64_t(kMostFrames) : is_within_many ? kMostControl : int64_t(in.frames.size());
+  if (!in.session.diagnostics.has_errors()) in.at(call.site.expr.span).error(diag::NestedTooDeep, most);
   return true;
 }
 

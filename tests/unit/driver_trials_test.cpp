@@ -300,6 +300,24 @@ TEST_CASE("functions that call each other in a long chain are refused before the
   CHECK_MESSAGE(ran.says("this is nested more than 256 levels deep [T0009]"), ran.out.substr(0, 300));
 }
 
+TEST_CASE("functions that nest in one another are refused before the stack ends") {
+  auto repeat = [](std::string text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+  };
+  auto check = [](const std::function<std::string(std::string)>& body) {
+    std::string text = "fn g0(x: int) -> int { return x; }\n";
+    for (int i = 1; i < 80; ++i) text += "fn g" + std::to_string(i) + "(x: int) -> int { return " + body("g" + std::to_string(i - 1) + "(x)") + "; }\n";
+    Folder folder;
+    folder.write("k.tile", text + "export kernel k(out C: i64[N]) { launch (i in N) { C[i] = g79(i) as i64; } }\n");
+    return folder.tilec("check k.tile");
+  };
+  CHECK(check([&](std::string call) { return repeat("(1 + ", 100) + call + repeat(")", 100); }).says("[T0009]"));
+  CHECK(check([&](std::string call) { return repeat("-", 300) + call; }).says("[T0009]"));
+  CHECK(check([&](std::string call) { return repeat("if x > 0 { ", 100) + call + repeat("} else { 1 }", 100); }).says("[T0009]"));
+}
+
 // Rows may begin at multiples of a vector and end on none: no vector may lie across the end.
 TEST_CASE("vectors over an edge touch nothing between the rows of a tensor with strides") {
   Folder folder;
