@@ -247,13 +247,16 @@ void Evaluator::stamp_numbers(const ast::Block& block, const Number* test) {
 }
 
 // Behind a condition that is padding, `own`, or that others tell of, or that may be: fragments were kept out of; what else was assigned to has to do with it.
-void Evaluator::decide(const ast::If& choice, const Number& test, const Number& own) {
+void Evaluator::decide(const ast::If& choice, const Number& test, const Number& own, const std::vector<Left>& left) {
   auto each = [&](const ast::Stmt& side, bool is_taken) {
     each_held(side, [&](Number& x, const View* element) {
       lose_reading(x);
       const Padding out = element ? moved(Padding(test.padding & kAllAxes), turned_round(element->indices)) : Padding(0);
       const bool is_kept = element && (element->kind == Kind::Fragment || (element->kind == Kind::Shared && is_in_place(*element)));
-      if (is_kept && !x.is_padding()) x.waiting |= out & ~x.counted();
+      if (is_kept && !x.is_padding() && is_walking_) x.data |= out & kLost;
+      // What conditions within it have to do with came to nothing.
+      const auto one = std::ranges::find(left, &x, &Left::place);
+      if (is_kept && !x.is_padding()) x.waiting |= out & ~(x.data | (one != left.end() ? one->before : x).counted());
       // Whether it was kept out of it is not known; padding to which nothing is assigned is left as it is either way.
       if (test.is_set() && !is_taken && x.is_padding()) return;
       if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything), x.waiting = 0;

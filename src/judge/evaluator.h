@@ -302,7 +302,7 @@ class Evaluator {
   static void join_left(const Left& left, const Number& test);
   void unsay_masked(const std::vector<Left>& left, const Number& test, Padding others);
   void note_test(const ast::If& choice, const Number& test, Padding others);
-  void decide(const ast::If& choice, const Number& test, const Number& own);
+  void decide(const ast::If& choice, const Number& test, const Number& own, const std::vector<Left>& left);
   void set_beside(Number& now, const Number* before) const;
   void end_parallel(const ast::Block& body);
   static void lose_readings(Memory& memory);
@@ -343,6 +343,7 @@ class Evaluator {
   uint64_t changes_ = 0, changes_of_memory_ = 0;  // of variables and memory; of memory alone
   int depth_ = 0;
   bool is_parallel_ = false;
+  bool is_walking_ = false;  // in a loop of an iteration
   int guards_ = 0;          // conditions around, within `parallel`
   Told beyond_;             // what has told that this place was come to: conditions, ends of loops, early returns
   bool is_lifted_ = false;  // a function of elements, called with tiles

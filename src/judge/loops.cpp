@@ -155,6 +155,7 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
   Padding met = 0;
   Number told;
   const Within within(beyond_);
+  const Instead<bool> walking(is_walking_, is_walking_ || is_parallel_);
   const Flow end = turning(loop.body, loop.condition->span, [&] {
     for (uint64_t turn = 1;; ++turn) {
       uint64_t before = changes_;
@@ -191,6 +192,7 @@ Flow Evaluator::run_for(const ast::For& loop) {
     is_parallel_ = false, parallel_rank_ = 0, kept_out_ = around;
     return flow;
   }
+  const Instead<bool> walking(is_walking_, is_walking_ || (is_parallel_ && loop.kind != ast::LoopKind::Each));
   return turning(loop.body, loop.domain_span, [&] { return loop.kind == ast::LoopKind::Each ? run_each(loop) : run_range(loop); });
 }
 

@@ -238,7 +238,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   leave_turn(choice, test, own);
   Known known;
   if (test.is_padding() || test.is_set()) {
-    decide(choice, test, own);
+    decide(choice, test, own, left);
   } else if (!test.truth()) {
     for (const ast::Stmt* s : choice.then_block.statements) stand_beside(*s, left, known);
   } else if (choice.else_branch) {

@@ -33,7 +33,7 @@ bool PaddingFlow::is_asked_for(size_t input, const MapAxis& axis, unsigned set, 
   bool is_read = false, is_held = false;
   each_operand(by->data, [&](ValueId v) {
     if (v == inputs_[input].element) return void(is_read = true);
-    const std::set<ValueId> sources = inputs_[input].has_own_place ? in_turn(v) : sources_of(v);
+    const std::set<ValueId> sources = inputs_[input].has_own_place ? in_turn(v) : sources_of(v, [&](OpId inside) { return kept_.contains(inside); });
     bool is_padding = false;
     for (size_t i = 0; i < inputs_.size(); ++i)
       is_padding |= is_in(padded, i) && sources.contains(inputs_[i].element) && marks_along(i, axis.axis, true).taint == Taint::Padding;

@@ -45,8 +45,6 @@ class Program:
         self.branches = random.Random(f"branches {seed}").choice([0, 0, 0.3])
         # Rows of shared tiles that iterations walk through, element by element.
         self.walks = random.Random(f"walks {seed}").choice([0, 0, 0.25])
-        if self.walks:  # of a row that has no element at all, what is left of a number is not followed
-            self.n, self.q = max(self.n, 2), max(self.q, 2)
 
     def name(self):
         self.fresh += 1
@@ -203,7 +201,7 @@ class Program:
             return self.rng.choice([f"{mine} = max({mine}, {x});", f"{mine} += {x};", f"{mine} = {mine} * 0.5 + {x};", f"if {x} > {mine} {{ {mine} = {x}; }}",
                                     f"if {x} > {y} {{ {mine} += 1; }}", f"{mine} = if {x} > 0 {{ {mine} + 1 }} else {{ {mine} }};"])
         body = " ".join(statement() for _ in range(self.rng.choice([1, 1, 2, 3])))
-        shared = "".join(f"var {t}: shared f32[{self.rows}, {COLUMNS}] = {self.read('0')}; " for t in (one, two))
+        shared = "".join(f"var {t}: shared f32[{self.rows}, {COLUMNS}] = {self.read(self.rng.choice(['0', 'k', 'k']))}; " for t in (one, two))
         return (f"{shared}var {row}: fragment f32[{self.rows}] = {self.rng.choice(['0', '-9', '1'])}; for r in parallel({self.rows}) {{ for c in 0..{COLUMNS - 1} {{ {body} }} }} "
                 f"{variable} = {variable} + {row}[:, _];")
 
