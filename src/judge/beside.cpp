@@ -101,6 +101,13 @@ bool Evaluator::may_act(const ast::Expr* expr) const {
   return acts;
 }
 
+// In an iteration: what a side of an expression assigns to that padding decides, it would have kept.
+void Evaluator::refuse_assignments(const ast::Expr& side, Span span) {
+  each_call(&side, [&](const ast::Call& call) {
+    if (is_parallel_ && !places_of(call).empty()) unknown(span, "a choice that padding decides, and a side that acts");
+  });
+}
+
 void Evaluator::Beside::add(const Number& x) {
   is_padding |= x.is_padding() || x.is_set(), is_unsure |= x.is_set() || x.is_anything();
   padding |= x.padding & kAllAxes, is_element |= x.is_element;

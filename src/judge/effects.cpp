@@ -49,8 +49,9 @@ bool Evaluator::acts_on_memory(const ast::If& choice, bool takes_first) {
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
     acts |= view && view->kind != Kind::Fragment;
   };
-  for (size_t i = 0; takes_first && i < choice.then_block.statements.size(); ++i) each_statement(*choice.then_block.statements[i], look);
   if (!takes_first && choice.else_branch) each_statement(*choice.else_branch, look);
+  if (takes_first)
+    for (const ast::Stmt* s : choice.then_block.statements) each_statement(*s, look);
   return acts;
 }
 

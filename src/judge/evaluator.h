@@ -262,6 +262,7 @@ class Evaluator {
   };
   using Known = std::vector<std::pair<std::string_view, Beside>>;  // what names have to do with that a side assigns to
   bool may_act(const ast::Expr* expr) const;
+  void refuse_assignments(const ast::Expr& side, Span span);
   bool is_padded(std::string_view name);
   Beside beside(const ast::Expr* expr, const Known& known = {});
   Beside made_by(const ast::Stmt& stmt, Known& known);

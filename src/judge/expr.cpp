@@ -71,6 +71,7 @@ Value Evaluator::eval_logic(const ast::Binary& logic, Span span) {
       return *n;
     }
     const Within within(beyond_, told_by(*n));
+    if (n->is_padding()) refuse_assignments(*logic.rhs, span);
     Value right = eval(*logic.rhs);
     if (std::holds_alternative<Absent>(right)) return truth_of(false);
     right = is_null_test(right) ? Value(truth_of(true)) : tile_or_number(right, span);
@@ -162,6 +163,7 @@ Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {
   {
     Guarded guarded(guards_, is_parallel_ && !test.is_known);
     const Within within(beyond_, told_by(test));
+    if (test.is_padding()) refuse_assignments(taken, span);
     value = operand(taken);
   }
   if (std::holds_alternative<Pending>(value))

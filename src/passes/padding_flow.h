@@ -144,6 +144,9 @@ class PaddingFlow {
   Edges held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const;
   bool has_own_place_along(size_t input, int64_t axis) const;
   bool is_carried(const Assignment& made) const;
+  ir::OpId asked_in(const ir::Op& made) const;
+  std::function<bool(ir::OpId)> kept_here() const { return [this](ir::OpId inside) { return kept_.contains(inside); }; }
+  void refuse_fresh(AxisPadding padding, ir::ValueId tile, ir::OpId inside);
   bool is_of_turn(const Met& met) const;
   Keeping noted(const Assignment& made, Keeping keeping);
   static Edges edges_of(const Met& met);

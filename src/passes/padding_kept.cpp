@@ -33,13 +33,19 @@ bool PaddingFlow::is_asked_for(size_t input, const MapAxis& axis, unsigned set, 
   bool is_read = false, is_held = false;
   each_operand(by->data, [&](ValueId v) {
     if (v == inputs_[input].element) return void(is_read = true);
-    const std::set<ValueId> sources = inputs_[input].has_own_place ? in_turn(v) : sources_of(v, [&](OpId inside) { return kept_.contains(inside); });
+    const std::set<ValueId> sources = inputs_[input].has_own_place ? in_turn(v) : sources_of(v, kept_here());
     bool is_padding = false;
     for (size_t i = 0; i < inputs_.size(); ++i)
       is_padding |= is_in(padded, i) && sources.contains(inputs_[i].element) && marks_along(i, axis.axis, true).taint == Taint::Padding;
     is_held |= sources.contains(made.old) && !is_padding;
   });
   return is_read && is_held;
+}
+
+// The question of an assignment, `select(inside(next), next, old)`; none: it is none.
+OpId PaddingFlow::asked_in(const Op& made) const {
+  auto* choice = made.get<op::Select>();
+  return choice && kernel_.defined_by<op::Inside>(choice->condition) ? kernel_.value(choice->condition).op : OpId();
 }
 
 // What it is computed of in one turn of the loops around it: what they carry counts as itself. Behind a mask it is what was held.
@@ -51,10 +57,8 @@ std::set<ValueId> PaddingFlow::in_turn(ValueId v) const {
     open.pop_back();
     const Op* made = seen.insert(next).second ? kernel_.definition(next) : nullptr;
     if (!made) continue;
-    auto* choice = made->get<op::Select>();
-    const OpId inside = choice && kernel_.defined_by<op::Inside>(choice->condition) ? kernel_.value(choice->condition).op : OpId();
-    if (inside.valid() && (masks_.has_inside(inside) || kept_.contains(inside))) {
-      open.push_back(choice->b);
+    if (const OpId inside = asked_in(*made); inside.valid() && (masks_.has_inside(inside) || kept_.contains(inside))) {
+      open.push_back(made->as<op::Select>().b);
       continue;
     }
     each_maker(*made, [&](ValueId operand) { open.push_back(operand); });
@@ -78,8 +82,7 @@ bool PaddingFlow::has_own_place_along(size_t input, int64_t axis) const {
 
 // Groups of the set whose padding tells whether the assignment takes place.
 PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const Assignment& made) {
-  auto is_kept = [&](OpId inside) { return kept_.contains(inside); };
-  const std::set<ValueId> sources = sources_of(made.by, is_kept, made.untouched), of_held = sources_of(made.old, is_kept, made.untouched), at_hand = in_turn(made.by);
+  const std::set<ValueId> sources = sources_of(made.by, kept_here(), made.untouched), of_held = sources_of(made.old, kept_here(), made.untouched), at_hand = in_turn(made.by);
   const bool has_turned = is_carried(made), is_own = is_of_iteration(axis, made);
   Met met;
   unsigned kept = 0;
@@ -137,7 +140,7 @@ bool PaddingFlow::is_of_iteration(const MapAxis& axis, const Assignment& made) c
 // Is it made of elements that the iteration has, where these are padding?
 bool PaddingFlow::is_padding_itself(const MapAxis& axis, unsigned set, const Assignment& made) const {
   if (!is_of_iteration(axis, made)) return false;
-  const std::set<ValueId> sources = sources_of(made.by, [&](OpId inside) { return kept_.contains(inside); });
+  const std::set<ValueId> sources = sources_of(made.by, kept_here());
   const unsigned padded = axis.inputs(set);
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (is_in(padded, i) && !has_own_place_along(i, axis.axis) && sources.contains(inputs_[i].element)) return true;
@@ -225,10 +228,8 @@ bool PaddingFlow::is_fresh(ValueId number, const Edges& edges, const std::functi
     if (!made && std::ranges::find(around_, region) == around_.end() && !loops_.contains(region)) continue;
     auto* loop = made ? made->get<op::For>() : nullptr;
     if (!made || made->is<op::ElementLoad>() || made->is<op::Atomic>() || made->is<op::While>() || (loop && moves(loop->body))) return false;
-    auto* choice = made->get<op::Select>();
-    const bool is_asked = choice && kernel_.defined_by<op::Inside>(choice->condition);
-    const bool is_kept = is_asked && (kept_.contains(kernel_.value(choice->condition).op) || masks_.has_inside(kernel_.value(choice->condition).op));
-    if (is_kept) open.push_back(choice->b);
+    const OpId inside = asked_in(*made);
+    if (inside.valid() && (kept_.contains(inside) || masks_.has_inside(inside))) open.push_back(made->as<op::Select>().b);
     else each_maker(*made, [&](ValueId source) { open.push_back(source); });
     const size_t result = size_t(std::ranges::find(made->results, v) - made->results.begin());
     if (loop) open.push_back(loop->inits[result]);
@@ -237,17 +238,20 @@ bool PaddingFlow::is_fresh(ValueId number, const Edges& edges, const std::functi
   return true;
 }
 
+void PaddingFlow::refuse_fresh(AxisPadding padding, ValueId tile, OpId inside) {
+  padding.is_as_read = false;
+  report(padding, tile, kFresh, "", kernel_.op(inside));
+}
+
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
   if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_unless_same(axis, set, made);
   if (kernel_.op(made.inside).as<op::Inside>().is_partial && made.held.taint != Taint::Padding) return refuse_partial(axis, set, made);
   if (is_by_turn(axis, set) && is_carried(made)) return refuse_unless_same(axis, set, made);
   if (made.held.taint == Taint::Padding) return masks_.has_inside(made.inside) ? Keeping::Either : Keeping::Next;
   Met met = met_by(axis, set, made);
-  if (met.first && kernel_.op(made.inside).as<op::Inside>().of_number && is_of_turn(met) && is_fresh(made.old, edges_of(met), [&](ValueId v) { return met.elements.contains(v); })) {
-    AxisPadding told = *padding_along(*met.first, axis.axis);
-    told.is_as_read = false;
-    return report(told, inputs_[*met.first].tile, kFresh, "", kernel_.op(made.inside)), Keeping::Either;
-  }
+  const bool may_be_fresh = met.first && kernel_.op(made.inside).as<op::Inside>().of_number && is_of_turn(met);
+  if (may_be_fresh && is_fresh(made.old, edges_of(met), [&](ValueId v) { return met.elements.contains(v); }))
+    return refuse_fresh(*padding_along(*met.first, axis.axis), inputs_[*met.first].tile, made.inside), Keeping::Either;
   if (made.is_same) return is_padding_itself(axis, set, made) ? Keeping::Next : Keeping::Old;
   if (!met.first) return made.held.taint == Taint::Mixed || is_of_iteration(axis, made) ? Keeping::Next : Keeping::Either;
   // `pad = -inf` of a maximum: it counts where there is a NaN.

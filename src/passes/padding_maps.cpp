@@ -221,9 +221,8 @@ std::set<ValueId> PaddingFlow::sources_of(ValueId v, const std::function<bool(Op
       open.insert(open.end(), from.begin(), from.end());
       continue;
     }
-    auto* choice = is_kept ? op->get<op::Select>() : nullptr;
-    if (choice && kernel_.defined_by<op::Inside>(choice->condition) && is_kept(kernel_.value(choice->condition).op)) {
-      open.push_back(choice->b);
+    if (const OpId inside = asked_in(*op); is_kept && inside.valid() && is_kept(inside)) {
+      open.push_back(op->as<op::Select>().b);
       continue;
     }
     const size_t result = size_t(std::ranges::find(op->results, next) - op->results.begin());

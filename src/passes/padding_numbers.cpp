@@ -108,11 +108,8 @@ void PaddingFlow::keep_number(const op::Select& choice, OpId asked, ValueId resu
   if (!by) return hold_number(result, number(choice.a));
   TileState kept = number(choice.b);
   auto hangs = [&](RegionId loop) { return hangs_on(by->edges, Turns{prover_, loop, {}}); };
-  if (!old && std::ranges::any_of(around_, hangs) && is_fresh(choice.b, by->edges, [&](ValueId v) { return padded_number(v) != nullptr; })) {
-    AxisPadding told = *by;
-    told.is_as_read = false;
-    return report(told, inside.x, kFresh, "", kernel_.op(asked)), hold_number(result, std::move(kept));
-  }
+  if (!old && std::ranges::any_of(around_, hangs) && is_fresh(choice.b, by->edges, [&](ValueId v) { return padded_number(v) != nullptr; }))
+    return refuse_fresh(*by, inside.x, asked), hold_number(result, std::move(kept));
   if (leaves_number(choice.a, choice.b, Belief::None)) return hold_number(result, std::move(kept));
   const bool may_be_same = leaves_number(choice.a, choice.b, Belief::Finite);
   kept.inside = joined(kept.inside, number(choice.a).inside);

@@ -35,6 +35,7 @@ Merged merge(Instance& in, const std::vector<ir::ValueId>& before, Arm& a, Arm& 
     Variable& v = in.variables[i];
     if (x == y) {
       v.current = x;
+      if (x != before[i]) all.alike.push_back({i});
       continue;
     }
     // What an arm that leaves never wrote is not looked at after it, unless it belongs to the caller.
@@ -51,6 +52,13 @@ Merged merge(Instance& in, const std::vector<ir::ValueId>& before, Arm& a, Arm& 
     all.else_values.push_back(y);
   }
   return all;
+}
+
+void set_merged(Instance& in, ir::ValueId condition, const std::vector<ir::ValueId>& before, const Merged& merged, std::span<const ir::ValueId> results) {
+  std::vector<Changed> changed;
+  for (size_t i = 0; i < merged.changed.size(); ++i) changed.push_back({merged.changed[i], before[merged.changed[i].index], results[i]});
+  for (VariableId id : merged.alike) changed.push_back({id, before[id.index], in.variable(id).current});
+  keep_behind(in, condition, changed);
 }
 
 void branch(Instance& in, ir::ValueId condition, const std::function<void()>& then_part,
@@ -73,12 +81,7 @@ void branch(Instance& in, ir::ValueId condition, const std::function<void()>& th
   in.builder.set_span(span);
   ir::OpId id = in.builder.add(op::If{condition, a.region, b.region}, all.types);
   in.statements.insert(id);
-  std::vector<Changed> changed;
-  for (size_t i = 0; i < all.changed.size(); ++i) changed.push_back({all.changed[i], before[all.changed[i].index], in.kernel.op(id).results[i]});
-  // Both sides may have assigned the same.
-  for (uint32_t i = 0; i < before.size(); ++i)
-    if (a.values[i] == b.values[i] && a.values[i] != before[i]) changed.push_back({{i}, before[i], a.values[i]});
-  keep_behind(in, condition, changed);
+  set_merged(in, condition, before, all, in.kernel.op(id).results);
 }
 
 void run_where(Instance& in, ir::ValueId here, std::span<const ast::Stmt* const> statements) {

@@ -131,6 +131,7 @@ Value choose(Instance& in, Choice c) {
   if (type->is_scalar() && is_pure) {
     splice(in, c.a.region());
     splice(in, c.b.region());
+    set_merged(in, c.condition, c.before, merged, {});
     return Dynamic{in.builder.select(c.condition, x, y), is_choice};
   }
   auto finish = [&](ir::RegionId where, ir::ValueId value, std::vector<ir::ValueId> more) {
@@ -143,7 +144,7 @@ Value choose(Instance& in, Choice c) {
   std::vector<ir::Type> types = merged.types;
   types.insert(types.begin(), *type);
   ir::OpId id = in.builder.add(op::If{c.condition, c.a.region(), c.b.region()}, types);
-  for (size_t i = 0; i < merged.changed.size(); ++i) in.set(merged.changed[i], in.kernel.op(id).results[i + 1]);
+  set_merged(in, c.condition, c.before, merged, std::span(in.kernel.op(id).results).subspan(1));
   ir::ValueId result = in.kernel.op(id).results[0];
   return type->is_tile() ? Value(Tile{result}) : Value(Dynamic{result, is_choice});
 }
