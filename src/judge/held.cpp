@@ -55,7 +55,8 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   // What a loop of an iteration comes to is an element like others, as what a reduction of nothing gives.
   if (is_walking_) out.data |= next.padding & kLost;
   // Of one that stands, or was kept out, it is not known whether it waits.
-  const Padding counted = old.counted() | out.data | (old.data ? kLost : Padding(0));
+  const bool has_come = old.data && !(old.waiting & ~kLost);
+  const Padding counted = old.counted() | out.data | (has_come ? kLost : Padding(0));
   out.unsaid |= next.padding & old.placed & ~old.data & kAllAxes;
   if (!old.is_anything()) out.waiting = (old.waiting | next.padding) & ~counted & kAllAxes;
   if (next.is_anything() && !is_same) out.padding |= kAnything;

@@ -325,8 +325,8 @@ struct Run {
       path = around, is_tested = was_tested;
       yields[side] = yielded.values;
       for (size_t i = 0; !is_taken && i < result.size(); ++i) {
-        if (is_by_place) others[i] = yielded.marks[i];
-        else all[i].made = most(all[i].made, yielded.marks[i].made);
+        others[i] = yielded.marks[i];
+        if (!is_by_place) all[i].made = most(all[i].made, yielded.marks[i].made);
       }
       if (!is_taken) continue;
       for (size_t i = 0; i < result.size(); ++i) {
@@ -338,7 +338,11 @@ struct Run {
           for (auto& known_same : same) known_same.insert_or_assign(op.results[i], yielded.values[i]);
       }
     }
-    for (size_t i = 0; i < result.size(); ++i) all[i].taint = beside(all[i], others[i]);
+    const bool is_one = !decision || decision->taint != Taint::Clean || proved(branch.condition, at, assumption);
+    for (size_t i = 0; i < result.size(); ++i) {
+      if (is_by_place) all[i].taint = beside(all[i], others[i]);
+      else if (!is_one) all[i].taint = std::max(all[i].taint, others[i].taint);
+    }
     for (size_t i = 0; !decision && i < result.size(); ++i) {
       if (is_by_some_place(marks(branch.condition)) && !counts(sides[i])) all[i].made = Made::Maybe;
       if (first_of(yields[true][i], Belief::None) == first_of(yields[false][i], Belief::None)) is_either(op.results[i], yields[true][i], marks(branch.condition), all[i]);

@@ -233,6 +233,30 @@ FnSet functions_named(Instance& in, std::string_view name) {
   return set;
 }
 
+FnSet functions_called(Instance& in, const ast::Call& call) {
+  if (auto* name = call.callee->as<ast::NameRef>()) return functions_named(in, name->name.text);
+  auto* member = call.callee->as<ast::Member>();
+  auto* base = member ? member->base->as<ast::NameRef>() : nullptr;
+  if (!base || in.find(base->name.text)) return {};
+  auto module = in_module(in, in.module(), base->name.text);
+  auto* named = module ? module->as<ModuleRef>() : nullptr;
+  auto value = named ? in_module(in, *named->module, member->name.text) : std::nullopt;
+  auto* functions = value ? value->as<FnSet>() : nullptr;
+  return functions ? *functions : FnSet();
+}
+
+ast::Direction direction_of(const FnRef& fn, const ast::Call& call, const ast::Argument& argument) {
+  const auto& parameters = fn.fn().signature.parameters;
+  size_t place = 0;
+  for (const ast::Argument& other : call.arguments) {
+    if (&other == &argument) break;
+    place += !other.is_named();
+  }
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (argument.is_named() ? parameters[i].name.text == argument.name.text : i == place) return parameters[i].direction;
+  return ast::Direction::In;
+}
+
 Value value_of_path(Instance& in, const std::vector<ast::Name>& path) {
   if (path.empty()) return Poison{};
   Value value = value_of_name(in, path[0]);

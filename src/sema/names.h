@@ -14,6 +14,10 @@ Value value_of_member(Instance& in, const Module& module, const ast::Name& name)
 void suggest_parameter(Report& report, const ast::Name& given, std::span<const std::string_view> names);
 // The functions that a method may mean: those of the file, then those of the prelude.
 FnSet functions_named(Instance& in, std::string_view name);
+// The functions that a call by a name, or by that of a module, `math.gelu(x)`, may mean. Reports nothing.
+FnSet functions_called(Instance& in, const ast::Call& call);
+// Of the parameter that an argument of such a call is for; `In` where there is none.
+ast::Direction direction_of(const FnRef& fn, const ast::Call& call, const ast::Argument& argument);
 // The value of a variable now; Poison and a report when it may not have been written.
 Value read_variable(Instance& in, VariableId id, Span span);
 // A scalar type by name: `f16`, or a compile-time parameter. None and a report when it names something else.

@@ -25,24 +25,13 @@ struct Writes {
   }
   void operator()(const ast::Call& n) {
     look(n.callee);
-    auto* name = n.callee->as<ast::NameRef>();
-    FnSet functions = name ? functions_named(in, name->name.text) : FnSet{};
-    size_t next = 0;
+    const FnSet functions = functions_called(in, n);
     for (const ast::Argument& argument : n.arguments) {
       look(argument.value);
-      size_t place = argument.is_named() ? SIZE_MAX : next++;
       auto* element = argument.value->as<ast::Index>();
-      bool is_written = std::ranges::any_of(functions.candidates, [&](const FnRef& fn) { return writes(fn, argument, place); });
-      if (element && is_written) found(*element, argument.value->span);
+      auto writes = [&](const FnRef& fn) { return direction_of(fn, n, argument) != ast::Direction::In; };
+      if (element && std::ranges::any_of(functions.candidates, writes)) found(*element, argument.value->span);
     }
-  }
-  static bool writes(const FnRef& fn, const ast::Argument& argument, size_t place) {
-    const auto& parameters = fn.fn().signature.parameters;
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      bool is_meant = argument.is_named() ? parameters[i].name.text == argument.name.text : i == place;
-      if (is_meant) return parameters[i].direction != ast::Direction::In;
-    }
-    return false;
   }
 
   // Statements.
