@@ -74,6 +74,10 @@ struct Run {
     }
     return n.sure.exact ? std::optional(Decision{n.sure.exact->i != 0, from, from == Taint::Clean}) : std::nullopt;
   }
+  // What numbers decide, and no place, has to do with both sides.
+  bool takes_one(const Decision& decision, ValueId condition, RegionId region) {
+    return decision.taint != Taint::Clean || proved(condition, region, assumption);
+  }
   std::optional<bool> proved(ValueId condition, RegionId region, const prove::Formula& given) {
     auto [at, is_new] = decisions.try_emplace({condition, given.is_true() ? std::string() : key});
     if (!is_new) return at->second;
@@ -266,8 +270,7 @@ struct Run {
     known.insert_or_assign(v, decision ? of(side) : joined(of(select.a), of(select.b)));
     if (decision)
       for (auto& known_same : same) known_same.insert_or_assign(v, side);
-    // What numbers decide, and no place, has to do with both sides.
-    const bool is_one = decision && (decision->taint != Taint::Clean || taint(select.a) == taint(select.b) || proved(select.condition, id, assumption));
+    const bool is_one = decision && (taint(select.a) == taint(select.b) || takes_one(*decision, select.condition, id));
     all.taint = is_one ? std::max(decision->taint, taint(side)) : std::max(of_condition.taint, sides.taint);
     if (decision && decision->is_by_place) all.taint = beside({std::max(decision->taint, taint(side)), {}, marks(side).is_of_element}, sides);
     const bool is_by_place = decision && decision->is_by_place;
@@ -338,10 +341,9 @@ struct Run {
           for (auto& known_same : same) known_same.insert_or_assign(op.results[i], yielded.values[i]);
       }
     }
-    const bool is_one = !decision || decision->taint != Taint::Clean || proved(branch.condition, at, assumption);
-    for (size_t i = 0; i < result.size(); ++i) {
+    for (size_t i = 0; decision && i < result.size(); ++i) {
       if (is_by_place) all[i].taint = beside(all[i], others[i]);
-      else if (!is_one) all[i].taint = std::max(all[i].taint, others[i].taint);
+      else if (others[i].taint > all[i].taint && !takes_one(*decision, branch.condition, at)) all[i].taint = others[i].taint;
     }
     for (size_t i = 0; !decision && i < result.size(); ++i) {
       if (is_by_some_place(marks(branch.condition)) && !counts(sides[i])) all[i].made = Made::Maybe;
