@@ -73,6 +73,12 @@ Number* Evaluator::held_by(const ast::Expr& target, std::optional<View>& element
   return element->memory->own(element->offset);
 }
 
+// `a[c] = a[c];`, which is no assignment.
+bool Evaluator::is_as_it_stands(const ast::Assign& assign) const {
+  auto text = [&](Span span) { return sources_.text(span); };
+  return !assign.op && text(assign.target->span) == text(assign.value->span);
+}
+
 // Calls f(number) for what is assigned to in a statement, and for places that are handed over, run or not.
 template <class F> void Evaluator::each_held(const ast::Stmt& stmt, const F& f) {
   auto tell = [&](const ast::Expr& target) {
@@ -84,7 +90,8 @@ template <class F> void Evaluator::each_held(const ast::Stmt& stmt, const F& f) 
     }
   };
   each_statement(stmt, [&](const ast::Stmt& s) {
-    if (auto* assign = s.as<ast::Assign>()) tell(*assign->target);
+    auto* assign = s.as<ast::Assign>();
+    if (assign && !is_as_it_stands(*assign)) tell(*assign->target);
     each_call(s, [&](const ast::Call& call) {
       for (const ast::Expr* place : places_of(call)) tell(*place);
     });
@@ -257,7 +264,7 @@ void Evaluator::stamp_numbers(const ast::Block& block, const Number* test) {
 void Evaluator::decide(const ast::If& choice, const Number& test, const Number& own, const std::vector<Left>& left) {
   auto each = [&](const ast::Stmt& side, bool is_taken) {
     each_held(side, [&](Number& x, const View* element) {
-      lose_reading(x);
+      lose_reading(x), x.stamps.add(test.stamps);
       const Padding out = element ? moved(Padding(test.padding & kAllAxes), turned_round(element->indices)) : Padding(0);
       const bool is_kept = element && (element->kind == Kind::Fragment || (element->kind == Kind::Shared && is_in_place(*element)));
       if (is_kept && !x.is_padding() && is_walking_) x.data |= out & kLost;
@@ -331,7 +338,8 @@ void Evaluator::join_left(const Left& left, const Number& test) {
   if (test.is_element && !test.is_padding()) x.waiting &= ~left.data;
   if (!test.is_padding() || x.is_padding()) x.data |= left.data & ~x.waiting & ~x.padding & kAllAxes, x.placed |= left.placed & ~x.padding & kAllAxes;
   // Beside what a variable has kept, a number that the place chooses is none either.
-  if (!test.is_element) x.waiting |= left.waiting & ~x.data & ~x.padding;
+  const Padding told = test.is_element ? Padding(test.data & ~test.spread) : Padding(0);
+  if (!test.is_element || !test.is_padding()) x.waiting |= left.waiting & ~told & ~x.data & ~x.padding;
   if (!test.is_element || test.is_padding()) return;
   if (!(left.is_taken && left.is_other)) x.padding |= left.before.padding & kAllAxes;
   // What is left as it was is the same number, padding or not.

@@ -316,9 +316,12 @@ void Evaluator::bind_arguments(const Call& call, const std::vector<Value>& value
     Number blank;
     if (is_unset) blank.type = type_of(*p.type).scalar;
     Value given = is_unset ? Value(blank) : is_number(p) ? parameter_value(p, values[i], span) : values[i];
-    if (auto* number = std::get_if<Number>(&given)) *number = stamped(*number, 0);  // the element that it was is not replaced yet
+    const std::optional<Place>& place = call.arguments[size_t(call.position[i])].place;
+    auto* number = std::get_if<Number>(&given);
+    if (number) *number = stamped(*number, 0);  // the element that it was is not replaced yet
+    const bool is_element = is_parallel_ && place && (place->variable ? place->variable->is_cell : place->region && place->region->view.kind == Kind::Fragment);
     bind(p.name.text, given);
-    find(p.name.text)->is_set = !is_unset;
+    find(p.name.text)->is_set = !is_unset, find(p.name.text)->is_cell = is_element && number && !number->is_padding();
   }
   for (size_t i = 0; i < values.size(); ++i) {
     const ast::Parameter& p = call.fn->signature.parameters[i];

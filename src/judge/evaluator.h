@@ -112,6 +112,7 @@ class Evaluator {
   Binding* find(std::string_view name);
   void bind(std::string_view name, Value value);
   Value name_value(const ast::Name& name);
+  void ask_cell(const Binding& binding, Span span);
   std::optional<Value> value_in(Module& module, std::string_view name);
   std::vector<std::pair<Module*, const ast::Fn*>> functions_named(std::string_view name, Module& module);
   Type type_of(const ast::Type& type);
@@ -252,6 +253,7 @@ class Evaluator {
   std::vector<std::shared_ptr<Memory>> assigned_memory(const ast::Stmt* side);
   Flow run_if(const ast::If& choice);
   Number* held_by(const ast::Expr& target, std::optional<View>& element);
+  bool is_as_it_stands(const ast::Assign& assign) const;
   template <class F> void each_held(const ast::Stmt& stmt, const F& f);
   struct Beside {
     bool is_padding = false, is_unsure = false, is_element = false;

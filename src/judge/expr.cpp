@@ -172,7 +172,7 @@ Value Evaluator::eval_if(const ast::IfExpr& choice, Span span) {
   if (!number) return test.is_known ? value : beside_tile(std::move(value), other);
   if (!test.is_known) {
     if (is_parallel_) *number = chosen(test, *number, other, takes_first, span), number->is_element |= test.is_element;
-    else if (keeps_numbers()) number->padding |= test.beyond(), decided_by(*number, test);
+    else if (keeps_numbers()) number->padding |= test.beyond(), number->stamps.add(beside(&other).stamps), decided_by(*number, test);
     number->is_known = false;
   }
   auto type = number->is_literal ? scalar_of(other) : std::nullopt;

@@ -276,6 +276,7 @@ Evaluator::Place Evaluator::place_of(const ast::Expr& expr) {
 Value Evaluator::place_value(const Place& place, Span span, const Shape& shape) {
   if (place.variable) {
     if (!place.variable->is_set) stop(interp::FaultKind::Uninitialised, span, "a variable is read before it is written");
+    ask_cell(*place.variable, span);
     return place.variable->value;
   }
   if (place.open) return read(open_region(place.open->first, place.open->second, shape), span);

@@ -70,9 +70,16 @@ std::optional<Value> Evaluator::value_in(Module& module, std::string_view name) 
   return module.constants[decl] = value;
 }
 
+// An element would have kept what it held; the number that stands for it is padding.
+void Evaluator::ask_cell(const Binding& binding, Span span) {
+  auto* number = binding.is_cell ? std::get_if<Number>(&binding.value) : nullptr;
+  if (number && number->is_padding()) unknown(span, "what stands for an element to which padding was assigned");
+}
+
 Value Evaluator::name_value(const ast::Name& name) {
   if (Binding* binding = find(name.text)) {
     if (!binding->is_set) stop(interp::FaultKind::Uninitialised, name.span, "`" + std::string(name.text) + "` is read before it is written");
+    ask_cell(*binding, name.span);
     return binding->value;
   }
   if (auto value = value_in(*frame_->module, name.text)) return *value;

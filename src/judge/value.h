@@ -235,6 +235,7 @@ struct List { std::vector<Value> items; };
 struct Binding {
   Value value;
   bool is_set = true;
+  bool is_cell = false;  // a number that stands for an element of a fragment which is no padding
 };
 struct Scope {
   std::vector<std::pair<std::string_view, std::shared_ptr<Binding>>> names;

@@ -12,14 +12,19 @@ using namespace ir;
 namespace {
 
 Marks most(const Marks& a, const Marks& b) {
-  return {std::max(a.taint, b.taint), most(a.made, b.made), a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond, a.kept | b.kept, a.data | b.data, a.read | b.read, a.is_assigned && b.is_assigned};
-}
-Marks assigned(Marks marks) {
-  marks.is_assigned = true;
-  return marks;
+  // Beside what a variable has kept a place does not count, where it may be that.
+  const bool may_be_kept = (a.is_beyond || b.is_beyond) && std::min(a.made, b.made) == Made::Maybe && std::max(a.made, b.made) == Made::Placed;
+  return {std::max(a.taint, b.taint), may_be_kept ? Made::Maybe : most(a.made, b.made), a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond, a.kept | b.kept, a.data | b.data, a.read | b.read, a.is_assigned && b.is_assigned};
 }
 // Of elements of memory, which are no inputs.
 constexpr uint32_t kOtherData = uint32_t(1) << 31;
+// Left as it was, as padding was to be assigned to it: a number is no element there, for what stands behind that in the body.
+Marks kept(Marks held, bool is_of_number) {
+  held.is_assigned = true;
+  const bool is_number = held.made == Made::Free || held.made == Made::Maybe;
+  if (is_number && !is_of_number) held.is_beyond = held.is_of_element = true, held.kept |= held.variable ? held.variable : kOtherData;
+  return held;
+}
 
 struct Run {
   prove::Prover& prover;
@@ -81,11 +86,22 @@ struct Run {
   std::optional<bool> proved(ValueId condition, RegionId region, const prove::Formula& given) {
     auto [at, is_new] = decisions.try_emplace({condition, given.is_true() ? std::string() : key});
     if (!is_new) return at->second;
-    prove::Facts facts = prover.facts(region).with(given);
-    prove::Formula f = prover.condition(condition);
-    if (prover.proves(facts, f, prove::Effort::Quick)) at->second = true;
-    else if (prover.proves(facts, negation(f), prove::Effort::Quick)) at->second = false;
-    return at->second;
+    const prove::Facts facts = prover.facts(region);
+    const prove::Formula f = prover.condition(condition);
+    at->second = proved(facts.with(given), f);
+    if (at->second) return at->second;
+    // In front of a tile and behind it by itself.
+    std::optional<bool> all;
+    for (const prove::Formula& one : prove::cases_of(given)) {
+      const std::optional<bool> side = proved(facts.with(one), f);
+      if (!side || (all && all != side)) return std::nullopt;
+      all = side;
+    }
+    return at->second = all;
+  }
+  std::optional<bool> proved(const prove::Facts& facts, const prove::Formula& f) {
+    if (prover.proves(facts, f, prove::Effort::Quick)) return true;
+    return prover.proves(facts, negation(f), prove::Effort::Quick) ? std::optional(false) : std::nullopt;
   }
   struct Yielded {
     std::vector<Known> numbers;
@@ -149,7 +165,9 @@ struct Run {
         if (part != counted_body || i > 0) turn.carried.insert(arg);
         turn.known.insert_or_assign(arg, known_anything(kernel.type(arg).element));
         for (ValueId source : carried_sources(kernel, op, part, i)) {
-          const Marks before = turn.marks(arg), now = most(before, turn.marks(source));
+          const Marks before = turn.marks(arg);
+          Marks now = most(before, turn.marks(source));
+          now.variable = turn.marks(source).variable & (turn.marks_of.contains(arg) ? before.variable : ~0u);
           grows |= now != before;
           turn.marks_of[arg] = now;
         }
@@ -173,7 +191,9 @@ struct Run {
       auto* counted = op.get<op::For>();
       if (counted) {
         for (ValueId v : {counted->low, counted->high, counted->step}) all = with_element(all, marks(v));
-        all = most(all, most(marks(counted->inits[i]), marks(kernel.terminator(counted->body).as<op::Yield>().values[i])));
+        const ValueId begun = counted->inits[i], turned = kernel.terminator(counted->body).as<op::Yield>().values[i];
+        all = most(all, most(marks(begun), marks(turned)));
+        all.variable = marks(begun).variable & marks(turned).variable;
       } else {
         const auto& passed = kernel.terminator(op.as<op::While>().condition).as<op::Yield>().values;
         all = with_element(marks(passed[i + 1]), marks(passed[0]));
@@ -231,6 +251,10 @@ struct Run {
   }
 
   void run_assignment(const op::Select& choice, OpId inside, ValueId by, ValueId v) {
+    assign(choice, inside, by, v);
+    marks_of[v].variable = marks(choice.b).variable;
+  }
+  void assign(const op::Select& choice, OpId inside, ValueId by, ValueId v) {
     const ValueId next = choice.a, old = choice.b;
     Assignment made{inside, by, next, old, marks(old)};
     made.is_same = is_same_number(next, old, Belief::None), made.may_be_same = is_same_number(next, old, Belief::Finite);
@@ -254,7 +278,7 @@ struct Run {
     // Nothing is set where what variables have kept tells: padding stays padding.
     if (keeping == Keeping::Next && made.kept && made.held.taint == Taint::Padding) marks_of[v].taint = Taint::Padding;
     if (keeping == Keeping::Next || keeping == Keeping::Told) return equate(v, next);
-    if (taint(old) != Taint::Padding) marks_of[v] = assigned(marks(old));
+    if (taint(old) != Taint::Padding) marks_of[v] = kept(marks(old), kernel.op(inside).as<op::Inside>().of_number);
     const Known both = joined(of(old), of(next));
     equate(v, old);
     if (keeping == Keeping::Either) known.insert_or_assign(v, both), other_numbers.insert(v);
@@ -349,7 +373,10 @@ struct Run {
       if (is_by_some_place(marks(branch.condition)) && !counts(sides[i])) all[i].made = Made::Maybe;
       if (first_of(yields[true][i], Belief::None) == first_of(yields[false][i], Belief::None)) is_either(op.results[i], yields[true][i], marks(branch.condition), all[i]);
     }
-    for (size_t i = 0; i < result.size(); ++i) known[op.results[i]] = result[i], marks_of[op.results[i]] = all[i];
+    for (size_t i = 0; i < result.size(); ++i) {
+      all[i].variable = marks(yields[true][i]).variable & marks(yields[false][i]).variable;
+      known[op.results[i]] = result[i], marks_of[op.results[i]] = all[i];
+    }
   }
 };
 

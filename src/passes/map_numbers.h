@@ -30,6 +30,7 @@ struct Marks {
   // Which inputs those are, and which ones are data there: a bit each. Read: data that no variable has taken up.
   uint32_t kept = 0, data = 0, read = 0;
   bool is_assigned = false;    // to a variable, of what it held
+  uint32_t variable = 0;       // the bit of the input that it is, or that this is assigned to
   // Has it to do with elements that count no more than padding does, and with nothing else?
   bool is_left_out() const { return taint >= Taint::Mixed || (is_beyond && made != Made::Data && !data); }
   friend bool operator==(const Marks&, const Marks&) = default;

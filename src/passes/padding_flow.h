@@ -152,7 +152,7 @@ class PaddingFlow {
   static Edges edges_of(const Met& met);
   bool is_fresh(ir::ValueId number, const Edges& edges, const std::function<bool(ir::ValueId)>& is_padding) const;
   static bool is_by_turn(const MapAxis& axis, unsigned set);
-  Keeping refuse_partial(const MapAxis& axis, unsigned set, const Assignment& made);
+  Keeping refuse_partial(const MapAxis& axis, unsigned set);
   Keeping refuse_unless_same(const MapAxis& axis, unsigned set, const Assignment& made);
   Keeping keeps(const MapAxis& axis, unsigned set, const Assignment& made);
   bool may_lapse(const Edges& edges) const;

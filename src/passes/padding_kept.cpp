@@ -84,14 +84,17 @@ bool PaddingFlow::has_own_place_along(size_t input, int64_t axis) const {
 PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const Assignment& made) {
   const std::set<ValueId> sources = sources_of(made.by, kept_here(), made.untouched), of_held = sources_of(made.old, kept_here(), made.untouched), at_hand = in_turn(made.by);
   const bool has_turned = is_carried(made), is_own = is_of_iteration(axis, made);
+  // What the body has kept itself hangs on the padding that was to be assigned.
+  const std::set<ValueId> kept_before = made.kept ? sources_of(made.by, {}, made.untouched) : std::set<ValueId>();
   Met met;
   unsigned kept = 0;
   for (size_t g = 0; g < axis.groups.size(); ++g) {
     const Group& group = axis.groups[g];
     bool is_met = false, keeps_all = false;
     for (size_t i = 0; (set >> g & 1) && i < inputs_.size(); ++i) {
-      const AxisPadding* along = is_in(group.inputs, i) && sources.contains(inputs_[i].element) ? padding_along(i, axis.axis) : nullptr;
-      const bool is_kept = along && along->kind == PaddingKind::Free && (made.kept & bit_of(i));
+      const bool is_source = sources.contains(inputs_[i].element);
+      const AxisPadding* along = is_in(group.inputs, i) && (is_source || kept_before.contains(inputs_[i].element)) ? padding_along(i, axis.axis) : nullptr;
+      const bool is_kept = along && (!is_source || (along->kind == PaddingKind::Free && (made.kept & bit_of(i))));
       if (!along || (along->kind != PaddingKind::Read && along->kind != PaddingKind::Mixed && !is_kept)) continue;
       // Where it is padding, what is held is padding as well.
       if (made.held.taint == Taint::Mixed && !group.is_by_turn && of_held.contains(inputs_[i].element)) continue;
@@ -169,7 +172,7 @@ Keeping PaddingFlow::refuse_unless_same(const MapAxis& axis, unsigned set, const
 }
 
 // What it holds would stay in some elements, and become padding in others.
-Keeping PaddingFlow::refuse_partial(const MapAxis& axis, unsigned set, const Assignment& made) {
+Keeping PaddingFlow::refuse_partial(const MapAxis& axis, unsigned set) {
   const size_t input = size_t(std::countr_zero(axis.inputs(set)));
   AxisPadding told = *padding_along(input, axis.axis);
   told.is_as_read = false;
@@ -245,7 +248,7 @@ void PaddingFlow::refuse_fresh(AxisPadding padding, ValueId tile, OpId inside) {
 
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
   if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_unless_same(axis, set, made);
-  if (kernel_.op(made.inside).as<op::Inside>().is_partial && made.held.taint != Taint::Padding) return refuse_partial(axis, set, made);
+  if (kernel_.op(made.inside).as<op::Inside>().is_partial && made.held.taint != Taint::Padding) return refuse_partial(axis, set);
   if (is_by_turn(axis, set) && is_carried(made)) return refuse_unless_same(axis, set, made);
   if (made.held.taint == Taint::Padding) return masks_.has_inside(made.inside) ? Keeping::Either : Keeping::Next;
   Met met = met_by(axis, set, made);

@@ -67,20 +67,20 @@ Made PaddingFlow::made_there(const AxisPadding& along, const prove::Formula* pla
 
 // Along an axis of the map: what elements of an input are, inside or outside of its edges.
 Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, const prove::Formula* places, unsigned padded, unsigned but) const {
-  Marks marks{.is_of_element = true};
+  const uint32_t bit = bit_of(input);
+  Marks marks{.is_of_element = true, .variable = bit};
   if (const AxisPadding* along = is_in(but, input) ? padding_along(input, axis) : nullptr) {
     marks.made = along->uniform.is_placed ? Made::Placed : Made::Free;
     return marks;
   }
-  const uint32_t bit = bit_of(input);
   const TileState& of = inputs_[input].state;
   for (size_t a = 0; a < of.axes.size(); ++a) {
     const AxisPadding& along = of.axes[a];
     if (!reads_along(input, a, axis)) continue;
     if (along.is_padded && is_outside) {
       if (auto beside = inputs_[input].beside.find(axis); beside != inputs_[input].beside.end() && !is_in(but, beside->second)) {
-        if (!is_in(padded, beside->second)) return {.made = Made::Data, .is_of_element = true, .kept = bit, .data = bit_of(beside->second)};
-        return {.taint = Taint::Padding, .made = Made::Data, .is_of_element = true};
+        if (!is_in(padded, beside->second)) return {.made = Made::Data, .is_of_element = true, .kept = bit, .data = bit_of(beside->second), .variable = bit};
+        return {.taint = Taint::Padding, .made = Made::Data, .is_of_element = true, .variable = bit};
       }
       if (along.has_free()) marks.kept = bit;
       if (along.kind == PaddingKind::Free) marks.is_beyond = true;

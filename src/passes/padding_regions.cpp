@@ -260,13 +260,15 @@ void PaddingFlow::note_uniform(const op::Map& map, const MapAxis& along_axis, co
   const bool is_of_all = std::ranges::all_of(outcomes, [&](const Outcome& o) { return !o.is_left_out() || (along_axis.inputs(o.groups) & uniform) == uniform; });
   all->is_placed |= is_placed;
   const bool takes_up = all->is_placed && !all->is_never() && (padded > 1 || !is_alone);
-  if (takes_up || (is_alone && others.empty() && !is_one && !is_of_all)) {
+  // Beyond the edges of others, where it is left out in any case.
+  const bool is_covered = !others.empty() && is_beyond(result.edges, others) && !counts_without(map, along_axis, outcomes, r, uniform);
+  if ((takes_up && !is_covered) || (is_alone && others.empty() && !is_one && !is_of_all)) {
     result.uniform = {prove::truth(false), true, all->is_placed, known_anything(element(into_[r]))};
   } else if (is_alone && others.empty()) {
     result.uniform = *all;
     if (all->is_placed) result.uniform.number = known_anything(element(into_[r]));
     else if (!all->is_never()) result.uniform.number = with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), {}, prove::truth(true))).numbers[r];
-  } else if (!is_beyond(result.edges, others) || counts_without(map, along_axis, outcomes, r, uniform)) {
+  } else if (!is_covered) {
     result.uniform = {prove::truth(false), true, all->is_placed, known_anything(element(into_[r]))};
   }
 }

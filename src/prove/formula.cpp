@@ -38,6 +38,16 @@ Formula joined(std::vector<Formula> parts, Kind kind, Kind neutral, Kind absorbi
 Formula all_of(std::vector<Formula> parts) { return joined(std::move(parts), Kind::All, Kind::True, Kind::False); }
 Formula any_of(std::vector<Formula> parts) { return joined(std::move(parts), Kind::Any, Kind::False, Kind::True); }
 
+std::vector<Formula> cases_of(const Formula& f) {
+  constexpr size_t kMost = 4;
+  if (f.kind == Kind::Any) return f.parts.size() <= kMost ? f.parts : std::vector<Formula>();
+  const auto any = f.kind == Kind::All ? std::ranges::find(f.parts, Kind::Any, &Formula::kind) : f.parts.end();
+  if (any == f.parts.end() || any->parts.size() > kMost) return {};
+  std::vector<Formula> cases;
+  for (const Formula& one : any->parts) cases.push_back(all_of({f, one}));
+  return cases;
+}
+
 Formula negation(const Formula& f) {
   switch (f.kind) {
     case Kind::True: case Kind::False: return truth(f.is_false());

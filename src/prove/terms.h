@@ -36,6 +36,8 @@ Formula flag(AtomId atom, bool is_negated = false);
 Formula all_of(std::vector<Formula> parts);
 Formula any_of(std::vector<Formula> parts);
 Formula negation(const Formula& f);
+// In each of these cases it holds, and in no other: those of its first disjunction. None where it has none, or one of many parts.
+std::vector<Formula> cases_of(const Formula& f);
 Formula implication(const Formula& a, const Formula& b);
 // The condition with `atom` replaced in its sums.
 Formula substitute(const Formula& f, AtomId atom, const Linear& by);

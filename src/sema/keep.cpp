@@ -83,8 +83,22 @@ bool is_number(Instance& in, VariableId id) {
   return (in.parallel || in.level == Level::Block) && in.variable(id).type.is_scalar() && in.variable(id).span.valid();
 }
 
-bool is_cell(const Instance& in, VariableId id) {
-  return in.parallel && std::ranges::any_of(in.parallel->cells, [&](const Parallel::Cell& cell) { return cell.cell == id; });
+const Parallel::Cell* cell_of(const Instance& in, VariableId id) {
+  if (!in.parallel) return nullptr;
+  const auto cell = std::ranges::find(in.parallel->cells, id, &Parallel::Cell::cell);
+  return cell != in.parallel->cells.end() ? &*cell : nullptr;
+}
+
+bool is_cell(const Instance& in, VariableId id) { return cell_of(in, id) != nullptr; }
+
+// Is it computed of an element of another tile, at the place of the cell, that the fragment may hold from a loop before?
+bool is_made_of_left(Instance& in, const Parallel::Cell& cell, ir::ValueId next) {
+  const ir::ValueId tile = in.variable(cell.fragment).current;
+  if (!tile.valid() || in.variable(cell.cell).current != cell.before) return false;
+  const std::set<ir::ValueId> left = left_as_they_were(in, tile);
+  return std::ranges::any_of(in.parallel->inputs, [&](const Elementwise::Input& input) {
+    return left.contains(input.tile) && input.axes == cell.axes && is_made_of(in.kernel, next, [&](ir::ValueId v) { return v == input.element; });
+  });
 }
 
 }  // namespace
@@ -137,8 +151,12 @@ Value kept_part(Instance& in, ir::ValueId whole, const Selection& part, const Op
 
 ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next) {
   const ir::ValueId old = in.variable(id).current;
-  if (!old.valid() || (!is_cell(in, id) && !is_number(in, id)) || !is_made_of(in.kernel, next, [&](ir::ValueId v) { return v == old; })) return next;
-  if (is_cell(in, id)) return asked(in, old, next);
+  const Parallel::Cell* cell = cell_of(in, id);
+  if (!old.valid() || (!cell && !is_number(in, id))) return next;
+  const bool is_of_old = is_made_of(in.kernel, next, [&](ir::ValueId v) { return v == old; });
+  if (cell && !is_of_old) return is_made_of_left(in, *cell, next) ? asked(in, old, next, {}, false, {}, true) : next;
+  if (!is_of_old) return next;
+  if (cell) return asked(in, old, next);
   return may_be_padding(in, next, old) ? asked(in, old, next, next, true) : next;
 }
 
