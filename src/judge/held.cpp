@@ -59,7 +59,7 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   const Padding counted = old.counted() | out.data | (has_come ? kLost : Padding(0));
   out.unsaid |= next.padding & old.placed & ~old.data & kAllAxes;
   if (!old.is_anything()) out.waiting = (old.waiting | next.padding) & ~counted & kAllAxes;
-  if (next.is_anything() && !is_same) out.padding |= kAnything;
+  if ((next.is_anything() || (others && (old.padding & kStands))) && !is_same) out.padding |= kAnything;
   if ((next.padding & kAsked) && is_same) out.padding |= kStands;
   // What was asked for stands. Of a number that waits nothing is said, nor of what is made of it.
   if (old.is_set() && is_same && (next.padding & kAsked)) out.waiting = old.waiting;

@@ -219,6 +219,18 @@ void Memory::set(int64_t offset, const Number& value) {
   if (rounds_ && is_float(element)) own.f = ir::from_bits(element, bits).f;
 }
 
+// Beside a number that the program has set in a part of a line, it is not known which of the others are such.
+void Memory::set_beside(int64_t offset, Padding cut) {
+  int64_t inner = 1;
+  for (size_t d = shape.size(); d-- > 0; inner *= shape[d]) {
+    const int64_t first = offset - offset / inner % shape[d] * inner;
+    for (int64_t k = 0; (cut >> d & 1) && k < shape[d]; ++k) {
+      Number& x = own_[size_t(first + k * inner)];
+      if (!x.is_padding()) x.padding |= kSet;
+    }
+  }
+}
+
 // Beside data that were given to a part of a line, where others have come to nothing is not known.
 void Memory::come_in_parts(Padding cut) {
   int64_t inner = 1;

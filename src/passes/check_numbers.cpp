@@ -139,7 +139,7 @@ struct Check {
   // A loop goes up: with any other step it would not end, or never begin.
   void step(RegionId region, const Op& op, ValueId by) {
     Linear step = prover.value(by);
-    if (prover.terms().range(step).low >= 1) return;
+    if (prover.terms().range(step).low >= 1 || own_range(by).low >= 1) return;
     prove::Answer answer = prover.prove(facts(region), negation(less(step, 1)));
     if (answer.is_proved()) return;
     std::string example = answer.is_refuted() ? ": " + example_text(prover, answer.model) + "it is below 1" : "";
@@ -157,9 +157,13 @@ struct Check {
   // What an operation says of its result by itself. The prover reads a rest as what is divided less a product, which may be any number.
   Interval own_range(ValueId v, int depth = 4) const {
     if (auto n = kernel.constant(v)) return {n->i, n->i};
-    auto* binary = kernel.type(v).element == Scalar::Index && depth > 0 ? kernel.defined_by<op::Binary>(v) : nullptr;
+    auto* converted = kernel.defined_by<op::Convert>(v);
+    if (converted && is_integer(kernel.type(converted->x).element) && depth > 0) v = converted->x;
+    auto* binary = depth > 0 ? kernel.defined_by<op::Binary>(v) : nullptr;
     if (!binary) return {};
     auto divisor = kernel.constant(binary->b);
+    if (binary->fn == BinaryFn::And && divisor && divisor->i >= 0 && is_integer(kernel.type(v).element)) return {0, divisor->i};
+    if (kernel.type(v).element != Scalar::Index) return {};
     bool is_known = divisor && divisor->i >= 2;
     if (binary->fn == BinaryFn::Rem && is_known) return {0, divisor->i - 1};
     Interval a = own_range(binary->a, depth - 1);

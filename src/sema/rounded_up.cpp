@@ -23,7 +23,10 @@ struct Rounding {
     auto n = dynamic ? in.kernel.constant(dynamic->id) : std::nullopt;
     return n ? std::optional(n->i) : std::nullopt;
   }
-  bool is_far(const Value& x) const { return x.is<Dynamic>() && sema::is_far(in.kernel, in.near_indices, x.as<Dynamic>()->id); }
+  bool is_far(const Value& x) const {
+    if (auto n = known(x)) return *n > kMostDivisor || *n < -kMostDivisor;
+    return x.is<Dynamic>() && sema::is_far(in.kernel, in.near_indices, x.as<Dynamic>()->id);
+  }
   bool is_never_negative(const Value& x) const { return x.is<Dynamic>() && sema::is_never_negative(in.kernel, x.as<Dynamic>()->id); }
   bool is_usual() const {
     auto divisor = known(b);
