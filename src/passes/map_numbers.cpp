@@ -21,7 +21,7 @@ constexpr uint32_t kOtherData = uint32_t(1) << 31;
 // Left as it was, as padding was to be assigned to it: a number is no element there, for what stands behind that in the body.
 Marks kept(Marks held, bool is_of_number) {
   held.is_assigned = true;
-  const bool is_number = held.made == Made::Free || held.made == Made::Maybe;
+  const bool is_number = held.made == Made::Free || (held.made == Made::Maybe && held.data);
   if (is_number && !is_of_number) held.is_beyond = held.is_of_element = true, held.kept |= held.variable ? held.variable : kOtherData;
   return held;
 }

@@ -237,13 +237,13 @@ void PaddingFlow::note_uniform(const op::Map& map, const MapAxis& along_axis, co
   bool is_one = true;
   Edges others;
   NumbersOf known = scalars_;
-  bool is_alone = result.kind == PaddingKind::Free;
+  bool is_alone = result.has_free();
   for (size_t i = 0; i < inputs_.size(); ++i) {
     known[inputs_[i].element] = inputs_[i].state.inside;
     for (size_t a = 0; sources_[r].contains(inputs_[i].element) && a < inputs_[i].axes.size(); ++a) {
       const AxisPadding& along = inputs_[i].state.axes[a];
       if (!reads_along(i, a, axis) || along.is_free || (along.is_placed && !along.is_padded)) continue;
-      const bool is_free = along.is_padded && along.kind == PaddingKind::Free;
+      const bool is_free = along.is_padded && (along.kind == PaddingKind::Free || (along.kind == PaddingKind::Mixed && !along.uniform.is_never()));
       is_alone &= is_free, padded += along.is_padded;
       if (along.is_padded && (!is_free || along.uniform.is_never())) unite(others, along.edges);
       if (!is_free || along.uniform.is_never()) continue;
