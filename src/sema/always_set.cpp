@@ -19,10 +19,10 @@ struct Decided {
   State either() const { return joined(yes, no); }
 };
 
-// Every mention counts as a read but `name = ...` and `f(name)` of an `out` parameter.
+// Every mention counts as a read but `name = ...` and, with an instance, `f(name)` of an `out` parameter to which f assigns on every path.
 class Paths {
  public:
-  Paths(Instance& in, std::string_view name, bool is_read_at_exit) : in_(in), name_(name), is_read_at_exit_(is_read_at_exit) {}
+  Paths(Instance* in, std::string_view name, bool is_read_at_exit) : in_(in), name_(name), is_read_at_exit_(is_read_at_exit) {}
 
   bool are_fine(std::span<const ast::Stmt* const> statements) {
     State end = run(statements, false);
@@ -55,11 +55,11 @@ class Paths {
     }
     void operator()(const ast::Call& n) {
       visit(n.callee);
-      const FnSet functions = functions_called(paths.in_, n);
+      const FnSet functions = paths.in_ ? functions_called(*paths.in_, n) : FnSet();
       bool is_set = false;
       for (const ast::Argument& a : n.arguments) {
-        auto is_out = [&](const FnRef& fn) { return direction_of(fn, n, a) == ast::Direction::Out; };
-        const bool is_written = paths.is_named(a.value) && !functions.candidates.empty() && std::ranges::all_of(functions.candidates, is_out);
+        auto sets = [&](const FnRef& fn) { return sets_parameter(fn, n, a); };
+        const bool is_written = paths.is_named(a.value) && !functions.candidates.empty() && std::ranges::all_of(functions.candidates, sets);
         if (!is_written) visit(a.value);
         is_set |= is_written;
       }
@@ -73,6 +73,11 @@ class Paths {
     template <class T> void operator()(const T&) {}  // literals
   };
 
+  static bool sets_parameter(const FnRef& fn, const ast::Call& call, const ast::Argument& argument) {
+    const ast::Parameter* parameter = parameter_of(fn, call, argument);
+    const auto& body = fn.fn().body;
+    return parameter && parameter->direction == ast::Direction::Out && body && Paths(nullptr, parameter->name.text, true).are_fine(body->statements);
+  }
   bool is_named(const ast::Expr* expr) const {
     auto* name = expr ? expr->as<ast::NameRef>() : nullptr;
     return name && name->name.text == name_;
@@ -162,7 +167,7 @@ class Paths {
     return joined(end, left);
   }
 
-  Instance& in_;
+  Instance* in_;
   std::string_view name_;
   bool is_read_at_exit_;
   bool is_fine_ = true;
@@ -185,7 +190,7 @@ void begin_with_zeros(Instance& in, VariableId id) {
 void begin_with_zeros_if_always_set(Instance& in, const ast::Var& node, std::span<const ast::Stmt* const> rest) {
   const Binding* binding = in.find(node.name.text);
   auto* id = binding ? std::get_if<VariableId>(&binding->what) : nullptr;
-  if (id && in.level != Level::Constant && has_loops_or_exits(rest) && Paths(in, node.name.text, false).are_fine(rest)) begin_with_zeros(in, *id);
+  if (id && in.level != Level::Constant && has_loops_or_exits(rest) && Paths(&in, node.name.text, false).are_fine(rest)) begin_with_zeros(in, *id);
 }
 
 void begin_with_zeros_if_always_set(Instance& in, const ast::Fn& fn) {
@@ -193,7 +198,7 @@ void begin_with_zeros_if_always_set(Instance& in, const ast::Fn& fn) {
   for (const ast::Parameter& p : fn.signature.parameters) {
     const Binding* binding = p.direction == ast::Direction::Out ? in.find(p.name.text) : nullptr;
     auto* id = binding ? std::get_if<VariableId>(&binding->what) : nullptr;
-    if (id && Paths(in, p.name.text, true).are_fine(fn.body->statements)) begin_with_zeros(in, *id);
+    if (id && Paths(&in, p.name.text, true).are_fine(fn.body->statements)) begin_with_zeros(in, *id);
   }
 }
 

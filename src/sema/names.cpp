@@ -245,7 +245,7 @@ FnSet functions_called(Instance& in, const ast::Call& call) {
   return functions ? *functions : FnSet();
 }
 
-ast::Direction direction_of(const FnRef& fn, const ast::Call& call, const ast::Argument& argument) {
+const ast::Parameter* parameter_of(const FnRef& fn, const ast::Call& call, const ast::Argument& argument) {
   const auto& parameters = fn.fn().signature.parameters;
   size_t place = 0;
   for (const ast::Argument& other : call.arguments) {
@@ -253,8 +253,8 @@ ast::Direction direction_of(const FnRef& fn, const ast::Call& call, const ast::A
     place += !other.is_named();
   }
   for (size_t i = 0; i < parameters.size(); ++i)
-    if (argument.is_named() ? parameters[i].name.text == argument.name.text : i == place) return parameters[i].direction;
-  return ast::Direction::In;
+    if (argument.is_named() ? parameters[i].name.text == argument.name.text : i == place) return &parameters[i];
+  return nullptr;
 }
 
 Value value_of_path(Instance& in, const std::vector<ast::Name>& path) {

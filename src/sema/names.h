@@ -16,8 +16,8 @@ void suggest_parameter(Report& report, const ast::Name& given, std::span<const s
 FnSet functions_named(Instance& in, std::string_view name);
 // The functions that a call by a name, or by that of a module, `math.gelu(x)`, may mean. Reports nothing.
 FnSet functions_called(Instance& in, const ast::Call& call);
-// Of the parameter that an argument of such a call is for; `In` where there is none.
-ast::Direction direction_of(const FnRef& fn, const ast::Call& call, const ast::Argument& argument);
+// The parameter that an argument of such a call is for; null where there is none.
+const ast::Parameter* parameter_of(const FnRef& fn, const ast::Call& call, const ast::Argument& argument);
 // The value of a variable now; Poison and a report when it may not have been written.
 Value read_variable(Instance& in, VariableId id, Span span);
 // A scalar type by name: `f16`, or a compile-time parameter. None and a report when it names something else.

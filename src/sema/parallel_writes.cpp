@@ -29,7 +29,10 @@ struct Writes {
     for (const ast::Argument& argument : n.arguments) {
       look(argument.value);
       auto* element = argument.value->as<ast::Index>();
-      auto writes = [&](const FnRef& fn) { return direction_of(fn, n, argument) != ast::Direction::In; };
+      auto writes = [&](const FnRef& fn) {
+        const ast::Parameter* parameter = parameter_of(fn, n, argument);
+        return parameter && parameter->direction != ast::Direction::In;
+      };
       if (element && std::ranges::any_of(functions.candidates, writes)) found(*element, argument.value->span);
     }
   }
