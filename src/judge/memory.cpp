@@ -134,7 +134,7 @@ void Evaluator::write(const Region& region, const Value& value, Span span, bool 
     keep_known(memory, number, span);
     if (!is_whole) number.stamp = 0;
     memory.set(*at, number);
-    if (!is_whole && number.is_set()) memory.set_beside(*at, cut);
+    if (!is_whole && number.is_set()) memory.set_in_part(*at, cut);
   });
   if (!is_whole && !memory.is_callers()) memory.level(cut);
   ++changes_, ++changes_of_memory_;

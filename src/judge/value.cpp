@@ -220,7 +220,7 @@ void Memory::set(int64_t offset, const Number& value) {
 }
 
 // Beside a number that the program has set in a part of a line, it is not known which of the others are such.
-void Memory::set_beside(int64_t offset, Padding cut) {
+void Memory::set_in_part(int64_t offset, Padding cut) {
   int64_t inner = 1;
   for (size_t d = shape.size(); d-- > 0; inner *= shape[d]) {
     const int64_t first = offset - offset / inner % shape[d] * inner;

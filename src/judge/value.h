@@ -172,7 +172,7 @@ class Memory {
   // so that numbers are no more the same all along, unless padding has come to some.
   void level(Padding cut = 0);
   void come_in_parts(Padding cut);
-  void set_beside(int64_t offset, Padding cut);
+  void set_in_part(int64_t offset, Padding cut);
   // Behind branches, and in turns of loops: what was computed of it before is not computed of what it holds. `is_open`: nor is it known what
   // that is computed of.
   void stamp_anew(bool is_open);
