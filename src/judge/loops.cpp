@@ -133,7 +133,8 @@ Flow Evaluator::turning(const ast::Block& body, Span span, F&& loop) {
   Flow flow = leaving_turns(leaving, loop);
   if (is_parallel_) end_turns(body, leaving.met, leaving.told, span);
   stamp_numbers(body);
-  for (const auto& [memory, takes_up] : turned_) memory->stamp_anew(turns_ == turns);
+  // A loop may have had no turn: what it leaves is no longer what was read.
+  for (const auto& [memory, takes_up] : turned_) memory->stamp_anew(turns_ == turns), lose_readings(*memory);
   turned_ = std::move(outer);
   return flow;
 }

@@ -317,7 +317,10 @@ void Evaluator::assign(Place& place, const Value& given, Span span, bool takes_u
     const Padding out = moved(kept_out_, turned_round(element.indices));
     number.padding |= out;
     if (out) number.padding &= ~kAsked;
+    // What is padding both ways, and in a condition, may be assigned or left: whether it counts along others' axes is not said either.
+    const bool is_either = out && old->is_padding() && (number.padding & ~old->padding & kAllAxes);
     number = assigned(*old, number, takes_up || out, span);
+    if (is_either) number.padding |= kAnything;
   } else if (is_parallel_ && old && element.kind == Kind::Shared && takes_up) {
     number = assigned(*old, number, true, span);
   }

@@ -62,7 +62,9 @@ Number added(const Number& start, const Number& sum) {
     out.padding |= start.padding & ~kAsRead;
   } else if (sum.is_padding()) {
     out = start;
-    out.waiting = (start.waiting | sum.padding) & ~start.counted() & kAllAxes;
+    // Along each axis by itself, as where tiles are assigned: what comes counts along those where it is none.
+    if (!(sum.padding & kLost)) out.data |= sum.data & ~sum.padding & kAllAxes & ~kLost;
+    out.waiting = (start.waiting | sum.padding) & ~out.counted() & kAllAxes;
     return out;
   }
   out.data |= start.data, out.placed |= start.placed, out.waiting = (out.waiting | start.waiting) & ~out.data;

@@ -137,9 +137,10 @@ struct Run {
     Marks all = load ? Marks{} : path;
     for (ValueId v : store ? store->indices : atomic ? atomic->indices : load->indices) all = with_element(all, marks(v));
     for (ValueId v : atomic ? atomic->operands : std::vector<ValueId>()) all = with_element(all, marks(v));
-    if (all.is_left_out()) effects->insert_or_assign(id, is_tested);
-    // Beside what a variable has kept: in some runs it is made of numbers alone, in others of data.
-    else if (all.is_beyond && all.made == Made::Maybe && !load && !is_tested) unsure.insert(id);
+    // Beside what a variable has kept: in some runs it is made of numbers alone, in others of data. Beside padding it is told of in any case.
+    const bool is_unsure = all.is_beyond && (all.is_left_out() ? all.taint == Taint::Mixed && all.made == Made::Data && all.read : all.made == Made::Maybe);
+    if (is_unsure && !load && !is_tested) unsure.insert(id);
+    else if (all.is_left_out()) effects->insert_or_assign(id, is_tested);
   }
   // Places and numbers alone tell nothing.
   static Marks with_element(const Marks& all, const Marks& of) { return of.is_of_element || of.taint != Taint::Clean ? most(all, of) : all; }

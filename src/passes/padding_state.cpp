@@ -247,6 +247,15 @@ void note_unwritten(AxisPadding& axis, const AxisPadding& rest, const AxisPaddin
   if (!left.empty()) axis.unwritten = Unwritten{*d, std::move(left)};
 }
 
+// In runs in which it was the same all along, it is data.
+AxisPadding in_parts(AxisPadding axis) {
+  if (axis.uniform.is_lost) axis.lose_edges();
+  axis.edges = guarded(std::move(axis.edges), negation(axis.uniform.when));
+  if (axis.edges.empty()) axis.is_filled = false;
+  axis.uniform = {};
+  return axis;
+}
+
 }  // namespace
 
 TileState joined_in_parts(const TileState& rest, const TileState& part, const Place& place) {
@@ -265,7 +274,9 @@ TileState joined_in_parts(const TileState& rest, const TileState& part, const Pl
     if (is_mixed && !is_same && x.is_padded) axis.numbers = joined(axis.numbers, part.inside);
     if (is_mixed && !is_same && y.is_padded) axis.numbers = joined(axis.numbers, rest.inside);
     axis.count();
-    if (!is_covered && (x.is_free || y.is_free)) axis.may_be_free = true, axis.free_when = some_runs(), axis.plain = {{x.is_free ? rest.inside : part.inside}};
+    // What was the same all along it was given to it at once.
+    if (!is_covered) axis = in_parts(std::move(axis));
+    if (x.is_free || y.is_free) axis.may_be_free = true, axis.free_when = some_runs(), axis.plain = {{x.is_free ? rest.inside : part.inside}};
     if (is_covered && i < place.extents.size()) note_unwritten(axis, x, y, i, place);
   }
   return result;

@@ -133,7 +133,7 @@ struct AxisPadding {
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
     return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers && a.told == b.told && a.may_take_up == b.may_take_up && a.is_scanned == b.is_scanned &&
            a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.is_placed == b.is_placed && a.free_when == b.free_when && a.uniform == b.uniform &&
-           a.unwritten == b.unwritten && a.at_first == b.at_first && a.lapsed == b.lapsed && a.asides == b.asides;
+           a.was_fixed == b.was_fixed && a.unwritten == b.unwritten && a.at_first == b.at_first && a.lapsed == b.lapsed && a.asides == b.asides;
   }
 };
 
