@@ -379,6 +379,8 @@ Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
   for (size_t i = 0; i < parameters.size(); ++i)
     if (is_copied_back(i) && changed[i].is_set) assign(*call.arguments[size_t(call.position[i])].place, changed[i].value, span);
   auto* number = std::get_if<Number>(&result);
+  // Which of its numbers is returned is known where the text is compiled, or it is not.
+  if (number && frame.may_have_returned) number->is_known = false;
   if (number) number->padding |= frame.doubt;
   for (size_t i = 0; number && returns_early(fn) && i < given.size(); ++i) {
     auto* argument = std::get_if<Number>(&given[i]);

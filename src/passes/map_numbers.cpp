@@ -303,7 +303,7 @@ struct Run {
     all.made = is_by_place ? chosen : most(chosen, of_condition.made);
     if (is_by_place) all.kept = marks(side).kept, all.data = marks(side).data, all.read = marks(side).read;
     if (!decision && is_by_some_place(of_condition) && !counts(least)) all.made = Made::Maybe;
-    if (!decision && first_of(select.a, Belief::None) == first_of(select.b, Belief::None)) is_either(v, select.a, of_condition, all);
+    if (!decision) is_either(v, select.a, select.b, of_condition, all);
     marks_of[v] = all;
   }
 
@@ -316,9 +316,12 @@ struct Run {
     return chosen.taint == Taint::Clean && (either.taint >= Taint::Mixed || is_number) ? Taint::Set : chosen.taint;
   }
   // Whatever the place chooses, it is the same; so is the number that elements choose.
-  void is_either(ValueId v, ValueId side, const Marks& condition, Marks& of) {
+  void is_either(ValueId v, ValueId side, ValueId other, const Marks& condition, Marks& of) {
+    if (first_of(side, Belief::None) != first_of(other, Belief::None)) return;
     if (!condition.is_of_element) of.made = marks(side).made;
     for (auto& known_same : same) known_same.insert_or_assign(v, side);
+    // But for what was left as it is, and may hold another number.
+    if (!is_same_number(side, other, Belief::None)) other_numbers.insert(v);
   }
 
   // What code would give that is not run: nothing is asked or noted there.
@@ -372,7 +375,7 @@ struct Run {
     }
     for (size_t i = 0; !decision && i < result.size(); ++i) {
       if (is_by_some_place(marks(branch.condition)) && !counts(sides[i])) all[i].made = Made::Maybe;
-      if (first_of(yields[true][i], Belief::None) == first_of(yields[false][i], Belief::None)) is_either(op.results[i], yields[true][i], marks(branch.condition), all[i]);
+      is_either(op.results[i], yields[true][i], yields[false][i], marks(branch.condition), all[i]);
     }
     for (size_t i = 0; i < result.size(); ++i) {
       all[i].variable = marks(yields[true][i]).variable & marks(yields[false][i]).variable;

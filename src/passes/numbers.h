@@ -38,11 +38,12 @@ Numbers folded(ir::ReduceFn fn, Scalar type, const Numbers& x, Belief belief);
 bool is_identity(ir::ReduceFn fn, Scalar type, const Numbers& x);
 std::string text_of(const Numbers& x);
 
-// Of one number: what is sure, and what is hoped for. Where it is made of the result of a matrix product, what is hoped counts as sure: with
-// masks there the gradient of attention took up to 1.56 times as long on an H100.
+// Of one number: what is sure, and what is hoped for. Where it is made of the result of a matrix product, what is hoped counts as sure, but for
+// exponentials of it: with masks there the gradient of attention took up to 1.56 times as long on an H100.
 struct Known {
   Numbers sure, hoped;
   bool is_of_product = false;
+  bool is_beside = false;  // of data that stand beyond the edge at hand and are no padding: what the program hopes of them
   const Numbers& under(Belief belief) const { return belief == Belief::None ? sure : hoped; }
   bool is_some() const { return sure.kinds != 0; }
   friend bool operator==(const Known&, const Known&) = default;
@@ -58,7 +59,7 @@ inline Known product(Scalar type, const Known& a, const Known& b) {
 }
 inline Known known_data(Scalar type) { return known([&](Belief b) { return data(type, b); }); }
 inline Known known_anything(Scalar type) { return {anything(type), anything(type)}; }
-inline Known ordinary(const Known& a) { return {a.sure, ordinary(a.hoped), a.is_of_product}; }
+inline Known ordinary(const Known& a) { return {a.sure, ordinary(a.hoped), a.is_of_product, a.is_beside}; }
 inline Known joined(const Known& a, const Known& b) {
   return {joined(a.sure, b.sure), joined(a.hoped, b.hoped), a.is_of_product || b.is_of_product};
 }

@@ -175,11 +175,15 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
     for (size_t a = 0; a < input.axes.size(); ++a)
       if (is_in(padded, i) && reads_along(i, a, axis) && input.axes[a].is_padded) numbers = padded_at(input.axes[a], runs, is_in(beside, i));
     if (axis >= 0 && !is_in(padded, i)) numbers = met_there(i, axis, groups, set, numbers);
+    for (size_t a = 0; set && a < input.axes.size(); ++a) numbers.is_beside |= !is_in(padded, i) && reads_along(i, a, axis) && !input.axes[a].is_free;
     known[arg] = numbers;
     marks[arg] = marks_along(i, axis, is_in(padded, i), set ? &runs : nullptr, padded, but);
     if (const AxisPadding* along = is_in(but, i) ? padding_along(i, axis) : nullptr) known[arg] = along->uniform.number;
   }
-  auto keeps = [&](const Assignment& made) { return but ? Keeping::Old : noted(made, this->keeps(along, set, made)); };
+  auto keeps = [&](const Assignment& made) {
+    if (but) return is_padding_itself(along, set, made) ? Keeping::Next : Keeping::Old;
+    return noted(made, this->keeps(along, set, made));
+  };
   if (!but) lapses_.clear(), kept_.clear();
   return with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), all, keeps));
 }

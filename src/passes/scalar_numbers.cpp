@@ -63,21 +63,34 @@ struct ScalarNumbers {
   Known of(ValueId v) {
     if (auto at = given.find(v); at != given.end()) return at->second;
     if (auto at = found.find(v); at != found.end()) return at->second;
-    Known made = known([&](Belief belief) { return derive(v, belief); });
-    return found.insert_or_assign(v, is_made_of_product(v) ? of_product(made) : made).first->second;
+    Known made = known([&](Belief belief) { return derive(v, belief, false); });
+    made.is_of_product = has_operand(v, &Known::is_of_product), made.is_beside = has_operand(v, &Known::is_beside);
+    // What is hoped of matrix products counts as sure, as does what arithmetic makes of them; an exponential leaves finite numbers at once.
+    if (made.is_of_product) made.sure = overflown(v, derive(v, Belief::Finite, true));
+    return found.insert_or_assign(v, made).first->second;
   }
 
-  bool is_made_of_product(ValueId v) {
+  Numbers overflown(ValueId v, Numbers numbers) {
+    auto* o = kernel.defined_by<op::Unary>(v);
+    const bool is_exp = o && (o->fn == UnaryFn::Exp || o->fn == UnaryFn::Exp2);
+    if (!is_exp || of(o->x).is_beside) return numbers;
+    const Numbers x = of(o->x).hoped;
+    if (!x.exact && (x.kinds & kPositive)) numbers.kinds |= kPositiveInfinity;
+    return numbers;
+  }
+
+  bool has_operand(ValueId v, bool Known::*is) {
     const Op* op = kernel.definition(v);
-    bool found_one = false;
-    if (op && table(op->kind()) == OpTable::Scalar) each_operand(op->data, [&](ValueId x) { found_one = found_one || of(x).is_of_product; });
-    return found_one;
+    bool has_one = false;
+    if (op && table(op->kind()) == OpTable::Scalar) each_operand(op->data, [&](ValueId x) { has_one = has_one || of(x).*is; });
+    return has_one;
   }
 
-  Numbers derive(ValueId v, Belief belief) {
+  // `with_overflown`: what exponentials have made of products as well.
+  Numbers derive(ValueId v, Belief belief, bool with_overflown) {
     const Type& type = kernel.type(v);
     auto element = [&](ValueId x) { return kernel.type(x).element; };
-    auto number = [&](ValueId x) { return of(x).under(belief); };
+    auto number = [&](ValueId x) { return with_overflown && of(x).is_of_product ? of(x).sure : of(x).under(belief); };
     const Op* op = kernel.definition(v);
     if (!op) return kernel.value(v).region == kernel.body ? by_contract(kernel, v, belief) : anything(type.element);
     if (auto* o = op->get<op::Constant>()) return exactly(type.element, o->number);
