@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "judge/evaluator.h"
+#include "judge/results.h"
 #include "judge/walk.h"
 
 namespace tilec::judge {
@@ -262,18 +263,15 @@ bool are_all_literals(const std::vector<Value>& values) {
   return has_any;
 }
 
-// Which of its results is returned, and what is left of a parameter, is decided where it runs.
-bool returns_early(const ast::Fn& fn) {
-  bool found = false;
-  for (size_t i = 0; fn.body && i < fn.body->statements.size(); ++i)
-    each_statement(*fn.body->statements[i], [&](const ast::Stmt& s) { found |= s.as<ast::Return>() && &s != fn.body->statements.back(); });
-  return found;
-}
-
-// Not a tile, and not nothing.
-bool gives_number(const ast::Fn& fn) {
-  auto* type = fn.signature.result ? fn.signature.result->as<ast::ShapedType>() : nullptr;
-  return fn.value || (type && !type->has_extents);
+// Would an argument that is padding have been assigned to the parameter?
+bool is_left_by_padding(const ast::Fn& fn, const std::vector<Value>& given, size_t parameter) {
+  const std::set<std::string_view> sources = sources_of_result(fn, fn.signature.parameters[parameter].name.text);
+  bool is = false;
+  for (size_t i = 0; i < given.size(); ++i) {
+    auto* number = std::get_if<Number>(&given[i]);
+    is |= i != parameter && number && number->is_padding() && sources.contains(fn.signature.parameters[i].name.text);
+  }
+  return is;
 }
 
 }  // namespace
@@ -372,6 +370,9 @@ Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
       // What returned early has left it.
       auto* left = std::get_if<Number>(&changed[i].value);
       if (left) left->padding |= frame.doubt;
+      // What stands behind a return that was made is not run, and may bring padding.
+      const bool is_early = frame.may_have_returned && frame.returned_at && frame.returned_at != fn.body->statements.back();
+      if (left && is_early && !left->is_padding() && is_left_by_padding(fn, given, i)) left->padding |= kAnything;
       if (auto* held = std::get_if<Number>(&values[i]); left && held && returns_early(fn)) left->stamps.add(held->stamps), left->padding &= ~kAsked, decided_by(*left, frame.decided);
     }
   frame_ = before;
@@ -382,12 +383,13 @@ Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
   // Which of its numbers is returned is known where the text is compiled, or it is not.
   if (number && frame.may_have_returned) number->is_known = false;
   if (number) number->padding |= frame.doubt;
+  const std::set<std::string_view> sources = number && returns_early(fn) ? sources_of_result(fn) : std::set<std::string_view>();
   for (size_t i = 0; number && returns_early(fn) && i < given.size(); ++i) {
     auto* argument = std::get_if<Number>(&given[i]);
     if (!argument) continue;
     number->stamps.add(argument->stamps);
     // Where elements decide, it has to do with what it would have returned as well.
-    if (frame.decided.is_element && argument->is_padding() && fn.body && mentions(*fn.body, parameters[i].name.text)) number->padding |= argument->beyond();
+    if (frame.decided.is_element && argument->is_padding() && sources.contains(parameters[i].name.text)) number->padding |= argument->beyond();
   }
   if (number && returns_early(fn)) number->padding &= ~kAsked, decided_by(*number, frame.decided);
   bool is_literal_type = number && (number->type == Scalar::F64 || number->type == Scalar::Index);

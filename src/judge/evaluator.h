@@ -40,6 +40,7 @@ struct Frame {
   const ast::Type* result_type = nullptr;
   Padding doubt = 0;        // of conditions that decided what is returned
   bool may_have_returned = false;  // as a condition tells that was met
+  const ast::Stmt* returned_at = nullptr;
   Number decided = {};      // in `parallel`: what they are made of
 };
 

@@ -42,6 +42,7 @@ Flow Evaluator::execute(const ast::Stmt& stmt) {
   } else if (stmt.as<ast::Continue>()) {
     return Flow::Continue;
   } else if (auto* back = stmt.as<ast::Return>()) {
+    frame_->returned_at = &stmt;
     if (!back->value) return Flow::Return;
     Value value = operand(*back->value);
     if (frame_->result_type) {
