@@ -76,7 +76,9 @@ Number* Evaluator::held_by(const ast::Expr& target, std::optional<View>& element
 // `a[c] = a[c];`, which is no assignment.
 bool Evaluator::is_as_it_stands(const ast::Assign& assign) const {
   auto text = [&](Span span) { return sources_.text(span); };
-  return !assign.op && text(assign.target->span) == text(assign.value->span);
+  bool calls = false;
+  each_call(assign.target, [&](const ast::Call&) { calls = true; });
+  return !assign.op && !calls && text(assign.target->span) == text(assign.value->span);
 }
 
 // Calls f(number) for what is assigned to in a statement, and for places that are handed over, run or not.
@@ -95,7 +97,7 @@ template <class F> void Evaluator::each_held(const ast::Stmt& stmt, const F& f) 
     each_call(s, [&](const ast::Call& call) {
       for (const ast::Expr* place : places_of(call)) tell(*place);
     });
-  });
+  }, [&](const ast::If& choice) { return known_test(*choice.condition); });
 }
 
 // May it change anything, if it is run without being chosen? What the program declares may; of the library, atomics do.
@@ -270,7 +272,8 @@ void Evaluator::decide(const ast::If& choice, const Number& test, const Number& 
       if (is_kept && !x.is_padding() && is_walking_) x.data |= out & kLost;
       // What conditions within it have to do with came to nothing.
       const auto one = std::ranges::find(left, &x, &Left::place);
-      if (is_kept && !x.is_padding()) x.waiting |= out & ~(x.data | (one != left.end() ? one->before : x).counted());
+      const Number& before = one != left.end() ? one->before : x;
+      if (is_kept && !x.is_padding()) x.waiting |= out & ~(x.data | before.counted()), x.unsaid |= out & before.placed & ~x.data & kAllAxes;
       // Whether it was kept out of it is not known; padding to which nothing is assigned is left as it is either way.
       if (test.is_set() && !is_taken && x.is_padding()) return;
       if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything), x.waiting = 0;
@@ -337,6 +340,7 @@ void Evaluator::join_left(const Left& left, const Number& test) {
   // Of what elements choose from either side data counts, of what the place chooses its side.
   if (test.is_element && !test.is_padding()) x.waiting &= ~left.data;
   if (!test.is_padding() || x.is_padding()) x.data |= left.data & ~x.waiting & ~x.padding & kAllAxes, x.placed |= left.placed & ~x.padding & kAllAxes;
+  if (!(left.is_taken && left.is_other)) x.unsaid |= left.before.unsaid & ~x.data;
   // Beside what a variable has kept, a number that the place chooses is none either.
   const Padding told = test.is_element ? Padding(test.data & ~test.spread) : Padding(0);
   if (!test.is_element || !test.is_padding()) x.waiting |= left.waiting & ~told & ~x.data & ~x.padding;

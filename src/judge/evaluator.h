@@ -255,6 +255,7 @@ class Evaluator {
   Flow run_if(const ast::If& choice);
   Number* held_by(const ast::Expr& target, std::optional<View>& element);
   bool is_as_it_stands(const ast::Assign& assign) const;
+  std::optional<bool> known_test(const ast::Expr& condition);
   template <class F> void each_held(const ast::Stmt& stmt, const F& f);
   struct Beside {
     bool is_padding = false, is_unsure = false, is_element = false;

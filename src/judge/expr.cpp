@@ -64,10 +64,13 @@ Value Evaluator::eval_logic(const ast::Binary& logic, Span span) {
       if (!is_parallel_ || n->is_known) return *n;
       // The places of both decide, and it is computed of both.
       const Beside other = beside(logic.rhs);
+      const bool is_of_no_place = !n->is_element && !n->placed;
       n->stamps.add(other.stamps), n->is_element |= other.is_element;
       if (n->is_padding()) return *n;
       if (other.is_padding) n->padding |= kSet;
       n->placed |= other.placed & ~n->padding;
+      // Where no place decides, what elements would have told counts.
+      if (is_of_no_place) n->data |= other.data & ~(n->padding | n->waiting);
       return *n;
     }
     const Within within(beyond_, told_by(*n));

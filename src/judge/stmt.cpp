@@ -143,7 +143,8 @@ void Evaluator::run_assign(const ast::Assign& assign_stmt, Span span) {
   Place place = place_of(*assign_stmt.target);
   if (!assign_stmt.op) {
     Value value = operand(*assign_stmt.value);
-    return assign(place, value, span);
+    if (!is_as_it_stands(assign_stmt)) assign(place, value, span);
+    return;
   }
   if (place.open) {
     // What stands there now, whatever the value changes.

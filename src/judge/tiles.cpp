@@ -65,9 +65,10 @@ Number added(const Number& start, const Number& sum) {
     // Along each axis by itself, as where tiles are assigned: what comes counts along those where it is none.
     if (!(sum.padding & kLost)) out.data |= sum.data & ~sum.padding & kAllAxes & ~kLost;
     out.waiting = (start.waiting | sum.padding) & ~out.counted() & kAllAxes;
+    out.unsaid = (out.unsaid | (sum.padding & start.placed)) & ~out.data & kAllAxes;
     return out;
   }
-  out.data |= start.data, out.placed |= start.placed, out.waiting = (out.waiting | start.waiting) & ~out.data;
+  out.data |= start.data, out.placed |= start.placed, out.waiting = (out.waiting | start.waiting) & ~out.data, out.unsaid = (out.unsaid | start.unsaid) & ~out.data;
   out.padding |= start.padding & (kAnything | kSet);
   return out;
 }

@@ -48,4 +48,19 @@ void Evaluator::end_turns(const ast::Block& body, Padding met, const Number& tol
   for (const ast::Stmt* s : body.statements) each_statement(*s, look);
 }
 
+// What a condition is that is known where the text is compiled, which leaves one side.
+std::optional<bool> Evaluator::known_test(const ast::Expr& condition) {
+  bool is_simple = true;
+  each_part(&condition, [&](const ast::Expr& part) { is_simple &= !part.as<ast::Call>() && !part.as<ast::Index>(); });
+  if (!is_simple) return std::nullopt;
+  try {
+    const Value value = eval(condition);
+    auto* number = std::get_if<Number>(&value);
+    if (number && number->is_known) return number->truth();
+  } catch (const Stopped&) {
+  } catch (const Unknown&) {
+  }
+  return std::nullopt;
+}
+
 }  // namespace tilec::judge

@@ -1,5 +1,7 @@
 // Walks over the text of statements and expressions.
 #pragma once
+#include <optional>
+
 #include "syntax/ast.h"
 
 namespace tilec::judge {
@@ -35,19 +37,23 @@ template <class F> void each_call(const ast::Expr* expr, const F& f) {
   });
 }
 
-// Calls f(statement) for a statement and all within it.
-template <class F> void each_statement(const ast::Stmt& stmt, const F& f) {
+// Calls f(statement) for a statement and all within it; of a choice, one side alone where `side(choice)` gives one.
+template <class F, class S> void each_statement(const ast::Stmt& stmt, const F& f, const S& side) {
   f(stmt);
   auto each = [&](const ast::Block& block) {
-    for (const ast::Stmt* s : block.statements) each_statement(*s, f);
+    for (const ast::Stmt* s : block.statements) each_statement(*s, f, side);
   };
   if (auto* block = stmt.as<ast::Block>()) each(*block);
   if (auto* loop = stmt.as<ast::For>()) each(loop->body);
   if (auto* loop = stmt.as<ast::While>()) each(loop->body);
   auto* choice = stmt.as<ast::If>();
   if (!choice) return;
-  each(choice->then_block);
-  if (choice->else_branch) each_statement(*choice->else_branch, f);
+  const std::optional<bool> one = side(*choice);
+  if (one != false) each(choice->then_block);
+  if (choice->else_branch && one != true) each_statement(*choice->else_branch, f, side);
+}
+template <class F> void each_statement(const ast::Stmt& stmt, const F& f) {
+  each_statement(stmt, f, [](const ast::If&) { return std::optional<bool>(); });
 }
 
 // Calls f(expression) for every expression of a statement that is not in another statement of it.

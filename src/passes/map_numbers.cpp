@@ -11,21 +11,6 @@ using namespace ir;
 
 namespace {
 
-Marks most(const Marks& a, const Marks& b) {
-  // Beside what a variable has kept a place does not count, where it may be that.
-  const bool may_be_kept = (a.is_beyond || b.is_beyond) && std::min(a.made, b.made) == Made::Maybe && std::max(a.made, b.made) == Made::Placed;
-  return {std::max(a.taint, b.taint), may_be_kept ? Made::Maybe : most(a.made, b.made), a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond, a.kept | b.kept, a.data | b.data, a.read | b.read, a.is_assigned && b.is_assigned};
-}
-// Of elements of memory, which are no inputs.
-constexpr uint32_t kOtherData = uint32_t(1) << 31;
-// Left as it was, as padding was to be assigned to it: a number is no element there, for what stands behind that in the body.
-Marks kept(Marks held, bool is_of_number) {
-  held.is_assigned = true;
-  const bool is_number = held.made == Made::Free || (held.made == Made::Maybe && held.data);
-  if (is_number && !is_of_number) held.is_beyond = held.is_of_element = true, held.kept |= held.variable ? held.variable : kOtherData;
-  return held;
-}
-
 struct Run {
   prove::Prover& prover;
   Decisions& decisions;
@@ -138,7 +123,7 @@ struct Run {
     for (ValueId v : store ? store->indices : atomic ? atomic->indices : load->indices) all = with_element(all, marks(v));
     for (ValueId v : atomic ? atomic->operands : std::vector<ValueId>()) all = with_element(all, marks(v));
     // Beside what a variable has kept: in some runs it is made of numbers alone, in others of data. Beside padding it is told of in any case.
-    const bool is_unsure = all.is_beyond && (all.is_left_out() ? all.taint == Taint::Mixed && all.made == Made::Data && all.read : all.made == Made::Maybe);
+    const bool is_unsure = all.is_beyond && (all.is_left_out() ? all.taint == Taint::Mixed && all.made >= Made::Counting && all.read : all.made == Made::Maybe);
     if (is_unsure && !load && !is_tested) unsure.insert(id);
     else if (all.is_left_out()) effects->insert_or_assign(id, is_tested);
   }
@@ -217,7 +202,7 @@ struct Run {
     // Of `&&` and `||` one side may decide alone: the place, whatever elements say.
     auto* both = op.get<op::Binary>();
     const bool is_truth = both && (both->fn == BinaryFn::And || both->fn == BinaryFn::Or) && kernel.type(op.result()).element == Scalar::Bool;
-    if (is_truth && all.made == Made::Data && (is_by_some_place(marks(both->a)) || is_by_some_place(marks(both->b)))) all.made = Made::Maybe;
+    if (is_truth && all.made >= Made::Counting && (is_by_some_place(marks(both->a)) || is_by_some_place(marks(both->b)))) all.made = Made::Maybe;
     // At a place that padding tells, what is read is padding.
     if (op.is<op::ElementLoad>()) all = {all.is_left_out() ? std::max(all.taint, Taint::Padding) : all.taint, Made::Data, true, all.is_beyond, 0, kOtherData, kOtherData};
     const bool is_simple = table(op.kind()) == OpTable::Scalar;
@@ -262,8 +247,9 @@ struct Run {
     marks_of[v] = most(marks(next), {.taint = taint(by)});
     const uint32_t own = held_under(inside, old);
     // Of a condition, what variables have taken up is no data either.
-    const uint32_t data = by == next ? marks(by).data : marks(by).read;
+    const uint32_t data = by == next ? marks(by).data : marks(by).read & ~marks(by).may_be_taken_up;
     if (!(data & ~own)) made.kept = marks(by).kept & ~own;
+    made.may_be_read = made.kept && by != next && (marks(by).read & ~own);
     marks_of[v].is_assigned = true;
     made.is_set = taint(by) == Taint::Set;
     const bool is_padding = keeps && (taint(by) >= Taint::Mixed || made.kept || (made.is_set && kernel.op(inside).as<op::Inside>().of_number));
@@ -301,14 +287,14 @@ struct Run {
     const bool is_by_place = decision && decision->is_by_place;
     const Made chosen = is_by_place ? marks(side).made : sides.made;
     all.made = is_by_place ? chosen : most(chosen, of_condition.made);
-    if (is_by_place) all.kept = marks(side).kept, all.data = marks(side).data, all.read = marks(side).read;
+    if (is_by_place) all.kept = marks(side).kept, all.data = marks(side).data, all.read = marks(side).read, all.may_be_taken_up = marks(side).may_be_taken_up;
     if (!decision && is_by_some_place(of_condition) && !counts(least)) all.made = Made::Maybe;
     if (!decision) is_either(v, select.a, select.b, of_condition, all);
     marks_of[v] = all;
   }
 
   // Where it is not known what it is, it is one number or another along the axis.
-  static bool is_by_some_place(const Marks& condition) { return !condition.is_of_element || condition.made == Made::Placed || condition.made == Made::Maybe; }
+  static bool is_by_some_place(const Marks& condition) { return !condition.is_of_element || (condition.made != Made::Free && condition.made != Made::Data); }
 
   // What the place chooses beside padding is set.
   static Taint beside(const Marks& chosen, const Marks& either) {
@@ -338,7 +324,7 @@ struct Run {
     std::vector<Known> result(op.results.size());
     Marks first = marks(branch.condition);
     if (decision) first.taint = decision->taint;
-    if (is_by_place) first.made = Made::Free, first.kept = first.data = first.read = 0;
+    if (is_by_place) first.made = Made::Free, first.kept = first.data = first.read = first.may_be_taken_up = 0;
     std::vector<Marks> all(op.results.size(), first);
     std::array<std::vector<ValueId>, 2> yields;
     std::vector<Made> sides(op.results.size(), Made::Data);
@@ -348,8 +334,8 @@ struct Run {
       const RegionId code = side ? branch.then_body : branch.else_body;
       const Marks test = marks(branch.condition), around = path;
       // Of what variables have kept and taken up alone: it is not done.
-      const Taint told = test.kept && !test.read ? std::max(first.taint, Taint::Mixed) : first.taint;
-      if (!is_by_place) path = with_element(path, {told, test.made, test.is_of_element, test.is_beyond, test.kept, test.data, test.read});
+      const Taint told = test.kept && !test.is_read() ? std::max(first.taint, Taint::Mixed) : first.taint;
+      if (!is_by_place) path = with_element(path, {told, test.made, test.is_of_element, test.is_beyond, test.kept, test.data, test.read, test.may_be_taken_up});
       const bool was_tested = std::exchange(is_tested, is_tested || is_by_place || (!test.is_of_element && test.made == Made::Placed));
       const Yielded yielded = is_taken ? region(code) : untaken(code);
       if (!is_taken && !is_by_place && effects) note_untaken(code);
@@ -357,7 +343,7 @@ struct Run {
       yields[side] = yielded.values;
       for (size_t i = 0; !is_taken && i < result.size(); ++i) {
         others[i] = yielded.marks[i];
-        if (!is_by_place) all[i].made = most(all[i].made, yielded.marks[i].made);
+        if (!is_by_place) all[i] = most(all[i], untold(yielded.marks[i]));
       }
       if (!is_taken) continue;
       for (size_t i = 0; i < result.size(); ++i) {

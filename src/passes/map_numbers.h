@@ -2,39 +2,13 @@
 #pragma once
 #include <functional>
 
+#include "passes/marks.h"
 #include "passes/numbers.h"
 #include "passes/region.h"
 
 namespace tilec::passes {
 
 using NumbersOf = std::map<ir::ValueId, Known>;
-
-// What an element has to do with padding. Set: the program puts a number of its own in the place of padding, where the place alone
-// decides. Mixed: it is padding, or is not, as a path decides.
-enum class Taint : uint8_t { Clean, Set, Mixed, Padding };
-
-// What it is made of, along the axis at hand: numbers that are the same all along it, elements of tiles, or one or the other. Placed: of the
-// element's place and of numbers, which counts like data, but not beside what a variable has kept beyond an edge.
-enum class Made : uint8_t { Free, Maybe, Placed, Data };
-inline bool counts(Made made) { return made >= Made::Placed; }
-// Of what is made of both.
-inline Made most(Made a, Made b) {
-  const Made more = std::max(a, b);
-  return more == Made::Placed && std::min(a, b) == Made::Maybe ? Made::Data : more;
-}
-struct Marks {
-  Taint taint = Taint::Clean;
-  Made made = Made::Free;
-  bool is_of_element = false;  // computed of an element of a tile or of memory, not of places alone
-  bool is_beyond = false;      // of one that holds numbers alone beyond an edge
-  // Which inputs those are, and which ones are data there: a bit each. Read: data that no variable has taken up.
-  uint32_t kept = 0, data = 0, read = 0;
-  bool is_assigned = false;    // to a variable, of what it held
-  uint32_t variable = 0;       // the bit of the input that it is, or that this is assigned to
-  // Has it to do with elements that count no more than padding does, and with nothing else?
-  bool is_left_out() const { return taint >= Taint::Mixed || (is_beyond && made != Made::Data && !data); }
-  friend bool operator==(const Marks&, const Marks&) = default;
-};
 
 // An assignment, `select(inside(by), next, old)`, where `by` is padding: what is assigned, or a condition that decides whether it is.
 struct Assignment {
@@ -43,6 +17,7 @@ struct Assignment {
   Marks held = {};  // by `old`
   bool is_same = false, may_be_same = false;  // what is assigned is the number that was held: sure, or as far as one may hope
   uint32_t kept = 0;    // `by` is no padding, but what these inputs have kept beyond an edge, and no data but what is assigned to
+  bool may_be_read = false;  // and not kept: in some runs it is made of data that were read
   bool is_set = false;  // `by` is no padding, but what the program has set in its place
   std::set<ir::ValueId> untouched = {};  // what a loop carries that has to do with no padding
   std::set<ir::ValueId> carried = {};  // what a turn of a loop leaves to the next, or the last one behind it, and may be padding

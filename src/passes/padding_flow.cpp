@@ -122,7 +122,7 @@ bool PaddingFlow::enter_reduction(const op::Reduce& reduce, int64_t along, const
     return is_float(type) ? n.is_within(kNan) : is_identity(reduce.fn, type, n) && !axis.has_low();
   };
   axis.end_if(changes_nothing(axis.uniform.number.sure));
-  if (!axis.is_padded || changes_nothing(counted(axis))) return true;
+  if (!axis.is_padded || axis.stands() || changes_nothing(counted(axis))) return true;
   // NaN never wins, whichever end is looked for.
   const bool may_be_nan = is_index && is_float(type);
   std::string wanted = may_be_nan ? "nan" : identity_text(reduce.fn, type), where(name(reduce.fn));
@@ -143,7 +143,7 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
   // What is padding as a whole has nothing that counts.
   enter_reduction(reduce, int64_t(x.rank()), at);
   auto fold = [&](const Known& n) { return is_index ? known_data(element(at.result())) : total(reduce.fn, type, n); };
-  TileState result{fold(x.inside), {}, x.axes, x.is_taken_up};
+  TileState result{fold(x.inside), {}, x.axes, x.taken_up};
   result.axes.erase(result.axes.begin() + reduce.axis);
   for (AxisPadding& other : result.axes) {
     if (!other.is_padded) continue;
@@ -164,6 +164,7 @@ void PaddingFlow::run_reduce(const op::Reduce& reduce, const Op& at) {
 void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
   TileState result = state(scan.x);
   Scalar type = element(scan.x);
+  result.axes[scan.axis] = standing_anywhere(result.axes[scan.axis]);
   AxisPadding axis = result.axes[scan.axis];
   axis.end_if(is_identity(scan.fn, type, axis.uniform.number.sure));
   // Padding at the far end is reached when everything inside is done: it holds what the scan has come to, where a mask can stand.
@@ -177,13 +178,17 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
   const AxisPadding& whole = result.whole();
   if (whole.is_padded && has_place(whole)) keep_out({scan.x, 0, int64_t(result.rank()), whole, identity(scan.fn, type), "scan", identity_text(scan.fn, type), true}, at);
   Known anywhere = joined(result.inside, axis.numbers);
-  result.axes[size_t(scan.axis)].count();
+  // Behind a mask that leaves nothing of a line it has come to nothing.
+  if (axis.is_padded && !is_neutral) anywhere = joined(anywhere, known_exactly(type, identity(scan.fn, type)));
+  result.taken_up = result.without_reads();
+  result.axes[size_t(scan.axis)].count(), result.whole().count();
   result.inside = total(scan.fn, type, comes_last || !axis.is_padded ? result.inside : anywhere);
   for (size_t a = 0; a < result.axes.size(); ++a) {
     AxisPadding& other = result.axes[a];
     if (!other.is_padded) continue;
     bool is_own = int64_t(a) == scan.axis;
     other.numbers = total(scan.fn, type, is_own ? anywhere : joined(other.numbers, result.corner));
+    if (is_own) is_no_element(other);
     if (is_own && other.kind != PaddingKind::Mixed) other.kind = PaddingKind::Read;
     if (is_own) other.is_scanned = comes_last || is_neutral;
     other.is_as_read = false;
@@ -198,7 +203,7 @@ namespace {
 // An axis keeps its padding where it keeps its extent, or takes up those behind it, and the number of elements before it.
 TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<const int64_t> b) {
   TileState result = plain_state(old.inside, b.size(), old.is_uniform());
-  result.corner = old.corner, result.whole() = old.whole(), result.is_taken_up = old.is_taken_up;
+  result.corner = old.corner, result.whole() = old.whole(), result.taken_up = old.taken_up;
   for (size_t i = 0; i < a.size(); ++i) {
     auto before = [](std::span<const int64_t> shape, size_t n) {
       int64_t count = 1;
@@ -234,7 +239,7 @@ TileState reshaped(const TileState& old, std::span<const int64_t> a, std::span<c
 
 TileState permuted(const TileState& x, const Axes& axes) {
   TileState result = plain_state(x.inside, x.rank());
-  result.corner = x.corner, result.whole() = x.whole(), result.is_taken_up = x.is_taken_up;
+  result.corner = x.corner, result.whole() = x.whole(), result.taken_up = x.taken_up;
   for (size_t i = 0; i < axes.size(); ++i) result.axes[i] = x.axes[axes[i]], result.axes[i].unwritten.reset();
   return result;
 }

@@ -98,6 +98,8 @@ class PaddingFlow {
     std::set<ir::OpId> lapsed;
     uint32_t kept = 0, data = 0;  // what it is made of, as marks have it
     bool is_placed = false;      // of the place, too
+    bool stands = false, may_stand = false;  // of places and numbers alone
+    bool is_assigned = false;    // to a variable, of what that held: it is that variable's then
     bool is_mixed = false, is_told = false;  // told: some of it the program has set
     bool may_take_up = false, is_unsure = false;  // of mixed: some are free; these have become data
     bool is_left_out() const { return kind >= Kind::Free; }
@@ -171,9 +173,11 @@ class PaddingFlow {
   Group region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes);
   void note_first_turn(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   Runs when_free(int64_t axis, size_t r) const;
+  void note_places(const ir::op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, unsigned uniform, AxisPadding& result);
   void note_uniform(const ir::op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   void note_asides(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   std::optional<Edges> edges_aside(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t of);
+  AxisPadding standing(const ir::op::Map& map, const MapAxis& axis, std::vector<Outcome> outcomes, size_t r);
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
   bool has_one_place(const Group& group, int64_t axis) const;
@@ -190,6 +194,8 @@ class PaddingFlow {
   bool adds_something(const ir::op::Gemm& gemm, int axis, const AxisPadding& from) const;
   void keep_product(const ir::op::Gemm& gemm, int axis, const AxisPadding& from, const ir::Op& at);
   static void join_free(AxisPadding& out, const AxisPadding& from, const AxisPadding& old);
+  AxisPadding both_free(const AxisPadding& old, const AxisPadding& from, const Known& anything);
+  AxisPadding places_left(const AxisPadding& old, const Known& inside, const AxisPadding& from);
   AxisPadding product_axis(const ir::op::Gemm& gemm, const TileState& acc, int axis, const AxisPadding& from, const ir::Op& at);
 
   // Of numbers of a block (padding_numbers.cpp).

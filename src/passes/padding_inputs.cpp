@@ -24,6 +24,7 @@ bool is_of_data(const Kernel& kernel, const op::Map& map, ValueId index) {
 }  // namespace
 
 void PaddingFlow::is_no_element(AxisPadding& axis) {
+  if (axis.stands()) return axis.stand_anywhere();
   if (axis.kind != PaddingKind::Free) return;
   axis.kind = PaddingKind::Read, axis.is_as_read = false;
   axis.edges = axis.left_out();
@@ -62,7 +63,7 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
   const TileState held = state(load.buffer);
   const std::span<const ValueId> places = std::span(kernel_.region(map.body).args).first(map.shape.size());
   MapInput input{load.buffer, at.result(), {}, plain_state(held.inside, map.shape.size()), false, Edges()};
-  input.state.is_taken_up = held.is_taken_up;
+  input.state.taken_up = held.taken_up;
   for (size_t a = 0; a <= map.shape.size(); ++a) input.axes.push_back(int64_t(a));
   TileState& result = input.state;
   auto stands = [&](const AxisPadding& axis) {
@@ -83,6 +84,7 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
       drop_inside(axis, region_);
       if (!axis.is_padded) continue;
       is_no_element(axis);
+      if (!axis.is_padded) continue;
       stands(axis);
       meet(result.whole(), axis);
     } else if (index.is_lost || is_of_data(kernel_, map, load.indices[d])) {
@@ -92,6 +94,7 @@ PaddingFlow::MapInput PaddingFlow::read_by_place(const op::Map& map, const Op& a
       drop_inside(axis, region);
       if (!axis.is_padded) continue;
       is_no_element(axis);
+      if (!axis.is_padded) continue;
       stands(axis);
       axis.lose_edges(), input.has_own_place = true;
       input.is_by_turn = std::ranges::none_of(places, [&](ValueId place) { return depends_on(kernel_, load.indices[d], place); });

@@ -33,10 +33,12 @@ bool PaddingFlow::is_asked_for(size_t input, const MapAxis& axis, unsigned set, 
   bool is_read = false, is_held = false;
   each_operand(by->data, [&](ValueId v) {
     if (v == inputs_[input].element) return void(is_read = true);
-    const std::set<ValueId> sources = inputs_[input].has_own_place ? in_turn(v) : sources_of(v, kept_here());
+    const bool is_own = inputs_[input].has_own_place;
+    // What other turns have left in what is held was asked for as this is, or is known of it.
+    const std::set<ValueId> sources = is_own ? in_turn(v) : sources_of(v, kept_here()), beside = is_own ? sources : sources_of(v, kept_here(), {made.old});
     bool is_padding = false;
     for (size_t i = 0; i < inputs_.size(); ++i)
-      is_padding |= is_in(padded, i) && sources.contains(inputs_[i].element) && marks_along(i, axis.axis, true).taint == Taint::Padding;
+      is_padding |= is_in(padded, i) && beside.contains(inputs_[i].element) && marks_along(i, axis.axis, true).taint == Taint::Padding;
     is_held |= sources.contains(made.old) && !is_padding;
   });
   return is_read && is_held;
@@ -247,6 +249,7 @@ void PaddingFlow::refuse_fresh(AxisPadding padding, ValueId tile, OpId inside) {
 }
 
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
+  if (made.may_be_read) return refuse_unless_same(axis, set, made);
   if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_unless_same(axis, set, made);
   if (kernel_.op(made.inside).as<op::Inside>().is_partial && made.held.taint != Taint::Padding) return refuse_partial(axis, set);
   if (is_by_turn(axis, set) && is_carried(made)) return refuse_unless_same(axis, set, made);

@@ -59,10 +59,11 @@ std::vector<unsigned> PaddingFlow::possible_sets(std::span<const Group> groups) 
 
 // What may be free, at these places.
 Made PaddingFlow::made_there(const AxisPadding& along, const prove::Formula* places) const {
-  if (!places) return Made::Maybe;
+  const Made unknown = along.is_placed ? Made::Plain : Made::Maybe;
+  if (!places) return unknown;
   const prove::Facts there = prover_.facts(region_).with(*places);
-  if (prover_.proves(there, negation(along.free_when.when), prove::Effort::Quick)) return Made::Data;
-  return along.free_when.is_exact && prover_.proves(there, along.free_when.when, prove::Effort::Quick) ? Made::Free : Made::Maybe;
+  if (prover_.proves(there, negation(along.free_when.when), prove::Effort::Quick)) return along.made_of();
+  return along.free_when.is_exact && prover_.proves(there, along.free_when.when, prove::Effort::Quick) ? Made::Free : unknown;
 }
 
 // Along an axis of the map: what elements of an input are, inside or outside of its edges.
@@ -70,14 +71,16 @@ Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, cons
   const uint32_t bit = bit_of(input);
   Marks marks{.is_of_element = true, .variable = bit};
   if (const AxisPadding* along = is_in(but, input) ? padding_along(input, axis) : nullptr) {
-    marks.made = along->uniform.is_placed ? Made::Placed : Made::Free;
+    marks.made = along->uniform.is_placed ? Made::Placed : along->uniform.may_be_placed ? Made::Plain : Made::Free;
     return marks;
   }
   const TileState& of = inputs_[input].state;
   for (size_t a = 0; a < of.axes.size(); ++a) {
     const AxisPadding& along = of.axes[a];
     if (!reads_along(input, a, axis)) continue;
-    if (along.is_padded && is_outside) {
+    if (along.stands() && is_outside) {
+      marks.made = most(marks.made, Made::Placed);
+    } else if (along.is_padded && is_outside) {
       if (auto beside = inputs_[input].beside.find(axis); beside != inputs_[input].beside.end() && !is_in(but, beside->second)) {
         if (!is_in(padded, beside->second)) return {.made = Made::Data, .is_of_element = true, .kept = bit, .data = bit_of(beside->second), .variable = bit};
         return {.taint = Taint::Padding, .made = Made::Data, .is_of_element = true, .variable = bit};
@@ -89,12 +92,13 @@ Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, cons
       if (along.has_free()) marks.is_beyond = true;
       else marks.made = Made::Data;
     } else {
-      marks.made = most(marks.made, along.is_free ? Made::Free : along.may_be_free ? made_there(along, places) : along.is_placed ? Made::Placed : Made::Data);
+      marks.made = most(marks.made, along.is_free ? Made::Free : along.may_be_free ? made_there(along, places) : along.made_of());
     }
   }
-  const bool is_data = marks.made == Made::Maybe || marks.made == Made::Data;
+  const bool is_data = marks.made == Made::Maybe || marks.made >= Made::Counting;
   if (is_data) marks.data = bit;
-  if (axis < 0 ? !of.is_uniform() : is_data) marks.read = of.is_taken_up ? 0 : bit;
+  if (axis < 0 ? !of.is_uniform() : is_data) marks.read = of.taken_up == TakenUp::Yes ? 0 : bit;
+  if (of.taken_up == TakenUp::InSomeRuns) marks.may_be_taken_up = marks.read;
   return marks;
 }
 
@@ -346,7 +350,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   std::vector<std::set<size_t>> counting(made_.size());  // axes along which some of a result counts where inputs are padding
   for (size_t r = 0; r < made_.size(); ++r) {
     states.push_back(plain_state(inside.numbers[r], map.shape.size()));
-    states.back().is_taken_up = inside.marks[r].is_assigned || !inside.marks[r].read;
+    states.back().taken_up = taken_up(inside.marks[r]);
   }
   for (size_t a = 0; a <= map.shape.size(); ++a) {
     MapAxis axis{int64_t(a), groups_[a], {}};

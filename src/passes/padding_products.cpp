@@ -36,11 +36,36 @@ void PaddingFlow::join_free(AxisPadding& out, const AxisPadding& from, const Axi
   if (may_be_free && !out.is_free) out.may_be_free = true, out.free_when = both(free_runs(from), free_runs(old));
 }
 
+// Beyond the edges of both, numbers alone of both.
+AxisPadding PaddingFlow::both_free(const AxisPadding& old, const AxisPadding& from, const Known& anything) {
+  AxisPadding out = old;
+  out.edges = beyond_both(old.edges, from.edges), out.is_filled = old.is_filled && from.is_filled && !out.edges.empty();
+  out.lapsed.insert(from.lapsed.begin(), from.lapsed.end());
+  out.uniform = both(old.uniform, from.uniform);
+  if (!out.uniform.is_never()) out.uniform.number = anything;
+  return out;
+}
+
+// Places and numbers that a product leaves as they are where it is padding.
+AxisPadding PaddingFlow::places_left(const AxisPadding& old, const Known& inside, const AxisPadding& from) {
+  AxisPadding out = from;
+  if (old.is_padded) out.edges = beyond_both(old.edges, from.edges), out.is_filled &= old.is_filled && !out.edges.empty();
+  out.numbers = old.is_padded ? old.numbers : inside, out.is_as_read = false;
+  // Where it was a number alone it does not count.
+  const Runs none = free_runs(old);
+  out.kind = PaddingKind::Free, out.uniform = {negation(none.when), old.is_padded ? !old.stands() : !none.is_exact, true, out.numbers};
+  return out.can_be_masked() ? out : standing_anywhere(std::move(out));
+}
+
 AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, const TileState& acc, int axis, const AxisPadding& from, const Op& at) {
   const AxisPadding& old = acc.axes[size_t(axis)];
   const bool is_padding = from.is_padded && from.kind != PaddingKind::Free;
   const bool is_held = !old.is_padded || old.kind == PaddingKind::Free;
   AxisPadding out;
+  if (is_padding && gemm.keeps && is_held && (old.is_padded ? old.uniform.has_places() : old.is_placed)) {
+    keep_product(gemm, axis, from, at);
+    return places_left(old, acc.inside, from);
+  }
   if (is_padding && gemm.keeps && is_held) {
     const bool is_within = old.is_padded && is_beyond(from.edges, old.edges), is_free = old.is_free || is_within;
     const bool lapses = adds_something(gemm, axis, from) && is_free && may_lapse(from.edges) && !seen_.contains(op_);
@@ -71,16 +96,12 @@ AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, const TileState& acc
     // Numbers alone, and what the other one is.
     out = from.is_free ? old : from;
   } else if (from.is_padded && old.is_padded) {
-    out = old;
-    out.edges = beyond_both(old.edges, from.edges), out.is_filled = old.is_filled && from.is_filled && !out.edges.empty();
-    out.lapsed.insert(from.lapsed.begin(), from.lapsed.end());
-    out.uniform = both(old.uniform, from.uniform);
-    if (!out.uniform.is_never()) out.uniform.number = known_anything(element(gemm.acc));
+    out = both_free(old, from, known_anything(element(gemm.acc)));
   } else {
     see(from), see(old);
   }
   // What is made of places, where it is no padding, does not take up what comes.
-  if (from.is_padded && out.uniform.is_placed && !out.uniform.is_never()) out.uniform.is_lost = true;
+  if (from.is_padded && out.uniform.has_places()) out.uniform.is_lost = true;
   join_free(out, from, old);
   out.is_as_read = false;
   return out;
@@ -152,6 +173,9 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
   TileState a = state(gemm.a), b = state(gemm.b), acc = state(gemm.acc);
   Scalar type = element(gemm.acc);
   int row = gemm.transpose_a, column = !gemm.transpose_b;
+  // Beyond an edge that what is made of places has left it counts.
+  for (TileState* operand : {&a, &b})
+    for (AxisPadding& axis : operand->axes) axis = standing_anywhere(std::move(axis));
   end_where_zero(a.axes[1 - row]), end_where_zero(b.axes[1 - column]);
   enter_product(gemm, a, b, at);
   auto sum = [&](const Known& x, const Known& y, const Known& start) {
@@ -159,7 +183,7 @@ void PaddingFlow::run_gemm(const op::Gemm& gemm, const Op& at) {
     return known([&](Belief belief) { return apply(BinaryFn::Add, type, of_products.under(belief), start.under(belief), belief); });
   };
   TileState result = plain_state(sum(ordinary(a.inside), ordinary(b.inside), ordinary(acc.inside)), 2);
-  result.is_taken_up = gemm.keeps || (a.is_taken_up && b.is_taken_up);
+  result.taken_up = gemm.keeps ? TakenUp::Yes : std::min(a.taken_up, b.taken_up);
   for (int axis : {0, 1}) {
     AxisPadding from = axis == 0 ? a.axes[row] : b.axes[column];
     // What a variable has kept beyond an edge leaves another one as it is.

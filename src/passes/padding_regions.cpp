@@ -42,7 +42,7 @@ PaddingFlow::Outcome::Kind PaddingFlow::kind_of(const Marks& marks) {
   if (marks.taint >= Taint::Mixed) return Kind::Padding;
   if (marks.taint == Taint::Set) return Kind::Set;
   if (marks.is_left_out() || marks.made == Made::Free) return Kind::Free;
-  return marks.made == Made::Maybe ? Kind::Maybe : Kind::Data;
+  return marks.made == Made::Maybe || marks.made == Made::Plain ? Kind::Maybe : Kind::Data;
 }
 
 PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results, size_t r) {
@@ -50,7 +50,7 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   Outcome outcome{.groups = set, .numbers = results.numbers[r]};
   const Marks marks = results.marks[r];
   const unsigned padded = axis.inputs(set);
-  outcome.kept = marks.kept, outcome.data = marks.data, outcome.is_placed = marks.made != Made::Free;
+  outcome.kept = marks.kept, outcome.data = marks.data, outcome.is_placed = marks.made != Made::Free, outcome.is_assigned = marks.is_assigned;
   bool is_touched = false;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const AxisPadding* along = is_in(padded, i) && sources_[r].contains(inputs_[i].element) ? padding_along(i, axis.axis) : nullptr;
@@ -63,7 +63,8 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   outcome.is_mixed = marks.taint == Taint::Mixed;
   // Free elements would have taken up what comes, padding would not.
   outcome.is_unsure = outcome.is_mixed && marks.is_beyond && marks.made == Made::Data, outcome.may_take_up = outcome.is_mixed && marks.is_beyond;
-  outcome.kind = kind_of(marks);
+  outcome.kind = kind_of(marks), outcome.stands = outcome.kind == Kind::Data && marks.made == Made::Placed;
+  outcome.may_stand = outcome.kind == Kind::Data && marks.made == Made::Counting;
   // In some turns: what is left as it is there has come from others.
   if (is_by_turn(axis, set) && (outcome.kind == Kind::Free || outcome.kind == Kind::Maybe)) outcome.kind = Kind::Data;
   // It has become something that counts.
@@ -122,7 +123,7 @@ void PaddingFlow::note_asides(const MapAxis& axis, const std::vector<Outcome>& o
   if (r >= kernel_.op(op_).results.size()) return;
   for (const Outcome& outcome : outcomes) {
     const size_t of = size_t(std::countr_zero(outcome.data));
-    const bool is_one = outcome.is_aside() && std::popcount(outcome.data) == 1 && of + 1 < kMostInputs;
+    const bool is_one = outcome.is_aside() && !outcome.is_assigned && std::popcount(outcome.data) == 1 && of + 1 < kMostInputs;
     if (!is_one || std::ranges::find(result.asides, inputs_[of].tile, &Aside::of) != result.asides.end()) continue;
     if (std::optional<Edges> edges = edges_aside(axis, outcomes, of)) result.asides.push_back({inputs_[of].tile, std::move(*edges)});
   }
@@ -151,11 +152,25 @@ std::optional<Edges> PaddingFlow::edges_aside(const MapAxis& axis, const std::ve
   return is_told ? edges : Edges();
 }
 
+// Inside it is data, and beyond edges of places and numbers alone; that may be anywhere where these are not known, or others are left out.
+AxisPadding PaddingFlow::standing(const op::Map& map, const MapAxis& axis, std::vector<Outcome> outcomes, size_t r) {
+  const bool is_alone = std::ranges::none_of(outcomes, [](const Outcome& o) { return o.is_left_out() || o.kind == Outcome::Kind::Maybe; });
+  for (Outcome& outcome : outcomes)
+    if (std::exchange(outcome.stands, false) && is_alone) outcome.kind = Outcome::Kind::Free;
+  AxisPadding padding = padding_of(map, axis, outcomes, r);
+  if (is_alone && padding.can_be_masked()) padding.stand();
+  else if (is_alone) padding.stand_anywhere();
+  else padding.may_be_placed = true;
+  return padding;
+}
+
 AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r) {
   using Kind = Outcome::Kind;
   auto has = [&](Kind kind) { return std::ranges::any_of(outcomes, [&](const Outcome& o) { return o.kind == kind; }); };
   const Made made = made_inside(map, axis.axis, r);
-  AxisPadding padding{.is_free = made == Made::Free, .may_be_free = made == Made::Maybe, .is_placed = made == Made::Placed};
+  if (made == Made::Data && std::ranges::any_of(outcomes, &Outcome::stands)) return standing(map, axis, outcomes, r);
+  const bool is_plain = made == Made::Plain, is_counting = made == Made::Data && std::ranges::any_of(outcomes, &Outcome::may_stand);
+  AxisPadding padding{.is_free = made == Made::Free, .may_be_free = made == Made::Maybe || is_plain, .is_placed = made == Made::Placed || is_plain, .may_be_placed = made == Made::Counting || is_counting};
   note_asides(axis, outcomes, r, padding);
   if (padding.may_be_free) padding.plain = plain_of(map, axis, r), padding.free_when = when_free(axis.axis, r);
   if (!has(Kind::Maybe) && std::ranges::none_of(outcomes, &Outcome::is_left_out)) return padding;
@@ -242,7 +257,7 @@ void PaddingFlow::note_uniform(const op::Map& map, const MapAxis& along_axis, co
     known[inputs_[i].element] = inputs_[i].state.inside;
     for (size_t a = 0; sources_[r].contains(inputs_[i].element) && a < inputs_[i].axes.size(); ++a) {
       const AxisPadding& along = inputs_[i].state.axes[a];
-      if (!reads_along(i, a, axis) || along.is_free || (along.is_placed && !along.is_padded)) continue;
+      if (!reads_along(i, a, axis) || along.is_free || (along.is_placed && !along.may_be_free && !along.is_padded)) continue;
       const bool is_free = along.is_padded && (along.kind == PaddingKind::Free || (along.kind == PaddingKind::Mixed && !along.uniform.is_never()));
       is_alone &= is_free, padded += along.is_padded;
       if (along.is_padded && (!is_free || along.uniform.is_never())) unite(others, along.edges);
@@ -271,6 +286,18 @@ void PaddingFlow::note_uniform(const op::Map& map, const MapAxis& along_axis, co
   } else if (!is_covered) {
     result.uniform = {prove::truth(false), true, all->is_placed, known_anything(element(into_[r]))};
   }
+  note_places(map, along_axis, outcomes, r, uniform, result);
+}
+
+// In the runs in which it is the same all along it may be made of places instead.
+void PaddingFlow::note_places(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, unsigned uniform, AxisPadding& result) {
+  auto is_of_places = [&](const Outcome& o) {
+    const Marks there = o.kind == Outcome::Kind::Free ? map_results(map, axis, o.groups, false, nullptr, uniform).marks[r] : Marks();
+    return there.made != Made::Free && !there.is_left_out();
+  };
+  if (result.uniform.is_never() || (!result.uniform.is_placed && std::ranges::none_of(outcomes, is_of_places))) return;
+  result.uniform.may_be_placed = !result.uniform.is_placed, result.uniform.number = joined(result.uniform.number, known_anything(element(into_[r])));
+  result.may_be_placed |= !result.is_placed;
 }
 
 // In the first turn of a loop, where an input has other edges: as long as the result has them, too.

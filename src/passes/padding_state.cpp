@@ -51,7 +51,7 @@ Runs both(const Runs& a, const Runs& b) { return a == b ? a : Runs{prove::all_of
 Runs free_runs(const AxisPadding& axis) { return axis.is_free ? Runs{prove::truth(true)} : axis.may_be_free ? axis.free_when : Runs(); }
 Uniform both(const Uniform& a, const Uniform& b) {
   if (a.is_never() || b.is_never()) return {};
-  return {prove::all_of({a.when, b.when}), a.is_lost || b.is_lost, a.is_placed || b.is_placed, joined(a.number, b.number)};
+  return {prove::all_of({a.when, b.when}), a.is_lost || b.is_lost, a.is_placed || b.is_placed, joined(a.number, b.number), a.may_be_placed || b.may_be_placed};
 }
 
 void meet(AxisPadding& axis, const AxisPadding& other) {
@@ -134,7 +134,11 @@ void join_freedom(AxisPadding& axis, const AxisPadding& x, const Known& a, const
   const bool is_either = x.is_free || x.may_be_free || y.is_free || y.may_be_free;
   axis.is_free = !axis.is_padded && x.is_free && y.is_free;
   axis.may_be_free = !axis.is_free && is_either;
-  axis.is_placed = x.is_placed && y.is_placed;
+  // Beside places, numbers alone are none, or else placed as well.
+  auto is_no_data = [](const AxisPadding& of) { return of.is_placed || of.is_free; };
+  const bool is_of_places = x.is_placed || y.is_placed;
+  axis.is_placed = is_no_data(x) && is_no_data(y) && is_of_places;
+  axis.may_be_placed = !axis.is_placed && (is_of_places || x.may_be_placed || y.may_be_placed);
   axis.free_when = axis.may_be_free ? chosen(free_runs(x), free_runs(y), when) : Runs();
   auto numbers = [](const AxisPadding& of, const Known& inside) { return of.is_free ? std::vector<Plain>{{inside}} : of.plain; };
   axis.plain = axis.may_be_free ? chosen(numbers(x, a), numbers(y, b), when) : std::vector<Plain>();
@@ -168,7 +172,7 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b, const When& when)
   } else if (a.edges != b.edges) {
     axis.lose_edges();
   }
-  axis.uniform.is_placed |= b.uniform.is_placed;
+  axis.uniform.is_placed |= b.uniform.is_placed, axis.uniform.may_be_placed |= b.uniform.may_be_placed;
   axis.uniform.is_lost |= b.uniform.is_lost || (!when && a.uniform.when != b.uniform.when);
   axis.uniform.when = chosen(a.uniform.when, b.uniform.when, when), axis.uniform.number = joined(a.uniform.number, b.uniform.number);
   axis.is_as_read &= b.is_as_read, axis.is_scanned &= b.is_scanned;
@@ -196,9 +200,16 @@ Known facing(const TileState& other, const AxisPadding& axis) {
   return axis.is_padded ? joined(ordinary(other.inside), axis.numbers) : ordinary(other.inside);
 }
 
+AxisPadding standing_anywhere(AxisPadding axis) {
+  if (axis.stands()) axis.stand_anywhere();
+  return axis;
+}
+
 AxisPadding joined_axis(const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b, const std::optional<Formula>& when) {
   const bool is_plain = !x.is_padded && !y.is_padded && !x.may_be_free && !y.may_be_free;
-  if (is_plain && x.is_free == y.is_free && x.is_placed == y.is_placed && x.asides == y.asides) return x;
+  const bool is_same = x.stands() && y.stands() && x.is_filled && y.is_filled && x.edges == y.edges;
+  if (!is_same && (x.stands() || y.stands())) return joined_axis(standing_anywhere(x), a, standing_anywhere(y), b, when);
+  if (is_plain && x.is_free == y.is_free && x.is_placed == y.is_placed && x.may_be_placed == y.may_be_placed && x.asides == y.asides) return x;
   AxisPadding axis;
   if (x.is_padded && y.is_padded) axis = joined(x, y, when);
   else if (x.is_padded) axis = joined_with_plain(x, y, b, when);
@@ -209,10 +220,16 @@ AxisPadding joined_axis(const AxisPadding& x, const Known& a, const AxisPadding&
   return axis;
 }
 
+namespace {
+
+TakenUp joined(TakenUp a, TakenUp b) { return a == b ? a : TakenUp::InSomeRuns; }
+
+}  // namespace
+
 TileState joined(const TileState& a, const TileState& b, const std::optional<Formula>& when) {
   if (a.axes.size() != b.axes.size()) return a.inside.is_some() ? a : b;
   if (when && (when->is_true() || when->is_false())) return when->is_true() ? a : b;
-  TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), {}, a.is_taken_up || b.is_taken_up};
+  TileState result{joined(a.inside, b.inside), joined(a.corner, b.corner), {}, joined(a.without_reads(), b.without_reads())};
   for (size_t i = 0; i < a.axes.size(); ++i) result.axes.push_back(joined_axis(a.axes[i], a.inside, b.axes[i], b.inside, when));
   return result;
 }
@@ -249,6 +266,7 @@ void note_unwritten(AxisPadding& axis, const AxisPadding& rest, const AxisPaddin
 
 // In runs in which it was the same all along, it is data.
 AxisPadding in_parts(AxisPadding axis) {
+  if (axis.stands()) return standing_anywhere(std::move(axis));
   if (axis.uniform.is_lost) axis.lose_edges();
   axis.edges = guarded(std::move(axis.edges), negation(axis.uniform.when));
   if (axis.edges.empty()) axis.is_filled = false;
@@ -260,6 +278,8 @@ AxisPadding in_parts(AxisPadding axis) {
 
 TileState joined_in_parts(const TileState& rest, const TileState& part, const Place& place) {
   TileState result = joined(rest, part);
+  // Of what was read and what was not, side by side, some was read.
+  result.taken_up = std::min(rest.without_reads(), part.without_reads());
   for (size_t i = 0; i < std::min(rest.axes.size(), part.axes.size()); ++i) {
     AxisPadding& axis = result.axes[i];
     const bool is_covered = i < place.extents.size() ? place.covers(i) : place.covers_all();
@@ -313,7 +333,7 @@ std::vector<size_t> others(size_t rank, const ir::Axes& axes) {
 }  // namespace
 
 TileState part_of(const TileState& state, std::span<const Linear> offsets, const ir::Axes& axes) {
-  TileState result{state.inside, state.corner, {}, state.is_taken_up};
+  TileState result{state.inside, state.corner, {}, state.taken_up};
   for (int64_t d : axes) result.axes.push_back(moved(state.axes[size_t(d)], -offsets[size_t(d)]));
   AxisPadding whole = state.whole();
   for (size_t d : others(state.rank(), axes)) {
@@ -327,7 +347,7 @@ TileState part_of(const TileState& state, std::span<const Linear> offsets, const
 
 TileState placed(const TileState& part, std::span<const Linear> offsets, const ir::Axes& axes) {
   TileState result = plain_state(part.inside, offsets.size(), part.is_uniform());
-  result.corner = part.corner, result.is_taken_up = part.is_taken_up;
+  result.corner = part.corner, result.taken_up = part.taken_up;
   for (size_t k = 0; k < axes.size(); ++k) result.axes[size_t(axes[k])] = moved(part.axes[k], offsets[size_t(axes[k])]);
   const std::vector<size_t> rest = others(offsets.size(), axes);
   if (rest.empty()) result.whole() = part.whole();

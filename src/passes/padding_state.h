@@ -78,7 +78,9 @@ struct Uniform {
   prove::Formula when = prove::truth(false);
   bool is_lost = false, is_placed = false;
   Known number;
+  bool may_be_placed = false;
   bool is_never() const { return when.is_false() && !is_lost; }
+  bool has_places() const { return (is_placed || may_be_placed) && !is_never(); }
   friend bool operator==(const Uniform&, const Uniform&) = default;
 };
 
@@ -104,7 +106,7 @@ struct AxisPadding {
   // Of what is no padding: it is made of numbers alone, the same all along the axis, and may take up any tile. May be: or of data; when, as far as
   // it is known, and the numbers that it is then.
   bool is_free = false, may_be_free = false;
-  bool is_placed = false;  // of places and numbers alone
+  bool is_placed = false, may_be_placed = false;  // of places and numbers alone, where it is not free; or of data
   Runs free_when;
   std::vector<Plain> plain;
   std::vector<Aside> asides;  // of what is no padding, or free
@@ -116,26 +118,37 @@ struct AxisPadding {
   // Assignments that leave something else in free elements than the reference says, as long as nobody sees that.
   std::set<ir::OpId> lapsed;
   bool can_be_masked() const { return is_filled && !edges.empty() && at_first.empty() && !uniform.is_lost; }
-  // Where it does not count.
   // Where the number that it is in some runs changes nothing, it may as well end.
   void end_if(bool is_neutral) {
     if (is_neutral) uniform = {};
   }
+  // Where it is no padding, and not free.
+  Made made_of() const { return is_placed ? Made::Placed : may_be_placed ? Made::Counting : Made::Data; }
+  // Beyond the edges it is made of places and numbers alone, in all runs, which padding has left as it was: it counts.
+  bool stands() const { return is_padded && kind == PaddingKind::Free && uniform.is_placed && !uniform.is_lost && uniform.when.is_true(); }
+  // Where that is is not known.
+  void stand_anywhere() { *this = {}, may_be_placed = true; }
+  void stand() { kind = PaddingKind::Free, is_padded = true, uniform = {prove::truth(true), false, true, numbers}; }
+  // Where it does not count.
   Edges left_out() const { return uniform.when.is_false() ? edges : guarded(edges, prove::negation(uniform.when)); }
   bool has_low() const { return !all_edges(edges, [](const Edge& e) { return !e.has_low; }); }
   bool has_free() const { return kind == PaddingKind::Free || (kind == PaddingKind::Mixed && may_take_up); }
   Known set_by_program() const { return kind == PaddingKind::Set ? numbers : told; }
   // What is no padding is data.
-  void count() { is_free = may_be_free = is_placed = false, free_when = {}, plain = {}; }
+  void count() { is_free = may_be_free = is_placed = may_be_placed = false, free_when = {}, plain = {}; }
   // It is padding at most beyond these edges.
   void lose_guards() { edges = unguarded(edges), is_filled = false; }
   void lose_edges() { edges.clear(), at_first.clear(), is_filled = false; }
   friend bool operator==(const AxisPadding& a, const AxisPadding& b) {
     return a.is_padded == b.is_padded && a.kind == b.kind && a.edges == b.edges && a.is_filled == b.is_filled && a.numbers == b.numbers && a.told == b.told && a.may_take_up == b.may_take_up && a.is_scanned == b.is_scanned &&
-           a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.is_placed == b.is_placed && a.free_when == b.free_when && a.uniform == b.uniform &&
+           a.plain == b.plain && a.is_free == b.is_free && a.may_be_free == b.may_be_free && a.is_placed == b.is_placed && a.may_be_placed == b.may_be_placed && a.free_when == b.free_when && a.uniform == b.uniform &&
            a.was_fixed == b.was_fixed && a.unwritten == b.unwritten && a.at_first == b.at_first && a.lapsed == b.lapsed && a.asides == b.asides;
   }
 };
+
+// Are its elements none that were read, but what variables have taken up?
+enum class TakenUp : uint8_t { No, InSomeRuns, Yes };
+inline TakenUp taken_up(const Marks& made) { return made.is_assigned || !made.read ? TakenUp::Yes : made.is_read() ? TakenUp::No : TakenUp::InSomeRuns; }
 
 struct TileState {
   Known inside;
@@ -143,13 +156,15 @@ struct TileState {
   // Behind those that the tile has, one of a single element, at 0, along which it is padding as a whole or not at all: `t[:, c]` lies beyond an
   // edge or inside, as c tells.
   std::vector<AxisPadding> axes;
-  bool is_taken_up = false;  // its elements are none that were read, but what variables have taken up
+  TakenUp taken_up = TakenUp::No;
   size_t rank() const { return axes.size() - 1; }
   AxisPadding& whole() { return axes.back(); }
   const AxisPadding& whole() const { return axes.back(); }
   bool is_padded() const { return std::ranges::any_of(axes, &AxisPadding::is_padded); }
   // Without padding, the same number everywhere, which need not be known.
   bool is_uniform() const { return std::ranges::all_of(axes, &AxisPadding::is_free); }
+  // Numbers alone were not read either.
+  TakenUp without_reads() const { return is_uniform() ? TakenUp::Yes : taken_up; }
   friend bool operator==(const TileState&, const TileState&) = default;
 };
 
@@ -167,6 +182,7 @@ TileState of_product(TileState state);
 Known facing(const TileState& other, const AxisPadding& axis);
 // One or the other: `a` where the condition holds, if it is known.
 TileState joined(const TileState& a, const TileState& b, const std::optional<prove::Formula>& when = {});
+AxisPadding standing_anywhere(AxisPadding axis);
 // Along an axis, of tiles that hold such numbers inside.
 AxisPadding joined_axis(const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b, const std::optional<prove::Formula>& when);
 // Where a part of a tile lies: where it begins, if it is known, and how long it and the tile are, along each axis.

@@ -128,6 +128,7 @@ TileState told(TileState state, Turns& turns, const std::optional<Linear>& lates
     axis.uniform.is_lost |= !tell(axis.uniform.when, turns, latest);
     if (hangs_on(axis.at_first, turns)) axis.lose_edges();
     tell_edges(axis, turns, latest);
+    if (!axis.can_be_masked()) axis = standing_anywhere(std::move(axis));
   }
   return state;
 }
@@ -150,6 +151,8 @@ TileState behind_loop(TileState state, Turns& turns) {
 
 TileState joined_turns(const TileState& first, const TileState& before, const TileState& turned, const std::optional<Counting>& counting) {
   TileState result = joined(before, turned);
+  // What a loop adds up it has taken up in each turn.
+  if (turned.taken_up == TakenUp::Yes) result.taken_up = TakenUp::Yes;
   if (!counting || first.axes.size() != turned.axes.size()) return result;
   // What grows from turn to turn is joined with what was found before; edges are those of the first turn and of the others.
   const std::optional<Formula> when = is_first(*counting);

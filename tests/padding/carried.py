@@ -338,9 +338,9 @@ def differ_by_rounding(a, b):
     return all(x == y or (not isinstance(x, str) and not isinstance(y, str) and abs(x - y) <= 1e-5 * most) for x, y in pairs)
 
 
-def judged(tilec, seed):
-    """(what came of it, a message)"""
-    program = Program(seed)
+def judged(tilec, seed, made=Program):
+    """(what came of the program that is made of the number, a message)"""
+    program = made(seed)
     text, data = program.text(), program.data()
     with tempfile.TemporaryDirectory() as folder:
         source, numbers = pathlib.Path(folder) / "k.tile", pathlib.Path(folder) / "k.json"
@@ -365,10 +365,10 @@ def judged(tilec, seed):
     return "alike", ""
 
 
-def main(tilec, seed, count):
+def main(tilec, seed, count, made=Program):
     counts, told = collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", os.cpu_count()))) as pool:
-        for what, message in pool.map(lambda s: judged(tilec, s), range(seed, seed + count)):
+        for what, message in pool.map(lambda s: judged(tilec, s, made), range(seed, seed + count)):
             counts[what] += 1
             if message and told < 5:
                 told += 1

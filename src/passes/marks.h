@@ -1,0 +1,46 @@
+// What elements are made of, and what they have to do with padding.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+namespace tilec::passes {
+
+// What an element has to do with padding. Set: the program puts a number of its own in the place of padding, where the place alone
+// decides. Mixed: it is padding, or is not, as a path decides.
+enum class Taint : uint8_t { Clean, Set, Mixed, Padding };
+
+// What it is made of, along the axis at hand: numbers that are the same all along it, elements of tiles, or one or the other. Placed: of the
+// element's place and of numbers, which counts like data, but not beside what a variable has kept beyond an edge. Plain: free or placed; Counting:
+// placed or data.
+enum class Made : uint8_t { Free, Plain, Maybe, Placed, Counting, Data };
+inline bool counts(Made made) { return made >= Made::Placed; }
+// Of what is made of both.
+inline Made most(Made a, Made b) {
+  const Made more = std::max(a, b);
+  return more == Made::Placed && std::min(a, b) == Made::Maybe ? Made::Counting : more;
+}
+struct Marks {
+  Taint taint = Taint::Clean;
+  Made made = Made::Free;
+  bool is_of_element = false;  // computed of an element of a tile or of memory, not of places alone
+  bool is_beyond = false;      // of one that holds numbers alone beyond an edge
+  // Which inputs those are, and which ones are data there: a bit each. Read: data that no variable has taken up, or some may have,
+  // in some runs.
+  uint32_t kept = 0, data = 0, read = 0, may_be_taken_up = 0;
+  bool is_assigned = false;    // to a variable, of what it held
+  uint32_t variable = 0;       // the bit of the input that it is, or that this is assigned to
+  // Has it to do with elements that count no more than padding does, and with nothing else?
+  bool is_left_out() const { return taint >= Taint::Mixed || (is_beyond && made != Made::Data && !data); }
+  bool is_read() const { return read & ~may_be_taken_up; }
+  friend bool operator==(const Marks&, const Marks&) = default;
+};
+
+// Of elements of memory, which are no inputs.
+constexpr uint32_t kOtherData = uint32_t(1) << 31;
+// Of what is made of both.
+Marks most(const Marks& a, const Marks& b);
+Marks untold(Marks marks);  // whatever it has to do with padding
+// Left as it was, as padding was to be assigned to it: a number is no element there, for what stands behind that in the body.
+Marks kept(Marks held, bool is_of_number);
+
+}  // namespace tilec::passes

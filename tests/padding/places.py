@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Random variables of places and of data: places.py TILEC SEED COUNT
+
+A tile of positions counts beyond an edge, but not beside what a variable has kept there. Programs mix the two, and variables that are given in
+parts, scanned, read from other tensors in some runs, or added to by products; judged as in carried.py.
+"""
+import pathlib
+import random
+import sys
+
+import carried
+from carried import COLUMNS, ROWS
+
+TILE = f"fragment f32[{ROWS}, {COLUMNS}]"
+PLACES = f"var at: {TILE} = 0; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ at[r, c] = (c as f32) - (r as f32); }}"
+NAMES = ["p0", "p1", "p2"]
+FIRSTS = ["0", "2", "3", "-inf", "at", "at", "at * 2", "at - 1"]
+LOOPS = [f"0..ceildiv(N, {COLUMNS})", f"0..ceildiv(N, {COLUMNS}) - 1", "0..2", "0..1", "[1, 0]"]
+
+
+class Program:
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+
+    def read(self, k):
+        return self.rng.choice([f"A.tile[{ROWS}, {COLUMNS}](i, {k})", f"B.tile[{ROWS}, {COLUMNS}](i, {k})", f"(A.tile[{ROWS}, {COLUMNS}](i, {k}) * 2)", f"E.tile[{ROWS}, {COLUMNS}](0, {k})"])
+
+    def operand(self, k):
+        one, two = self.rng.choices(NAMES, k=2)
+        return self.rng.choice([self.read(k), self.read(k), "at", one, one, f"({one} + {two})", f"({one} * 0.5)", f"(at - {one})", f"({self.read(k)} + at)", f"({self.read(k)} + {one})"])
+
+    def statement(self, k, is_alone=True):
+        pick = self.rng.choice
+        x, y, z = (pick(NAMES) for _ in range(3))
+        each = f"for (r, c) in parallel({ROWS}, {COLUMNS})"
+        test = f"{y}[r, c] < {pick(['2', '(c as f32)', f'{z}[r, c]'])}"
+        kinds = [f"{x} {pick(['+=', '-='])} {self.operand(k)};"] * 4 + [f"{x} = {pick(['max', 'min'])}({x}, {self.operand(k)});"] * 3 + [
+            f"{x} = {self.operand(k)};",
+            f"{each} {{ if {test} {{ {x}[r, c] = {pick([f'{z}[r, c]', '(c as f32)', '1', f'{x}[r, c] + 1'])}; }} }}",
+            f"{each} {{ if {test} {{ atomic_add(H[{pick('rc')}], 1); }} }}",
+            f"{x} += C.tile[{ROWS}, 4](i, 0) @ D.tile[4, {COLUMNS}](0, 0);",
+            f"{x} = {y} + {z}.{pick(['sum', 'max'])}(axis = 1)[:, _];",
+            f"{x} = {x}.cumsum(axis = {pick('01')});",
+            f"{x}[{pick(['0 +: 2, :', ':, 0 +: 4'])}] = {pick(['1', '2'])};",
+            f"{x} += {y}[:, {pick('07')}][:, _];"]
+        if is_alone:
+            tests = ["N > 3", "N > 9", "M > 3"] + (["k > 0", "k == 0"] if k == "k" else [])
+            kinds.append(f"if {pick(tests)} {{ {self.statement(k, False)} }}")
+        return pick(kinds)
+
+    def text(self):
+        pick = self.rng.choice
+        lines = [PLACES] + [f"var {x}: {TILE} = {pick(FIRSTS)};" for x in NAMES] + [self.statement("0") for _ in range(self.rng.randint(1, 3))]
+        if self.rng.random() < 0.7:
+            lines.append(f"for k in {pick(LOOPS)} {{ {' '.join(self.statement('k') for _ in range(self.rng.randint(1, 3)))} }}")
+            lines += [self.statement("0")] * self.rng.randrange(2)
+        a, b = self.rng.sample(NAMES, 2)
+        lines.append(f"S.tile(i) = {pick([a, f'({a} + {b})', f'max({a}, {b})', f'({a} + at)'])}.{pick(['sum', 'max', 'min'])}(axis = 1);")
+        lines.append(f"U.tile(i) = {pick([b, f'({a} * {b})'])}.{pick(['sum', 'max'])}(axis = 1);")
+        body = "\n        ".join(lines)
+        return ("export kernel k(A: f32[M, N], B: f32[M, N], C: f32[M, K], D: f32[K, N], E: f32[P, Q], inout H: i32[8], out S: f32[M], out U: f32[M]) {\n"
+                f"    launch (i in ceildiv(M, {ROWS})) {{\n        {body}\n    }}\n}}\n")
+
+    def data(self):
+        sizes = {"M": self.rng.randint(1, 9), "N": self.rng.randint(1, 20), "K": self.rng.randint(1, 5), "P": pick_end(self.rng, ROWS), "Q": pick_end(self.rng, 3 * COLUMNS)}
+        tensor = lambda rows, columns: [[float(self.rng.randint(-9, 9)) for _ in range(sizes[columns])] for _ in range(sizes[rows])]
+        return {"A": tensor("M", "N"), "B": tensor("M", "N"), "C": tensor("M", "K"), "D": tensor("K", "N"), "E": tensor("P", "Q"), "H": [0] * COLUMNS} | sizes
+
+
+def pick_end(rng, most):
+    """As often as not all of it is there."""
+    return most if rng.random() < 0.5 else rng.randint(1, most)
+
+
+if __name__ == "__main__":
+    sys.exit(carried.main(str(pathlib.Path(sys.argv[1]).resolve()), int(sys.argv[2]), int(sys.argv[3]), Program))
