@@ -308,13 +308,21 @@ std::vector<Evaluator::Left> Evaluator::left_by(const ast::If& choice, bool take
 Padding Evaluator::told_by_others(const Number& test, const std::vector<Left>& left, bool returns) {
   if (!test.kept) return 0;
   std::vector<const Number*> all;
-  for (const Left& one : left) all.push_back(one.place);
+  std::set<const Number*> elements;
+  for (const Left& one : left) {
+    all.push_back(one.place);
+    if (one.is_element) elements.insert(one.place);
+  }
   // What is not returned from is assigned to variables of the function.
   for (const Scope& scope : returns ? frame_->scopes : std::vector<Scope>())
     for (const auto& [name, binding] : scope.names)
       if (auto* number = std::get_if<Number>(&binding->value)) all.push_back(number);
   auto is_one = [&](uint32_t stamp, Padding Number::*axes, Owners Number::*of) {
-    return stamp && stamp != kSeveral && std::ranges::any_of(all, [&](const Number* x) { return x->stamp == stamp || (x->*axes && (x->*of).has(stamp)); });
+    return stamp && stamp != kSeveral && std::ranges::any_of(all, [&](const Number* x) {
+      // An element that holds data is its own variable's.
+      const Padding own = axes == &Number::kept && elements.contains(x) ? x->data : Padding(0);
+      return x->stamp == stamp || ((x->*axes & ~own) && (x->*of).has(stamp));
+    });
   };
   Padding told = 0;
   for (size_t a = 0; a <= kMostAxes; ++a) {

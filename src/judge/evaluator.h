@@ -243,7 +243,7 @@ class Evaluator {
   Flow execute(const ast::Block& block);
   Flow execute(const ast::Stmt& stmt);
   struct Leaving;
-  template <class F> Flow turning(const ast::Block& body, Span span, F&& loop);
+  template <class F> Flow turning(const ast::Block& body, Span span, bool is_written_out, F&& loop);
   template <class F> Flow leaving_turns(Leaving& leaving, F&& loop);
   void begin_turn(const ast::Block& body);
   void sweep_stamps();

@@ -6,7 +6,8 @@ namespace tilec::judge {
 
 Flow Evaluator::run_turn(const ast::For& loop, const std::vector<Value>& indices) {
   step(loop.domain_span);
-  if (loop.kind != ast::LoopKind::Parallel) begin_turn(loop.body);
+  if (loop.kind == ast::LoopKind::Each) sweep_stamps();
+  else if (loop.kind != ast::LoopKind::Parallel) begin_turn(loop.body);
   ++turns_;
   frame_->scopes.emplace_back();
   for (size_t i = 0; i < loop.pattern.names.size() && i < indices.size(); ++i) bind(loop.pattern.names[i].text, indices[i]);
@@ -120,9 +121,9 @@ Flow Evaluator::leaving_turns(Leaving& leaving, F&& loop) {
 
 // Runs a loop that assigns to the fragments of which its body assigns to the names.
 template <class F>
-Flow Evaluator::turning(const ast::Block& body, Span span, F&& loop) {
-  std::vector<std::pair<std::shared_ptr<Memory>, bool>> outer = std::exchange(turned_, {});
-  for (std::string_view name : assigned_in(body)) {
+Flow Evaluator::turning(const ast::Block& body, Span span, bool is_written_out, F&& loop) {
+  std::vector<std::pair<std::shared_ptr<Memory>, bool>> outer = is_written_out ? turned_ : std::exchange(turned_, {});
+  for (std::string_view name : is_written_out ? std::vector<std::string_view>() : assigned_in(body)) {
     Binding* binding = find(name);
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
     if (is_parallel_ || !view || view->kind != Kind::Fragment || std::ranges::find(turned_, view->memory, &decltype(turned_)::value_type::first) != turned_.end()) continue;
@@ -132,6 +133,7 @@ Flow Evaluator::turning(const ast::Block& body, Span span, F&& loop) {
   Leaving leaving;
   Flow flow = leaving_turns(leaving, loop);
   if (is_parallel_) end_turns(body, leaving.met, leaving.told, span);
+  if (is_written_out) return flow;
   stamp_numbers(body);
   // A loop may have had no turn: what it leaves is no longer what was read.
   for (const auto& [memory, takes_up] : turned_) memory->stamp_anew(turns_ == turns), lose_readings(*memory);
@@ -157,7 +159,7 @@ Flow Evaluator::run_while(const ast::While& loop, Span span) {
   Number told;
   const Within within(beyond_);
   const Instead<bool> walking(is_walking_, is_walking_ || is_parallel_);
-  const Flow end = turning(loop.body, loop.condition->span, [&] {
+  const Flow end = turning(loop.body, loop.condition->span, false, [&] {
     for (uint64_t turn = 1;; ++turn) {
       uint64_t before = changes_;
       begin_turn(loop.body);
@@ -194,7 +196,7 @@ Flow Evaluator::run_for(const ast::For& loop) {
     return flow;
   }
   const Instead<bool> walking(is_walking_, is_walking_ || (is_parallel_ && loop.kind != ast::LoopKind::Each));
-  return turning(loop.body, loop.domain_span, [&] { return loop.kind == ast::LoopKind::Each ? run_each(loop) : run_range(loop); });
+  return turning(loop.body, loop.domain_span, loop.kind == ast::LoopKind::Each, [&] { return loop.kind == ast::LoopKind::Each ? run_each(loop) : run_range(loop); });
 }
 
 // What the names of a loop over a list stand for in a turn: of a tuple each has its part.

@@ -31,6 +31,8 @@ bool PaddingFlow::is_asked_for(size_t input, const MapAxis& axis, unsigned set, 
   if (!along || !along->is_as_read || !along->origin.pad.valid() || !by || !(by->is<op::Binary>() || by->is<op::Fma>())) return false;
   const unsigned padded = axis.inputs(set);
   bool is_read = false, is_held = false;
+  const auto at = std::ranges::find(inputs_, made.old, &MapInput::element);
+  const ValueId held = at != inputs_.end() ? at->tile : ValueId();
   each_operand(by->data, [&](ValueId v) {
     if (v == inputs_[input].element) return void(is_read = true);
     const bool is_own = inputs_[input].has_own_place;
@@ -39,6 +41,8 @@ bool PaddingFlow::is_asked_for(size_t input, const MapAxis& axis, unsigned set, 
     bool is_padding = false;
     for (size_t i = 0; i < inputs_.size(); ++i)
       is_padding |= is_in(padded, i) && beside.contains(inputs_[i].element) && marks_along(i, axis.axis, true).taint == Taint::Padding;
+    // By a name it may be of another statement.
+    for (size_t i = 0; held.valid() && i < inputs_.size(); ++i) is_held |= !is_padding && sources.contains(inputs_[i].element) && depends_on(kernel_, inputs_[i].tile, held);
     is_held |= sources.contains(made.old) && !is_padding;
   });
   return is_read && is_held;

@@ -264,6 +264,9 @@ void note_unwritten(AxisPadding& axis, const AxisPadding& rest, const AxisPaddin
   if (!left.empty()) axis.unwritten = Unwritten{*d, std::move(left)};
 }
 
+// Beside data, some may be places that padding has left as they were.
+bool has_places(const AxisPadding& axis) { return axis.may_be_placed || axis.stands(); }
+
 // In runs in which it was the same all along, it is data.
 AxisPadding in_parts(AxisPadding axis) {
   if (axis.stands()) return standing_anywhere(std::move(axis));
@@ -283,7 +286,7 @@ TileState joined_in_parts(const TileState& rest, const TileState& part, const Pl
   for (size_t i = 0; i < std::min(rest.axes.size(), part.axes.size()); ++i) {
     AxisPadding& axis = result.axes[i];
     const bool is_covered = i < place.extents.size() ? place.covers(i) : place.covers_all();
-    if (!axis.is_padded && !is_covered) axis.count();
+    if (!axis.is_padded && !is_covered) axis.count(), axis.may_be_placed = has_places(rest.axes[i]) || has_places(part.axes[i]);
     if (!axis.is_padded) continue;
     // Beyond the edge, padding and elements lie side by side along another axis.
     bool is_mixed = false;
