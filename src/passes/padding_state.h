@@ -78,7 +78,7 @@ struct Uniform {
   prove::Formula when = prove::truth(false);
   bool is_lost = false, is_placed = false;
   Known number;
-  bool may_be_placed = false;
+  bool may_be_placed = false;  // or is, in some of these runs; it takes up what comes all the same
   bool is_never() const { return when.is_false() && !is_lost; }
   bool has_places() const { return (is_placed || may_be_placed) && !is_never(); }
   friend bool operator==(const Uniform&, const Uniform&) = default;
@@ -126,7 +126,7 @@ struct AxisPadding {
   Made made_of() const { return is_placed ? Made::Placed : may_be_placed ? Made::Counting : Made::Data; }
   // Beyond the edges it is made of places and numbers alone, in all runs, which padding has left as it was: it counts.
   bool stands() const { return is_padded && kind == PaddingKind::Free && uniform.is_placed && !uniform.is_lost && uniform.when.is_true(); }
-  // Where that is is not known.
+  // It stands beyond its edges; or anywhere, where these are not known, which leaves "places or data" of it.
   void stand_anywhere() { *this = {}, may_be_placed = true; }
   void stand() { kind = PaddingKind::Free, is_padded = true, uniform = {prove::truth(true), false, true, numbers}; }
   // Where it does not count.
@@ -182,6 +182,7 @@ TileState of_product(TileState state);
 Known facing(const TileState& other, const AxisPadding& axis);
 // One or the other: `a` where the condition holds, if it is known.
 TileState joined(const TileState& a, const TileState& b, const std::optional<prove::Formula>& when = {});
+// What stands beyond its edges, as if these were not known; everything else as it is.
 AxisPadding standing_anywhere(AxisPadding axis);
 // Along an axis, of tiles that hold such numbers inside.
 AxisPadding joined_axis(const AxisPadding& x, const Known& a, const AxisPadding& y, const Known& b, const std::optional<prove::Formula>& when);
