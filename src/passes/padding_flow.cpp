@@ -189,6 +189,7 @@ void PaddingFlow::run_scan(const op::Scan& scan, const Op& at) {
     bool is_own = int64_t(a) == scan.axis;
     other.numbers = total(scan.fn, type, is_own ? anywhere : joined(other.numbers, result.corner));
     if (is_own) is_no_element(other);
+    if (is_own && other.kind == PaddingKind::Mixed) other.edges = other.left_out(), other.is_filled &= !other.uniform.is_lost && !other.edges.empty(), other.uniform = {};
     if (is_own && other.kind != PaddingKind::Mixed) other.kind = PaddingKind::Read;
     if (is_own) other.is_scanned = comes_last || is_neutral;
     other.is_as_read = false;

@@ -123,6 +123,7 @@ class PaddingFlow {
   prove::Formula all_uniform(unsigned inputs, int64_t axis) const;
   Known padded_at(const AxisPadding& along, const prove::Formula& places, bool is_beside) const;
   Known plain_at(const AxisPadding& along, const prove::Formula& places) const;
+  prove::Formula runs_of(int64_t axis, const prove::Formula& places, std::vector<prove::Formula> unless, unsigned but) const;
   MapResults map_results(const ir::op::Map& op, const MapAxis& axis, unsigned set, bool is_free = false, const std::map<size_t, const Plain*>* plain = nullptr, unsigned but = 0);
   std::vector<Plain> plain_of(const ir::op::Map& op, const MapAxis& axis, size_t r);
   Known met_there(size_t input, int64_t axis, std::span<const Group> groups, unsigned set, const Known& otherwise);
@@ -173,7 +174,7 @@ class PaddingFlow {
   Group region_of(const MapAxis& axis, const std::vector<Outcome>& outcomes);
   void note_first_turn(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   Runs when_free(int64_t axis, size_t r) const;
-  void note_places(const ir::op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, unsigned uniform, AxisPadding& result);
+  void note_others(const ir::op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, unsigned uniform, bool is_one, AxisPadding& result);
   void note_uniform(const ir::op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   void note_asides(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   std::optional<Edges> edges_aside(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t of);

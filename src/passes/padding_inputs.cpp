@@ -166,4 +166,26 @@ std::vector<PaddingFlow::MapInput> PaddingFlow::inputs_of(const op::Map& map) {
   return all;
 }
 
+// The runs in which all of them are the same all along the axis, and no padding.
+prove::Formula PaddingFlow::all_uniform(unsigned inputs, int64_t axis) const {
+  std::vector<prove::Formula> runs;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const AxisPadding* along = is_in(inputs, i) ? padding_along(i, axis) : nullptr;
+    if (along) runs.push_back(along->kind == PaddingKind::Free ? along->uniform.when : prove::truth(false));
+  }
+  return prove::all_of(std::move(runs));
+}
+
+// At these places, in runs in which not all that is padding there is the same all along the axis, and in which those inputs are.
+prove::Formula PaddingFlow::runs_of(int64_t axis, const prove::Formula& places, std::vector<prove::Formula> unless, unsigned but) const {
+  const prove::Formula none = prove::any_of(std::move(unless));
+  std::vector<prove::Formula> all;
+  if (!none.is_false()) all.push_back(negation(none));
+  for (size_t i = 0; but && i < inputs_.size(); ++i)
+    if (const AxisPadding* along = is_in(but, i) ? padding_along(i, axis) : nullptr; along && !along->uniform.is_lost) all.push_back(along->uniform.when);
+  if (all.empty()) return places;
+  all.insert(all.begin(), places);
+  return prove::all_of(std::move(all));
+}
+
 }  // namespace tilec::passes

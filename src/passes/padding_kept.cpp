@@ -93,13 +93,15 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
   // What the body has kept itself hangs on the padding that was to be assigned.
   const std::set<ValueId> kept_before = made.kept ? sources_of(made.by, {}, made.untouched) : std::set<ValueId>();
   Met met;
+  std::vector<const Group*> standing;
   unsigned kept = 0;
   for (size_t g = 0; g < axis.groups.size(); ++g) {
     const Group& group = axis.groups[g];
-    bool is_met = false, keeps_all = false;
+    bool is_met = false, keeps_all = false, stands = false;
     for (size_t i = 0; (set >> g & 1) && i < inputs_.size(); ++i) {
       const bool is_source = sources.contains(inputs_[i].element);
       const AxisPadding* along = is_in(group.inputs, i) && (is_source || kept_before.contains(inputs_[i].element)) ? padding_along(i, axis.axis) : nullptr;
+      stands |= along && is_source && along->stands();
       const bool is_kept = along && (!is_source || (along->kind == PaddingKind::Free && (made.kept & bit_of(i))));
       if (!along || (along->kind != PaddingKind::Read && along->kind != PaddingKind::Mixed && !is_kept)) continue;
       // Where it is padding, what is held is padding as well.
@@ -115,14 +117,18 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
         if (!met.first) met.first = i;
         continue;
       }
-      const bool is_told = (along->kind == PaddingKind::Read || (is_kept && !along->uniform.is_lost)) && group.is_filled && !group.edges.empty();
+      const bool is_told = (along->kind == PaddingKind::Read || (is_kept && !along->uniform.is_lost && along->at_first.empty())) && group.is_filled && !group.edges.empty();
       if (is_kept) kept |= 1u << i;
       (is_kept ? keeps_all : is_met) = true, met.is_known &= is_told, met.is_asked &= is_asked_for(i, axis, set, made);
       if (!met.first || !is_told) met.first = i;
     }
     if (is_met) met.groups.push_back(&group);
     else if (keeps_all) met.kept = met.kept ? beyond_both(*met.kept, group.edges) : group.edges;
+    else if (stands) standing.push_back(&group);
   }
+  // Places are nothing beside what is kept, and data within their edges are.
+  for (const Group* group : standing)
+    if (met.kept) met.kept = beyond_both(*met.kept, group->edges), met.is_known &= group->is_filled;
   // Beside what is kept, a number that has met no padding yet is nothing either.
   if (kept) met.unless = all_uniform(kept, axis.axis);
   return met;

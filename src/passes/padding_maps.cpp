@@ -71,7 +71,9 @@ Marks PaddingFlow::marks_along(size_t input, int64_t axis, bool is_outside, cons
   const uint32_t bit = bit_of(input);
   Marks marks{.is_of_element = true, .variable = bit};
   if (const AxisPadding* along = is_in(but, input) ? padding_along(input, axis) : nullptr) {
-    marks.made = along->uniform.is_placed ? Made::Placed : along->uniform.may_be_placed ? Made::Plain : Made::Free;
+    const Uniform& of = along->uniform;
+    marks.made = of.may_be_data ? Made::Maybe : of.is_placed ? Made::Placed : of.may_be_placed ? Made::Plain : Made::Free;
+    if (of.may_be_data) marks.data = bit;
     return marks;
   }
   const TileState& of = inputs_[input].state;
@@ -112,16 +114,6 @@ prove::Linear PaddingFlow::coordinate(const op::Map& map, int64_t axis) const {
   return axis < int64_t(map.shape.size()) ? prover_.value(kernel_.region(map.body).args[size_t(axis)]) : prove::Linear(0);
 }
 
-// The runs in which all of them are the same all along the axis, and no padding.
-prove::Formula PaddingFlow::all_uniform(unsigned inputs, int64_t axis) const {
-  std::vector<prove::Formula> runs;
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    const AxisPadding* along = is_in(inputs, i) ? padding_along(i, axis) : nullptr;
-    if (along) runs.push_back(along->kind == PaddingKind::Free ? along->uniform.when : prove::truth(false));
-  }
-  return prove::all_of(std::move(runs));
-}
-
 // What stands beyond an edge there; beside other padding, in runs in which it is none itself as well.
 Known PaddingFlow::padded_at(const AxisPadding& along, const prove::Formula& places, bool is_beside) const {
   if (!is_beside || along.kind != PaddingKind::Free || along.uniform.when.is_false()) return along.numbers;
@@ -156,19 +148,16 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
     if (groups[g].edges.empty() || (!is_in && !groups[g].is_filled)) continue;
     prove::Formula place = outside(groups[g].edges, coordinate(map, axis));
     places.push_back(is_in ? place : negation(place));
-    if (is_in) unless.push_back(all_uniform(groups[g].inputs, axis));
-    if (is_in && unless.back().is_false()) beside |= groups[g].inputs;
+    if (!is_in || !(groups[g].inputs & ~but)) continue;
+    unless.push_back(all_uniform(groups[g].inputs & ~but, axis));
+    if (unless.back().is_false()) beside |= groups[g].inputs;
   }
   padded &= ~but;
   // Along the other axes it lies inside; what does not is in the corners.
   for (int64_t other = 0; axis >= 0 && other <= int64_t(map.shape.size()); ++other)
     for (const Group& group : other == axis ? std::span<const Group>() : std::span<const Group>(groups_[size_t(other)]))
       if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, coordinate(map, other))));
-  const prove::Formula all = prove::all_of(std::move(places));
-  std::optional<prove::Formula> some;
-  const prove::Formula none = prove::any_of(std::move(unless));
-  if (!none.is_false()) some = prove::all_of({all, negation(none)});
-  const prove::Formula& runs = some ? *some : all;
+  const prove::Formula all = prove::all_of(std::move(places)), runs = runs_of(axis, all, std::move(unless), but);
   if (axis >= 0 && axis < int64_t(map.shape.size())) marks[args[size_t(axis)]].made = Made::Placed;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const TileState& input = inputs_[i].state;

@@ -286,16 +286,22 @@ void PaddingFlow::note_uniform(const op::Map& map, const MapAxis& along_axis, co
   } else if (!is_covered) {
     result.uniform = {prove::truth(false), true, all->is_placed, known_anything(element(into_[r]))};
   }
-  note_places(map, along_axis, outcomes, r, uniform, result);
+  note_others(map, along_axis, outcomes, r, uniform, is_one, result);
 }
 
-// In the runs in which it is the same all along it may be made of places instead.
-void PaddingFlow::note_places(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, unsigned uniform, AxisPadding& result) {
-  auto is_of_places = [&](const Outcome& o) {
-    const Marks there = o.kind == Outcome::Kind::Free ? map_results(map, axis, o.groups, false, nullptr, uniform).marks[r] : Marks();
-    return there.made != Made::Free && !there.is_left_out();
-  };
-  if (result.uniform.is_never() || (!result.uniform.is_placed && std::ranges::none_of(outcomes, is_of_places))) return;
+// In the runs in which it is the same all along it may be made of places instead, or of data.
+void PaddingFlow::note_others(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, unsigned uniform, bool is_one, AxisPadding& result) {
+  if (result.uniform.is_never()) return;
+  bool has_places = false;
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.kind != Outcome::Kind::Free) continue;
+    // In different runs: others, which lie inside their edges here, are what they are there.
+    const unsigned here = is_one ? uniform : uniform & axis.inputs(outcome.groups);
+    const Marks there = map_results(map, axis, outcome.groups, false, nullptr, here).marks[r];
+    has_places |= there.made != Made::Free && !there.is_left_out();
+    result.uniform.may_be_data |= !there.is_left_out() && (there.made == Made::Maybe || there.made >= Made::Counting);
+  }
+  if (!result.uniform.is_placed && !has_places) return;
   result.uniform.may_be_placed = !result.uniform.is_placed, result.uniform.number = joined(result.uniform.number, known_anything(element(into_[r])));
   result.may_be_placed |= !result.is_placed;
 }

@@ -51,7 +51,7 @@ Runs both(const Runs& a, const Runs& b) { return a == b ? a : Runs{prove::all_of
 Runs free_runs(const AxisPadding& axis) { return axis.is_free ? Runs{prove::truth(true)} : axis.may_be_free ? axis.free_when : Runs(); }
 Uniform both(const Uniform& a, const Uniform& b) {
   if (a.is_never() || b.is_never()) return {};
-  return {prove::all_of({a.when, b.when}), a.is_lost || b.is_lost, a.is_placed || b.is_placed, joined(a.number, b.number), a.may_be_placed || b.may_be_placed};
+  return {prove::all_of({a.when, b.when}), a.is_lost || b.is_lost, a.is_placed || b.is_placed, joined(a.number, b.number), a.may_be_placed || b.may_be_placed, a.may_be_data || b.may_be_data};
 }
 
 void meet(AxisPadding& axis, const AxisPadding& other) {
@@ -172,7 +172,7 @@ AxisPadding joined(const AxisPadding& a, const AxisPadding& b, const When& when)
   } else if (a.edges != b.edges) {
     axis.lose_edges();
   }
-  axis.uniform.is_placed |= b.uniform.is_placed, axis.uniform.may_be_placed |= b.uniform.may_be_placed;
+  axis.uniform.is_placed |= b.uniform.is_placed, axis.uniform.may_be_placed |= b.uniform.may_be_placed, axis.uniform.may_be_data |= b.uniform.may_be_data;
   axis.uniform.is_lost |= b.uniform.is_lost || (!when && a.uniform.when != b.uniform.when);
   axis.uniform.when = chosen(a.uniform.when, b.uniform.when, when), axis.uniform.number = joined(a.uniform.number, b.uniform.number);
   axis.is_as_read &= b.is_as_read, axis.is_scanned &= b.is_scanned;

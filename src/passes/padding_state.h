@@ -79,6 +79,7 @@ struct Uniform {
   bool is_lost = false, is_placed = false;
   Known number;
   bool may_be_placed = false;  // or is, in some of these runs; it takes up what comes all the same
+  bool may_be_data = false;    // or has been combined with data, in some of these runs
   bool is_never() const { return when.is_false() && !is_lost; }
   bool has_places() const { return (is_placed || may_be_placed) && !is_never(); }
   friend bool operator==(const Uniform&, const Uniform&) = default;
