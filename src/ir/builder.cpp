@@ -164,8 +164,8 @@ ValueId Builder::compare(CompareFn fn, ValueId a, ValueId b) {
 }
 
 ValueId Builder::select(ValueId condition, ValueId a, ValueId b) {
-  if (auto c = kernel_.constant(condition); c && drops(type(a).element)) return c->i ? a : b;
-  if (a == b && drops(type(a).element)) return a;
+  if (auto c = kernel_.constant(condition); c && !keeps_operands_) return c->i ? a : b;
+  if (a == b && !keeps_operands_) return a;
   Type t = type(a);
   t.varying |= type(b).varying || type(condition).varying;
   return value(op::Select{condition, a, b}, t);

@@ -31,9 +31,16 @@ std::vector<ValueId> carried_sources(const Kernel& kernel, const Op& loop, Regio
 }
 
 bool depends_on(const Kernel& kernel, ValueId v, ValueId source) {
-  bool found = false;
-  each_source(kernel, v, [&](ValueId x) { found |= x == source; });
-  return found;
+  std::set<ValueId> seen;
+  std::vector<ValueId> open{v};
+  while (!open.empty()) {
+    const ValueId next = open.back();
+    open.pop_back();
+    if (next == source) return true;
+    const Op* op = seen.insert(next).second ? kernel.definition(next) : nullptr;
+    if (op) each_maker(*op, [&](ValueId operand) { open.push_back(operand); });
+  }
+  return false;
 }
 
 }  // namespace tilec::ir

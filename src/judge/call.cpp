@@ -209,7 +209,7 @@ Value Evaluator::run_function(Call& call, Span span) {
     std::vector<Value> own = values;
     for (size_t k = 0; k < numbers.size(); ++k) own[lifted_at[k]] = numbers[k];
     Muted lift(is_lifted_, true);
-    return number_of(enter(*shared, own, span), span);
+    return beside_elements(number_of(enter(*shared, own, span), span), numbers, span);
   };
   return map(lifted, hint, each, span);
 }

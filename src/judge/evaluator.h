@@ -41,6 +41,7 @@ struct Frame {
   Padding doubt = 0;        // of conditions that decided what is returned
   bool may_have_returned = false;  // as a condition tells that was met
   const ast::Stmt* returned_at = nullptr;
+  int loops = 0;            // that are turning in it
   Number decided = {};      // in `parallel`: what they are made of
 };
 
@@ -197,6 +198,7 @@ class Evaluator {
   Value eval_index(const ast::Index& index, Span span);
   Value choose(const Value& condition, const Value& a, const Value& b, Span span);
   Number chosen(const Number& test, Number x, Number y, Span span);
+  Number beside_elements(Number result, std::span<const Number> elements, Span span);
   Value unary(ast::UnaryOp op, const Value& x, Span span);
   Value binary(ast::BinaryOp op, const Value& a, const Value& b, Span span);
   Value compare_others(ast::BinaryOp op, const Value& a, const Value& b, Span span);

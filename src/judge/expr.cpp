@@ -117,6 +117,13 @@ Number Evaluator::chosen(const Number& test, Number x, Number y, Span span) {
   return out;
 }
 
+// An element that the result of a function has no part of tells all the same.
+Number Evaluator::beside_elements(Number result, std::span<const Number> elements, Span span) {
+  for (const Number& x : elements)
+    if (!result.is_element || (x.beyond() & ~result.padding) || (x.data & ~(result.data | result.padding))) result = chosen(x, result, result, span);
+  return result;
+}
+
 Value Evaluator::choose(const Value& condition, const Value& a, const Value& b, Span span) {
   auto each = [this, span](std::span<const Number> n) { return chosen(n[0], n[1], n[2], span); };
   return map({condition, a, b}, scalar_of_value(a).value_or(scalar_of_value(b).value_or(Scalar::F32)), each, span);

@@ -64,7 +64,8 @@ template <class F> Padding of_line(const Tile& tile, const Lines& lines, int64_t
   all = Padding((is_set ? Padding(0) : all) | anything | (has_others ? Padding(0) : set));
   Places places;
   for (size_t d = 0; d < tile.shape.size(); ++d) places.push_back(d < axis ? d : d - 1);
-  return moved(Padding(all & ~(1 << axis)), places);
+  // A number has no axis along which it would be padding: it is what a reduction of nothing gives.
+  return moved(Padding(all & ~(1 << axis)), places) & ~(lines.rest.empty() ? kLost : Padding(0));
 }
 
 // What a result is made of along the other axes.

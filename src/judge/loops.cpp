@@ -131,7 +131,9 @@ Flow Evaluator::turning(const ast::Block& body, Span span, bool is_written_out, 
   }
   const uint64_t turns = turns_;
   Leaving leaving;
+  frame_->loops += 1;
   Flow flow = leaving_turns(leaving, loop);
+  frame_->loops -= 1;
   if (is_parallel_) end_turns(body, leaving.met, leaving.told, span);
   if (is_written_out) return flow;
   stamp_numbers(body);

@@ -108,6 +108,7 @@ Number Evaluator::convert(const Number& x, Scalar to, Span span) {
 
 Number Evaluator::cast(const Number& x, Scalar to, ir::ConvertMode mode) {
   Number out;
+  out.padding = x.beyond();
   if (x.is_literal && !x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = real_of(to, x.i);
   else if (x.is_literal && x.i > INT64_MAX && mode == ir::ConvertMode::Nearest) out.i = std::min<Wide>(x.i, greatest_of(to));
   else if (x.is_literal && x.is_real() && is_float(to) && mode == ir::ConvertMode::Nearest) out.f = round_to(to, digits_for(to, x));

@@ -233,7 +233,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   stamp_numbers(choice.then_block, decides);
   if (choice.else_branch) stamp_numbers(*choice.else_branch, decides);
   if (returns(choice)) beyond_.add(told_by(test)), frame_->may_have_returned = true;
-  if (!is_parallel_) return flow;
+  if (!is_parallel_) return leave_turn(choice, test, own), flow;
   unsay_masked(left, test, others);
   for (const Left& one : left) join_left(one, test);
   if (!own.is_padding()) note_test(choice, own, others);

@@ -24,9 +24,10 @@ bool leaves(const ast::If& choice) {
 // What its loop assigns to has to do with a condition that ends a turn. An iteration that lies beyond an edge is one element, whatever it has come
 // to; where it does not itself, or may, it is not known.
 void Evaluator::leave_turn(const ast::If& choice, const Number& test, const Number& own) {
-  if (!leaves(choice)) return;
+  const bool is_return = !is_parallel_ && frame_->loops > 0 && returns(choice);
+  if (!leaves(choice) && !is_return) return;
   const bool is_beyond = test.is_padding() && !test.is_set() && !(test.padding & kLost) && test.padding == own.padding;
-  if ((test.is_padding() || test.is_set()) && !(leaving_ && is_beyond)) unknown(choice.condition->span, "a turn that ends because of padding");
+  if ((test.is_padding() || test.is_set()) && !(leaving_ && is_parallel_ && is_beyond)) unknown(choice.condition->span, "a turn that ends because of padding");
   if (!leaving_) return;
   leaving_->met |= test.is_padding() ? test.beyond() : Padding(0);
   decided_by(leaving_->told, test), leaving_->told.is_element |= test.is_element;

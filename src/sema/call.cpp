@@ -1,6 +1,7 @@
 #include "sema/call.h"
 
 #include "base/text.h"
+#include "ir/sources.h"
 #include "sema/assign.h"
 #include "sema/foreign_names.h"
 #include "sema/intrinsics.h"
@@ -161,12 +162,29 @@ void settle_shapes(Instance& in, Invocation& call) {
     if (shape && a.expr) give_shape(in, a.operand, *shape);
 }
 
+// A result that an element has no part in is padding all the same where that is: it is chosen beside it.
+Value beside_elements(Instance& in, const Value& result, std::span<const Operand> operands, std::span<const Operand> elements) {
+  if (!result.is_scalar()) return result;
+  const bool stays_literal = is_literal(result);
+  ir::ValueId made = stays_literal ? emit_literal(in, result, is_float(element_of(in, result)) ? Scalar::F64 : element_of(in, result)) : emit(in, result);
+  bool is_chosen = false;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    auto* element = operands[i].value.is_tile_like() ? elements[i].value.as<Dynamic>() : nullptr;
+    if (!element || ir::depends_on(in.kernel, made, element->id)) continue;
+    const bool is_truth = in.type(element->id).element == Scalar::Bool;
+    const ir::ValueId test = is_truth ? element->id : in.builder.value(op::Compare{ir::CompareFn::Eq, element->id, element->id}, ir::scalar_type(Scalar::Bool));
+    made = in.builder.value(op::Select{test, made, made}, in.type(made));
+    is_chosen = true;
+  }
+  return is_chosen ? Value(Dynamic{made, stays_literal}) : result;
+}
+
 // A function on numbers, on each element where an argument is a tile.
 Value call_elementwise(Instance& in, const Invocation& call, std::span<const Operand> operands) {
   auto run = [&](std::span<const Operand> elements) {
     Invocation one = call;
     for (size_t i = 0; i < elements.size(); ++i) one.arguments[i].operand = elements[i];
-    return invoke(in, one);
+    return beside_elements(in, invoke(in, one), operands, elements);
   };
   bool has_tiles = std::ranges::any_of(operands, [](const Operand& x) { return x.value.is_tile_like(); });
   return has_tiles ? map_elements(in, operands, call.site.expr.span, run) : run(operands);

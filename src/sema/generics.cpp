@@ -56,7 +56,10 @@ struct Inference {
     auto type = common_type(in, operands);
     is_wrong = !type;
     if (!type) return type;
-    bool has_only_literals = std::all_of(operands.begin(), operands.end(), [](const Operand& o) { return is_literal(o.value); });
+    bool has_only_literals = std::all_of(operands.begin(), operands.end(), [](const Operand& o) {
+      auto* each = o.value.as<Elementwise>();
+      return is_literal(o.value) || (each && each->is_literal);
+    });
     if (!has_only_literals) return type;
     bool is_float_wanted = kind_name(parameter) == "float" || *type == Scalar::F64;
     if (!is_float_wanted) return Scalar::Index;

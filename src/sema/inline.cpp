@@ -137,7 +137,7 @@ struct Binder {
     if (p.direction != ast::Direction::In) return bind_variable(p, argument, type);
     if (type.space != ast::Space::Fragment && type.space != ast::Space::None)
       return report_type(in, operand, std::string(spelling(type.space)) + " memory");
-    Value tile = fragment(in, operand);
+    Value tile = fragment(in, {adapted(in, operand, type.element), operand.span});
     if (tile.is_poison()) return false;
     const ir::Type actual = in.type(tile.as<Tile>()->id);
     if (actual.element != type.element) return report_type(in, operand, name(type.element));
