@@ -279,7 +279,9 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   const Dims& dims = all_given->dims.dims;
   if (o.form == "source" && !o.after_each) return run_text(session, exported, label, all_given->dims, all_given->data, machine);
   interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;
-  const ir::Kernel meant = with_masks(exported.kernel);
+  bool is_refused = false;
+  const ir::Kernel meant = with_masks(exported.kernel, is_refused);
+  if (is_refused) std::fprintf(stderr, "tilec: %s: `check` refuses it: padding is not kept out of reductions here, as `--form=source` does\n", label.c_str());
   Run reference = execute(meant, all_given->data, dims, o, numeric, &machine, completions(o, exported.kernel.form)[0]);
   if (reference.result.fault) {
     if (o.prints_json) print_json(session, label, o.form.empty() ? "typed" : o.form, exported.kernel, reference);

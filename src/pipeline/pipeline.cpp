@@ -208,7 +208,7 @@ bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions&
   return tell(found, kernel.library_calls, diagnostics);
 }
 
-ir::Kernel with_masks(const ir::Kernel& kernel) {
+ir::Kernel with_masks(const ir::Kernel& kernel, bool& is_refused) {
   ir::Kernel masked = kernel;
   Diagnostics unheard;
   size_t before = 0, behind = 0;
@@ -217,6 +217,7 @@ ir::Kernel with_masks(const ir::Kernel& kernel) {
     (pass.name == options.stop_after ? behind : before) = now.ops.size();
   };
   bool is_fine = run_checks(masked, unheard, options);
+  is_refused = !is_fine;
   return is_fine && behind > before ? std::move(masked) : kernel;
 }
 

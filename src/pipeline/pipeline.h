@@ -52,8 +52,9 @@ struct PassOptions {
 // The passes that ask the prover run once for a kernel, however many machines it is for: all they know of these is how many
 // lanes a warp may have. All of them run, so that one mistake hides no other.
 bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions& options = {});
-// The kernel as it is meant: where padding would count, with the masks that keep it out (`check-padding`); else as it was.
-ir::Kernel with_masks(const ir::Kernel& kernel);
+// The kernel as it is meant: where padding would count, with the masks that keep it out (`check-padding`); as it was where
+// there is none, or where the checks refuse it.
+ir::Kernel with_masks(const ir::Kernel& kernel, bool& is_refused);
 // The passes behind the checks, for a kernel that has come through them.
 bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options = {});
 // Both, one after the other.

@@ -20,10 +20,9 @@ std::optional<VariableId> variable_named(Instance& in, const ast::Expr& expr) {
 bool is_in_reach(Instance& in, VariableId id, Span span) {
   const Variable& v = in.variable(id);
   if (v.depth == in.depth) return true;
-  in.at(span)
-      .error(diag::AssignToImmutable, v.name,
-             "declared outside of this parallel code, where every block, thread or iteration would set it")
-      .note(v.span, diag::DeclaredHere, v.name);
+  auto report = in.at(span).error(diag::AssignToImmutable, v.name, "declared outside of this parallel code, where every block, thread or iteration would set it");
+  report.note(v.span, diag::DeclaredHere, v.name);
+  if (in.parallel) report.help("what comes of all elements is a reduction of a tile, `t.sum(axis = 0)`, or a loop in sequence; a tile with an element for each iteration is written at its index");
   return false;
 }
 

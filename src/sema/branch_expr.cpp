@@ -291,6 +291,18 @@ Value as_beside(Instance& in, const Operand& taken, const ast::Expr& expr, const
   return value.is_poison() ? taken.value : value;
 }
 
+bool is_tile_of_truth(const Instance& in, const Operand& x) {
+  return x.value.is_tile_like() && !nullable(in, x.value) && !x.value.is<Shapeless>() && element_of(in, x.value) == Scalar::Bool;
+}
+
+// `&&` and `||` of a number and a tile: both are evaluated, as where the tile stands first.
+Value combine_with_tile(Instance& in, const Operand& left, const ast::Binary& node, Span span) {
+  BothSides both{in};
+  const Operand right = operand(in, *node.rhs);
+  if (!both.is_fine(span)) return Poison{};
+  return map_elements(in, std::array{left, right}, span, [&](std::span<const Operand> x) { return binary(in, node.op, x[0], x[1], span); });
+}
+
 }  // namespace
 
 Value evaluate_if(Instance& in, const ast::Expr& expr, const ast::IfExpr& node, Hint hint) {
@@ -322,18 +334,26 @@ Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& n
   if (a.value.is_tile_like() && !nullable(in, a.value)) return combine_elements(in, a, node, expr.span);
   Value left = as_condition(in, a);
   if (left.is_poison()) return left;
-  if (auto* c = left.as<Const>()) return (c->number.i != 0) == is_and ? condition(in, *node.rhs) : left;
+  if (auto* c = left.as<Const>()) {
+    if ((c->number.i != 0) != is_and) return left;
+    const Operand right = operand(in, *node.rhs);
+    return is_tile_of_truth(in, right) ? right.value : as_condition(in, right);
+  }
   ir::ValueId x = emit(in, left);
   auto before = in.snapshot();
   Assignments held = assigned_where(in, x, is_and), more;  // of the left side where the right one is looked at, and of that
+  bool is_tile = false;
   Side open = side(in, present_where(in, *node.lhs, is_and), held, [&]() -> Operand {
-    Value right = condition(in, *node.rhs);
+    const Operand looked_at = operand(in, *node.rhs);
+    if ((is_tile = is_tile_of_truth(in, looked_at))) return {Poison{}, node.rhs->span};
+    Value right = as_condition(in, looked_at);
     if (right.is_poison()) return {right, node.rhs->span};
     ir::ValueId y = emit(in, right);
     more = assigned_where(in, y, is_and);
     return {Dynamic{y}, node.rhs->span};
   });
   in.restore(before);
+  if (is_tile) return combine_with_tile(in, {Dynamic{x}, node.lhs->span}, node, expr.span);
   if (open.operand.value.is_poison()) return Poison{};
   ir::ValueId y = open.operand.value.as<Dynamic>()->id;
   bool has_changed = !std::equal(before.begin(), before.end(), open.arm.values.begin());

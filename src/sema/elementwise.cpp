@@ -63,6 +63,9 @@ void report_shapes(Instance& in, const Operand& a, const Shape& x, const Operand
   report.mark(a.span, shape_text(x)).mark(b.span, shape_text(y));
   if (x.size() == y.size() + 1 || y.size() == x.size() + 1)
     report.help("write where the missing axis goes: `[:, _]` repeats along columns, `[_, :]` along rows");
+  bool is_single = false;
+  for (size_t i = 0; x.size() == y.size() && i < x.size(); ++i) is_single |= x[i] != y[i] && (x[i] == 1 || y[i] == 1);
+  if (is_single) report.help("an axis is repeated where it is written `_` beside the other tile, `v[:, _]`; under a name, or as it was read, it has one element");
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ void add_cell(Instance& in, const ast::Index& index, Span span) {
   const Variable fragment = in.variable(*base->variable);
   auto axes = written_axes(*in.parallel, index);
   if (!axes) {
-    in.at(span).error(diag::FragmentWriteIndex, fragment.name);
+    in.at(span).error(diag::FragmentWriteIndex, fragment.name).help("what comes of a row is a reduction, `t.max(axis = 1)`, outside of the loop; elements at other indices are written in a `shared` tile");
     in.variable(*base->variable).is_poison = true;
     return;
   }
