@@ -217,7 +217,7 @@ ir::Kernel with_masks(const ir::Kernel& kernel, bool& is_refused) {
     (pass.name == options.stop_after ? behind : before) = now.ops.size();
   };
   bool is_fine = run_checks(masked, unheard, options);
-  is_refused = !is_fine;
+  is_refused = !is_fine && (behind > before || std::ranges::any_of(unheard.all(), [](const Diagnostic& d) { return d.code == diag::PadInReduction.row.code; }));
   return is_fine && behind > before ? std::move(masked) : kernel;
 }
 

@@ -53,7 +53,7 @@ struct PassOptions {
 // lanes a warp may have. All of them run, so that one mistake hides no other.
 bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions& options = {});
 // The kernel as it is meant: where padding would count, with the masks that keep it out (`check-padding`); as it was where
-// there is none, or where the checks refuse it.
+// there is none, or where the checks refuse a kernel whose padding would count.
 ir::Kernel with_masks(const ir::Kernel& kernel, bool& is_refused);
 // The passes behind the checks, for a kernel that has come through them.
 bool run_machine_passes(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options = {});
