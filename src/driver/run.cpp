@@ -270,6 +270,14 @@ bool agrees_with_text(Session& session, const ExportInstance& exported, const st
   return tell_agreement(session, exported.kernel, label + " after analysis", typed, Run{{}, copy_of(source.data)}, numeric);
 }
 
+// With the masks that keep padding out; that there are none in a kernel that is refused for it is said.
+ir::Kernel masked(const ir::Kernel& kernel, const std::string& label) {
+  bool is_refused = false;
+  ir::Kernel meant = with_masks(kernel, is_refused);
+  if (is_refused) std::fprintf(stderr, "tilec: %s: `check` refuses it: padding is not kept out of reductions here, as `--form=source` does\n", label.c_str());
+  return meant;
+}
+
 int run_export(Session& session, const ExportInstance& exported, const Machine& machine, const Asked& asked) {
   const Options& o = session.options;
   // Of several instances, the first goes by the name of the export.
@@ -279,9 +287,7 @@ int run_export(Session& session, const ExportInstance& exported, const Machine& 
   const Dims& dims = all_given->dims.dims;
   if (o.form == "source" && !o.after_each) return run_text(session, exported, label, all_given->dims, all_given->data, machine);
   interp::Numeric numeric = o.numeric == "typed" || (o.numeric.empty() && !o.after_each) ? interp::Numeric::Typed : interp::Numeric::Wide;
-  bool is_refused = false;
-  const ir::Kernel meant = with_masks(exported.kernel, is_refused);
-  if (is_refused) std::fprintf(stderr, "tilec: %s: `check` refuses it: padding is not kept out of reductions here, as `--form=source` does\n", label.c_str());
+  const ir::Kernel meant = masked(exported.kernel, label);
   Run reference = execute(meant, all_given->data, dims, o, numeric, &machine, completions(o, exported.kernel.form)[0]);
   if (reference.result.fault) {
     if (o.prints_json) print_json(session, label, o.form.empty() ? "typed" : o.form, exported.kernel, reference);
