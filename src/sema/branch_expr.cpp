@@ -238,14 +238,14 @@ Value choose_elements(Instance& in, const Operand& test, const ast::IfExpr& node
   });
 }
 
-// `&&` and `||` of tiles: the right side is looked at in the elements where the left one leaves the answer open.
+// `&&` and `||` of tiles, or of a number and a tile: the right side is looked at in the elements where the left one leaves the answer open.
 Value combine_elements(Instance& in, const Operand& a, const ast::Binary& node, Span span) {
   bool is_and = node.op == ast::BinaryOp::And;
   BothSides both{in};
-  auto shape = shape_of(in, a);
-  if (!shape) return Poison{};
+  auto shape = a.value.is_tile_like() ? shape_of(in, a) : std::nullopt;
+  if (a.value.is_tile_like() && !shape) return Poison{};
   Hint hint;
-  if (std::ranges::find(*shape, kNewAxis) == shape->end()) hint.shape = &*shape;
+  if (shape && std::ranges::find(*shape, kNewAxis) == shape->end()) hint.shape = &*shape;
   Operand b = operand(in, *node.rhs, hint);
   if (is_unmarked(in, b) || !both.is_fine(span)) return Poison{};
   return map_apart(in, std::array{a, b}, span, [&](std::span<const Operand> x, std::span<const ir::RegionId> apart) -> Value {
@@ -293,14 +293,6 @@ Value as_beside(Instance& in, const Operand& taken, const ast::Expr& expr, const
 
 bool is_tile_of_truth(const Instance& in, const Operand& x) {
   return x.value.is_tile_like() && !nullable(in, x.value) && !x.value.is<Shapeless>() && element_of(in, x.value) == Scalar::Bool;
-}
-
-// `&&` and `||` of a number and a tile: both are evaluated, as where the tile stands first.
-Value combine_with_tile(Instance& in, const Operand& left, const ast::Binary& node, Span span) {
-  BothSides both{in};
-  const Operand right = operand(in, *node.rhs);
-  if (!both.is_fine(span)) return Poison{};
-  return map_elements(in, std::array{left, right}, span, [&](std::span<const Operand> x) { return binary(in, node.op, x[0], x[1], span); });
 }
 
 }  // namespace
@@ -353,7 +345,7 @@ Value evaluate_logical(Instance& in, const ast::Expr& expr, const ast::Binary& n
     return {Dynamic{y}, node.rhs->span};
   });
   in.restore(before);
-  if (is_tile) return combine_with_tile(in, {Dynamic{x}, node.lhs->span}, node, expr.span);
+  if (is_tile) return combine_elements(in, {Dynamic{x}, node.lhs->span}, node, expr.span);
   if (open.operand.value.is_poison()) return Poison{};
   ir::ValueId y = open.operand.value.as<Dynamic>()->id;
   bool has_changed = !std::equal(before.begin(), before.end(), open.arm.values.begin());
