@@ -321,7 +321,7 @@ Padding Evaluator::told_by_others(const Number& test, const std::vector<Left>& l
     return stamp && stamp != kSeveral && std::ranges::any_of(all, [&](const Number* x) {
       // An element that holds data is its own variable's.
       const Padding own = axes == &Number::kept && elements.contains(x) ? x->data : Padding(0);
-      return x->stamp == stamp || ((x->*axes & ~own) && (x->*of).has(stamp));
+      return x->origin() == stamp || ((x->*axes & ~own) && (x->*of).has(stamp));
     });
   };
   Padding told = 0;

@@ -128,6 +128,7 @@ Flow Evaluator::turning(const ast::Block& body, Span span, bool is_written_out, 
     auto* view = binding ? std::get_if<View>(&binding->value) : nullptr;
     if (is_parallel_ || !view || view->kind != Kind::Fragment || std::ranges::find(turned_, view->memory, &decltype(turned_)::value_type::first) != turned_.end()) continue;
     turned_.emplace_back(view->memory, takes_up(body, name));
+    lose_readings(*view->memory);  // as later turns may find it otherwise
   }
   const uint64_t turns = turns_;
   Leaving leaving;

@@ -50,11 +50,7 @@ Number Evaluator::load(const View& view, int64_t offset, Span span, const Memory
     stop(interp::FaultKind::Uninitialised, span, "`" + view.memory->name + "` is read where it was never written");
   Number x = view.memory->get(offset);
   if (view.memory->is_callers()) return x;
-  // Along some axes it may have been given what is of another one's data and of what variables have kept.
-  const Padding given = x.kept & x.owners.others_than(x.stamp) & ~x.owners.several(), own = kAllAxes & ~given;
-  x.kept = (x.kept & given) | (x.waiting & own);
-  x.keepers.set(own, 0), x.keepers.set(x.waiting & own, x.stamp);
-  x.owners.set(own, 0), x.owners.set(x.data & own, x.stamp);
+  own_sources(x);
   return x;
 }
 

@@ -6,10 +6,20 @@
 
 namespace tilec::judge {
 
+namespace {
+
+bool has_return(const ast::Stmt& stmt, const ast::Stmt* but = nullptr) {
+  bool found = false;
+  each_statement(stmt, [&](const ast::Stmt& s) { found |= s.as<ast::Return>() && &s != but; });
+  return found;
+}
+
+}  // namespace
+
 bool returns_early(const ast::Fn& fn) {
   bool found = false;
   for (size_t i = 0; fn.body && i < fn.body->statements.size(); ++i)
-    each_statement(*fn.body->statements[i], [&](const ast::Stmt& s) { found |= s.as<ast::Return>() && &s != fn.body->statements.back(); });
+    found |= has_return(*fn.body->statements[i], fn.body->statements.back());
   return found;
 }
 
@@ -74,6 +84,17 @@ struct Sources {
 };
 
 }  // namespace
+
+bool is_given_behind_return(const ast::Fn& fn, std::string_view parameter) {
+  bool has_returned = false, is = false;
+  for (size_t i = 0; fn.body && i < fn.body->statements.size(); ++i)
+    each_statement(*fn.body->statements[i], [&](const ast::Stmt& s) {
+      const bool is_loop = s.as<ast::For>() || s.as<ast::While>();
+      has_returned |= s.as<ast::Return>() || (is_loop && has_return(s));
+      is |= has_returned && given_by(s).contains(parameter);
+    });
+  return is;
+}
 
 std::set<std::string_view> sources_of_result(const ast::Fn& fn, std::string_view parameter) {
   Sources sources;

@@ -125,8 +125,10 @@ void Evaluator::hold(const ast::Name& name, const std::optional<Type>& type, Val
   if (tile && !is_var) {
     // A variable may be given what it names.
     auto own = std::make_shared<Tile>(**tile);
-    for (Number& x : own->elements)
+    for (Number& x : own->elements) {
       if (!x.stamp) x = stamped(x, 0);
+      own_sources(x);
+    }
     held = TilePtr(own);
   }
   if (!tile || !is_var) return bind(name.text, held);

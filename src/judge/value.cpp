@@ -100,9 +100,17 @@ void add_sources(Number& out, const Number& x) {
 
 }  // namespace
 
+void own_sources(Number& x) {
+  // Along some axes it may have been given what is of another one's data and of what variables have kept.
+  const Padding given = x.kept & x.owners.others_than(x.origin()) & ~x.owners.several(), own = kAllAxes & ~given;
+  x.kept = (x.kept & given) | (x.waiting & own);
+  x.keepers.set(own, 0), x.keepers.set(x.waiting & own, x.origin());
+  x.owners.set(own, 0), x.owners.set(x.data & own, x.origin());
+}
+
 Padding left_by_others(const Number& next, const Number& old) {
   if (!next.kept || (next.padding & kLost)) return 0;
-  return next.kept & next.keepers.others_than(old.stamp) & ~(next.data & next.owners.others_than(old.stamp)) & kAllAxes;
+  return next.kept & next.keepers.others_than(old.origin()) & ~(next.data & next.owners.others_than(old.origin())) & kAllAxes;
 }
 
 Number apart(Number x) {

@@ -81,6 +81,7 @@ struct Number {
   Stamps stamps = {};   // of elements that it is computed of
   uint32_t stamp = 0;   // its own, in a variable
   uint32_t copy_of = 0;  // the one of another variable that it was given as it was
+  uint32_t origin() const { return copy_of ? copy_of : stamp; }  // the same of all variables that hold it as it is
   bool is_element = false;  // of a tile
   bool is_known = false;    // of literals alone, where the text is compiled
 
@@ -104,6 +105,8 @@ struct Told {
 };
 Number integer_of(Wide value);
 Number truth_of(bool value);
+// Read from where it is held, it is made of that: its data, and what it has kept.
+void own_sources(Number& x);
 // Along which axes it leaves a variable as it is that holds such an element: others have kept it, and there are no data but that one's.
 Padding left_by_others(const Number& next, const Number& old);
 // Behind a name it is no more of one variable alone.

@@ -47,11 +47,11 @@ void set_variable(Instance& in, VariableId id, const Operand& value, Span span) 
   if (!tile.valid()) return poison();
   const ir::Type actual = in.type(tile);
   if (actual == type) return in.set(id, tile);
-  if (actual.shape != type.shape)
-    in.at(span).error(diag::ShapeMismatch, shape_text(type.shape), shape_text(actual.shape))
-        .mark(value.span, shape_text(actual.shape))
-        .note(in.variable(id).span, diag::DeclaredHere, in.variable(id).name);
-  else
+  if (actual.shape != type.shape) {
+    auto said = in.at(span).error(diag::ShapeMismatch, shape_text(type.shape), shape_text(actual.shape));
+    said.mark(value.span, shape_text(actual.shape)).note(in.variable(id).span, diag::DeclaredHere, in.variable(id).name);
+    help_on_single(said, type.shape, actual.shape);
+  } else
     report_implicit(in, value.span, actual.element, type.element);
   poison();
 }

@@ -182,6 +182,12 @@ ir::ValueId emit_map(Instance& in, Elementwise e) {
 
 }  // namespace
 
+void help_on_single(Report& report, const Shape& left, const Shape& right) {
+  bool is_single = false;
+  for (size_t i = 0; left.size() == right.size() && i < left.size(); ++i) is_single |= left[i] != right[i] && right[i] == 1;
+  if (is_single) report.help("an assignment repeats no axis: begin with 0 and add it, `t = 0; t += v[_, :];`");
+}
+
 ir::ValueId materialise(Instance& in, const Operand& operand, const Shape* shape) {
   const Value& value = operand.value;
   if (value.is_poison()) return {};

@@ -24,6 +24,8 @@ Value fragment(Instance& in, const Operand& operand, const Shape* shape = nullpt
 Value adapted(Instance& in, const Operand& operand, Scalar element);
 // A tile with a new axis, of the extent of whatever it meets, before axis `axis`.
 Value with_new_axis(Instance& in, Value tile, int axis, Span span);
+// Of a tile of one element along an axis, where what it is assigned to has more.
+void help_on_single(Report& report, const Shape& left, const Shape& right);
 // The extents of a tile-like value; a view's must be known (reported), else none.
 std::optional<Shape> shape_of(Instance& in, const Operand& operand);
 

@@ -149,7 +149,8 @@ namespace {
 constexpr const char* kUnderIf = "put the rest under an `if`";
 
 Loop* loop_to_leave(Instance& in, Span span, std::string_view what, const char* help = kUnderIf) {
-  if (in.loops.size() <= in.frame().first_loop) return not_allowed(in, span, what, "outside of a loop"), nullptr;
+  const bool is_block = !(in.frame().decl && in.frame().decl->as<ast::Fn>()) && in.level != Level::Host;
+  if (in.loops.size() <= in.frame().first_loop) return not_allowed(in, span, what, "outside of a loop", is_block ? "`return;` ends what the block does" : nullptr), nullptr;
   if (in.loops.back().allows_exits) return &in.loops.back();
   in.at(span).error(diag::NotAllowedHere, what, "in a loop whose iterations are independent").help(help);
   return nullptr;

@@ -74,7 +74,7 @@ Value index_tile(Instance& in, const Operand& base, const ast::Index& index, Spa
   if (!selection) return Poison{};
   if (selection->is_element()) {
     in.at(span).error(diag::FragmentElement)
-        .help("fragments are spread over the threads of a block: use `parallel`, a reduction, or a shared tile");
+        .help("fragments are spread over the threads of a block: use `parallel`, a reduction, as for what a scan comes to at its end, or a shared tile");
     return Poison{};
   }
   if (!selection->is_part) return with_new_axes(in, base.value, *selection, span);

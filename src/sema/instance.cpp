@@ -125,8 +125,9 @@ bool is_too_long(Instance& in, Span span, std::string_view growth) {
   return true;
 }
 
-Value not_allowed(Instance& in, Span span, std::string_view what, std::string_view where) {
-  in.at(span).error(diag::NotAllowedHere, what, where);
+Value not_allowed(Instance& in, Span span, std::string_view what, std::string_view where, const char* help) {
+  auto said = in.at(span).error(diag::NotAllowedHere, what, where);
+  if (help) said.help(help);
   return Poison{};
 }
 

@@ -194,7 +194,7 @@ class Restore {
 
 // "T0123 {0} is not supported yet" at `span`; the answer is Poison.
 Value not_supported(Instance& in, Span span, std::string_view what);
-Value not_allowed(Instance& in, Span span, std::string_view what, std::string_view where);
+Value not_allowed(Instance& in, Span span, std::string_view what, std::string_view where, const char* help = nullptr);
 // Has the kernel grown beyond what is compiled? Reports that, with what makes kernels grow here.
 bool is_too_long(Instance& in, Span span, std::string_view growth);
 // `what` must be written in a launch (Level::Block).

@@ -25,7 +25,7 @@ std::optional<Base> base_of(Instance& in, const ast::Index& index) {
   return tile ? std::optional(Base{{}, tile->id}) : std::nullopt;
 }
 
-// For each axis of a fragment the loop index that stands there; nothing and a report for anything else.
+// For each axis of a fragment the loop index that stands there, each once; nothing and a report for anything else.
 std::optional<ir::Axes> projection(Instance& in, const ast::Index& index, int rank, Span span) {
   if (int(index.subscripts.size()) != rank) {
     in.at(span).error(diag::RankMismatch, in.text(index.base->span), int64_t(rank), int64_t(index.subscripts.size()));
@@ -43,7 +43,14 @@ std::optional<ir::Axes> projection(Instance& in, const ast::Index& index, int ra
           .help("a fragment is read at the indices of the loop; put it in a `shared` tile to read it elsewhere");
       return std::nullopt;
     }
-    axes.push_back(at - in.parallel->indices.begin());
+    // Which threads hold the elements of a diagonal no layout of the loop tells.
+    const int64_t axis = at - in.parallel->indices.begin();
+    if (std::ranges::find(axes, axis) != axes.end()) {
+      in.at(s.span).error(diag::FragmentElement)
+          .help("each axis of a fragment is read at an index of its own; put it in a `shared` tile to read a diagonal");
+      return std::nullopt;
+    }
+    axes.push_back(axis);
   }
   return axes;
 }

@@ -62,7 +62,7 @@ void check_atomics(Instance& in, ir::RegionId region) {
     ir::each_operand(o.data, [&](ir::ValueId operand) { used.insert(operand); });
   });
   for (auto [result, span] : found)
-    if (used.contains(result)) not_allowed(in, span, "the result of an atomic", "inside `parallel`, whose iterations have no order");
+    if (used.contains(result)) not_allowed(in, span, "the result of an atomic", "inside `parallel`, whose iterations have no order", "threads of a `simt` block may use it");
 }
 
 }  // namespace tilec::sema

@@ -142,9 +142,9 @@ bool have_one_element(Instance& in, Scalar from, Scalar to, Span span) {
 bool have_one_shape(Instance& in, const Shape& left, Shape right, Span span, Span value, const Memory& memory) {
   std::replace(right.begin(), right.end(), kNewAxis, int64_t(1));
   if (left == right) return true;
-  in.at(span).error(diag::ShapeMismatch, shape_text(left), shape_text(right))
-      .mark(value, shape_text(right))
-      .note(memory.span, diag::DeclaredHere, memory.name);
+  auto said = in.at(span).error(diag::ShapeMismatch, shape_text(left), shape_text(right));
+  said.mark(value, shape_text(right)).note(memory.span, diag::DeclaredHere, memory.name);
+  help_on_single(said, left, right);
   return false;
 }
 
