@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 
+#include "passes/decider.h"
 #include "passes/marks.h"
 #include "passes/numbers.h"
 #include "passes/region.h"
@@ -19,6 +20,7 @@ struct Assignment {
   uint32_t kept = 0;    // `by` is no padding, but what these inputs have kept beyond an edge, and no data but what is assigned to
   bool may_be_read = false;  // and not kept: in some runs it is made of data that were read
   bool is_set = false;  // `by` is no padding, but what the program has set in its place
+  bool is_late = false;  // in some turns of a loop, as the first, it is taken for what it is
   std::set<ir::ValueId> untouched = {};  // what a loop carries that has to do with no padding
   std::set<ir::ValueId> carried = {};  // what a turn of a loop leaves to the next, or the last one behind it, and may be padding
 };
@@ -39,9 +41,6 @@ struct MapResults {
   std::map<ir::OpId, bool> effects;
   std::set<ir::OpId> unsure;  // effects that padding has to do with in some runs
 };
-
-// What conditions were found to be under an assumption, which is asked again in every round of a loop and for every set of padded inputs.
-using Decisions = std::map<std::pair<ir::ValueId, std::string>, std::optional<bool>>;
 
 // `known` holds the numbers of values around and of the body's element arguments, `marks` those of its arguments.
 // Where the prover decides a condition under `assumption`, only the side that is taken counts. Without `keeps`, assignments take place.

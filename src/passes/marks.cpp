@@ -6,7 +6,15 @@ Marks most(const Marks& a, const Marks& b) {
   const Made made = most(a.made, b.made);
   // Beside what a variable has kept a place does not count, where it may be that.
   const bool may_be_kept = (a.is_beyond || b.is_beyond) && made == Made::Counting;
-  return {std::max(a.taint, b.taint), may_be_kept ? Made::Maybe : made, a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond, a.kept | b.kept, a.data | b.data, a.read | b.read, a.may_be_taken_up | b.may_be_taken_up, a.is_assigned && b.is_assigned};
+  const bool is_always = a.is_always_tainted() || b.is_always_tainted();
+  return {std::max(a.taint, b.taint), may_be_kept ? Made::Maybe : made, a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond, a.kept | b.kept, a.data | b.data, a.read | b.read, a.may_be_taken_up | b.may_be_taken_up, a.is_assigned && b.is_assigned, 0, (a.is_tainted_late || b.is_tainted_late) && !is_always, (a.late | b.late) & ~((a.kept & ~a.late) | (b.kept & ~b.late))};
+}
+
+void note_late(Marks& any, std::span<const Marks> sources) {
+  for (const Marks& source : sources) {
+    any.is_tainted_late |= any.taint >= Taint::Mixed && !source.is_always_tainted();
+    any.late |= any.kept & (~source.kept | source.late);
+  }
 }
 
 Marks untold(Marks marks) {
@@ -19,7 +27,8 @@ Marks kept(Marks held, bool is_of_number) {
   // Places count once it is left as it was, numbers do not.
   if (held.made == Made::Plain) held.made = Made::Maybe, held.data |= held.variable ? held.variable : kOtherData;
   const bool is_number = held.made == Made::Free || (held.made == Made::Maybe && held.data);
-  if (is_number && !is_of_number) held.is_beyond = held.is_of_element = true, held.kept |= held.variable ? held.variable : kOtherData;
+  const uint32_t own = held.variable ? held.variable : kOtherData;
+  if (is_number && !is_of_number) held.is_beyond = held.is_of_element = true, held.kept |= own, held.late &= ~own;
   return held;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace tilec::passes {
 
@@ -19,6 +20,14 @@ inline Made most(Made a, Made b) {
   const Made more = std::max(a, b);
   return more == Made::Placed && std::min(a, b) == Made::Maybe ? Made::Counting : more;
 }
+// Of what is one or the other.
+inline Made either(Made a, Made b) {
+  if (a == b) return a;
+  const auto [less, more] = std::minmax(a, b);
+  if (less == Made::Free) return more == Made::Plain || more == Made::Placed ? Made::Plain : Made::Maybe;
+  if (less == Made::Plain) return more == Made::Placed ? Made::Plain : Made::Maybe;
+  return less == Made::Maybe ? Made::Maybe : Made::Counting;
+}
 struct Marks {
   Taint taint = Taint::Clean;
   Made made = Made::Free;
@@ -29,14 +38,21 @@ struct Marks {
   uint32_t kept = 0, data = 0, read = 0, may_be_taken_up = 0;
   bool is_assigned = false;    // to a variable, of what it held
   uint32_t variable = 0;       // the bit of the input that it is, or that this is assigned to
+  bool is_tainted_late = false;  // in some turns of a loop, as the first, it has nothing to do with padding
+  uint32_t late = 0;             // nor with these that have kept something
   // Has it to do with elements that count no more than padding does, and with nothing else?
   bool is_left_out() const { return taint >= Taint::Mixed || (is_beyond && made != Made::Data && !data); }
   bool is_read() const { return read & ~may_be_taken_up; }
+  bool is_always_tainted() const { return taint >= Taint::Mixed && !is_tainted_late; }
+  // Has it to do with padding, or what those have kept, in some turns alone?
+  bool is_late(uint32_t of) const { return (taint >= Taint::Mixed || (kept & of)) && !is_always_tainted() && !(kept & of & ~late); }
   friend bool operator==(const Marks&, const Marks&) = default;
 };
 
 // Of elements of memory, which are no inputs.
 constexpr uint32_t kOtherData = uint32_t(1) << 31;
+// Of one of these, in one turn of a loop or another.
+void note_late(Marks& any, std::span<const Marks> sources);
 // Of what is made of both.
 Marks most(const Marks& a, const Marks& b);
 Marks untold(Marks marks);  // whatever it has to do with padding

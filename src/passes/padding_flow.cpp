@@ -286,6 +286,11 @@ void PaddingFlow::advise(Report report, const AxisPadding& axis, const std::stri
     return void(report.help("beyond the edge it would keep the number that it was declared with in this turn, and count like others: give it its number at once, "
                             "`let b = if t[c] > 0 { 1 } else { 0 };`, or test the place first, `if c < N { ... }`"));
   }
+  if (where == kLate) {
+    if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
+    return void(report.help("in some turns of a loop, as the first, or behind one without turns, what is assigned here is computed of what padding has not come to, and counts, in others it does not: "
+                            "put the loop around `parallel`, or assign to that in front of its use"));
+  }
   if (where == kPartial) {
     if (from.read.valid() && from.read != at.span) report.mark(from.read, "the padding comes from here");
     return void(report.help("beyond the edge the variable would stay as it is where this is computed of what it holds, as of a copy that has been written over in part, or in some runs, "

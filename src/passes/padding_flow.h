@@ -101,6 +101,7 @@ class PaddingFlow {
     bool stands = false, may_stand = false;  // of places and numbers alone
     bool is_assigned = false;    // to a variable, of what that held: it is that variable's then
     bool is_mixed = false, is_told = false;  // told: some of it the program has set
+    bool is_late = false;  // a loop may have left something else
     bool may_take_up = false, is_unsure = false;  // of mixed: some are free; these have become data
     bool is_left_out() const { return kind >= Kind::Free; }
     bool counts() const { return kind == Kind::Data || kind == Kind::Maybe || is_unsure; }
@@ -131,7 +132,7 @@ class PaddingFlow {
   static Outcome::Kind kind_of(const Marks& marks);
   bool counts_without(const ir::op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, unsigned uniform);
   Outcome outcome_of(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results, size_t r);
-  Made made_inside(const ir::op::Map& op, int64_t axis, size_t r) const;
+  Made made_inside(const ir::op::Map& op, int64_t axis, size_t r);
   const AxisPadding* padding_along(size_t input, int64_t axis) const;  // of an input that is padded along an axis of the map
   bool is_asked_for(size_t input, const MapAxis& axis, unsigned set, const Assignment& made) const;
   struct Met {
@@ -155,7 +156,7 @@ class PaddingFlow {
   static Edges edges_of(const Met& met);
   bool is_fresh(ir::ValueId number, const Edges& edges, const std::function<bool(ir::ValueId)>& is_padding) const;
   static bool is_by_turn(const MapAxis& axis, unsigned set);
-  Keeping refuse_partial(const MapAxis& axis, unsigned set);
+  Keeping refuse_partial(const MapAxis& axis, unsigned set, std::string_view where);
   Keeping refuse_unless_same(const MapAxis& axis, unsigned set, const Assignment& made);
   Keeping keeps(const MapAxis& axis, unsigned set, const Assignment& made);
   bool may_lapse(const Edges& edges) const;
@@ -253,6 +254,7 @@ class PaddingFlow {
   void report(const AxisPadding& axis, ir::ValueId tile, std::string_view where, std::string_view identity, const ir::Op& at);
   static constexpr std::string_view kChoice = "choice";  // by a condition that is padding, between what a loop carries and something else
   static constexpr std::string_view kPartial = "assignment";  // of what is computed of the variable's own elements in part
+  static constexpr std::string_view kLate = "turn";  // of what a loop within an iteration carries, to which padding comes later
   static constexpr std::string_view kFresh = "number";  // that was declared in the turn itself, and holds no data
   static constexpr std::string_view kEffect = "store or atomic";  // by its condition, its place or what it is given
   // What an operand is: computed in place, a name of a fragment, or of a shared tile.
@@ -275,6 +277,7 @@ class PaddingFlow {
   std::vector<ir::ValueId> made_, into_;
   std::vector<std::set<ir::ValueId>> sources_;
   std::vector<bool> reads_elements_;
+  bool has_loop_ = false;
   std::map<std::pair<size_t, int64_t>, const AxisPadding*> padded_;  // its inputs', by input and axis of the map
   std::map<ir::RegionId, std::optional<Counting>> countings_;  // of the bodies of loops
   Buffers buffers_;    // shared ones that have been written

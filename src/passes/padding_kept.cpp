@@ -183,12 +183,12 @@ Keeping PaddingFlow::refuse_unless_same(const MapAxis& axis, unsigned set, const
   return Keeping::Either;
 }
 
-// What it holds would stay in some elements, and become padding in others.
-Keeping PaddingFlow::refuse_partial(const MapAxis& axis, unsigned set) {
+// What it holds would stay in some elements, or in some turns, and not in others.
+Keeping PaddingFlow::refuse_partial(const MapAxis& axis, unsigned set, std::string_view where) {
   const size_t input = size_t(std::countr_zero(axis.inputs(set)));
   AxisPadding told = *padding_along(input, axis.axis);
   told.is_as_read = false;
-  report(told, inputs_[input].tile, kPartial, "", kernel_.op(op_));
+  report(told, inputs_[input].tile, where, "", kernel_.op(op_));
   return Keeping::Either;
 }
 
@@ -259,9 +259,10 @@ void PaddingFlow::refuse_fresh(AxisPadding padding, ValueId tile, OpId inside) {
 }
 
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
+  if (made.is_late && !made.may_be_same && made.held.taint != Taint::Padding && !is_of_iteration(axis, made)) return refuse_partial(axis, set, kLate);
   if (made.may_be_read) return refuse_unless_same(axis, set, made);
   if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_unless_same(axis, set, made);
-  if (kernel_.op(made.inside).as<op::Inside>().is_partial && made.held.taint != Taint::Padding) return refuse_partial(axis, set);
+  if (kernel_.op(made.inside).as<op::Inside>().is_partial && made.held.taint != Taint::Padding) return refuse_partial(axis, set, kPartial);
   if (is_by_turn(axis, set) && is_carried(made)) return refuse_unless_same(axis, set, made);
   if (made.held.taint == Taint::Padding) return masks_.has_inside(made.inside) ? Keeping::Either : Keeping::Next;
   Met met = met_by(axis, set, made);

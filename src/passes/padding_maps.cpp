@@ -230,6 +230,11 @@ std::set<ValueId> PaddingFlow::sources_of(ValueId v, const std::function<bool(Op
       open.push_back(kernel_.terminator(loop->body).as<op::Yield>().values[result]);
       continue;
     }
+    if (auto* loop = op->get<op::While>(); loop && loops_.contains(loop->condition)) {
+      const std::vector<ValueId>& passed = kernel_.terminator(loop->condition).as<op::Yield>().values;
+      open.push_back(passed[0]), open.push_back(passed[result + 1]);
+      continue;
+    }
     each_maker(*op, [&](ValueId operand) { open.push_back(operand); });
     each_region(op->data, [&](RegionId region) {
       if (kernel_.region(region).ops.empty() || !kernel_.terminator(region).is<op::Yield>()) return;
@@ -306,10 +311,10 @@ MapResults PaddingFlow::with_stores(MapResults results) const {
 
 void PaddingFlow::look_at(const op::Map& map, const Op& at) {
   inputs_ = inputs_of(map);
-  padded_.clear(), sources_.clear(), reads_elements_.clear();
+  padded_.clear(), sources_.clear(), reads_elements_.clear(), has_loop_ = false;
   each_op(kernel_, map.body, [&](OpId id) {
     const Op& op = kernel_.op(id);
-    if (op.is<op::For>() || op.is<op::While>()) each_region(op.data, [&](RegionId part) { loops_[part] = id; });
+    if (op.is<op::For>() || op.is<op::While>()) has_loop_ = true, each_region(op.data, [&](RegionId part) { loops_[part] = id; });
   });
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const TileState& of = inputs_[i].state;

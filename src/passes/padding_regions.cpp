@@ -60,7 +60,7 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
     outcome.is_told |= along->told.is_some();
   }
   if (!is_touched) return outcome;
-  outcome.is_mixed = marks.taint == Taint::Mixed;
+  outcome.is_mixed = marks.taint == Taint::Mixed, outcome.is_late = marks.is_late(~0u);
   // Free elements would have taken up what comes, padding would not.
   outcome.is_unsure = outcome.is_mixed && marks.is_beyond && marks.made == Made::Data, outcome.may_take_up = outcome.is_mixed && marks.is_beyond;
   outcome.kind = kind_of(marks), outcome.stands = outcome.kind == Kind::Data && marks.made == Made::Placed;
@@ -110,12 +110,15 @@ PaddingFlow::Group PaddingFlow::region_of(const MapAxis& axis, const std::vector
 }
 
 // What a result is made of along an axis, where all its inputs lie inside.
-Made PaddingFlow::made_inside(const op::Map& map, int64_t axis, size_t r) const {
+Made PaddingFlow::made_inside(const op::Map& map, int64_t axis, size_t r) {
   const bool is_by_place = axis < int64_t(map.shape.size()) && sources_[r].contains(kernel_.region(map.body).args[size_t(axis)]);
   Made made = reads_elements_[r] ? Made::Data : is_by_place ? Made::Placed : Made::Free;
   for (size_t i = 0; i < inputs_.size() && made != Made::Data; ++i)
     if (sources_[r].contains(inputs_[i].element)) made = most(made, marks_along(i, axis, false).made);
-  return made;
+  // A loop of the body may leave it as a turn does not.
+  if (made == Made::Free || !has_loop_) return made;
+  const Made left = map_results(map, {axis, {}, {}}, 0).marks[r].made;
+  return left == Made::Plain || left == Made::Maybe ? left : made;
 }
 
 // Of data of one tile alone, and of what variables have kept: it may be assigned to that tile. Other padding than that tile's has it none.
@@ -190,12 +193,14 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
     if (is_mixed && (outcome.kind == Kind::Set || outcome.is_told)) padding.told = joined(padding.told, outcome.numbers);
   padding.kind = is_mixed ? PaddingKind::Mixed : is_free ? PaddingKind::Free : is_read ? PaddingKind::Read : PaddingKind::Set;
   padding.may_take_up = is_mixed && (is_free || std::ranges::any_of(outcomes, &Outcome::may_take_up));
-  if (has(Kind::Maybe) || std::ranges::any_of(outcomes, &Outcome::is_unsure)) padding.lose_edges();
+  const bool is_late = std::ranges::any_of(outcomes, [](const Outcome& o) { return o.is_late && o.is_left_out(); });
+  if (has(Kind::Maybe) || is_late || std::ranges::any_of(outcomes, &Outcome::is_unsure)) padding.lose_edges();
   padding.is_scanned = padding.kind == PaddingKind::Read;
   for (const auto& [at, along] : padded_)
     if (at.second == axis.axis && sources_[r].contains(inputs_[at.first].element)) padding.is_scanned &= along->is_scanned;
   note_first_turn(axis, outcomes, r, padding);
   note_uniform(map, axis, outcomes, r, padding);
+  if (is_late && padding.has_free()) padding.uniform = {prove::truth(false), true, padding.uniform.is_placed, known_anything(element(into_[r]))};
   return padding;
 }
 
@@ -225,7 +230,7 @@ std::vector<Plain> PaddingFlow::plain_of(const op::Map& map, const MapAxis& axis
 
 // In which runs a result is made of numbers alone, where its inputs may be.
 Runs PaddingFlow::when_free(int64_t axis, size_t r) const {
-  Runs all{prove::truth(true)};
+  Runs all{prove::truth(true), !has_loop_};
   for (size_t i = 0; i < inputs_.size(); ++i)
     for (size_t a = 0; sources_[r].contains(inputs_[i].element) && a < inputs_[i].axes.size(); ++a)
       if (const AxisPadding& along = inputs_[i].state.axes[a]; reads_along(i, a, axis) && along.may_be_free) all = both(all, along.free_when);

@@ -1,5 +1,6 @@
 #include "sema/keep.h"
 
+#include <map>
 #include <set>
 
 #include "ir/sources.h"
@@ -41,8 +42,40 @@ MadeOf cut_at(const Instance& in, Offsets& offsets, const Selection& part, ir::V
   return place;
 }
 
-// Is something that a number is computed of such? Through both sides of branches, and the turns of loops that are done. `but`: without that.
+// What a value is computed of, one step back: through both sides of branches, and the turns of loops that are done.
+class Makers {
+ public:
+  explicit Makers(const ir::Kernel& kernel) : kernel_(kernel) {}
+  std::vector<ir::ValueId> of(ir::ValueId v) {
+    std::vector<ir::ValueId> all;
+    const ir::Op* made = kernel_.definition(v);
+    if (!made) return carried(v);
+    const size_t result = size_t(std::ranges::find(made->results, v) - made->results.begin());
+    auto yielded = [&](ir::RegionId part, size_t i) { all.push_back(kernel_.terminator(part).as<op::Yield>().values[i]); };
+    if (made->is<op::For>() || made->is<op::While>()) ir::each_region(made->data, [&](ir::RegionId part) { loops_[part] = made; });
+    if (auto* loop = made->get<op::While>()) return yielded(loop->condition, 0), yielded(loop->condition, result + 1), all;
+    if (auto* loop = made->get<op::For>()) return yielded(loop->body, result), all.insert(all.end(), {loop->low, loop->high, loop->step, loop->inits[result]}), all;
+    ir::each_maker(*made, [&](ir::ValueId maker) { all.push_back(maker); });
+    if (made->is<op::If>()) ir::each_region(made->data, [&](ir::RegionId side) { yielded(side, result); });
+    return all;
+  }
+
+ private:
+  std::vector<ir::ValueId> carried(ir::ValueId argument) const {
+    const ir::RegionId region = kernel_.value(argument).region;
+    const auto loop = loops_.find(region);
+    if (loop == loops_.end()) return {};
+    const auto& args = kernel_.region(region).args;
+    return ir::carried_sources(kernel_, *loop->second, region, size_t(std::ranges::find(args, argument) - args.begin()));
+  }
+
+  const ir::Kernel& kernel_;
+  std::map<ir::RegionId, const ir::Op*> loops_;
+};
+
+// Is something that a number is computed of such? `but`: without that.
 bool is_made_of(const ir::Kernel& kernel, ir::ValueId number, const std::function<bool(ir::ValueId)>& is_such, ir::ValueId but = {}) {
+  Makers makers(kernel);
   std::set<ir::ValueId> seen{but};
   std::vector<ir::ValueId> open{number};
   while (!open.empty()) {
@@ -50,13 +83,8 @@ bool is_made_of(const ir::Kernel& kernel, ir::ValueId number, const std::functio
     open.pop_back();
     if (!seen.insert(next).second) continue;
     if (is_such(next)) return true;
-    const ir::Op* made = kernel.definition(next);
-    if (!made) continue;
-    ir::each_maker(*made, [&](ir::ValueId v) { open.push_back(v); });
-    ir::each_region(made->data, [&](ir::RegionId part) {
-      const auto& yielded = kernel.terminator(part).as<op::Yield>().values;
-      open.insert(open.end(), yielded.begin(), yielded.end());
-    });
+    const std::vector<ir::ValueId> from = makers.of(next);
+    open.insert(open.end(), from.begin(), from.end());
   }
   return false;
 }

@@ -15,12 +15,14 @@ TILE = f"fragment f32[{ROWS}, {COLUMNS}]"
 PLACES = f"var at: {TILE} = 0; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ at[r, c] = (c as f32) - (r as f32); }}"
 NAMES = ["p0", "p1", "p2"]
 FIRSTS = ["0", "2", "3", "-inf", "at", "at", "at * 2", "at - 1"]
+TURNS = ["0..1", "0..2", "1..4", f"0..ceildiv(N, {COLUMNS}) - 1", "0..c"]
 LOOPS = [f"0..ceildiv(N, {COLUMNS})", f"0..ceildiv(N, {COLUMNS}) - 1", "0..2", "0..1", "[1, 0]"]
 
 
 class Program:
     def __init__(self, seed):
         self.rng = random.Random(seed)
+        self.reads = 0  # by iterations with loops
 
     def read(self, k):
         return self.rng.choice([f"A.tile[{ROWS}, {COLUMNS}](i, {k})", f"B.tile[{ROWS}, {COLUMNS}](i, {k})", f"(A.tile[{ROWS}, {COLUMNS}](i, {k}) * 2)", f"E.tile[{ROWS}, {COLUMNS}](0, {k})"])
@@ -28,6 +30,25 @@ class Program:
     def operand(self, k):
         one, two = self.rng.choices(NAMES, k=2)
         return self.rng.choice([self.read(k), self.read(k), "at", one, one, f"({one} + {two})", f"({one} * 0.5)", f"(at - {one})", f"({self.read(k)} + at)", f"({self.read(k)} + {one})"])
+
+    def element(self):
+        return self.rng.choice([f"{x}[r, c]" for x in NAMES] + ["q", "q", f"t{self.reads}[r, c]", f"t{self.reads}[r, c]", "(c as f32)", f"(q + t{self.reads}[r, c])", f"({self.rng.choice(NAMES)}[r, c] + 1)"])
+
+    def step(self):
+        """One of an iteration's loop: in its first turns other statements' padding may not have come yet."""
+        pick = self.rng.choice
+        x, e = f"{pick(NAMES)}[r, c]", self.element()
+        return pick([f"q {pick(['+=', '-='])} {e};", f"q = max(q, {e});", f"q = {e};", f"{x} += {e};", f"{x} += {e};", f"{x} = min({x}, {e} + 2);", f"{x} = {e};",
+                     f"if {e} < {pick(['2', self.element()])} {{ {pick([x, 'q'])} += {pick(['1', self.element()])}; }}", f"if {e} < 2 {{ atomic_add(H[{pick('rc')}], 1); }}"])
+
+    def walk(self, k):
+        pick = self.rng.choice
+        self.reads += 1
+        steps = " ".join(self.step() for _ in range(self.rng.randint(1, 3)))
+        loop = pick([f"for n in {pick(TURNS)} {{ {steps} }}", f"var n = 0; while n < {pick(['1', '2', 'N - 6'])} {{ {steps} n += 1; }}"])
+        last = f"{pick(NAMES)}[r, c] {pick(['=', '+='])} q;"
+        first = pick(["0", "0", "3", "c as f32"])
+        return f"let t{self.reads} = {self.read(k)}; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ var q: f32 = {first}; {loop} {pick(['', last])} }}"
 
     def statement(self, k, is_alone=True):
         pick = self.rng.choice
@@ -42,7 +63,7 @@ class Program:
             f"{x} = {y} + {z}.{pick(['sum', 'max'])}(axis = 1)[:, _];",
             f"{x} = {x}.cumsum(axis = {pick('01')});",
             f"{x}[{pick(['0 +: 2, :', ':, 0 +: 4'])}] = {pick(['1', '2'])};",
-            f"{x} += {y}[:, {pick('07')}][:, _];"]
+            f"{x} += {y}[:, {pick('07')}][:, _];"] + [self.walk(k)] * 2
         if is_alone:
             tests = ["N > 3", "N > 9", "M > 3"] + (["k > 0", "k == 0"] if k == "k" else [])
             kinds.append(f"if {pick(tests)} {{ {self.statement(k, False)} }}")
