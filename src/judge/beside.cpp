@@ -250,7 +250,7 @@ void Evaluator::stand_beside(const ast::Stmt& stmt, const std::vector<Left>& lef
 void Evaluator::stamp_numbers(const ast::Stmt& stmt, const Number* test) {
   each_statement(stmt, [&](const ast::Stmt& s) {
     auto* assign = s.as<ast::Assign>();
-    auto* name = assign ? assign->target->as<ast::NameRef>() : nullptr;
+    auto* name = assign && !is_as_it_stands(*assign) ? assign->target->as<ast::NameRef>() : nullptr;
     Binding* binding = name ? find(name->name.text) : nullptr;
     auto* number = binding && binding->is_set ? std::get_if<Number>(&binding->value) : nullptr;
     if (number) *number = stamped(*number, number->stamp);

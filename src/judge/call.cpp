@@ -368,8 +368,7 @@ Value Evaluator::enter(Call& call, const std::vector<Value>& given, Span span) {
     if (is_copied_back(i)) {
       changed[i] = *find(parameters[i].name.text);
       // What returned early has left it.
-      auto* left = std::get_if<Number>(&changed[i].value);
-      if (!is_given_behind_return(fn, parameters[i].name.text)) continue;
+      auto* left = is_given_behind_return(fn, parameters[i].name.text) ? std::get_if<Number>(&changed[i].value) : nullptr;
       if (left) left->padding |= frame.doubt;
       // What stands behind a return that was made is not run, and may bring padding.
       const bool is_early = frame.may_have_returned && frame.returned_at && frame.returned_at != fn.body->statements.back();

@@ -80,6 +80,8 @@ void Evaluator::hold_number(Number& now, const Number* old, bool takes_up, Span 
   now.padding |= out;
   if (out) now.padding &= ~kAsked;
   const bool is_kept = old && (now.padding & kLost);
+  // Of a line that another variable has kept as a whole it is not said whether a number takes it up.
+  if (old && !is_kept && (left_by_others(now, *old) & kLost) && !is_left(*old, now)) now.padding |= kAnything;
   if (is_kept) now = assigned(*old, now, takes_up || out, span);
   if (is_kept || !is_parallel_) now.padding &= ~kAsked;
   now = stamped(now, old ? old->stamp : 0);

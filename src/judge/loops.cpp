@@ -68,8 +68,8 @@ Flow Evaluator::run_parallel(const ast::For& loop) {
 std::vector<std::string_view> Evaluator::assigned_in(const ast::Block& block) {
   std::vector<std::string_view> names;
   for (const ast::Stmt* stmt : block.statements) {
-    each_target(*stmt, [&](const ast::Expr& target) { names.push_back(root_of(&target)); });
     each_statement(*stmt, [&](const ast::Stmt& s) {
+      if (auto* assign = s.as<ast::Assign>(); assign && !is_as_it_stands(*assign)) names.push_back(root_of(assign->target));
       each_call(s, [&](const ast::Call& call) {
         for (const ast::Expr* place : places_of(call)) names.push_back(root_of(place));
       });

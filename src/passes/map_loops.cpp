@@ -69,12 +69,14 @@ bool MapRun::has_turn(const Op& op, RegionId at) const {
 
 std::vector<Marks> MapRun::left_by(const op::For& loop, bool has_turn) {
   Marks ends;
-  for (ValueId v : {loop.low, loop.high, loop.step}) ends = with_element(ends, marks(v));
+  Made turns = Made::Free;  // how many there are
+  for (ValueId v : {loop.low, loop.high, loop.step}) ends = with_element(ends, marks(v)), turns = most(turns, marks(v).made);
   std::vector<Marks> all;
   for (size_t i = 0; i < loop.inits.size(); ++i) {
     const Marks begun = marks(loop.inits[i]), turned = marks(kernel.terminator(loop.body).as<op::Yield>().values[i]);
     Marks left = has_turn ? turned : most(begun, turned);
     if (!has_turn) left.made = either(begun.made, turned.made), passes::note_late(left, std::array{begun, turned});
+    left.made = most(left.made, turns);
     all.push_back(most(ends, left));
     all.back().variable = begun.variable & turned.variable;
   }
@@ -87,17 +89,21 @@ std::vector<Marks> MapRun::left_by(const op::While& loop, bool has_turn) const {
     last.marks_of[kernel.region(loop.condition).args[i]] = marks(kernel.terminator(loop.body).as<op::Yield>().values[i]);
   const Yielded told = last.region(loop.condition);
   std::vector<Marks> all;
-  for (size_t i = 0; i < loop.inits.size(); ++i) all.push_back(with_element(told.marks[i + 1], told.marks[0]));
+  for (size_t i = 0; i < loop.inits.size(); ++i) {
+    all.push_back(with_element(told.marks[i + 1], told.marks[0]));
+    all.back().made = most(all.back().made, told.marks[0].made);
+  }
   return all;
 }
 
 void MapRun::run_loop(OpId id, const Op& op, RegionId at) {
   const bool is_turned = has_turn(op, at);
+  if (is_turned) turned.insert(op.is<op::For>() ? op.as<op::For>().body : op.as<op::While>().condition);
   MapRun turn = *this;
   turn.run_turns(op);
   known.insert(turn.known.begin(), turn.known.end());
   marks_of.insert(turn.marks_of.begin(), turn.marks_of.end());
-  unsure.insert(turn.unsure.begin(), turn.unsure.end());
+  unsure.insert(turn.unsure.begin(), turn.unsure.end()), turned.insert(turn.turned.begin(), turn.turned.end());
   // It ends for data, and need not for what padding holds.
   auto* loop = op.get<op::While>();
   if (loop && effects && taint(kernel.terminator(loop->condition).as<op::Yield>().values[0]) == Taint::Padding) effects->insert_or_assign(id, is_tested);

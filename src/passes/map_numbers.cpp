@@ -130,6 +130,12 @@ void MapRun::run_assignment(const op::Select& choice, OpId inside, ValueId by, V
   marks_of[v].variable = marks(choice.b).variable;
 }
 
+// Assigned to a variable, data are its own, and beside them it has kept nothing.
+void MapRun::take_up(Marks& marks, uint32_t variable) {
+  if (!marks.data) return;
+  marks.kept = marks.late = marks.read = marks.may_be_taken_up = 0, marks.data = variable ? variable : kOtherData;
+}
+
 void MapRun::assign(const op::Select& choice, OpId inside, ValueId by, ValueId v) {
   const ValueId next = choice.a, old = choice.b;
   Assignment made{inside, by, next, old, marks(old)};
@@ -145,6 +151,7 @@ void MapRun::assign(const op::Select& choice, OpId inside, ValueId by, ValueId v
   const bool is_padding = keeps && (taint(by) >= Taint::Mixed || made.kept || (made.is_set && kernel.op(inside).as<op::Inside>().of_number));
   if (!is_padding) {
     if (made.is_same && taint(next) == Taint::Set) marks_of[v].taint = taint(old);
+    take_up(marks_of[v], marks(old).variable);
     return equate(v, next);
   }
   for (ValueId arg : carried)
@@ -202,6 +209,14 @@ MapRun::Yielded MapRun::untaken(RegionId code) const {
   return other.region(code);
 }
 
+// What a condition says of the effects under it. Of what variables have kept and taken up alone: they are not made.
+Marks MapRun::tested(Marks test, Taint taint) {
+  const bool is_by_kept = test.kept && !test.is_read() && taint < Taint::Mixed;
+  if (is_by_kept) test.is_tainted_late = test.is_late(~0u);
+  test.taint = is_by_kept ? Taint::Mixed : taint, test.is_assigned = false, test.variable = 0;
+  return test;
+}
+
 void MapRun::run_branch(const op::If& branch, const Op& op, RegionId at) {
   auto decision = decided(branch.condition, at);
   const bool is_by_place = decision && decision->is_by_place;
@@ -217,10 +232,7 @@ void MapRun::run_branch(const op::If& branch, const Op& op, RegionId at) {
     const bool is_taken = !decision || decision->side == side;
     const RegionId code = side ? branch.then_body : branch.else_body;
     const Marks test = marks(branch.condition), around = path;
-    // Of what variables have kept and taken up alone: it is not done.
-    const bool is_by_kept = test.kept && !test.is_read() && first.taint < Taint::Mixed;
-    const Taint told = is_by_kept ? Taint::Mixed : first.taint;
-    if (!is_by_place) path = with_element(path, {told, test.made, test.is_of_element, test.is_beyond, test.kept, test.data, test.read, test.may_be_taken_up, false, 0, is_by_kept ? test.is_late(~0u) : test.is_tainted_late, test.late});
+    if (!is_by_place) path = with_element(path, tested(test, first.taint));
     const bool was_tested = std::exchange(is_tested, is_tested || is_by_place || (!test.is_of_element && test.made == Made::Placed));
     const Yielded yielded = is_taken ? region(code) : untaken(code);
     if (!is_taken && !is_by_place && effects) note_untaken(code);
@@ -261,7 +273,7 @@ MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const Ker
   MapRun run{decider, kernel, std::move(known), std::move(marks), keeps};
   run.effects = &effects, run.body = body;
   MapRun::Yielded yielded = run.region(body);
-  return {std::move(yielded.numbers), std::move(yielded.marks), std::move(run.known), std::move(run.marks_of), std::move(effects), std::move(run.unsure)};
+  return {std::move(yielded.numbers), std::move(yielded.marks), std::move(run.known), std::move(run.marks_of), std::move(effects), std::move(run.unsure), std::move(run.turned)};
 }
 
 }  // namespace tilec::passes

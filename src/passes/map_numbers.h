@@ -40,6 +40,7 @@ struct MapResults {
   // the place is around as well.
   std::map<ir::OpId, bool> effects;
   std::set<ir::OpId> unsure;  // effects that padding has to do with in some runs
+  std::set<ir::RegionId> turned;  // the first regions of loops that have a turn
 };
 
 // `known` holds the numbers of values around and of the body's element arguments, `marks` those of its arguments.

@@ -18,6 +18,7 @@ struct MapRun {
   std::set<ir::ValueId> other_numbers = {};  // of those, what was left as it is, but may hold another number
   std::map<ir::OpId, bool>* effects = nullptr;
   std::set<ir::OpId> unsure = {};
+  std::set<ir::RegionId> turned = {};
   Marks path = {};            // of the conditions around
   ir::RegionId body = {};     // of the map
   bool is_tested = false;     // does one of them hang on the place alone?
@@ -72,6 +73,7 @@ struct MapRun {
   // What is assigned to where this is asked.
   uint32_t held_under(ir::OpId inside, ir::ValueId old) const;
   void run_assignment(const ir::op::Select& choice, ir::OpId inside, ir::ValueId by, ir::ValueId v);
+  static void take_up(Marks& marks, uint32_t variable);
   void assign(const ir::op::Select& choice, ir::OpId inside, ir::ValueId by, ir::ValueId v);
   void run_select(const ir::op::Select& select, const ir::Op& op, ir::RegionId id);
   // Where it is not known what it is, it is one number or another along the axis.
@@ -82,6 +84,7 @@ struct MapRun {
   void is_either(ir::ValueId v, ir::ValueId side, ir::ValueId other, const Marks& condition, Marks& of);
   // What code would give that is not run.
   Yielded untaken(ir::RegionId code) const;
+  static Marks tested(Marks test, Taint taint);
   void run_branch(const ir::op::If& branch, const ir::Op& op, ir::RegionId at);
 };
 

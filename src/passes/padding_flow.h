@@ -138,6 +138,7 @@ class PaddingFlow {
   struct Met {
     std::vector<const Group*> groups;  // along the axis
     std::optional<Edges> kept;         // beyond these, what it is made of was kept
+    std::vector<const Group*> beside;  // others that it is made of, and that are padded in the set
     Edges at_place;                    // against 0, where the assignment stands
     std::optional<size_t> first;  // an input of theirs, one of which it is not known where it is padding, if there is any
     bool is_asked = true, is_known = true;
@@ -145,6 +146,7 @@ class PaddingFlow {
     prove::Formula unless = prove::truth(false);  // in these runs all of that counts
   };
   Met met_by(const MapAxis& axis, unsigned set, const Assignment& made);
+  Edges masked_by(Met& met, const MapAxis& axis, const Assignment& made, const Edges& padding);
   Edges held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const;
   bool has_own_place_along(size_t input, int64_t axis) const;
   bool is_carried(const Assignment& made) const;

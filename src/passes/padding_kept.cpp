@@ -97,11 +97,12 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
   unsigned kept = 0;
   for (size_t g = 0; g < axis.groups.size(); ++g) {
     const Group& group = axis.groups[g];
-    bool is_met = false, keeps_all = false, stands = false;
+    bool is_met = false, keeps_all = false, stands = false, is_beside = false;
     for (size_t i = 0; (set >> g & 1) && i < inputs_.size(); ++i) {
       const bool is_source = sources.contains(inputs_[i].element);
       const AxisPadding* along = is_in(group.inputs, i) && (is_source || kept_before.contains(inputs_[i].element)) ? padding_along(i, axis.axis) : nullptr;
       stands |= along && is_source && along->stands();
+      is_beside |= along && is_source;
       const bool is_kept = along && (!is_source || (along->kind == PaddingKind::Free && (made.kept & bit_of(i))));
       if (!along || (along->kind != PaddingKind::Read && along->kind != PaddingKind::Mixed && !is_kept)) continue;
       // Where it is padding, what is held is padding as well.
@@ -122,9 +123,10 @@ PaddingFlow::Met PaddingFlow::met_by(const MapAxis& axis, unsigned set, const As
       (is_kept ? keeps_all : is_met) = true, met.is_known &= is_told, met.is_asked &= is_asked_for(i, axis, set, made);
       if (!met.first || !is_told) met.first = i;
     }
-    if (is_met) met.groups.push_back(&group);
+    if (is_met) met.groups.push_back(&group), met.beside.push_back(&group);
     else if (keeps_all) met.kept = met.kept ? beyond_both(*met.kept, group.edges) : group.edges;
     else if (stands) standing.push_back(&group);
+    else if (is_beside) met.beside.push_back(&group);
   }
   // Places are nothing beside what is kept, and data within their edges are.
   for (const Group* group : standing)
@@ -258,6 +260,25 @@ void PaddingFlow::refuse_fresh(AxisPadding padding, ValueId tile, OpId inside) {
   report(padding, tile, kFresh, "", kernel_.op(inside));
 }
 
+// Beyond which edges the assignment leaves its place as it is.
+Edges PaddingFlow::masked_by(Met& met, const MapAxis& axis, const Assignment& made, const Edges& padding) {
+  // Where one of them lies all others lie as well, or else beyond any of them.
+  Edges edges;
+  for (const Group* group : met.groups)
+    if (std::ranges::all_of(met.groups, [&](const Group* other) { return is_beyond(group->edges, other->edges); })) edges = group->edges;
+  if (edges.empty())
+    for (const Group* group : met.groups) unite(edges, group->edges);
+  if (!met.kept) return edges;
+  // Within the edges of others it may be made of their data.
+  const InsideMask* there = masks_.inside(made.inside, axis.axis);
+  auto unless = [&](const Edges& kept) { return met.unless.is_false() ? kept : guarded(kept, negation(met.unless)); };
+  for (const Group* group : there && there->covers({unless(*met.kept), padding}) ? std::vector<const Group*>() : met.beside)
+    met.kept = beyond_both(*met.kept, group->edges), met.is_known &= group->is_filled;
+  met.is_known &= !met.kept->empty();
+  unite(edges, unless(*met.kept));
+  return edges;
+}
+
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
   if (made.is_late && !made.may_be_same && made.held.taint != Taint::Padding && !is_of_iteration(axis, made)) return refuse_partial(axis, set, kLate);
   if (made.may_be_read) return refuse_unless_same(axis, set, made);
@@ -277,17 +298,9 @@ Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& 
   if (met.is_asked) return refuse(*padding_along(*met.first, axis.axis), *met.first, made), Keeping::Either;
   if (!met.at_place.empty()) masks_.add(InsideMask{region_, op_, made.inside, int64_t(kernel_.op(op_).as<op::Map>().shape.size()), {{met.at_place, {}, true}}});
   if (met.groups.empty() && !met.kept) return Keeping::Old;
-  // Where one of them lies all others lie as well, or else beyond any of them.
-  Edges edges;
-  for (const Group* group : met.groups)
-    if (std::ranges::all_of(met.groups, [&](const Group* other) { return is_beyond(group->edges, other->edges); })) edges = group->edges;
-  if (edges.empty())
-    for (const Group* group : met.groups) unite(edges, group->edges);
-  if (met.kept) {
-    met.is_known &= !met.kept->empty();
-    unite(edges, met.unless.is_false() ? *met.kept : guarded(*met.kept, negation(met.unless)));
-  }
-  const InsideMask::Part part{edges, held_padding(axis, set, made)};
+  const Edges padding = held_padding(axis, set, made);
+  const InsideMask::Part part{masked_by(met, axis, made, padding), padding};
+  const Edges& edges = part.edges;
   if (const InsideMask* there = masks_.inside(made.inside, axis.axis))
     for (const Group* group : met.groups)
       if (there->covers({group->edges, part.padding})) return Keeping::Old;

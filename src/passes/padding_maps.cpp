@@ -232,7 +232,10 @@ std::set<ValueId> PaddingFlow::sources_of(ValueId v, const std::function<bool(Op
     }
     if (auto* loop = op->get<op::While>(); loop && loops_.contains(loop->condition)) {
       const std::vector<ValueId>& passed = kernel_.terminator(loop->condition).as<op::Yield>().values;
-      open.push_back(passed[0]), open.push_back(passed[result + 1]);
+      const std::vector<ValueId>& args = kernel_.region(loop->condition).args;
+      const size_t arg = size_t(std::ranges::find(args, passed[result + 1]) - args.begin());
+      const bool is_turned = turning_.contains(loop->condition) && arg < args.size();
+      open.push_back(passed[0]), open.push_back(is_turned ? kernel_.terminator(loop->body).as<op::Yield>().values[arg] : passed[result + 1]);
       continue;
     }
     each_maker(*op, [&](ValueId operand) { open.push_back(operand); });
@@ -326,6 +329,7 @@ void PaddingFlow::look_at(const op::Map& map, const Op& at) {
   made_ = kernel_.terminator(map.body).as<op::Yield>().values;
   into_ = at.results;
   find_stores(map);
+  if (has_loop_) turning_.merge(map_results(map, {-1, {}, {}}, 0).turned);
   for (size_t r = 0; r < made_.size(); ++r) {
     sources_.push_back(sources_of(made_[r]));
     reads_elements_.push_back(std::ranges::any_of(sources_[r], [&](ValueId v) {

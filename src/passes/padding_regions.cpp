@@ -117,8 +117,7 @@ Made PaddingFlow::made_inside(const op::Map& map, int64_t axis, size_t r) {
     if (sources_[r].contains(inputs_[i].element)) made = most(made, marks_along(i, axis, false).made);
   // A loop of the body may leave it as a turn does not.
   if (made == Made::Free || !has_loop_) return made;
-  const Made left = map_results(map, {axis, {}, {}}, 0).marks[r].made;
-  return left == Made::Plain || left == Made::Maybe ? left : made;
+  return map_results(map, {axis, {}, {}}, 0).marks[r].made;
 }
 
 // Of data of one tile alone, and of what variables have kept: it may be assigned to that tile. Other padding than that tile's has it none.

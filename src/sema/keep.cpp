@@ -119,14 +119,19 @@ const Parallel::Cell* cell_of(const Instance& in, VariableId id) {
 
 bool is_cell(const Instance& in, VariableId id) { return cell_of(in, id) != nullptr; }
 
-// Is it computed of an element of another tile, at the place of the cell, that the fragment may hold from a loop before?
-bool is_made_of_left(Instance& in, const Parallel::Cell& cell, ir::ValueId next) {
+// Is it computed of an element of another tile, at the place of the cell, that is itself made of what the fragment holds, or may hold from a loop before?
+MadeOf made_by_others(Instance& in, const Parallel::Cell& cell, ir::ValueId next) {
   const ir::ValueId tile = in.variable(cell.fragment).current;
-  if (!tile.valid() || in.variable(cell.cell).current != cell.before) return false;
+  if (!tile.valid() || in.variable(cell.cell).current != cell.before) return MadeOf::None;
   const std::set<ir::ValueId> left = left_as_they_were(in, tile);
-  return std::ranges::any_of(in.parallel->inputs, [&](const Elementwise::Input& input) {
-    return left.contains(input.tile) && input.axes == cell.axes && is_made_of(in.kernel, next, [&](ir::ValueId v) { return v == input.element; });
-  });
+  Ancestry ancestry(in, is_one_of({tile}));
+  MadeOf all = MadeOf::None;
+  for (const Elementwise::Input& input : in.parallel->inputs) {
+    if (input.axes != cell.axes) continue;
+    const MadeOf made_of = left.contains(input.tile) ? MadeOf::Some : ancestry.of(input.tile);
+    if (made_of != MadeOf::None && is_made_of(in.kernel, next, [&](ir::ValueId v) { return v == input.element; })) all = std::max(all, made_of);
+  }
+  return all;
 }
 
 }  // namespace
@@ -182,7 +187,10 @@ ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next) {
   const Parallel::Cell* cell = cell_of(in, id);
   if (!old.valid() || (!cell && !is_number(in, id))) return next;
   const bool is_of_old = is_made_of(in.kernel, next, [&](ir::ValueId v) { return v == old; });
-  if (cell && !is_of_old) return is_made_of_left(in, *cell, next) ? asked(in, old, next, {}, false, {}, true) : next;
+  if (cell && !is_of_old) {
+    const MadeOf made_of = made_by_others(in, *cell, next);
+    return made_of != MadeOf::None ? asked(in, old, next, {}, false, {}, made_of == MadeOf::Some) : next;
+  }
   if (!is_of_old) return next;
   if (cell) return asked(in, old, next);
   return may_be_padding(in, next, old) ? asked(in, old, next, next, true) : next;

@@ -37,6 +37,8 @@ MadeOf Ancestry::made(ir::ValueId tile) {
   const size_t result = place_of(*op, tile);
   if (auto* map = op->get<op::Map>()) return by_map(*op, *map, result);
   if (auto* loop = op->get<op::For>()) return by_loop(*loop, result);
+  // What a product is added to.
+  if (auto* gemm = op->get<op::Gemm>()) return of(gemm->acc);
   // A cut of all of it.
   if (auto* cut = op->get<op::Extract>()) return in_.type(tile).shape == in_.type(cut->tile).shape && runs_along_all(cut->axes, cut->axes.size()) ? of(cut->tile) : MadeOf::None;
   // A part that is written leaves the rest.
