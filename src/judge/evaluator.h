@@ -258,7 +258,8 @@ class Evaluator {
   Number* held_by(const ast::Expr& target, std::optional<View>& element);
   bool is_as_it_stands(const ast::Assign& assign) const;
   std::optional<bool> known_test(const ast::Expr& condition);
-  template <class F> void each_held(const ast::Stmt& stmt, const F& f);
+  void each_held(const ast::Stmt& stmt, const std::function<void(Number&, const View*)>& f);
+  void tell_held(const ast::Stmt& side, const Number& test, Padding others);
   struct Beside {
     bool is_padding = false, is_unsure = false, is_element = false;
     Padding padding = 0, data = 0, placed = 0, waiting = 0;
@@ -301,6 +302,7 @@ class Evaluator {
     Padding data, placed, waiting;
     Stamps stamps;
     bool is_element, is_taken = false, is_other = false, brings = false;
+    bool is_taken_replaced = false, is_other_replaced = false;  // by a statement of that side itself
   };
   static bool counts_beside(const ast::Stmt& stmt, const Left& left, const Beside& made, const View* element);
   void stand_beside(const ast::Stmt& stmt, const std::vector<Left>& left, Known& known);
@@ -312,6 +314,7 @@ class Evaluator {
   void decide(const ast::If& choice, const Number& test, const Number& own, const std::vector<Left>& left);
   void set_beside(Number& now, const Number* before) const;
   void end_parallel(const ast::Block& body);
+  static void lose_reading(Number& x);
   static void lose_readings(Memory& memory);
   bool is_of_all(const ast::Expr& expr) const;
   std::optional<size_t> parallel_index(const ast::Expr& subscript) const;

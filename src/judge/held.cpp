@@ -54,6 +54,7 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   if (!(next.padding & kLost)) out.data |= next.data & ~next.padding & kAllAxes & ~kLost;
   // What a loop of an iteration comes to is an element like others, as what a reduction of nothing gives.
   if (is_walking_ && (next.padding & kLost)) out.data |= kAllAxes & ~(next.padding & ~kLost);
+  if (is_walking_ && (others & kLost) && !is_same) out.padding |= kAnything;  // of another variable's line it is not said
   // Of one that stands, or was kept out, it is not known whether it waits.
   const bool has_come = old.data && !(old.waiting & ~kLost);
   const Padding counted = old.counted() | out.data | (has_come ? kLost : Padding(0));

@@ -175,7 +175,7 @@ void Evaluator::doubt(const ast::Stmt& stmt, Padding padding, bool is_kept) {
     if (s.as<ast::Return>()) frame_->doubt |= padding;
     if (is_kept) return;
     auto* assign = s.as<ast::Assign>();
-    auto* name = assign ? assign->target->as<ast::NameRef>() : nullptr;
+    auto* name = assign && !is_as_it_stands(*assign) ? assign->target->as<ast::NameRef>() : nullptr;
     Binding* binding = name ? find(name->name.text) : nullptr;
     auto* number = binding && binding->is_set ? std::get_if<Number>(&binding->value) : nullptr;
     if (number) number->padding |= padding;

@@ -37,6 +37,7 @@ void Evaluator::leave_turn(const ast::If& choice, const Number& test, const Numb
 // Behind a loop whose end padding, or elements, have told, in `parallel`.
 void Evaluator::end_turns(const ast::Block& body, Padding met, const Number& told, Span span) {
   if (is_parallel_) stamp_numbers(body, &told);
+  for (size_t i = 0; is_parallel_ && !met && (told.data || told.placed) && i < body.statements.size(); ++i) tell_held(*body.statements[i], told, 0);
   if (!met) return;
   for (const ast::Stmt* s : body.statements) doubt(*s, met);
   if (!is_parallel_) return;

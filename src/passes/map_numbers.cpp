@@ -151,7 +151,7 @@ void MapRun::assign(const op::Select& choice, OpId inside, ValueId by, ValueId v
   const bool is_padding = keeps && (taint(by) >= Taint::Mixed || made.kept || (made.is_set && kernel.op(inside).as<op::Inside>().of_number));
   if (!is_padding) {
     if (made.is_same && taint(next) == Taint::Set) marks_of[v].taint = taint(old);
-    take_up(marks_of[v], marks(old).variable);
+    if (!kernel.op(inside).as<op::Inside>().of_number) take_up(marks_of[v], marks(old).variable);
     return equate(v, next);
   }
   for (ValueId arg : carried)

@@ -25,10 +25,11 @@ Marks untold(Marks marks) {
 Marks kept(Marks held, bool is_of_number) {
   held.is_assigned = true;
   // Places count once it is left as it was, numbers do not.
+  const bool may_count = held.made == Made::Plain || held.made == Made::Maybe;
   if (held.made == Made::Plain) held.made = Made::Maybe, held.data |= held.variable ? held.variable : kOtherData;
   const bool is_number = held.made == Made::Free || (held.made == Made::Maybe && held.data);
   const uint32_t own = held.variable ? held.variable : kOtherData;
-  if (is_number && !is_of_number) held.is_beyond = held.is_of_element = true, held.kept |= own, held.late &= ~own;
+  if (is_number && !is_of_number) held.is_beyond = held.is_of_element = true, held.kept |= own, held.late = may_count ? held.late | own : held.late & ~own;
   return held;
 }
 

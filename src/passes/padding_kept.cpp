@@ -280,7 +280,8 @@ Edges PaddingFlow::masked_by(Met& met, const MapAxis& axis, const Assignment& ma
 }
 
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
-  if (made.is_late && !made.may_be_same && made.held.taint != Taint::Padding && !is_of_iteration(axis, made)) return refuse_partial(axis, set, kLate);
+  const bool is_late = made.held.is_tainted_late || (made.is_late && made.held.taint != Taint::Padding);
+  if (is_late && !made.may_be_same && !is_of_iteration(axis, made)) return refuse_partial(axis, set, kLate);
   if (made.may_be_read) return refuse_unless_same(axis, set, made);
   if (made.is_set) return is_of_iteration(axis, made) || made.may_be_same ? Keeping::Next : refuse_unless_same(axis, set, made);
   if (kernel_.op(made.inside).as<op::Inside>().is_partial && made.held.taint != Taint::Padding) return refuse_partial(axis, set, kPartial);

@@ -63,7 +63,10 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   outcome.is_mixed = marks.taint == Taint::Mixed, outcome.is_late = marks.is_late(~0u);
   // Free elements would have taken up what comes, padding would not.
   outcome.is_unsure = outcome.is_mixed && marks.is_beyond && marks.made == Made::Data, outcome.may_take_up = outcome.is_mixed && marks.is_beyond;
-  outcome.kind = kind_of(marks), outcome.stands = outcome.kind == Kind::Data && marks.made == Made::Placed;
+  outcome.kind = kind_of(marks);
+  // Of numbers alone, which no variable has kept: what was assigned in front of them is gone.
+  if (outcome.kind == Kind::Free && !marks.is_beyond && !marks.kept) return {.groups = set, .numbers = results.numbers[r]};
+  outcome.stands = outcome.kind == Kind::Data && marks.made == Made::Placed;
   outcome.may_stand = outcome.kind == Kind::Data && marks.made == Made::Counting;
   // In some turns: what is left as it is there has come from others.
   if (is_by_turn(axis, set) && (outcome.kind == Kind::Free || outcome.kind == Kind::Maybe)) outcome.kind = Kind::Data;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Random variables of places and of data: places.py TILEC SEED COUNT
+"""Random variables of places and of data: places.py TILEC SEED COUNT [wide]
 
 A tile of positions counts beyond an edge, but not beside what a variable has kept there. Programs mix the two, and variables that are given in
-parts, scanned, read from other tensors in some runs, or added to by products; judged as in carried.py.
+parts, scanned, read from other tensors in some runs, or added to by products, and loops of iterations; judged as in carried.py. Wide: with calls of
+functions and branches in these, where about one in 2,000 still differs.
 """
 import pathlib
 import random
@@ -19,7 +20,15 @@ TURNS = ["0..1", "0..2", "1..4", f"0..ceildiv(N, {COLUMNS}) - 1", "0..c"]
 LOOPS = [f"0..ceildiv(N, {COLUMNS})", f"0..ceildiv(N, {COLUMNS}) - 1", "0..2", "0..1", "[1, 0]"]
 
 
+FUNCTIONS = """fn raise(inout m: f32, x: f32) { if x <= m { return; } m = x; }
+fn one(x: f32, y: f32) -> f32 { if x < y { return y; } return x + 1; }
+fn other(x: f32, y: f32) -> f32 { var z = y; if x < 2 { z += x; } return z; }
+"""
+
+
 class Program:
+    is_wide = False
+
     def __init__(self, seed):
         self.rng = random.Random(seed)
         self.reads = 0  # by iterations with loops
@@ -39,13 +48,20 @@ class Program:
         pick = self.rng.choice
         x, e = f"{pick(NAMES)}[r, c]", self.element()
         return pick([f"q {pick(['+=', '-='])} {e};", f"q = max(q, {e});", f"q = {e};", f"{x} += {e};", f"{x} += {e};", f"{x} = min({x}, {e} + 2);", f"{x} = {e};",
-                     f"if {e} < {pick(['2', self.element()])} {{ {pick([x, 'q'])} += {pick(['1', self.element()])}; }}", f"if {e} < 2 {{ atomic_add(H[{pick('rc')}], 1); }}"])
+                     f"if {e} < {pick(['2', self.element()])} {{ {pick([x, 'q'])} += {pick(['1', self.element()])}; }}", f"if {e} < 2 {{ atomic_add(H[{pick('rc')}], 1); }}",
+                     *(self.calls(x, e) if self.is_wide else [])])
+
+    def calls(self, x, e):
+        """Functions, both sides of branches, choices."""
+        pick = self.rng.choice
+        return [f"if {e} < {pick(['2', self.element()])} {{ {x} = {self.element()}; q = {self.element()}; }} else {{ {pick([x, 'q'])} = {self.element()}; }}",
+                f"raise({pick([x, 'q'])}, {self.element()});", f"q = {pick(['one', 'other'])}({e}, {self.element()});", f"{x} = select({e} < 2, {self.element()}, {x});"]
 
     def walk(self, k):
         pick = self.rng.choice
         self.reads += 1
         steps = " ".join(self.step() for _ in range(self.rng.randint(1, 3)))
-        loop = pick([f"for n in {pick(TURNS)} {{ {steps} }}", f"var n = 0; while n < {pick(['1', '2', 'N - 6'])} {{ {steps} n += 1; }}"])
+        loop = pick([*([steps, steps] if self.is_wide else []), f"for n in {pick(TURNS)} {{ {steps} }}", f"var n = 0; while n < {pick(['1', '2', 'N - 6'])} {{ {steps} n += 1; }}"])
         last = f"{pick(NAMES)}[r, c] {pick(['=', '+='])} q;"
         first = pick(["0", "0", "3", "c as f32"])
         return f"let t{self.reads} = {self.read(k)}; for (r, c) in parallel({ROWS}, {COLUMNS}) {{ var q: f32 = {first}; {loop} {pick(['', last])} }}"
@@ -79,7 +95,7 @@ class Program:
         lines.append(f"S.tile(i) = {pick([a, f'({a} + {b})', f'max({a}, {b})', f'({a} + at)'])}.{pick(['sum', 'max', 'min'])}(axis = 1);")
         lines.append(f"U.tile(i) = {pick([b, f'({a} * {b})'])}.{pick(['sum', 'max'])}(axis = 1);")
         body = "\n        ".join(lines)
-        return ("export kernel k(A: f32[M, N], B: f32[M, N], C: f32[M, K], D: f32[K, N], E: f32[P, Q], inout H: i32[8], out S: f32[M], out U: f32[M]) {\n"
+        return (FUNCTIONS + "export kernel k(A: f32[M, N], B: f32[M, N], C: f32[M, K], D: f32[K, N], E: f32[P, Q], inout H: i32[8], out S: f32[M], out U: f32[M]) {\n"
                 f"    launch (i in ceildiv(M, {ROWS})) {{\n        {body}\n    }}\n}}\n")
 
     def data(self):
@@ -93,5 +109,9 @@ def pick_end(rng, most):
     return most if rng.random() < 0.5 else rng.randint(1, most)
 
 
+class Wide(Program):
+    is_wide = True
+
+
 if __name__ == "__main__":
-    sys.exit(carried.main(str(pathlib.Path(sys.argv[1]).resolve()), int(sys.argv[2]), int(sys.argv[3]), Program))
+    sys.exit(carried.main(str(pathlib.Path(sys.argv[1]).resolve()), int(sys.argv[2]), int(sys.argv[3]), Wide if "wide" in sys.argv else Program))
