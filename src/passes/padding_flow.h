@@ -188,7 +188,7 @@ class PaddingFlow {
   void mask_effects(const ir::op::Map& map, MapAxis& axis, unsigned set, const MapResults& results);
   std::optional<prove::Formula> counts_when(const ir::op::Map& map, const MapAxis& axis, unsigned set, const std::function<bool(const MapResults&)>& left_out);
   Known corner_of(const ir::op::Map& op, size_t r);
-  std::set<ir::ValueId> sources_of(ir::ValueId v, const std::function<bool(ir::OpId)>& is_kept = {}, std::set<ir::ValueId> seen = {}) const;
+  std::set<ir::ValueId> sources_of(ir::ValueId v, const std::function<bool(ir::OpId)>& is_kept = {}, std::set<ir::ValueId> seen = {}, bool is_assigned = false) const;
   bool is_made_of(ir::ValueId v, ir::ValueId source) const { return sources_of(v).contains(source); }
   void look_at(const ir::op::Map& op, const ir::Op& at);
   void find_stores(const ir::op::Map& op);

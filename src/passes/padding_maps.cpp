@@ -206,7 +206,8 @@ Known PaddingFlow::met_there(size_t input, int64_t axis, std::span<const Group> 
 }
 
 // Through both sides of branches, and the turns of loops. What `is_kept` says of an assignment: it leaves what was held. `seen`: these are looked at no further.
-std::set<ValueId> PaddingFlow::sources_of(ValueId v, const std::function<bool(OpId)>& is_kept, std::set<ValueId> seen) const {
+// `is_assigned`: what assignments that nothing was kept out of have replaced is none.
+std::set<ValueId> PaddingFlow::sources_of(ValueId v, const std::function<bool(OpId)>& is_kept, std::set<ValueId> seen, bool is_assigned) const {
   std::vector<ValueId> open{v};
   while (!open.empty()) {
     ValueId next = open.back();
@@ -218,8 +219,13 @@ std::set<ValueId> PaddingFlow::sources_of(ValueId v, const std::function<bool(Op
       open.insert(open.end(), from.begin(), from.end());
       continue;
     }
-    if (const OpId inside = asked_in(*op); is_kept && inside.valid() && is_kept(inside)) {
+    const OpId inside = asked_in(*op);
+    if (is_kept && inside.valid() && is_kept(inside)) {
       open.push_back(op->as<op::Select>().b);
+      continue;
+    }
+    if (is_assigned && inside.valid() && !kept_.contains(inside)) {
+      open.push_back(op->as<op::Select>().a), open.push_back(kernel_.op(inside).as<op::Inside>().x);
       continue;
     }
     const size_t result = size_t(std::ranges::find(op->results, next) - op->results.begin());

@@ -65,7 +65,12 @@ PaddingFlow::Outcome PaddingFlow::outcome_of(const op::Map& map, const MapAxis& 
   outcome.is_unsure = outcome.is_mixed && marks.is_beyond && marks.made == Made::Data, outcome.may_take_up = outcome.is_mixed && marks.is_beyond;
   outcome.kind = kind_of(marks);
   // Of numbers alone, which no variable has kept: what was assigned in front of them is gone.
-  if (outcome.kind == Kind::Free && !marks.is_beyond && !marks.kept) return {.groups = set, .numbers = results.numbers[r]};
+  if (outcome.kind == Kind::Free && !marks.is_beyond && !marks.kept) {
+    const std::set<ValueId> sources = sources_of(made_[r], {}, {}, true);
+    bool is_left = false;
+    for (size_t i = 0; i < inputs_.size(); ++i) is_left |= is_in(padded, i) && sources.contains(inputs_[i].element) && padding_along(i, axis.axis);
+    if (!is_left) return {.groups = set, .numbers = results.numbers[r]};
+  }
   outcome.stands = outcome.kind == Kind::Data && marks.made == Made::Placed;
   outcome.may_stand = outcome.kind == Kind::Data && marks.made == Made::Counting;
   // In some turns: what is left as it is there has come from others.
