@@ -3,7 +3,7 @@
 
 A tile of positions counts beyond an edge, but not beside what a variable has kept there. Programs mix the two, and variables that are given in
 parts, scanned, read from other tensors in some runs, or added to by products, and loops of iterations; judged as in carried.py. Wide: with calls of
-functions and branches in these, where about one in 2,000 still differs.
+functions and branches in these, of which about one in 8,000 still differs.
 """
 import pathlib
 import random
