@@ -57,7 +57,25 @@ bool is_same(const OutputFile& file) {
   return old && *old == file.content;
 }
 
-std::string aside_of(const std::string& path) { return path + ".tmp" + std::to_string(getpid()); }
+// What is written, behind links that need not lead anywhere yet.
+std::string target_of(const std::string& path) {
+  constexpr int kMostLinks = 40;
+  std::filesystem::path at = path;
+  std::error_code none;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(at, none); ++i) {
+    const std::filesystem::path to = std::filesystem::read_symlink(at, none);
+    at = to.is_absolute() ? to : at.parent_path() / to;
+  }
+  return at.string();
+}
+
+std::string aside_of(const std::string& path) { return target_of(path) + ".tmp" + std::to_string(getpid()); }
+
+// Who may read a file stays as it is. Where that cannot be had, the file is another one's, and it is as the folder says.
+void keep_mode(const std::string& from, const std::string& to) {
+  struct stat status{};
+  if (stat(from.c_str(), &status) == 0) (void)chmod(to.c_str(), status.st_mode & 07777);
+}
 
 bool write_all(const std::string& path, std::string_view content, std::string& error) {
   std::FILE* file = path == "-" ? stdout : std::fopen(path.c_str(), "wb");
@@ -78,6 +96,7 @@ bool write_files(const std::vector<OutputFile>& files, std::string& failed, std:
     ok = write_all(aside_of(file.path), file.content, error);
     if (!ok) failed = file.path;
     if (!ok) break;
+    keep_mode(file.path, aside_of(file.path));
   }
   for (const OutputFile& file : files) {
     if (!ok || !is_in_place(file.path)) continue;
@@ -85,7 +104,7 @@ bool write_files(const std::vector<OutputFile>& files, std::string& failed, std:
     if (!ok) failed = file.path;
   }
   for (const OutputFile* file : replaced) {
-    if (ok && std::rename(aside_of(file->path).c_str(), file->path.c_str()) == 0) continue;
+    if (ok && std::rename(aside_of(file->path).c_str(), target_of(file->path).c_str()) == 0) continue;
     if (ok) error = std::strerror(errno), failed = file->path, ok = false;
     std::remove(aside_of(file->path).c_str());
   }

@@ -229,7 +229,7 @@ std::optional<Given> given_to(const ExportInstance& exported, const std::string&
   RunDims chosen = dims_of(asked.dims, exported.kernel);
   if (!o.prints_json) print_moved(label, chosen);
   if (auto data = make_data(exported.kernel, chosen.dims, o.seed)) return Given{chosen, copy_of(*data)};
-  std::fprintf(stderr, "tilec: the extents of %s cannot be computed from the dims, or are too large to be interpreted, or strides are negative\n", exported.name.c_str());
+  std::fprintf(stderr, "tilec: the extents of %s cannot be computed from the dims, or they or its tiles are too large to be interpreted, or strides are negative\n", exported.name.c_str());
   return std::nullopt;
 }
 

@@ -9,6 +9,15 @@ namespace {
 
 constexpr double kMostElements = 1 << 28;  // of a tensor, in the memory of the interpreter
 
+// Of tiles and shared memory.
+bool has_too_large(const ir::Kernel& kernel) {
+  return std::ranges::any_of(kernel.values, [&](const ir::Value& v) {
+    double elements = 1;
+    for (int64_t extent : kernel.types[v.type].shape) elements *= double(std::max<int64_t>(extent, 1));
+    return elements > kMostElements;
+  });
+}
+
 // Zeros of the parameter's extents; nothing where these cannot be computed or are too large, or where elements lie before the first one.
 std::optional<interp::Tensor> tensor_for(const ir::Kernel& kernel, const ir::Param& p, const Dims& dims) {
   std::vector<int64_t> extents, strides;
@@ -183,6 +192,7 @@ Data copy_of(const Data& given) {
 }
 
 std::optional<Data> make_data(const ir::Kernel& kernel, const Dims& dims, uint64_t seed) {
+  if (has_too_large(kernel)) return std::nullopt;
   Data data;
   data.tensors.resize(kernel.params.size());
   std::mt19937_64 random(seed);
@@ -222,7 +232,7 @@ std::string unknown_name(const Json& file, const std::vector<const ir::Kernel*>&
 GivenData data_of(const Json& file, const ir::Kernel& kernel, const Dims& said) {
   GivenData out{"", said, {}};
   out.data.tensors.resize(kernel.params.size());
-  out.problem = find_dims(file, kernel, out.dims);
+  out.problem = has_too_large(kernel) ? "its tiles are too large to be interpreted" : find_dims(file, kernel, out.dims);
   for (size_t i = 0; i < kernel.params.size() && out.problem.empty(); ++i) {
     const ir::Param& p = kernel.params[i];
     out.problem = is_tensor(kernel, p) ? add_tensor(kernel, p, file, out.dims, i, out.data) : add_number(kernel, p, file[p.name], out.data);

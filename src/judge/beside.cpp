@@ -9,14 +9,17 @@ void Evaluator::lose_reading(Number& x) {
   if (x.padding & kAsRead) x.padding = Padding((x.padding & ~kAsRead) | kAnything);
 }
 
-// Is it the same in all iterations, by its names?
+// Is it the same in all iterations, by its names? So is what is known where the text is compiled, as the names of a loop over a list.
 bool Evaluator::is_of_all(const ast::Expr& expr) const {
   bool is = true;
   each_part(&expr, [&](const ast::Expr& part) {
     auto* name = part.as<ast::NameRef>();
     is &= name || part.as<ast::IntLiteral>() || part.as<ast::Binary>() || part.as<ast::Unary>();
     for (size_t s = around_parallel_; name && s < frame_->scopes.size(); ++s)
-      for (const auto& [known, binding] : frame_->scopes[s].names) is &= known != name->name.text;
+      for (const auto& [known, binding] : frame_->scopes[s].names) {
+        auto* number = std::get_if<Number>(&binding->value);
+        is &= known != name->name.text || (number && number->is_known);
+      }
   });
   return is;
 }

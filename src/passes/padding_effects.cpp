@@ -59,6 +59,7 @@ void PaddingFlow::mask_effects(const op::Map& map, MapAxis& axis, unsigned set, 
   }
   for (const auto& [id, is_tested] : results.effects) {
     std::vector<unsigned>& masked = axis.masked[id];
+    if (!is_tested) axis.met[id].push_back(set);
     if (std::ranges::any_of(masked, [&](unsigned s) { return (set & s) == s; })) continue;
     std::optional<Edges> edges;
     const Group* unknown = nullptr;

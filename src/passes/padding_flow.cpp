@@ -271,6 +271,7 @@ bool PaddingFlow::has_place(const AxisPadding& axis) const { return axis.can_be_
 // What is neutral as long as memory holds finite numbers is left where no mask can stand.
 bool PaddingFlow::keep_out(const Entry& entry, const Op& at) {
   if (is_refused(entry)) return report(entry.padding, entry.tile, entry.where, entry.wanted, at), false;
+  if (entry.padding.apart && !entry.is_meant) report(entry.padding, entry.tile, entry.where, kApart, at);
   if (has_place(entry.padding)) masks_.add(OperandMask{region_, op_, entry.operand, entry.axis, entry.padding.left_out(), entry.identity});
   return true;
 }
@@ -346,8 +347,20 @@ void PaddingFlow::tell() {
   });
 }
 
+// Of a read that ends elsewhere than what it is combined with.
+void PaddingFlow::tell_apart(const Told& one) {
+  const auto& [read, other] = *one.axis.apart;
+  if (!reported_.insert(read.read.valid() ? read.read : one.at.span).second) return;
+  Report report = diagnostics_.at(one.at.span).warning(diag::LeftOut, one.where, name_of(kernel_, read.buffer));
+  for (Span at : std::set{read.read, other.read})
+    if (at.valid()) report.mark(at, read.read == other.read ? "elements of this that lie inside meet others of it that do not" : "one of these reads ends, or begins, at another place than the other");
+  report.help("padding does not count, and what is computed of it is padding as well. Where it shall count, copy what lies inside into a shared tile of numbers of your own: "
+              "`if g >= 0 && g < N { s[c] = x[g]; } else { s[c] = 0; }`");
+}
+
 void PaddingFlow::tell(const Told& one) {
   const AxisPadding& axis = one.axis;
+  if (one.identity == kApart) return tell_apart(one);
   // One read is told of once: what mends the first of the operations that it reaches may mend the others.
   Span cause = axis.origin.read.valid() ? axis.origin.read : one.at.span;
   if (!reported_.insert(cause).second) return;

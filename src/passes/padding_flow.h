@@ -112,6 +112,7 @@ class PaddingFlow {
     int64_t axis;
     std::span<const Group> groups;
     std::vector<unsigned> sets;
+    std::map<ir::OpId, std::vector<unsigned>> met = {};     // effects, and the sets that have to do with them
     std::map<ir::OpId, std::vector<unsigned>> masked = {};  // effects, and the sets where they are not made
     unsigned inputs(unsigned set) const;  // of a set of groups
   };
@@ -182,6 +183,8 @@ class PaddingFlow {
   void note_asides(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   std::optional<Edges> edges_aside(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t of);
   AxisPadding standing(const ir::op::Map& map, const MapAxis& axis, std::vector<Outcome> outcomes, size_t r);
+  std::optional<Apart> apart_in(const MapAxis& axis, std::span<const unsigned> sets);
+  void warn_of_effects(const MapAxis& axis);
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
   bool has_one_place(const Group& group, int64_t axis) const;
@@ -258,6 +261,8 @@ class PaddingFlow {
   static constexpr std::string_view kPartial = "assignment";  // of what is computed of the variable's own elements in part
   static constexpr std::string_view kLate = "turn";  // of what a loop within an iteration carries, to which padding comes later
   static constexpr std::string_view kFresh = "number";  // that was declared in the turn itself, and holds no data
+  void tell_apart(const Told& one);
+  static constexpr std::string_view kApart = "apart";
   static constexpr std::string_view kEffect = "store or atomic";  // by its condition, its place or what it is given
   // What an operand is: computed in place, a name of a fragment, or of a shared tile.
   enum class Held : uint8_t { InPlace, Named, Shared };

@@ -379,6 +379,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
         counting[r].insert(a);
       }
     }
+    warn_of_effects(axis);
     for (size_t r = 0; r < states.size(); ++r) states[r].axes[a] = padding_of(map, axis, outcomes[r], r);
   }
   for (size_t r = 0; r < states.size(); ++r) {

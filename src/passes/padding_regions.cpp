@@ -174,6 +174,36 @@ AxisPadding PaddingFlow::standing(const op::Map& map, const MapAxis& axis, std::
   return padding;
 }
 
+// Two groups whose edges are known, and are not the same, where one is padding and the other is not; `sets`: where it counts no more than padding.
+std::optional<Apart> PaddingFlow::apart_in(const MapAxis& axis, std::span<const unsigned> sets) {
+  auto is_known = [](const Group& g) {
+    return g.is_filled && !g.edges.empty() && g.sample->kind == PaddingKind::Read && std::ranges::all_of(g.edges, [](const Beyond& b) { return b.when.is_true(); });
+  };
+  unsigned all = 0;
+  for (unsigned set : sets) all |= set;
+  for (size_t g = 0; g < axis.groups.size(); ++g)
+    if ((all >> g & 1) && axis.groups[g].sample->apart) return axis.groups[g].sample->apart;
+  for (size_t g = 0; g < axis.groups.size(); ++g)
+    for (size_t h = 0; h < axis.groups.size(); ++h) {
+      const Group &in = axis.groups[g], &out = axis.groups[h];
+      const bool is_met = (all >> g & 1) && (all >> h & 1) && std::ranges::any_of(sets, [&](unsigned set) { return (set >> h & 1) && !(set >> g & 1); });
+      if (is_met && is_known(in) && is_known(out) && !is_beyond(out.edges, in.edges)) return Apart{in.sample->origin, out.sample->origin};
+    }
+  return std::nullopt;
+}
+
+// Of what an iteration does to memory, where an element that lies inside tells, and one that does not.
+void PaddingFlow::warn_of_effects(const MapAxis& axis) {
+  for (const auto& [id, sets] : axis.met) {
+    const Op& op = kernel_.op(id);
+    const std::optional<Apart> apart = op.is<op::Atomic>() || op.is<op::ElementStore>() ? apart_in(axis, sets) : std::nullopt;
+    if (!apart) continue;
+    AxisPadding told = *axis.groups[0].sample;
+    told.apart = apart;
+    report(told, {}, op.is<op::Atomic>() ? "atomic" : "store", kApart, op);
+  }
+}
+
 AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r) {
   using Kind = Outcome::Kind;
   auto has = [&](Kind kind) { return std::ranges::any_of(outcomes, [&](const Outcome& o) { return o.kind == kind; }); };
@@ -205,6 +235,10 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
   padding.is_scanned = padding.kind == PaddingKind::Read;
   for (const auto& [at, along] : padded_)
     if (at.second == axis.axis && sources_[r].contains(inputs_[at.first].element)) padding.is_scanned &= along->is_scanned;
+  std::vector<unsigned> sets;
+  for (const Outcome& outcome : outcomes)
+    if (outcome.kind == Kind::Padding) sets.push_back(outcome.groups);
+  padding.apart = apart_in(axis, sets);
   note_first_turn(axis, outcomes, r, padding);
   note_uniform(map, axis, outcomes, r, padding);
   if (is_late && padding.has_free()) padding.uniform = {prove::truth(false), true, padding.uniform.is_placed, known_anything(element(into_[r]))};

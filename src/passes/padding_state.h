@@ -43,6 +43,11 @@ struct PadOrigin {
   Span read, pad;
 };
 
+// Two reads that end, or begin, at different places: what is made of both leaves out elements of one.
+struct Apart {
+  PadOrigin one, other;
+};
+
 // Read: it came from a read, or was computed of what did. Set: the program put numbers of its own there. Free: a variable holds what it was
 // given before, a number that is the same along the axis, as what was to be added there is padding. Mixed: one or the other.
 enum class PaddingKind : uint8_t { Read, Set, Free, Mixed };
@@ -100,6 +105,7 @@ struct AxisPadding {
   Known numbers;             // that stand there
   Known told;                // of Mixed: those that the program has set, which are not masked
   PadOrigin origin;
+  std::optional<Apart> apart;
   bool is_as_read = false;   // nothing has been computed of them since
   bool may_take_up = false;  // of Mixed: some are free
   bool is_scanned = false;   // they are what a scan has come to: a row or column of them, which an index takes, is no padding

@@ -9,6 +9,7 @@ std::vector<Carried> carry(Instance& in, ir::RegionId region) {
     if (!v.current.valid() || v.depth != in.depth) continue;
     ir::ValueId arg = in.kernel.new_arg(region, v.type, v.name);
     all.push_back({{i}, v.current, arg, arg});
+    in.carried[arg] = v.current;
     v.current = arg;
   }
   return all;
@@ -18,6 +19,7 @@ void carry_again(Instance& in, std::vector<Carried>& all, ir::RegionId region) {
   for (Carried& c : all) {
     Variable& v = in.variable(c.variable);
     c.arg = c.last = in.kernel.new_arg(region, v.type, v.name);
+    in.carried[c.arg] = c.init;
     v.current = c.arg;
   }
 }

@@ -118,6 +118,7 @@ struct Instance {
   int depth = 0;                // isolated regions open
   int control_depth = 0;        // branches and loops open
   std::set<ir::OpId> statements;  // branches and maps that statements have made, `if` and `parallel`: their results are what variables hold behind them
+  std::map<ir::ValueId, ir::ValueId> carried;  // by an argument of a loop: what it begins with
   Magnitudes near_indices;  // of launches, threads, elements, and of loops whose ends are no numbers from afar
   bool is_dead = false;         // this place is not reached: a `break`, `continue` or `return` stands before it
   std::string label;            // of the statement being lowered

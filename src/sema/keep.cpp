@@ -45,7 +45,7 @@ MadeOf cut_at(const Instance& in, Offsets& offsets, const Selection& part, ir::V
 // What a value is computed of, one step back: through both sides of branches, and the turns of loops that are done.
 class Makers {
  public:
-  explicit Makers(const ir::Kernel& kernel) : kernel_(kernel) {}
+  explicit Makers(const Instance& in) : in_(in), kernel_(in.kernel) {}
   std::vector<ir::ValueId> of(ir::ValueId v) {
     std::vector<ir::ValueId> all;
     const ir::Op* made = kernel_.definition(v);
@@ -64,18 +64,23 @@ class Makers {
   std::vector<ir::ValueId> carried(ir::ValueId argument) const {
     const ir::RegionId region = kernel_.value(argument).region;
     const auto loop = loops_.find(region);
-    if (loop == loops_.end()) return {};
+    if (loop == loops_.end()) {
+      // Of a loop around this place, which is not done.
+      const auto begun = in_.carried.find(argument);
+      return begun != in_.carried.end() ? std::vector{begun->second} : std::vector<ir::ValueId>();
+    }
     const auto& args = kernel_.region(region).args;
     return ir::carried_sources(kernel_, *loop->second, region, size_t(std::ranges::find(args, argument) - args.begin()));
   }
 
+  const Instance& in_;
   const ir::Kernel& kernel_;
   std::map<ir::RegionId, const ir::Op*> loops_;
 };
 
 // Is something that a number is computed of such? `but`: without that.
-bool is_made_of(const ir::Kernel& kernel, ir::ValueId number, const std::function<bool(ir::ValueId)>& is_such, ir::ValueId but = {}) {
-  Makers makers(kernel);
+bool is_made_of(const Instance& in, ir::ValueId number, const std::function<bool(ir::ValueId)>& is_such, ir::ValueId but = {}) {
+  Makers makers(in);
   std::set<ir::ValueId> seen{but};
   std::vector<ir::ValueId> open{number};
   while (!open.empty()) {
@@ -98,7 +103,7 @@ ir::ValueId asked(Instance& in, ir::ValueId old, ir::ValueId next, ir::ValueId b
 // May a number, but for what it holds of `old`, be padding: is it made of elements of tiles, or of what a loop carries from turn to turn?
 // Places are none.
 bool may_be_padding(const Instance& in, ir::ValueId number, ir::ValueId old) {
-  return is_made_of(in.kernel, number, [&](ir::ValueId v) {
+  return is_made_of(in, number, [&](ir::ValueId v) {
     if (auto* load = in.kernel.defined_by<op::ElementLoad>(v)) return in.type(load->buffer).space == ir::Space::Shared;
     if (in.kernel.definition(v) || in.kernel.value(v).region == in.kernel.body) return false;
     if (in.parallel && in.kernel.value(v).region == in.parallel->region) return std::ranges::find(in.parallel->indices, v) == in.parallel->indices.end();
@@ -119,17 +124,47 @@ const Parallel::Cell* cell_of(const Instance& in, VariableId id) {
 
 bool is_cell(const Instance& in, VariableId id) { return cell_of(in, id) != nullptr; }
 
+// The values one of which a variable holds that holds `v`: what branches have left, and what loops begin with and their turns leave.
+std::set<ir::ValueId> held_as(const Instance& in, ir::ValueId v) {
+  std::set<ir::ValueId> found;
+  std::vector<ir::ValueId> open{v};
+  while (!open.empty()) {
+    const ir::ValueId next = open.back();
+    open.pop_back();
+    if (!found.insert(next).second) continue;
+    const ir::Op* made = in.kernel.definition(next);
+    const auto carried = in.carried.find(next);
+    if (!made && carried != in.carried.end()) open.push_back(carried->second);
+    if (!made) continue;
+    const size_t result = size_t(std::ranges::find(made->results, next) - made->results.begin());
+    auto left_by = [&](ir::RegionId part, size_t i) { open.push_back(in.kernel.terminator(part).as<op::Yield>().values[i]); };
+    if (auto* choice = made->get<op::Select>()) open.insert(open.end(), {choice->a, choice->b});
+    else if (made->is<op::If>()) ir::each_region(made->data, [&](ir::RegionId side) { left_by(side, result); });
+    else if (auto* loop = made->get<op::For>()) open.push_back(loop->inits[result]), left_by(loop->body, result);
+    else if (auto* turns = made->get<op::While>()) left_by(turns->condition, result + 1), left_by(turns->body, result);
+  }
+  return found;
+}
+
+// Is a number computed of one of the values that a variable may hold?
+MadeOf made_of_one(const Instance& in, ir::ValueId next, const std::set<ir::ValueId>& held) {
+  const bool is_so = is_made_of(in, next, [&](ir::ValueId v) { return held.contains(v) && !in.kernel.constant(v); });
+  return is_so ? MadeOf::Some : MadeOf::None;
+}
+
 // Is it computed of an element of another tile, at the place of the cell, that is itself made of what the fragment holds, or may hold from a loop before?
 MadeOf made_by_others(Instance& in, const Parallel::Cell& cell, ir::ValueId next) {
   const ir::ValueId tile = in.variable(cell.fragment).current;
-  if (!tile.valid() || in.variable(cell.cell).current != cell.before) return MadeOf::None;
+  const ir::ValueId current = in.variable(cell.cell).current;
+  if (!tile.valid() || !held_as(in, current).contains(cell.before)) return MadeOf::None;
+  const MadeOf held = current == cell.before ? MadeOf::All : MadeOf::Some;
   const std::set<ir::ValueId> left = left_as_they_were(in, tile);
   Ancestry ancestry(in, is_one_of({tile}));
   MadeOf all = MadeOf::None;
   for (const Elementwise::Input& input : in.parallel->inputs) {
     if (input.axes != cell.axes) continue;
     const MadeOf made_of = left.contains(input.tile) ? MadeOf::Some : ancestry.of(input.tile);
-    if (made_of != MadeOf::None && is_made_of(in.kernel, next, [&](ir::ValueId v) { return v == input.element; })) all = std::max(all, made_of);
+    if (made_of != MadeOf::None && is_made_of(in, next, [&](ir::ValueId v) { return v == input.element; })) all = std::max(all, std::min(made_of, held));
   }
   return all;
 }
@@ -186,14 +221,11 @@ ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next) {
   const ir::ValueId old = in.variable(id).current;
   const Parallel::Cell* cell = cell_of(in, id);
   if (!old.valid() || (!cell && !is_number(in, id))) return next;
-  const bool is_of_old = is_made_of(in.kernel, next, [&](ir::ValueId v) { return v == old; });
-  if (cell && !is_of_old) {
-    const MadeOf made_of = made_by_others(in, *cell, next);
-    return made_of != MadeOf::None ? asked(in, old, next, {}, false, {}, made_of == MadeOf::Some) : next;
-  }
-  if (!is_of_old) return next;
-  if (cell) return asked(in, old, next);
-  return may_be_padding(in, next, old) ? asked(in, old, next, next, true) : next;
+  MadeOf made_of = is_made_of(in, next, [&](ir::ValueId v) { return v == old; }) ? MadeOf::All : made_of_one(in, next, held_as(in, old));
+  if (cell && made_of == MadeOf::None) made_of = made_by_others(in, *cell, next);
+  if (made_of == MadeOf::None) return next;
+  if (cell) return asked(in, old, next, {}, false, {}, made_of == MadeOf::Some);
+  return may_be_padding(in, next, old) ? asked(in, old, next, next, true, {}, made_of == MadeOf::Some) : next;
 }
 
 void keep_behind(Instance& in, ir::ValueId condition, std::span<const Changed> changed) {

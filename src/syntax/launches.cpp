@@ -80,10 +80,13 @@ class Axes {
     return diagnostics_.at(span(begin, end)).error(diag::ExpectedToken, "`" + ours + "`", "`" + text(begin, end) + "`");
   }
 
+  // `launch (i: N)`, `launch (i = N)`, `launch (i < N)`
+  static bool stands_for_in(size_t type) { return type == TileLexer::COLON || type == TileLexer::ASSIGN || type == TileLexer::LESS; }
+
   // `launch (ceildiv(N, 64))`: an extent alone.
   bool has_no_index(size_t i, size_t end) const {
     const size_t word = type_at(tokens_, i + 1);
-    const bool is_named = is_name(type_at(tokens_, i)) && (word == TileLexer::IN || word == TileLexer::COLON || word == TileLexer::ASSIGN);
+    const bool is_named = is_name(type_at(tokens_, i)) && (word == TileLexer::IN || stands_for_in(word));
     if (end == i || is_named || begins_option(type_at(tokens_, i))) return false;
     for (size_t k = i; k < end; ++k)
       if (type_at(tokens_, k) == TileLexer::IN || type_at(tokens_, k) == TileLexer::DOT_DOT) return false;
@@ -101,7 +104,7 @@ class Axes {
       return end + 2;
     }
     if (!is_name(type_at(tokens_, i))) return end;
-    if (word == TileLexer::COLON || word == TileLexer::ASSIGN) {
+    if (stands_for_in(word)) {
       uint32_t behind_name = uint32_t(list_[i]->getStopIndex() + 1);
       report(i + 1, i + 2, "in").fix({{input_.span(behind_name, list_[i + 2]->getStartIndex()), " in "}}, kAxis);
       dynamic_cast<antlr4::CommonToken&>(*list_[i + 1]).setType(TileLexer::IN);

@@ -214,9 +214,22 @@ class Reader {
     dropped_end_ = end;
     out_.list.push_back(imagined_before(token, TileLexer::ID));
   }
+  // `010` is 8 in C, and 10 for others.
+  void leading_zero(const antlr4::Token& token) {
+    std::string text(input_.spelling(token));
+    std::erase(text, '_');
+    const size_t first = text.find_first_not_of('0');
+    if (text.size() < 2 || text[0] != '0' || text.find_first_not_of("0123456789") != text.npos || first == text.npos) return;
+    const Span span = input_.span(token);
+    auto said = diagnostics_.at(span).error(diag::BadNumber, input_.spelling(token));
+    if (text.find_first_of("89") == text.npos && text.size() < 20) said.help("C reads it in octal digits: that is `" + std::to_string(std::strtoull(text.c_str(), nullptr, 8)) + "` here");
+    said.fix(span, text.substr(first), "a decimal number begins with no 0");
+  }
+
   void integer(TokenPointer token) {
     size_t end = end_of_hexadecimal_float(*token);
     if (end > token->getStartIndex()) return hexadecimal_float(*token, end);
+    leading_zero(*token);
     out_.list.push_back(std::move(token));
   }
 

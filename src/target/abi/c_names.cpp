@@ -205,6 +205,8 @@ std::string_view beginning_of_run_time(std::string_view name) {
 }
 
 bool is_declared_by_c(std::string_view name) {
+  // At file scope all of these are the implementation's: `_end`, `_init`.
+  if (name.starts_with('_')) return true;
   static const Words declared = words_of(kDeclared), math = words_of(kMathFunctions), beginnings = words_of(kFunctionBeginnings);
   return declared.contains(name) || is_one_with_ending(name, math) || begins_as_one_of(name, beginnings);
 }
