@@ -56,7 +56,7 @@ void Evaluator::decide(const ast::If& choice, const Number& test, const Number& 
       lose_reading(x), x.stamps.add(test.stamps);
       const Padding out = element ? moved(Padding(test.padding & kAllAxes), turned_round(element->indices)) : Padding(0);
       const bool is_kept = element && (element->kind == Kind::Fragment || (element->kind == Kind::Shared && is_in_place(*element)));
-      if (is_kept && !x.is_padding() && is_walking_) x.data |= out & kLost;
+      if (is_kept && !x.is_padding() && is_walking_ && (out & kLost)) x.data |= kAllAxes & ~(out & ~kLost);
       // What conditions within it have to do with came to nothing.
       const auto one = std::ranges::find(left, &x, &Left::place);
       const Number& before = one != left.end() ? one->before : x;
@@ -64,7 +64,7 @@ void Evaluator::decide(const ast::If& choice, const Number& test, const Number& 
       // Whether it was kept out of it is not known; padding to which nothing is assigned is left as it is either way.
       if (test.is_set() && !is_taken && x.is_padding()) return;
       if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything), x.waiting = 0;
-      else if (!element && !(own.padding & kLost)) x.padding |= own.beyond();
+      else if (!element && !(own.padding & kLost)) x.padding |= own.beyond(), decided_by(x, own);
     });
   };
   for (const ast::Stmt* s : choice.then_block.statements) each(*s, test.truth());

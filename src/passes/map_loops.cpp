@@ -34,7 +34,7 @@ bool MapRun::enter(const Op& op, RegionId part, bool is_first) {
       const Marks before = marks(arg);
       Marks now = most(before, marks(source));
       now.made = marks_of.contains(arg) ? either(before.made, marks(source).made) : marks(source).made;
-      now.is_tainted_late = before.is_tainted_late, now.late = before.late;
+      now.is_tainted_late = before.is_tainted_late, now.late = before.late, now.late_data = before.late_data;
       now.variable = marks(source).variable & (marks_of.contains(arg) ? before.variable : ~0u);
       grows |= now != before;
       marks_of[arg] = now;
@@ -49,10 +49,12 @@ void MapRun::run_turns(const Op& op) {
   if (auto* counted = op.get<op::For>())
     for (ValueId v : {counted->low, counted->high, counted->step}) path = with_element(path, marks(v));
   // What a turn yields is first known behind it. Then what it is in some turns alone, which is known once it is known what it is in all of them.
+  const std::function<void()> take_back = noting ? noting() : nullptr;
   bool is_first = true;
   for (bool is_settled : {false, true})
     for (bool grows = !is_settled || note_late(op); grows; is_first = false) {
       grows = is_first;
+      if (take_back) take_back();
       each_region(op.data, [&](RegionId part) { grows |= enter(op, part, is_first); });
       if (is_settled) grows |= note_late(op);
     }

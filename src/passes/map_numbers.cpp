@@ -132,8 +132,10 @@ void MapRun::run_assignment(const op::Select& choice, OpId inside, ValueId by, V
 
 // Assigned to a variable, data are its own, and beside them it has kept nothing.
 void MapRun::take_up(Marks& marks, uint32_t variable) {
+  const uint32_t own = variable ? variable : kOtherData;
   if (!marks.data) return;
-  marks.kept = marks.late = marks.read = marks.may_be_taken_up = 0, marks.data = variable ? variable : kOtherData;
+  if (!(marks.data & ~marks.late_data)) return void((marks.data = marks.late_data = own, marks.late |= marks.kept));
+  marks.late_data = 0, marks.kept = marks.late = marks.read = marks.may_be_taken_up = 0, marks.data = own;
 }
 
 void MapRun::assign(const op::Select& choice, OpId inside, ValueId by, ValueId v) {
@@ -144,10 +146,12 @@ void MapRun::assign(const op::Select& choice, OpId inside, ValueId by, ValueId v
   const uint32_t own = held_under(inside, old);
   // Of a condition, what variables have taken up is no data either.
   const uint32_t data = by == next ? marks(by).data : marks(by).read & ~marks(by).may_be_taken_up;
-  if (!(data & ~own)) made.kept = marks(by).kept & ~own;
+  // In some turns of a loop it is made of data.
+  const bool is_late = by == next && !kernel.op(inside).as<op::Inside>().of_number && (data & ~own) && !(data & ~own & ~marks(by).late_data);
+  if (!(data & ~own) || is_late) made.kept = marks(by).kept & ~own;
   made.may_be_read = made.kept && by != next && (marks(by).read & ~own);
   marks_of[v].is_assigned = true;
-  made.is_set = taint(by) == Taint::Set, made.is_late = marks(by).is_late(made.kept);
+  made.is_set = taint(by) == Taint::Set, made.is_late = marks(by).is_late(made.kept) || (is_late && made.kept);
   const bool is_padding = keeps && (taint(by) >= Taint::Mixed || made.kept || (made.is_set && kernel.op(inside).as<op::Inside>().of_number));
   if (!is_padding) {
     if (made.is_same && taint(next) == Taint::Set) marks_of[v].taint = taint(old);
@@ -267,10 +271,10 @@ void MapRun::run_branch(const op::If& branch, const Op& op, RegionId at) {
 }
 
 MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const Kernel& kernel, RegionId body, NumbersOf known, MarksOf marks,
-                          const prove::Formula& assumption, const Keeps& keeps) {
+                          const prove::Formula& assumption, const Keeps& keeps, const Noting& noting) {
   std::map<OpId, bool> effects;
   const Decider decider(prover, decisions, kernel, assumption);
-  MapRun run{decider, kernel, std::move(known), std::move(marks), keeps};
+  MapRun run{decider, kernel, std::move(known), std::move(marks), keeps, noting};
   run.effects = &effects, run.body = body;
   MapRun::Yielded yielded = run.region(body);
   return {std::move(yielded.numbers), std::move(yielded.marks), std::move(run.known), std::move(run.marks_of), std::move(effects), std::move(run.unsure), std::move(run.turned)};

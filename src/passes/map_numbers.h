@@ -29,6 +29,9 @@ struct Assignment {
 enum class Keeping : uint8_t { Next, Told, Old, Either };
 using Keeps = std::function<Keeping(const Assignment&)>;
 
+// Gives what takes back all that is noted of assignments from here on: of the rounds of a loop the last one counts alone.
+using Noting = std::function<std::function<void()>()>;
+
 using MarksOf = std::map<ir::ValueId, Marks>;
 struct MapResults {
   std::vector<Known> numbers;  // of each yielded value
@@ -46,7 +49,7 @@ struct MapResults {
 // `known` holds the numbers of values around and of the body's element arguments, `marks` those of its arguments.
 // Where the prover decides a condition under `assumption`, only the side that is taken counts. Without `keeps`, assignments take place.
 MapResults run_on_numbers(prove::Prover& prover, Decisions& decisions, const ir::Kernel& kernel, ir::RegionId body, NumbersOf known, MarksOf marks,
-                          const prove::Formula& assumption, const Keeps& keeps = {});
+                          const prove::Formula& assumption, const Keeps& keeps = {}, const Noting& noting = {});
 
 // The operand of a sum and the like that the other one, as far as it is known, leaves as it is; none where it may change.
 ir::ValueId unchanged(ir::BinaryFn fn, ir::ValueId left, ir::ValueId right, const Numbers& a, const Numbers& b);

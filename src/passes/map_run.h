@@ -7,6 +7,7 @@
 namespace tilec::passes {
 
 inline const Keeps kSilent = [](const Assignment&) { return Keeping::Old; };
+inline const Noting kNothing;
 
 struct MapRun {
   const Decider& decider;
@@ -14,6 +15,7 @@ struct MapRun {
   NumbersOf known;
   MarksOf marks_of;
   const Keeps& keeps;
+  const Noting& noting;
   std::array<std::map<ir::ValueId, ir::ValueId>, 2> same = {};  // by belief: another value that holds the same
   std::set<ir::ValueId> other_numbers = {};  // of those, what was left as it is, but may hold another number
   std::map<ir::OpId, bool>* effects = nullptr;
@@ -60,7 +62,7 @@ struct MapRun {
   bool enter(const ir::Op& op, ir::RegionId part, bool is_first);
   void run_turns(const ir::Op& op);
   // Beside what is run: nothing is asked or noted there.
-  MapRun apart() const { return {decider, kernel, known, marks_of, kSilent, same, other_numbers}; }
+  MapRun apart() const { return {decider, kernel, known, marks_of, kSilent, kNothing, same, other_numbers}; }
   bool has_turn(const ir::Op& op, ir::RegionId at) const;
   // What is left: what it began with, or what a turn has made of it, as its ends or its condition say.
   std::vector<Marks> left_by(const ir::op::For& loop, bool has_turn);

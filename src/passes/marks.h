@@ -40,6 +40,7 @@ struct Marks {
   uint32_t variable = 0;       // the bit of the input that it is, or that this is assigned to
   bool is_tainted_late = false;  // in some turns of a loop, as the first, it has nothing to do with padding
   uint32_t late = 0;             // nor with these that have kept something, or in some runs that counts, as places and data do
+  uint32_t late_data = 0;        // nor made of these data
   // Has it to do with elements that count no more than padding does, and with nothing else?
   bool is_left_out() const { return taint >= Taint::Mixed || (is_beyond && made != Made::Data && !data); }
   bool is_read() const { return read & ~may_be_taken_up; }

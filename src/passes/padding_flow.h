@@ -156,6 +156,7 @@ class PaddingFlow {
   void refuse_fresh(AxisPadding padding, ir::ValueId tile, ir::OpId inside);
   bool is_of_turn(const Met& met) const;
   Keeping noted(const Assignment& made, Keeping keeping);
+  std::function<void()> noting();
   static Edges edges_of(const Met& met);
   bool is_fresh(ir::ValueId number, const Edges& edges, const std::function<bool(ir::ValueId)>& is_padding) const;
   static bool is_by_turn(const MapAxis& axis, unsigned set);

@@ -279,6 +279,21 @@ Edges PaddingFlow::masked_by(Met& met, const MapAxis& axis, const Assignment& ma
   return edges;
 }
 
+// What takes back the masks that are asked for from here on, and what is told.
+std::function<void()> PaddingFlow::noting() {
+  return [this, masks = masks_.inside_all(), told = told_[op_].size()] {
+    masks_.take_back(masks);
+    while (told_[op_].size() > told) told_[op_].pop_back();
+  };
+}
+
+// Of the set at hand.
+Keeping PaddingFlow::noted(const Assignment& made, Keeping keeping) {
+  if (keeping == Keeping::Next) kept_.erase(made.inside);
+  else kept_.insert(made.inside);
+  return keeping;
+}
+
 Keeping PaddingFlow::keeps(const MapAxis& axis, unsigned set, const Assignment& made) {
   const bool is_late = made.held.is_tainted_late || (made.is_late && made.held.taint != Taint::Padding);
   if (is_late && !made.may_be_same && !is_of_iteration(axis, made)) return refuse_partial(axis, set, kLate);

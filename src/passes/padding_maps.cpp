@@ -178,14 +178,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
     return noted(made, this->keeps(along, set, made));
   };
   if (!but) lapses_.clear(), kept_.clear();
-  return with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), all, keeps));
-}
-
-// Of the set at hand.
-Keeping PaddingFlow::noted(const Assignment& made, Keeping keeping) {
-  if (keeping == Keeping::Next) kept_.erase(made.inside);
-  else kept_.insert(made.inside);
-  return keeping;
+  return with_stores(run_on_numbers(prover_, decisions_, kernel_, map.body, std::move(known), std::move(marks), all, keeps, [this] { return noting(); }));
 }
 
 // What an input that has no padding holds where those of the set do: it may be made by the places of its elements.

@@ -54,6 +54,9 @@ class Masks {
   void add(const InsideMask& mask);
   const InsideMask* inside(ir::OpId inside, int64_t axis) const;  // none where there is no mask
   bool has_inside(ir::OpId inside) const;
+  using Insides = std::map<std::pair<ir::OpId, int64_t>, InsideMask>;  // by operation and axis
+  const Insides& inside_all() const { return inside_; }
+  void take_back(const Insides& all) { inside_ = all; }
   void forget(ir::OpId map);          // what was asked for in its body
   void forget_operands(ir::OpId op);  // what was asked for in front of it, and of a number that it makes
   // The edges of one operation along an axis are united.
@@ -69,7 +72,7 @@ class Masks {
 
   prove::Prover& prover_;
   std::map<std::tuple<ir::OpId, size_t, int64_t>, OperandMask> operands_;  // by operation, operand and axis
-  std::map<std::pair<ir::OpId, int64_t>, InsideMask> inside_;  // by operation and axis
+  Insides inside_;
   std::map<std::tuple<ir::OpId, int64_t>, GuardMask> guards_;
   std::map<std::pair<ir::OpId, int64_t>, EffectMask> effects_;  // by operation and axis
 };
