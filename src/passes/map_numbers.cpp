@@ -119,6 +119,11 @@ void MapRun::note_same(const Op& op) {
   }
 }
 
+uint32_t MapRun::variable_of(OpId inside, ValueId old) const {
+  const std::vector<ValueId>& held = kernel.op(inside).as<op::Inside>().held;
+  return marks(held.empty() ? old : held.front()).variable;
+}
+
 uint32_t MapRun::held_under(OpId inside, ValueId old) const {
   uint32_t own = marks(old).kept | marks(old).data;
   for (ValueId v : kernel.op(inside).as<op::Inside>().held) own |= marks(v).kept | marks(v).data;
@@ -127,7 +132,7 @@ uint32_t MapRun::held_under(OpId inside, ValueId old) const {
 
 void MapRun::run_assignment(const op::Select& choice, OpId inside, ValueId by, ValueId v) {
   assign(choice, inside, by, v);
-  marks_of[v].variable = marks(choice.b).variable;
+  marks_of[v].variable = variable_of(inside, choice.b);
 }
 
 // Assigned to a variable, data are its own, and beside them it has kept nothing.
@@ -155,7 +160,7 @@ void MapRun::assign(const op::Select& choice, OpId inside, ValueId by, ValueId v
   const bool is_padding = keeps && (taint(by) >= Taint::Mixed || made.kept || (made.is_set && kernel.op(inside).as<op::Inside>().of_number));
   if (!is_padding) {
     if (made.is_same && taint(next) == Taint::Set) marks_of[v].taint = taint(old);
-    if (!kernel.op(inside).as<op::Inside>().of_number) take_up(marks_of[v], marks(old).variable);
+    if (!kernel.op(inside).as<op::Inside>().of_number) take_up(marks_of[v], variable_of(inside, old));
     return equate(v, next);
   }
   for (ValueId arg : carried)
@@ -166,7 +171,9 @@ void MapRun::assign(const op::Select& choice, OpId inside, ValueId by, ValueId v
   // Nothing is set where what variables have kept tells: padding stays padding.
   if (keeping == Keeping::Next && made.kept && made.held.taint == Taint::Padding) marks_of[v].taint = Taint::Padding;
   if (keeping == Keeping::Next || keeping == Keeping::Told) return equate(v, next);
-  if (taint(old) != Taint::Padding) marks_of[v] = kept(marks(old), kernel.op(inside).as<op::Inside>().of_number);
+  Marks left = marks(old);
+  left.variable = variable_of(inside, old);
+  if (taint(old) != Taint::Padding) marks_of[v] = kept(left, kernel.op(inside).as<op::Inside>().of_number);
   const Known both = joined(of(old), of(next));
   equate(v, old);
   if (keeping == Keeping::Either) known.insert_or_assign(v, both), other_numbers.insert(v);

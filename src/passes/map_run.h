@@ -73,6 +73,7 @@ struct MapRun {
   // An operand that the others leave as it is. What the program has set beside padding counts, so that it is left as it is indeed.
   void note_same(const ir::Op& op);
   // What is assigned to where this is asked.
+  uint32_t variable_of(ir::OpId inside, ir::ValueId old) const;  // which variable it is: what it holds may be another's
   uint32_t held_under(ir::OpId inside, ir::ValueId old) const;
   void run_assignment(const ir::op::Select& choice, ir::OpId inside, ir::ValueId by, ir::ValueId v);
   static void take_up(Marks& marks, uint32_t variable);

@@ -94,7 +94,7 @@ bool is_made_of(const Instance& in, ir::ValueId number, const std::function<bool
   return false;
 }
 
-// `by`: what tells, with what is held under it; none: what is assigned itself.
+// `by`: what tells; none: what is assigned itself. `held`: what is held where it tells, that of the variable itself first.
 ir::ValueId asked(Instance& in, ir::ValueId old, ir::ValueId next, ir::ValueId by = {}, bool of_number = false, std::vector<ir::ValueId> held = {}, bool is_partial = false) {
   if (!old.valid() || old == next || in.type(old) != in.type(next)) return next;
   return in.builder.select(in.builder.inside(by.valid() ? by : next, of_number, std::move(held), is_partial), next, old);
@@ -144,6 +144,12 @@ std::set<ir::ValueId> held_as(const Instance& in, ir::ValueId v) {
     else if (auto* turns = made->get<op::While>()) left_by(turns->condition, result + 1), left_by(turns->body, result);
   }
   return found;
+}
+
+// What the element was in front of the iteration, where it holds something else now, as what was another tile's.
+std::vector<ir::ValueId> own_of(const Instance& in, VariableId id, ir::ValueId old) {
+  const Parallel::Cell* cell = cell_of(in, id);
+  return cell && cell->before.valid() && cell->before != old ? std::vector{cell->before} : std::vector<ir::ValueId>();
 }
 
 // Is a number computed of one of the values that a variable may hold?
@@ -224,7 +230,7 @@ ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next) {
   MadeOf made_of = is_made_of(in, next, [&](ir::ValueId v) { return v == old; }) ? MadeOf::All : made_of_one(in, next, held_as(in, old));
   if (cell && made_of == MadeOf::None) made_of = made_by_others(in, *cell, next);
   if (made_of == MadeOf::None) return next;
-  if (cell) return asked(in, old, next, {}, false, {}, made_of == MadeOf::Some);
+  if (cell) return asked(in, old, next, {}, false, own_of(in, id, old), made_of == MadeOf::Some);
   return may_be_padding(in, next, old) ? asked(in, old, next, next, true, {}, made_of == MadeOf::Some) : next;
 }
 
@@ -233,8 +239,11 @@ void keep_behind(Instance& in, ir::ValueId condition, std::span<const Changed> c
   for (const Changed& one : changed)
     if (one.before.valid() && (is_cell(in, one.id) || is_number(in, one.id))) held.push_back(one.before);
   for (const Changed& one : changed) {
-    if (is_cell(in, one.id)) in.set(one.id, asked(in, one.before, one.next, condition, false, held));
-    else in.set(one.id, is_number(in, one.id) && may_be_padding(in, condition, {}) ? asked(in, one.before, one.next, condition, true, held) : one.next);
+    std::vector<ir::ValueId> all = own_of(in, one.id, one.before);
+    if (all.empty()) all.push_back(one.before);
+    all.insert(all.end(), held.begin(), held.end());
+    if (is_cell(in, one.id)) in.set(one.id, asked(in, one.before, one.next, condition, false, all));
+    else in.set(one.id, is_number(in, one.id) && may_be_padding(in, condition, {}) ? asked(in, one.before, one.next, condition, true, all) : one.next);
   }
 }
 
