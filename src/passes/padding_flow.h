@@ -148,6 +148,7 @@ class PaddingFlow {
   };
   Met met_by(const MapAxis& axis, unsigned set, const Assignment& made);
   Edges masked_by(Met& met, const MapAxis& axis, const Assignment& made, const Edges& padding);
+  prove::Formula inside_along(const Group& group, const ir::op::Map& map, int64_t axis) const;
   Edges held_padding(const MapAxis& axis, unsigned set, const Assignment& made) const;
   bool has_own_place_along(size_t input, int64_t axis) const;
   bool is_carried(const Assignment& made) const;
@@ -192,6 +193,7 @@ class PaddingFlow {
   void mask_effects(const ir::op::Map& map, MapAxis& axis, unsigned set, const MapResults& results);
   std::optional<prove::Formula> counts_when(const ir::op::Map& map, const MapAxis& axis, unsigned set, const std::function<bool(const MapResults&)>& left_out);
   Known corner_of(const ir::op::Map& op, size_t r);
+  void note_corner(const ir::op::Map& map, size_t r, bool counts, TileState& state);
   std::set<ir::ValueId> sources_of(ir::ValueId v, const std::function<bool(ir::OpId)>& is_kept = {}, std::set<ir::ValueId> seen = {}, bool is_assigned = false) const;
   bool is_made_of(ir::ValueId v, ir::ValueId source) const { return sources_of(v).contains(source); }
   void look_at(const ir::op::Map& op, const ir::Op& at);

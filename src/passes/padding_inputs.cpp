@@ -176,6 +176,18 @@ prove::Formula PaddingFlow::all_uniform(unsigned inputs, int64_t axis) const {
   return prove::all_of(std::move(runs));
 }
 
+// Where a group is no padding along that axis: within its edges, or in runs in which it is the same all along it.
+prove::Formula PaddingFlow::inside_along(const Group& group, const op::Map& map, int64_t axis) const {
+  std::vector<prove::Formula> any{negation(outside(group.edges, coordinate(map, axis)))};
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const AxisPadding* along = is_in(group.inputs, i) ? padding_along(i, axis) : nullptr;
+    if (!along || along->kind != PaddingKind::Free) continue;
+    if (along->uniform.is_lost) return prove::truth(true);
+    if (!along->uniform.when.is_false()) any.push_back(along->uniform.when);
+  }
+  return any.size() == 1 ? std::move(any[0]) : prove::any_of(std::move(any));
+}
+
 // At these places, in runs in which not all that is padding there is the same all along the axis, and in which those inputs are.
 prove::Formula PaddingFlow::runs_of(int64_t axis, const prove::Formula& places, std::vector<prove::Formula> unless, unsigned but) const {
   const prove::Formula none = prove::any_of(std::move(unless));

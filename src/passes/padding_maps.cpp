@@ -156,7 +156,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
   // Along the other axes it lies inside; what does not is in the corners.
   for (int64_t other = 0; axis >= 0 && other <= int64_t(map.shape.size()); ++other)
     for (const Group& group : other == axis ? std::span<const Group>() : std::span<const Group>(groups_[size_t(other)]))
-      if (group.is_filled && !group.edges.empty()) places.push_back(negation(outside(group.edges, coordinate(map, other))));
+      if (group.is_filled && !group.edges.empty()) places.push_back(inside_along(group, map, other));
   const prove::Formula all = prove::all_of(std::move(places)), runs = runs_of(axis, all, std::move(unless), but);
   if (axis >= 0 && axis < int64_t(map.shape.size())) marks[args[size_t(axis)]].made = Made::Placed;
   for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -338,6 +338,19 @@ void PaddingFlow::look_at(const op::Map& map, const Op& at) {
   }
 }
 
+// What stands beyond two axes or more of a result; `counts`: in runs in which it is no padding.
+void PaddingFlow::note_corner(const op::Map& map, size_t r, bool counts, TileState& state) {
+  const auto padded = std::ranges::count_if(state.axes, &AxisPadding::is_padded);
+  std::optional<Known> corner;
+  if (counts) state.inside = joined(state.inside, corner.emplace(corner_of(map, r)));
+  if (padded > 1) state.corner = corner ? *corner : corner.emplace(corner_of(map, r));
+  for (size_t a = 0; a < state.axes.size(); ++a) {
+    if (!state.axes[a].is_padded || !hides_corner(state, a)) continue;
+    if (!corner) corner = corner_of(map, r);
+    state.axes[a].numbers = joined(state.axes[a].numbers, *corner);
+  }
+}
+
 void PaddingFlow::run_map(const op::Map& map, const Op& at) {
   look_at(map, at);
   masks_.forget(op_);
@@ -375,17 +388,7 @@ void PaddingFlow::run_map(const op::Map& map, const Op& at) {
     warn_of_effects(axis);
     for (size_t r = 0; r < states.size(); ++r) states[r].axes[a] = padding_of(map, axis, outcomes[r], r);
   }
-  for (size_t r = 0; r < states.size(); ++r) {
-    auto padded = std::count_if(states[r].axes.begin(), states[r].axes.end(), [](const AxisPadding& axis) { return axis.is_padded; });
-    std::optional<Known> corner;
-    if (counting[r].size() > 1) states[r].inside = joined(states[r].inside, corner.emplace(corner_of(map, r)));
-    if (padded > 1) states[r].corner = corner ? *corner : corner.emplace(corner_of(map, r));
-    for (size_t a = 0; a < states[r].axes.size(); ++a) {
-      if (!states[r].axes[a].is_padded || !hides_corner(states[r], a)) continue;
-      if (!corner) corner = corner_of(map, r);
-      states[r].axes[a].numbers = joined(states[r].axes[a].numbers, *corner);
-    }
-  }
+  for (size_t r = 0; r < states.size(); ++r) note_corner(map, r, counting[r].size() > 1, states[r]);
   store_elements(map, stored);
   for (size_t r = 0; r < states.size(); ++r) (r < at.results.size() ? tiles_ : buffers_)[into_[r]] = std::move(states[r]);
 }

@@ -150,6 +150,19 @@ TEST_CASE("fmt says no, formats, and agrees with itself") {
   CHECK(folder.read("bad.tile") == "export kernel (");
 }
 
+TEST_CASE("fmt -i writes through links, and leaves who may read a file") {
+  Folder folder;
+  folder.write("a.tile", "export   kernel k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i]=x[i]; } }\n");
+  REQUIRE(folder.run("chmod 640 a.tile && ln -s a.tile link.tile && ln -s link.tile far.tile").code == 0);
+  CHECK(folder.tilec("fmt -i far.tile").code == 0);
+  CHECK(folder.tilec("fmt --check a.tile").code == 0);
+  CHECK(folder.run("test -L link.tile && test -L far.tile && test $(stat -c %a a.tile) = 640").code == 0);
+  // A link that leads nowhere yet leads to what is written.
+  REQUIRE(folder.run("ln -s real.o out.o").code == 0);
+  CHECK(folder.tilec("a.tile --target x86-64 -o out.o").code == 0);
+  CHECK(folder.run("test -L out.o && test -f real.o").code == 0);
+}
+
 TEST_CASE("machines that are made up emit nothing, and verbs have their exit codes") {
   Folder folder;
   folder.write("copy.tile", kUnused);

@@ -126,7 +126,7 @@ TEST_CASE("one object holds the code of a host and of devices") {
 TEST_CASE("an export does not take the place of a function that every program has") {
   Folder folder;
   for (const char* name : {"main", "malloc", "free", "printf", "memcpy", "pthread_create", "pthread_mutex_lock", "sched_yield", "sysconf", "sinf", "sqrtl",
-                           "fmaxf", "aligned_alloc", "snprintf", "strlen", "select", "atomic_load", "thrd_create", "exit", "read", "clock_gettime"}) {
+                           "fmaxf", "aligned_alloc", "snprintf", "strlen", "select", "atomic_load", "thrd_create", "exit", "read", "clock_gettime", "_end", "_init", "_x"}) {
     folder.write("a.tile", "export kernel " + std::string(name) + "(A: f32[N], out B: f32[N]) {\n    launch (i in N) { B[i] = A[i]; }\n}\n");
     Ran ran = folder.tilec("check a.tile");
     CHECK_MESSAGE((ran.code == 1 && ran.says("a.tile:1:15: error: `" + std::string(name) + "` is not allowed as the name of an export, because C or its headers have it already")), ran.out);
