@@ -350,7 +350,7 @@ void PaddingFlow::tell() {
 // Of a read that ends elsewhere than what it is combined with.
 void PaddingFlow::tell_apart(const Told& one) {
   const auto& [read, other] = *one.axis.apart;
-  if (!reported_.insert(read.read.valid() ? read.read : one.at.span).second) return;
+  if (!warned_.insert(read.read.valid() ? read.read : one.at.span).second) return;
   Report report = diagnostics_.at(one.at.span).warning(diag::LeftOut, one.where, name_of(kernel_, read.buffer));
   for (Span at : std::set{read.read, other.read})
     if (at.valid()) report.mark(at, read.read == other.read ? "elements of this that lie inside meet others of it that do not" : "one of these reads ends, or begins, at another place than the other");

@@ -297,7 +297,7 @@ class PaddingFlow {
   std::set<ir::RegionId> turning_;           // bodies of loops that have a turn
   std::map<ir::RegionId, Settled> settled_;  // by the first region of a loop
   std::map<ir::OpId, std::vector<Told>> told_;  // by the operation that was looked at
-  std::set<Span> reported_;
+  std::set<Span> reported_, warned_;
   ir::RegionId region_;      // whose operation is looked at
   ir::OpId op_;              // that operation
 };
