@@ -63,7 +63,7 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   if ((next.is_anything() || (others && (old.padding & kStands))) && !is_same) out.padding |= kAnything;
   if ((next.padding & kAsked) && is_same) out.padding |= kStands;
   // In a loop of an iteration it is not known to which of its elements that was written.
-  if ((next.padding & kAsked) && is_walking_) out.padding |= kAnything;
+  if ((next.padding & kAsked) && is_walking_) out.padding |= kAnything | kStands;
   // What was asked for stands. Of a number that waits nothing is said, nor of what is made of it.
   if (old.is_set() && is_same && (next.padding & kAsked)) out.waiting = old.waiting;
   if (old.is_set() && !is_same) out.padding |= kAnything;
