@@ -61,6 +61,7 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   out.unsaid |= next.padding & old.placed & ~old.data & kAllAxes;
   if (!old.is_anything()) out.waiting = (old.waiting | next.padding) & ~counted & kAllAxes;
   if ((next.is_anything() || (others && (old.padding & kStands))) && !is_same) out.padding |= kAnything;
+  if (!is_same && (next.padding & (kSet | kStands))) out.padding |= kStands;
   if ((next.padding & kAsked) && is_same) out.padding |= kStands;
   // In a loop of an iteration it is not known to which of its elements that was written.
   if ((next.padding & kAsked) && is_walking_) out.padding |= kAnything | kStands;

@@ -51,12 +51,25 @@ bool PaddingFlow::has_one_place(const Group& group, int64_t axis) const {
   return group.is_filled && !group.edges.empty() && masks_.can_stand(region_, group.edges);
 }
 
+// What is done where inputs hold what their variables have kept sees which numbers these are.
+void PaddingFlow::see_effects(const op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results) {
+  bool acts = false;
+  each_op(kernel_, map.body, [&](OpId id) {
+    const Op& op = kernel_.op(id);
+    acts |= (op.is<op::Atomic>() || op.is<op::ElementStore>()) && !results.effects.contains(id);
+  });
+  const unsigned padded = axis.inputs(set);
+  for (size_t i = 0; acts && i < inputs_.size(); ++i)
+    if (const AxisPadding* along = is_in(padded, i) ? padding_along(i, axis.axis) : nullptr) see(*along);
+}
+
 // What an iteration that lies beyond an edge would do to memory.
 void PaddingFlow::mask_effects(const op::Map& map, MapAxis& axis, unsigned set, const MapResults& results) {
   for (OpId id : results.unsure) {
     const Group& group = axis.groups[size_t(std::countr_zero(set))];
     report(*group.sample, inputs_[size_t(std::countr_zero(group.inputs))].tile, kEffect, "", kernel_.op(id));
   }
+  see_effects(map, axis, set, results);
   for (const auto& [id, is_tested] : results.effects) {
     std::vector<unsigned>& masked = axis.masked[id];
     if (!is_tested) axis.met[id].push_back(set);

@@ -189,6 +189,7 @@ class PaddingFlow {
   void warn_of_effects(const MapAxis& axis);
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);
   void mask_guards(const ir::op::Map& op, const MapAxis& axis, unsigned set, const MapResults& results);
+  void see_effects(const ir::op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results);
   bool has_one_place(const Group& group, int64_t axis) const;
   void mask_effects(const ir::op::Map& map, MapAxis& axis, unsigned set, const MapResults& results);
   std::optional<prove::Formula> counts_when(const ir::op::Map& map, const MapAxis& axis, unsigned set, const std::function<bool(const MapResults&)>& left_out);

@@ -231,6 +231,8 @@ class Program(Loops, Effects, Numbers):
 
     def reduced_twice(self):
         axis, inner, outer = self.rng.randrange(2), self.one("sum", "max", "min", "absmax", "prod"), self.one("sum", "max", "min", "prod", "argmax")
+        # Of sums that are alike, which is the greatest hangs on their rounding.
+        outer = "max" if outer == "argmax" and inner in ("sum", "prod") and not self.frame.is_exact else outer
         name = self.let("m", f"{self.kept(self.tile(), inner)}.{inner}(axis = {axis})")
         if self.rng.random() < 0.6:
             name = self.let("m", self.rng.choice(self.unary() + BINARY).format(name, self.one("s", "2", name)))
