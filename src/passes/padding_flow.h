@@ -185,6 +185,7 @@ class PaddingFlow {
   void note_asides(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r, AxisPadding& result);
   std::optional<Edges> edges_aside(const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t of);
   AxisPadding standing(const ir::op::Map& map, const MapAxis& axis, std::vector<Outcome> outcomes, size_t r);
+  bool may_be_of_places(const ir::op::Map& map, int64_t axis, size_t r) const;
   std::optional<Apart> apart_in(const MapAxis& axis, std::span<const unsigned> sets);
   void warn_of_effects(const MapAxis& axis);
   AxisPadding padding_of(const ir::op::Map& op, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r);

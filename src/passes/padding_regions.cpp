@@ -204,6 +204,15 @@ void PaddingFlow::warn_of_effects(const MapAxis& axis) {
   }
 }
 
+// Of what may be data, where it is not free: may it be of places instead?
+bool PaddingFlow::may_be_of_places(const op::Map& map, int64_t axis, size_t r) const {
+  if (axis < int64_t(map.shape.size()) && sources_[r].contains(kernel_.region(map.body).args[size_t(axis)])) return true;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    for (size_t a = 0; sources_[r].contains(inputs_[i].element) && a < inputs_[i].state.axes.size(); ++a)
+      if (const AxisPadding& along = inputs_[i].state.axes[a]; reads_along(i, a, axis) && (along.is_placed || along.may_be_placed)) return true;
+  return false;
+}
+
 AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, const std::vector<Outcome>& outcomes, size_t r) {
   using Kind = Outcome::Kind;
   auto has = [&](Kind kind) { return std::ranges::any_of(outcomes, [&](const Outcome& o) { return o.kind == kind; }); };
@@ -211,6 +220,7 @@ AxisPadding PaddingFlow::padding_of(const op::Map& map, const MapAxis& axis, con
   if (made == Made::Data && std::ranges::any_of(outcomes, &Outcome::stands)) return standing(map, axis, outcomes, r);
   const bool is_plain = made == Made::Plain, is_counting = made == Made::Data && std::ranges::any_of(outcomes, &Outcome::may_stand);
   AxisPadding padding{.is_free = made == Made::Free, .may_be_free = made == Made::Maybe || is_plain, .is_placed = made == Made::Placed || is_plain, .may_be_placed = made == Made::Counting || is_counting};
+  if (made == Made::Maybe) padding.may_be_placed = may_be_of_places(map, axis.axis, r);
   note_asides(axis, outcomes, r, padding);
   if (padding.may_be_free) padding.plain = plain_of(map, axis, r), padding.free_when = when_free(axis.axis, r);
   if (!has(Kind::Maybe) && std::ranges::none_of(outcomes, &Outcome::is_left_out)) return padding;
