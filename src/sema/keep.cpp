@@ -146,6 +146,47 @@ std::set<ir::ValueId> held_as(const Instance& in, ir::ValueId v) {
   return found;
 }
 
+// Of how much of `old` a number is computed: of what a statement's branch leaves, in some elements, unless `old` decides. Through loops, in some turns.
+class MadeOfOld {
+ public:
+  MadeOfOld(const Instance& in, ir::ValueId old) : in_(in), old_(old) {}
+
+  MadeOf of(ir::ValueId number) {
+    if (number == old_) return MadeOf::All;
+    auto [at, is_new] = known_.try_emplace(number, MadeOf::None);
+    if (!is_new) return at->second;
+    const ir::Op* op = in_.kernel.definition(number);
+    const MadeOf found = op && !op->is<op::For>() && !op->is<op::While>() ? made(*op, number) : in_turns(number);
+    return known_[number] = found;
+  }
+
+ private:
+  MadeOf in_turns(ir::ValueId number) const {
+    return is_made_of(in_, number, [&](ir::ValueId v) { return v == old_; }) ? MadeOf::Some : MadeOf::None;
+  }
+  MadeOf chosen(ir::ValueId by, ir::ValueId a, ir::ValueId b) {
+    const MadeOf x = of(a), y = of(b), decides = of(by);
+    return decides != MadeOf::None ? decides : x == y ? x : MadeOf::Some;
+  }
+  MadeOf made(const ir::Op& op, ir::ValueId number) {
+    MadeOf all = MadeOf::None;
+    auto* choice = op.get<op::Select>();
+    auto* inside = choice ? in_.kernel.defined_by<op::Inside>(choice->condition) : nullptr;
+    if (inside) return chosen(inside->x, choice->a, choice->b);
+    ir::each_maker(op, [&](ir::ValueId v) { all = std::max(all, of(v)); });
+    auto* branch = op.get<op::If>();
+    if (!branch) return all;
+    const size_t result = size_t(std::ranges::find(op.results, number) - op.results.begin());
+    auto left_by = [&](ir::RegionId side) { return in_.kernel.terminator(side).as<op::Yield>().values[result]; };
+    const ir::ValueId a = left_by(branch->then_body), b = left_by(branch->else_body);
+    return in_.statements.contains(in_.kernel.value(number).op) ? chosen(branch->condition, a, b) : std::max({all, of(a), of(b)});
+  }
+
+  const Instance& in_;
+  ir::ValueId old_;
+  std::map<ir::ValueId, MadeOf> known_;
+};
+
 // What the element was in front of the iteration, where it holds something else now, as what was another tile's.
 std::vector<ir::ValueId> own_of(const Instance& in, VariableId id, ir::ValueId old) {
   const Parallel::Cell* cell = cell_of(in, id);
@@ -227,7 +268,8 @@ ir::ValueId kept_element(Instance& in, VariableId id, ir::ValueId next) {
   const ir::ValueId old = in.variable(id).current;
   const Parallel::Cell* cell = cell_of(in, id);
   if (!old.valid() || (!cell && !is_number(in, id))) return next;
-  MadeOf made_of = is_made_of(in, next, [&](ir::ValueId v) { return v == old; }) ? MadeOf::All : made_of_one(in, next, held_as(in, old));
+  MadeOf made_of = MadeOfOld(in, old).of(next);
+  if (made_of == MadeOf::None) made_of = made_of_one(in, next, held_as(in, old));
   if (cell && made_of == MadeOf::None) made_of = made_by_others(in, *cell, next);
   if (made_of == MadeOf::None) return next;
   if (cell) return asked(in, old, next, {}, false, own_of(in, id, old), made_of == MadeOf::Some);
