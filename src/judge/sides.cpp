@@ -85,7 +85,9 @@ std::vector<Evaluator::Left> Evaluator::left_by(const ast::If& choice, bool take
       (is_taken ? left->is_taken_replaced : left->is_other_replaced) |= assign && !assign->op && !made.is_padding;
       left->stamps.add(made.stamps), left->brings |= made.is_padding;
       auto seen = [&](Padding axes) { return element ? moved(axes, turned_round(element->indices)) : axes; };
-      left->data |= seen(made.data), left->placed |= seen(made.placed), left->waiting |= seen(made.waiting);
+      // What others have kept leaves an element as it is, where that is computed of what it holds.
+      const bool is_left = element && !is_taken && !made.of_values.is_open && (made.of_values.has(x.stamp) || made.of_values.has(x.copy_of));
+      left->data |= seen(made.data), left->placed |= seen(made.placed), left->waiting |= is_left ? Padding(0) : seen(made.waiting);
     });
   };
   for (const ast::Stmt* s : choice.then_block.statements) each(*s, takes_first);

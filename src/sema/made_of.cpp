@@ -101,14 +101,18 @@ std::set<ir::ValueId> left_as_they_were(const Instance& in, ir::ValueId held) {
   const ir::Kernel& kernel = in.kernel;
   std::set<ir::ValueId> found;
   std::vector<ir::ValueId> open{held};
-  // A choice between values leaves either.
+  std::set<ir::ValueId> leaving;
+  // A choice between values leaves either, and a loop what it begins with, or what a turn has left.
   auto leaves = [&](ir::ValueId v, auto&& f, auto&& self) -> void {
+    if (!leaving.insert(v).second) return;
     const ir::Op* made = kernel.definition(v);
-    auto* choice = made ? made->get<op::Select>() : nullptr;
-    auto* branch = made ? made->get<op::If>() : nullptr;
-    if (choice) self(choice->a, f, self), self(choice->b, f, self);
-    else if (branch) ir::each_region(made->data, [&](ir::RegionId side) { self(yielded(kernel, side)[place_of(*made, v)], f, self); });
-    else f(v);
+    const auto carried = in.carried.find(v);
+    if (!made) return carried != in.carried.end() ? self(carried->second, f, self) : f(v);
+    const size_t result = place_of(*made, v);
+    if (auto* choice = made->get<op::Select>()) self(choice->a, f, self), self(choice->b, f, self);
+    else if (auto* loop = made->get<op::For>()) self(loop->inits[result], f, self), self(yielded(kernel, loop->body)[result], f, self);
+    else if (auto* turns = made->get<op::While>()) self(yielded(kernel, turns->condition)[result + 1], f, self), self(yielded(kernel, turns->body)[result], f, self);
+    else if (made->is<op::If>()) ir::each_region(made->data, [&](ir::RegionId side) { self(yielded(kernel, side)[result], f, self); });
   };
   while (!open.empty()) {
     const ir::ValueId next = open.back();

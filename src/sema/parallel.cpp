@@ -199,7 +199,7 @@ bool open(Instance& in, Parallel& parallel, const ast::Stmt& stmt, const ast::Fo
 }
 
 void emit_map(Instance& in, const Parallel& parallel, const std::vector<Parallel::Cell>& written,
-              std::vector<ir::ValueId> yields, Span span) {
+              const std::vector<ir::ValueId>& yields, Span span) {
   op::Map map{.inputs = {}, .input_axes = {}, .shape = parallel.extents, .body = parallel.region};
   for (const auto& i : parallel.inputs) {
     map.inputs.push_back(i.tile);
@@ -210,14 +210,22 @@ void emit_map(Instance& in, const Parallel& parallel, const std::vector<Parallel
     types.push_back(ir::tile_type(in.variable(cell.fragment).type.element, parallel.extents));
   {
     RegionGuard region(in, parallel.region);
-    in.builder.yield(std::move(yields));
+    in.builder.yield(yields);
   }
   in.builder.set_span(span);
   ir::OpId id = in.builder.add(std::move(map), types);
   in.statements.insert(id);
   for (size_t i = 0; i < written.size(); ++i) {
-    ir::ValueId tile = in.kernel.op(id).results[i];
     const ir::Type type = in.variable(written[i].fragment).type;
+    // A copy of all of a tile is that tile, and variables that are given one value hold one tile.
+    size_t first = 0;
+    while (yields[first] != yields[i] || written[first].axes != written[i].axes || in.variable(written[first].fragment).type != type) ++first;
+    ir::ValueId tile = in.kernel.op(id).results[first];
+    auto is_copied = [&](const Elementwise::Input& x) { return x.element == yields[i] && x.axes == written[i].axes && in.type(x.tile) == type; };
+    if (auto copied = std::ranges::find_if(parallel.inputs, is_copied); copied != parallel.inputs.end()) {
+      in.set(written[i].fragment, copied->tile);
+      continue;
+    }
     if (!std::is_sorted(written[i].axes.begin(), written[i].axes.end()))
       tile = in.builder.value(op::Permute{tile, written[i].axes}, type);
     in.set(written[i].fragment, tile);
@@ -255,7 +263,7 @@ void run_parallel(Instance& in, const ast::Stmt& stmt, const ast::For& node) {
   check_independence(in, parallel.region, parallel.extents);
   for (const auto& cell : written)
     if (in.variable(cell.fragment).depth != in.depth) return void(is_in_reach(in, cell.fragment, stmt.span));
-  emit_map(in, parallel, written, std::move(yields), stmt.span);
+  emit_map(in, parallel, written, yields, stmt.span);
   check_atomics(in, parallel.region);
 }
 
