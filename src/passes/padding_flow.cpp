@@ -271,7 +271,7 @@ bool PaddingFlow::has_place(const AxisPadding& axis) const { return axis.can_be_
 // What is neutral as long as memory holds finite numbers is left where no mask can stand.
 bool PaddingFlow::keep_out(const Entry& entry, const Op& at) {
   if (is_refused(entry)) return report(entry.padding, entry.tile, entry.where, entry.wanted, at), false;
-  if (entry.padding.apart && !entry.is_meant) report(entry.padding, entry.tile, entry.where, kApart, at);
+  if (entry.padding.apart && !entry.is_meant) report_apart(entry.padding, entry.tile, entry.where, at);
   if (has_place(entry.padding)) masks_.add(OperandMask{region_, op_, entry.operand, entry.axis, entry.padding.left_out(), entry.identity});
   return true;
 }
@@ -338,6 +338,10 @@ void PaddingFlow::report(const AxisPadding& axis, ValueId tile, std::string_view
   told_[op_].push_back({axis, tile, std::string(where), std::string(identity), at, region_});
 }
 
+void PaddingFlow::report_apart(const AxisPadding& axis, ValueId tile, std::string_view where, const Op& at) {
+  told_[op_].push_back({axis, tile, std::string(where), "", at, region_, true});
+}
+
 void PaddingFlow::tell() {
   each_op(kernel_, kernel_.body, [&](OpId id) {
     auto found = told_.find(id);
@@ -360,7 +364,7 @@ void PaddingFlow::tell_apart(const Told& one) {
 
 void PaddingFlow::tell(const Told& one) {
   const AxisPadding& axis = one.axis;
-  if (one.identity == kApart) return tell_apart(one);
+  if (one.is_apart) return tell_apart(one);
   // One read is told of once: what mends the first of the operations that it reaches may mend the others.
   Span cause = axis.origin.read.valid() ? axis.origin.read : one.at.span;
   if (!reported_.insert(cause).second) return;

@@ -259,6 +259,7 @@ class PaddingFlow {
     std::string where, identity;
     const ir::Op& at;
     ir::RegionId region;
+    bool is_apart = false;  // a warning: elements that lie inside are left out
   };
   void tell(const Told& one);
   void report(const AxisPadding& axis, ir::ValueId tile, std::string_view where, std::string_view identity, const ir::Op& at);
@@ -266,8 +267,8 @@ class PaddingFlow {
   static constexpr std::string_view kPartial = "assignment";  // of what is computed of the variable's own elements in part
   static constexpr std::string_view kLate = "turn";  // of what a loop within an iteration carries, to which padding comes later
   static constexpr std::string_view kFresh = "number";  // that was declared in the turn itself, and holds no data
+  void report_apart(const AxisPadding& axis, ir::ValueId tile, std::string_view where, const ir::Op& at);
   void tell_apart(const Told& one);
-  static constexpr std::string_view kApart = "apart";
   static constexpr std::string_view kEffect = "store or atomic";  // by its condition, its place or what it is given
   // What an operand is: computed in place, a name of a fragment, or of a shared tile.
   enum class Held : uint8_t { InPlace, Named, Shared };

@@ -200,7 +200,7 @@ void PaddingFlow::warn_of_effects(const MapAxis& axis) {
     if (!apart) continue;
     AxisPadding told = *axis.groups[0].sample;
     told.apart = apart;
-    report(told, {}, op.is<op::Atomic>() ? "atomic" : "store", kApart, op);
+    report_apart(told, {}, op.is<op::Atomic>() ? "atomic" : "store", op);
   }
 }
 

@@ -124,28 +124,6 @@ const Parallel::Cell* cell_of(const Instance& in, VariableId id) {
 
 bool is_cell(const Instance& in, VariableId id) { return cell_of(in, id) != nullptr; }
 
-// The values one of which a variable holds that holds `v`: what branches have left, and what loops begin with and their turns leave.
-std::set<ir::ValueId> held_as(const Instance& in, ir::ValueId v) {
-  std::set<ir::ValueId> found;
-  std::vector<ir::ValueId> open{v};
-  while (!open.empty()) {
-    const ir::ValueId next = open.back();
-    open.pop_back();
-    if (!found.insert(next).second) continue;
-    const ir::Op* made = in.kernel.definition(next);
-    const auto carried = in.carried.find(next);
-    if (!made && carried != in.carried.end()) open.push_back(carried->second);
-    if (!made) continue;
-    const size_t result = size_t(std::ranges::find(made->results, next) - made->results.begin());
-    auto left_by = [&](ir::RegionId part, size_t i) { open.push_back(in.kernel.terminator(part).as<op::Yield>().values[i]); };
-    if (auto* choice = made->get<op::Select>()) open.insert(open.end(), {choice->a, choice->b});
-    else if (made->is<op::If>()) ir::each_region(made->data, [&](ir::RegionId side) { left_by(side, result); });
-    else if (auto* loop = made->get<op::For>()) open.push_back(loop->inits[result]), left_by(loop->body, result);
-    else if (auto* turns = made->get<op::While>()) left_by(turns->condition, result + 1), left_by(turns->body, result);
-  }
-  return found;
-}
-
 // Of how much of `old` a number is computed: of what a statement's branch leaves, in some elements, unless `old` decides. Through loops, in some turns.
 class MadeOfOld {
  public:

@@ -97,23 +97,31 @@ MadeOf Ancestry::element_made(const ir::Op& made, ir::ValueId v, std::map<ir::Va
   return made.is<op::For>() || made.is<op::While>() ? std::min(all, MadeOf::Some) : all;
 }
 
+std::set<ir::ValueId> held_as(const Instance& in, ir::ValueId v) {
+  std::set<ir::ValueId> found;
+  std::vector<ir::ValueId> open{v};
+  while (!open.empty()) {
+    const ir::ValueId next = open.back();
+    open.pop_back();
+    if (!found.insert(next).second) continue;
+    const ir::Op* made = in.kernel.definition(next);
+    const auto carried = in.carried.find(next);
+    if (!made && carried != in.carried.end()) open.push_back(carried->second);
+    if (!made) continue;
+    const size_t result = place_of(*made, next);
+    auto left_by = [&](ir::RegionId part, size_t i) { open.push_back(yielded(in.kernel, part)[i]); };
+    if (auto* choice = made->get<op::Select>()) open.insert(open.end(), {choice->a, choice->b});
+    else if (made->is<op::If>()) ir::each_region(made->data, [&](ir::RegionId side) { left_by(side, result); });
+    else if (auto* loop = made->get<op::For>()) open.push_back(loop->inits[result]), left_by(loop->body, result);
+    else if (auto* turns = made->get<op::While>()) left_by(turns->condition, result + 1), left_by(turns->body, result);
+  }
+  return found;
+}
+
 std::set<ir::ValueId> left_as_they_were(const Instance& in, ir::ValueId held) {
   const ir::Kernel& kernel = in.kernel;
   std::set<ir::ValueId> found;
   std::vector<ir::ValueId> open{held};
-  std::set<ir::ValueId> leaving;
-  // A choice between values leaves either, and a loop what it begins with, or what a turn has left.
-  auto leaves = [&](ir::ValueId v, auto&& f, auto&& self) -> void {
-    if (!leaving.insert(v).second) return;
-    const ir::Op* made = kernel.definition(v);
-    const auto carried = in.carried.find(v);
-    if (!made) return carried != in.carried.end() ? self(carried->second, f, self) : f(v);
-    const size_t result = place_of(*made, v);
-    if (auto* choice = made->get<op::Select>()) self(choice->a, f, self), self(choice->b, f, self);
-    else if (auto* loop = made->get<op::For>()) self(loop->inits[result], f, self), self(yielded(kernel, loop->body)[result], f, self);
-    else if (auto* turns = made->get<op::While>()) self(yielded(kernel, turns->condition)[result + 1], f, self), self(yielded(kernel, turns->body)[result], f, self);
-    else if (made->is<op::If>()) ir::each_region(made->data, [&](ir::RegionId side) { self(yielded(kernel, side)[result], f, self); });
-  };
   while (!open.empty()) {
     const ir::ValueId next = open.back();
     open.pop_back();
@@ -127,10 +135,10 @@ std::set<ir::ValueId> left_as_they_were(const Instance& in, ir::ValueId held) {
     auto* map = made->get<op::Map>();
     if (!map) continue;
     const std::vector<ir::ValueId>& args = kernel.region(map->body).args;
-    leaves(yielded(kernel, map->body)[result], [&](ir::ValueId leaf) {
+    for (ir::ValueId leaf : held_as(in, yielded(kernel, map->body)[result])) {
       const size_t input = size_t(std::ranges::find(args, leaf) - args.begin()) - map->shape.size();
       if (input < map->inputs.size() && runs_along_all(map->input_axes[input], map->shape.size())) open.push_back(map->inputs[input]);
-    }, leaves);
+    }
   }
   found.erase(held);
   return found;

@@ -28,6 +28,8 @@ class Ancestry {
   std::map<ir::ValueId, MadeOf> known_;
 };
 
+// The values one of which a variable holds that holds `v`: what branches have left, and what loops begin with and their turns leave.
+std::set<ir::ValueId> held_as(const Instance& in, ir::ValueId v);
 // Other tiles whose elements a variable holds as they are, in some of its own: what it held before statements that may have left them.
 std::set<ir::ValueId> left_as_they_were(const Instance& in, ir::ValueId held);
 

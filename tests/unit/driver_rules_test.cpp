@@ -150,6 +150,13 @@ TEST_CASE("fmt says no, formats, and agrees with itself") {
   CHECK(folder.read("bad.tile") == "export kernel (");
 }
 
+TEST_CASE("run refuses tiles that no memory holds") {
+  Folder folder;
+  folder.write("a.tile", "export kernel k(x: f32[N], out y: f32[N]) { launch (i in ceildiv(N, 1000000000)) { y.tile(i) = x.tile[1000000000](i) + 1; } }\n");
+  Ran ran = folder.tilec("run a.tile");
+  CHECK_MESSAGE((ran.code == 2 && ran.says("too large to be interpreted")), ran.out);
+}
+
 TEST_CASE("fmt -i writes through links, and leaves who may read a file") {
   Folder folder;
   folder.write("a.tile", "export   kernel k(x: f32[N], out y: f32[N]) { launch (i in N) { y[i]=x[i]; } }\n");
