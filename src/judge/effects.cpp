@@ -59,7 +59,9 @@ bool Evaluator::acts_on_memory(const ast::If& choice, bool takes_first) {
 Told Evaluator::told_under(const ast::If& choice, const Number& test, Padding others) {
   Told told = told_by(test);
   told.padding |= others & kAllAxes;
-  if (told.is_unsure && !told.is_out && acts_on_memory(choice, test.truth())) unknown(choice.condition->span, "an effect of which numbers tell that were set beside padding");
+  // Nor is it said which side is run, where it may be what was held.
+  const bool acts = acts_on_memory(choice, test.truth()) || ((test.padding & kHeld) && acts_on_memory(choice, !test.truth()));
+  if (told.is_unsure && !told.is_out && acts) unknown(choice.condition->span, "an effect of which numbers tell that were set beside padding");
   return told;
 }
 

@@ -45,6 +45,7 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   Number out = next;
   // By what can be proved of the place, what was set stands or is padding.
   if (!next.is_padding() && (!is_same || old.waiting)) out.padding |= kAnything;
+  if (!next.is_padding() && !is_same && !(next.padding & (kAsked | kStands)) && old.data && !old.waiting && !old.is_set()) out.padding |= kHeld;
   if (!next.is_padding()) return out;
   if (!is_computed) unknown(span, "what may be computed of what stands there, as a branch that was not run decides, and padding");
   out = old;
@@ -61,6 +62,8 @@ Number Evaluator::assigned(const Number& old, Number next, bool takes_up, Span s
   out.unsaid |= next.padding & old.placed & ~old.data & kAllAxes;
   if (!old.is_anything()) out.waiting = (old.waiting | next.padding) & ~counted & kAllAxes;
   if ((next.is_anything() || (others && (old.padding & kStands))) && !is_same) out.padding |= kAnything;
+  // Nor whether a place counts beside a line that another variable has kept as a whole.
+  if ((others & kLost) && (old.placed & ~old.data) && !is_same) out.padding |= kAnything;
   if (!is_same && (next.padding & (kSet | kStands))) out.padding |= kStands;
   if ((next.padding & kAsked) && is_same) out.padding |= kStands;
   // In a loop of an iteration it is not known to which of its elements that was written.

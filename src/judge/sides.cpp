@@ -62,8 +62,9 @@ void Evaluator::decide(const ast::If& choice, const Number& test, const Number& 
       const Number& before = one != left.end() ? one->before : x;
       if (is_kept && !x.is_padding()) x.waiting |= out & ~(x.data | before.counted()), x.unsaid |= out & before.placed & ~x.data & kAllAxes;
       // Whether it was kept out of it is not known; padding to which nothing is assigned is left as it is either way.
-      if (test.is_set() && !is_taken && x.is_padding()) return;
-      if (test.is_set()) x.padding = Padding((x.padding & ~kAllAxes) | kAnything), x.waiting = 0;
+      const bool is_unsaid = test.is_set() || (test.is_anything() && !test.is_padding());
+      if (is_unsaid && !is_taken && x.is_padding()) return;
+      if (is_unsaid) x.padding = Padding((x.padding & ~kAllAxes) | kAnything), x.waiting = 0;
       else if (!element && !(own.padding & kLost)) x.padding |= own.beyond(), decided_by(x, own);
     });
   };
@@ -85,9 +86,9 @@ std::vector<Evaluator::Left> Evaluator::left_by(const ast::If& choice, bool take
       (is_taken ? left->is_taken_replaced : left->is_other_replaced) |= assign && !assign->op && !made.is_padding;
       left->stamps.add(made.stamps), left->brings |= made.is_padding;
       auto seen = [&](Padding axes) { return element ? moved(axes, turned_round(element->indices)) : axes; };
-      // What others have kept leaves an element as it is, where that is computed of what it holds.
+      // What others have kept leaves an element as it is, where that is computed of what it holds, and counts.
       const bool is_left = element && !is_taken && !made.of_values.is_open && (made.of_values.has(x.stamp) || made.of_values.has(x.copy_of));
-      left->data |= seen(made.data), left->placed |= seen(made.placed), left->waiting |= is_left ? Padding(0) : seen(made.waiting);
+      left->data |= seen(made.data), left->placed |= seen(made.placed), left->waiting |= seen(made.waiting) & ~(is_left ? x.counted() : Padding(0));
     });
   };
   for (const ast::Stmt* s : choice.then_block.statements) each(*s, takes_first);

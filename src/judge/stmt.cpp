@@ -241,7 +241,7 @@ Flow Evaluator::run_if(const ast::If& choice) {
   if (!own.is_padding()) note_test(choice, own, others);
   leave_turn(choice, test, own);
   Known known;
-  if (test.is_padding() || test.is_set()) {
+  if (test.is_padding() || test.is_set() || test.is_anything()) {
     decide(choice, test, own, left);
   } else if (!test.truth()) {
     for (const ast::Stmt* s : choice.then_block.statements) stand_beside(*s, left, known);

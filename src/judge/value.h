@@ -33,6 +33,7 @@ inline constexpr Padding kMet = 1 << 11;  // padding of two operands is combined
 inline constexpr Padding kStands = 1 << 12;
 inline constexpr Padding kReshaped = 1 << 13;  // by `reshape` it lies along one of the tile's axes, or of several, which is not known
 inline constexpr Padding kPartly = 1 << 14;   // a part of its variable has come to nothing there: of the variable it is not known where
+inline constexpr Padding kHeld = 1 << 15;     // with kAnything: it is what stands here, or what the variable held before, which counts
 inline constexpr size_t kMostAxes = 6;
 inline constexpr Padding kAllAxes = kAsRead - 1;
 
@@ -86,7 +87,7 @@ struct Number {
   bool is_known = false;    // of literals alone, where the text is compiled
 
   Padding beyond() const { return Padding(padding & ~(kAsRead | kAsked)); }
-  bool is_padding() const { return (beyond() & ~(kAnything | kSet | kAsked | kMet | kStands | kReshaped | kPartly)) != 0; }
+  bool is_padding() const { return (beyond() & ~(kAnything | kSet | kAsked | kMet | kStands | kReshaped | kPartly | kHeld)) != 0; }
   bool is_set() const { return (padding & kSet) && !is_padding(); }
   bool is_anything() const { return padding & kAnything; }
   bool is_real() const { return is_float(type); }

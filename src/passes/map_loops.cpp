@@ -69,6 +69,16 @@ bool MapRun::has_turn(const Op& op, RegionId at) const {
   return goes_on && goes_on->i != 0;
 }
 
+namespace {
+
+// Behind a loop that need not turn: what turns have set in the place of padding is, in other runs, what counts there.
+void note_set_late(Marks& left, const Marks& begun) {
+  const bool is_set = left.taint == Taint::Set || (left.taint == Taint::Clean && left.was_beside && !begun.was_beside);
+  if (is_set && begun.taint == Taint::Clean && !begun.is_left_out()) left.taint = Taint::Mixed, left.is_tainted_late = true;
+}
+
+}  // namespace
+
 std::vector<Marks> MapRun::left_by(const op::For& loop, bool has_turn) {
   Marks ends;
   Made turns = Made::Free;  // how many there are
@@ -79,6 +89,7 @@ std::vector<Marks> MapRun::left_by(const op::For& loop, bool has_turn) {
     Marks left = has_turn ? turned : most(begun, turned);
     if (!has_turn) left.made = either(begun.made, turned.made), passes::note_late(left, std::array{begun, turned});
     left.made = most(left.made, turns);
+    if (!has_turn) note_set_late(left, begun);
     all.push_back(most(ends, left));
     all.back().variable = begun.variable & turned.variable;
   }
@@ -94,6 +105,7 @@ std::vector<Marks> MapRun::left_by(const op::While& loop, bool has_turn) const {
   for (size_t i = 0; i < loop.inits.size(); ++i) {
     all.push_back(with_element(told.marks[i + 1], told.marks[0]));
     all.back().made = most(all.back().made, told.marks[0].made);
+    if (!has_turn) note_set_late(all.back(), marks(loop.inits[i]));
   }
   return all;
 }

@@ -159,7 +159,7 @@ void MapRun::assign(const op::Select& choice, OpId inside, ValueId by, ValueId v
   made.is_set = taint(by) == Taint::Set, made.is_late = marks(by).is_late(made.kept) || (is_late && made.kept);
   const bool is_padding = keeps && (taint(by) >= Taint::Mixed || made.kept || (made.is_set && kernel.op(inside).as<op::Inside>().of_number));
   if (!is_padding) {
-    if (made.is_same && taint(next) == Taint::Set) marks_of[v].taint = taint(old);
+    if (made.is_same && taint(next) == Taint::Set) marks_of[v].taint = taint(old), marks_of[v].was_beside = true;
     if (!kernel.op(inside).as<op::Inside>().of_number) take_up(marks_of[v], variable_of(inside, old));
     return equate(v, next);
   }
@@ -264,7 +264,7 @@ void MapRun::run_branch(const op::If& branch, const Op& op, RegionId at) {
     }
   }
   for (size_t i = 0; decision && i < result.size(); ++i) {
-    if (is_by_place) all[i].taint = beside(all[i], others[i]);
+    if (is_by_place) all[i].was_beside |= others[i].has_met_padding(), all[i].taint = beside(all[i], others[i]);
     else if (others[i].taint > all[i].taint && !takes_one(*decision, branch.condition, at)) all[i].taint = others[i].taint;
   }
   for (size_t i = 0; !decision && i < result.size(); ++i) {

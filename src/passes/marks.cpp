@@ -8,7 +8,7 @@ Marks most(const Marks& a, const Marks& b) {
   const bool may_be_kept = (a.is_beyond || b.is_beyond) && made == Made::Counting;
   const bool is_always = a.is_always_tainted() || b.is_always_tainted();
   const uint32_t sure_data = (a.data & ~a.late_data) | (b.data & ~b.late_data);
-  return {std::max(a.taint, b.taint), may_be_kept ? Made::Maybe : made, a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond, a.kept | b.kept, a.data | b.data, a.read | b.read, a.may_be_taken_up | b.may_be_taken_up, a.is_assigned && b.is_assigned, 0, (a.is_tainted_late || b.is_tainted_late) && !is_always, (a.late | b.late) & ~((a.kept & ~a.late) | (b.kept & ~b.late)), (a.late_data | b.late_data) & ~sure_data};
+  return {std::max(a.taint, b.taint), may_be_kept ? Made::Maybe : made, a.is_of_element || b.is_of_element, a.is_beyond || b.is_beyond, a.kept | b.kept, a.data | b.data, a.read | b.read, a.may_be_taken_up | b.may_be_taken_up, a.is_assigned && b.is_assigned, 0, (a.is_tainted_late || b.is_tainted_late) && !is_always, (a.late | b.late) & ~((a.kept & ~a.late) | (b.kept & ~b.late)), (a.late_data | b.late_data) & ~sure_data, a.was_beside || b.was_beside};
 }
 
 void note_late(Marks& any, std::span<const Marks> sources) {

@@ -41,8 +41,10 @@ struct Marks {
   bool is_tainted_late = false;  // in some turns of a loop, as the first, it has nothing to do with padding
   uint32_t late = 0;             // nor with these that have kept something, or in some runs that counts, as places and data do
   uint32_t late_data = 0;        // nor made of these data
+  bool was_beside = false;       // in the place of padding a number was set, or left, that it held anyhow
   // Has it to do with elements that count no more than padding does, and with nothing else?
   bool is_left_out() const { return taint >= Taint::Mixed || (is_beyond && made != Made::Data && !data); }
+  bool has_met_padding() const { return taint != Taint::Clean || was_beside || is_left_out(); }
   bool is_read() const { return read & ~may_be_taken_up; }
   bool is_always_tainted() const { return taint >= Taint::Mixed && !is_tainted_late; }
   // Has it to do with padding, or what those have kept, in some turns alone?

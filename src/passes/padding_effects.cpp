@@ -10,8 +10,9 @@ namespace tilec::passes {
 
 using namespace ir;
 
-// The runs in which variables of the set hold numbers that count, and are no padding, so that what was `left_out` is not. None: that is not known.
-std::optional<prove::Formula> PaddingFlow::counts_when(const op::Map& map, const MapAxis& axis, unsigned set, const std::function<bool(const MapResults&)>& left_out) {
+// The runs in which variables of the set hold numbers that count, and are no padding, so that what was `left_out` is not. None: that is not known,
+// as where it is left out in some turns of a loop alone.
+std::optional<prove::Formula> PaddingFlow::counts_when(const op::Map& map, const MapAxis& axis, unsigned set, const LeftOut& left_out) {
   constexpr size_t kMost = 3;
   struct Numbers {
     prove::Formula when;
@@ -37,8 +38,9 @@ std::optional<prove::Formula> PaddingFlow::counts_when(const op::Map& map, const
     std::vector<prove::Formula> when;
     for (size_t n = 0; n < all.size(); ++n)
       if (some >> n & 1) inputs |= all[n].inputs, is_lost |= all[n].is_lost, when.push_back(all[n].when);
-    if (left_out(map_results(map, axis, set, false, nullptr, inputs))) continue;
-    if (is_lost) return std::nullopt;
+    const std::optional<bool> is_left_out = left_out(map_results(map, axis, set, false, nullptr, inputs));
+    if (is_left_out.value_or(false)) continue;
+    if (!is_left_out || is_lost) return std::nullopt;
     least.push_back(some), runs.push_back(prove::all_of(std::move(when)));
   }
   return prove::any_of(std::move(runs));
@@ -84,7 +86,9 @@ void PaddingFlow::mask_effects(const op::Map& map, MapAxis& axis, unsigned set, 
     }
     const bool is_silent = kernel_.op(id).is<op::ElementLoad>() || kernel_.op(id).is<op::While>();
     const Group* first = &axis.groups[size_t(std::countr_zero(set))];
-    const auto counting = counts_when(map, axis, set, [id = id](const MapResults& there) { return there.effects.contains(id); });
+    const auto counting = counts_when(map, axis, set, [id = id](const MapResults& there) {
+      return there.unsure.contains(id) ? std::nullopt : std::optional(there.effects.contains(id));
+    });
     if (!counting) unknown = first;
     else if (counting->is_false()) masked.push_back(set);
     else edges = guarded(*edges, negation(*counting));
@@ -239,7 +243,7 @@ void PaddingFlow::mask_guards(const op::Map& map, const MapAxis& axis, unsigned 
       else unite(edges, group.edges);
     }
     if (edges.empty() && !unknown) return;
-    const auto counting = counts_when(map, axis, set, [&](const MapResults& there) {
+    const auto counting = counts_when(map, axis, set, [&](const MapResults& there) -> std::optional<bool> {
       auto at = there.marks_of.find(op.result());
       return at != there.marks_of.end() && (at->second.is_left_out() || at->second.taint != Taint::Clean);
     });

@@ -193,7 +193,8 @@ class PaddingFlow {
   void see_effects(const ir::op::Map& map, const MapAxis& axis, unsigned set, const MapResults& results);
   bool has_one_place(const Group& group, int64_t axis) const;
   void mask_effects(const ir::op::Map& map, MapAxis& axis, unsigned set, const MapResults& results);
-  std::optional<prove::Formula> counts_when(const ir::op::Map& map, const MapAxis& axis, unsigned set, const std::function<bool(const MapResults&)>& left_out);
+  using LeftOut = std::function<std::optional<bool>(const MapResults&)>;
+  std::optional<prove::Formula> counts_when(const ir::op::Map& map, const MapAxis& axis, unsigned set, const LeftOut& left_out);
   Known corner_of(const ir::op::Map& op, size_t r);
   void note_corner(const ir::op::Map& map, size_t r, bool counts, TileState& state);
   std::set<ir::ValueId> sources_of(ir::ValueId v, const std::function<bool(ir::OpId)>& is_kept = {}, std::set<ir::ValueId> seen = {}, bool is_assigned = false) const;

@@ -64,6 +64,7 @@ AxisPadding PaddingFlow::product_axis(const op::Gemm& gemm, const TileState& acc
   AxisPadding out;
   if (is_padding && gemm.keeps && is_held && (old.is_padded ? old.uniform.has_places() : old.is_placed)) {
     keep_product(gemm, axis, from, at);
+    if (old.is_padded && !is_beyond(old.edges, from.edges)) see(old);
     return places_left(old, acc.inside, from);
   }
   if (is_padding && gemm.keeps && is_held) {
