@@ -16,16 +16,35 @@ namespace {
 struct Waits {
   const Kernel& kernel;
   const op::While& loop;
+  RegionId block;
   std::set<ValueId> seen = {};
   ValueId memory = {};  // that the condition reads
   bool is_wait = true;
 
-  // An atomic that leaves what it finds: `atomic_add(x, 0)`; `max` with 0 does so with all that counts up from 0.
+  // An atomic that leaves what it finds: `atomic_add(x, 0)`; `max` with 0 does so with all that counts up from 0. One that takes the turn of its
+  // block does so until another one hands it over.
   bool leaves_memory(const op::Atomic& atomic) const {
-    if (atomic.fn == AtomicFn::CompareExchange) return same_number(atomic.operands[0], atomic.operands[1]);
+    if (atomic.fn == AtomicFn::CompareExchange) return same_number(atomic.operands[0], atomic.operands[1]) || is_turn_of_block(atomic.operands[0]);
     bool is_neutral_at_zero = atomic.fn == AtomicFn::Add || atomic.fn == AtomicFn::Or || atomic.fn == AtomicFn::Xor || atomic.fn == AtomicFn::Max;
     auto n = atomic.operands.size() == 1 ? kernel.constant(atomic.operands[0]) : std::nullopt;
     return is_neutral_at_zero && n && n->i == 0;
+  }
+  // The same in all turns of the loop, and another number for each block.
+  bool is_turn_of_block(ValueId v) const {
+    const auto& indices = kernel.region(block).args;
+    bool is_of_block = false;
+    std::set<ValueId> known;
+    std::vector<ValueId> open{v};
+    while (!open.empty()) {
+      ValueId next = open.back();
+      open.pop_back();
+      if (!known.insert(next).second) continue;
+      is_of_block |= std::ranges::find(indices, next) != indices.end();
+      const Op* op = kernel.definition(next);
+      if (of_turn_before(next) || (op && is_of_loop(next) && table(op->kind()) != OpTable::Scalar)) return false;
+      each_reason(next, [&](ValueId reason) { open.push_back(reason); });
+    }
+    return is_of_block;
   }
   bool same_number(ValueId a, ValueId b) const {
     auto x = kernel.constant(a), y = kernel.constant(b);
@@ -168,10 +187,10 @@ bool may_be_a_try(const Kernel& kernel, const op::While& loop) {
 }
 
 // The memory that a loop waits for; nothing where it does not wait.
-std::optional<ValueId> awaited(const Kernel& kernel, const Op& op, std::span<const int> uses) {
+std::optional<ValueId> awaited(const Kernel& kernel, const Op& op, RegionId block, std::span<const int> uses) {
   auto* loop = op.get<op::While>();
   if (!loop) return std::nullopt;
-  Waits waits{kernel, *loop};
+  Waits waits{kernel, *loop, block};
   for (RegionId region : {loop->condition, loop->body})
     each_op(kernel, region, [&](OpId x) { waits.is_wait &= waits.is_quiet(kernel.op(x)); });
   if (waits.is_wait) std::ranges::for_each(reasons_to_go_on(kernel, *loop), [&](ValueId v) { waits.follow(v); });
@@ -194,7 +213,7 @@ void check_waits(const Kernel& kernel, Diagnostics& diagnostics) {
   const std::vector<int> uses = use_counts(kernel);
   for (RegionId body : launch_bodies(kernel))
     each_op(kernel, body, [&](OpId id) {
-      if (auto memory = awaited(kernel, kernel.op(id), uses))
+      if (auto memory = awaited(kernel, kernel.op(id), body, uses))
         diagnostics.at(kernel.op(id).span).warning(diag::BlocksWait, name_of(kernel, *memory))
             .help("let a second launch of the kernel do what comes behind: launches run one after the other");
     });
