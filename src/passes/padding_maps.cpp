@@ -174,6 +174,7 @@ MapResults PaddingFlow::map_results(const op::Map& map, const MapAxis& along, un
     if (const AxisPadding* along = is_in(but, i) ? padding_along(i, axis) : nullptr) known[arg] = along->uniform.number;
   }
   auto keeps = [&](const Assignment& made) {
+    if (!set) return Keeping::Next;  // there is no padding, whatever a place has been taken for
     if (but) return is_padding_itself(along, set, made) ? Keeping::Next : Keeping::Old;
     return noted(made, this->keeps(along, set, made));
   };
