@@ -334,7 +334,7 @@ int check_command(const Options& options) {
   int worst = kDone;
   for (const std::string& input : options.inputs) {
     Session session(options);
-    Checks checks(session.diagnostics);
+    Checks checks(session.diagnostics, session.passes());
     int code = session.load(input, [&](const ir::Kernel& kernel) { checks.add(kernel); });
     if (code == kDone) {
       session.check_names();

@@ -68,7 +68,7 @@ void add_target_options(CLI::App& app, Options& o) {
   CLI::IsMember is_pass(passes);
   app.add_option("--stop-after", o.stop_after, "end after this pass and print the kernels")->check(is_pass);
   app.add_option("--print-after", o.print_after, "print the kernels after this pass, to standard error")->check(is_pass);
-  app.add_flag("--verify,!--no-verify", o.verify, "hold the kernels to the laws of the IR after every pass");
+  app.add_flag("--verify,!--no-verify", o.verify, "hold the kernels to the laws of the IR after every pass, or never; left out: where passes begin and end");
   app.add_option("-O", o.effort, "2: schedules of loops by modulo scheduling; 3: by an exact search, which takes longer")->check(CLI::IsMember({2, 3}));
   app.add_option("--schedule-cache", o.schedule_cache, "a folder in which schedules that the exact search finds are kept for the next time");
   app.add_flag("--time-passes", o.time_passes, "say how long each pass took, on standard error");

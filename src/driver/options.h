@@ -36,7 +36,7 @@ struct Options {
   bool time_passes = false;
   int effort = 2;  // -O
   std::string schedule_cache;  // a folder; empty: none
-  bool verify = true;
+  std::optional<bool> verify;  // after every pass, or never; none: where passes begin and end
   // run
   std::string kernel;                                 // an export's name; empty: the only one
   std::vector<std::string> dims;                      // NAME=VALUE

@@ -36,7 +36,11 @@ struct Session {
   std::unique_ptr<ir::LoopMemory> schedules;  // that the exact search has found
 
   // As the options ask for them.
-  PassOptions passes() const { return {.exact = options.effort > 2 ? schedules.get() : nullptr, .verify = options.verify}; }
+  PassOptions passes() const {
+    const bool is_each = options.verify.value_or(options.after_each);
+    const Verify verify = is_each ? Verify::Always : options.verify ? Verify::Never : Verify::Ends;
+    return {.exact = options.effort > 2 ? schedules.get() : nullptr, .verify = verify};
+  }
 
   // Reads, parses and analyses; an exit code other than kDone ends the command (diagnostics are still to be told). `made` as
   // `analyse` has it.

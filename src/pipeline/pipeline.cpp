@@ -127,7 +127,7 @@ void verify(const ir::Kernel& kernel, std::string_view pass) {
 
 void finish(const Pass& pass, const ir::Kernel& kernel, const PassOptions& options) {
   INVARIANT(kernel.form == pass.gives, "a pass gives the form that it promises");
-  if (options.verify && pass.run.changes()) verify(kernel, pass.name);
+  if (options.verify == Verify::Always && pass.run.changes()) verify(kernel, pass.name);
   if (options.after) options.after(pass, kernel);
 }
 
@@ -173,6 +173,7 @@ Outcome run_round(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagn
     bool is_split = may_begin_again && pass.run.change == passes::split_roles;
     if (is_split && !kernel.schedule.facts.lanes_copy && passes::lanes_copy(kernel)) return {true, 0, true};
   }
+  if (options.verify == Verify::Ends) verify(kernel, "check-registers");
   return {};
 }
 
@@ -194,7 +195,7 @@ bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions&
   // Barriers that a program puts where threads differ are its mistake; all other laws are ours from the start.
   lower::check_threads(kernel, {}, found);
   if (found.has_errors()) return tell(found, kernel.library_calls, diagnostics);
-  if (options.verify) verify(kernel, "analysis");
+  if (options.verify != Verify::Never) verify(kernel, "analysis");
   std::optional<prove::Prover> prover;
   for (const Pass& pass : std::span(kPipeline).first(kChecks)) {
     INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
@@ -205,6 +206,7 @@ bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions&
     finish(pass, kernel, options);
     if (pass.name == options.stop_after) break;
   }
+  if (options.verify == Verify::Ends) verify(kernel, "check-outputs");
   return tell(found, kernel.library_calls, diagnostics);
 }
 
@@ -212,7 +214,7 @@ ir::Kernel with_masks(const ir::Kernel& kernel, bool& is_refused) {
   ir::Kernel masked = kernel;
   Diagnostics unheard;
   size_t before = 0, behind = 0;
-  PassOptions options{.stop_after = "check-padding", .verify = false};
+  PassOptions options{.stop_after = "check-padding", .verify = Verify::Never};
   options.after = [&](const Pass& pass, const ir::Kernel& now) {
     (pass.name == options.stop_after ? behind : before) = now.ops.size();
   };

@@ -36,13 +36,17 @@ struct Pass {
 // One list for every machine: a step that a machine does not need finds nothing to do.
 std::span<const Pass> pass_list();
 
+// When a kernel is held to the laws of the IR. Ends: before the first pass, behind the checks, and behind the last pass; Always: also behind each that
+// may change something.
+enum class Verify : uint8_t { Never, Ends, Always };
+
 struct PassOptions {
   std::string_view stop_after;                                         // a pass's name; empty: none
   std::function<void(const Pass&, const ir::Kernel&)> after = nullptr;  // called when a pass is done
   prove::Memory* memory = nullptr;                                      // of what was proved for other kernels
   std::vector<int> lanes = {};                                         // of a warp, on the machines that are compiled for; none: on any
   ir::LoopMemory* exact = nullptr;                                     // of the exact search for schedules of loops; null: there is none
-  bool verify = true;                                                  // the laws of the IR, before the first pass and after each that may change something
+  Verify verify = Verify::Always;
 };
 
 // Both take a Typed kernel along the list, and tell whether it may go on: not with errors of its own (in the sink), nor where clusters

@@ -33,7 +33,7 @@ struct Tally {
     Ast ast = parse(file, sources, diagnostics);
     Program program = analyse(ast, sources, embedded_library(), diagnostics);
     if (!diagnostics.has_errors())
-      for (ExportInstance& instance : program.exports) run_checks(instance.kernel, diagnostics, {.verify = true});
+      for (ExportInstance& instance : program.exports) run_checks(instance.kernel, diagnostics, {.verify = Verify::Always});
     double taken = 1e3 * double(std::clock() - start) / CLOCKS_PER_SEC;
     for (const Diagnostic& d : diagnostics.all()) {
       bool is_placed = !d.span.valid() || d.span.file != file || d.span.end <= text.size();
