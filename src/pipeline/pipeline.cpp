@@ -125,9 +125,11 @@ void verify(const ir::Kernel& kernel, std::string_view pass) {
   if (!violations.empty()) UNREACHABLE(ir::internal_error(violations.front(), pass) + " in kernel '" + kernel.name + "'");
 }
 
-void finish(const Pass& pass, const ir::Kernel& kernel, const PassOptions& options) {
+// `part`: the checks, or all passes behind them.
+void finish(const Pass& pass, std::span<const Pass> part, const ir::Kernel& kernel, const PassOptions& options) {
   INVARIANT(kernel.form == pass.gives, "a pass gives the form that it promises");
-  if (options.verify == Verify::Always && pass.run.changes()) verify(kernel, pass.name);
+  const bool is_end = &pass == &part.back() || pass.name == options.stop_after;
+  if (options.verify == Verify::Always ? pass.run.changes() : options.verify == Verify::Ends && is_end) verify(kernel, pass.name);
   if (options.after) options.after(pass, kernel);
 }
 
@@ -158,7 +160,8 @@ bool has_choices(const ir::Kernel& kernel) {
 }
 
 Outcome run_round(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagnostics, const PassOptions& options, bool may_begin_again) {
-  for (const Pass& pass : std::span(kPipeline).subspan(kChecks)) {
+  const std::span<const Pass> part = std::span(kPipeline).subspan(kChecks);
+  for (const Pass& pass : part) {
     INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
     std::optional<prove::Prover> none;
     run(pass.run, kernel, none, machine, diagnostics);
@@ -168,12 +171,11 @@ Outcome run_round(ir::Kernel& kernel, const Machine& machine, Diagnostics& diagn
         diagnostics.at(kernel.schedule.span).error(diag::ScheduleRefused, "there is no instance in wider clusters: this one's blocks share no more in them, or its lines leave no cluster to widen");
       return {false};
     }
-    finish(pass, kernel, options);
+    finish(pass, part, kernel, options);
     if (pass.name == options.stop_after) break;
     bool is_split = may_begin_again && pass.run.change == passes::split_roles;
     if (is_split && !kernel.schedule.facts.lanes_copy && passes::lanes_copy(kernel)) return {true, 0, true};
   }
-  if (options.verify == Verify::Ends) verify(kernel, "check-registers");
   return {};
 }
 
@@ -197,16 +199,16 @@ bool run_checks(ir::Kernel& kernel, Diagnostics& diagnostics, const PassOptions&
   if (found.has_errors()) return tell(found, kernel.library_calls, diagnostics);
   if (options.verify != Verify::Never) verify(kernel, "analysis");
   std::optional<prove::Prover> prover;
-  for (const Pass& pass : std::span(kPipeline).first(kChecks)) {
+  const std::span<const Pass> part = std::span(kPipeline).first(kChecks);
+  for (const Pass& pass : part) {
     INVARIANT(kernel.form == pass.needs, "a pass gets the form that it needs");
     if (pass.run.asks() && !prover) prover.emplace(kernel, options.memory, prove::Reading{.lanes = options.lanes});
     size_t known_ops = kernel.ops.size();
     run(pass.run, kernel, prover, Machine{}, found);
     if (kernel.ops.size() != known_ops) prover.reset();
-    finish(pass, kernel, options);
+    finish(pass, part, kernel, options);
     if (pass.name == options.stop_after) break;
   }
-  if (options.verify == Verify::Ends) verify(kernel, "check-outputs");
   return tell(found, kernel.library_calls, diagnostics);
 }
 
